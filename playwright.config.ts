@@ -1,0 +1,17 @@
+import { defineConfig } from '@playwright/test';
+
+/**
+ * The project's own tests. They run on the sources (unit, emulator) and on the built package (end to end), and start
+ * what they need themselves: real Chromium, real processes, real sockets.
+ */
+export default defineConfig({
+  outputDir: 'test-results',
+  forbidOnly: !!process.env.CI,
+  workers: 2,
+  reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }]],
+  projects: [
+    { name: 'unit', testDir: 'test/unit', fullyParallel: true },
+    { name: 'emulator', testDir: 'test/emulator', timeout: 60_000 },
+    { name: 'e2e', testDir: 'test/e2e', timeout: 180_000 },
+  ],
+});

@@ -1,0 +1,3 @@
+/** The wire shapes of the service, shared by the client, the options and the emulator. */
+export * from './pool.ts';
+export * from './session.ts';

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { LIMITS } from '../limits.ts';
+import { browserFields, noteField } from './fields.ts';
+
+/** Sessions: sections 2.1, 3.1, 4.2, 4.3 of the service document. */
+
+export const sessionStatuses = ['starting', 'active', 'completed', 'error'] as const;
+export const sessionTypes = ['hosted', 'hosted_stealth', 'hosted_privacy'] as const;
+
+/** Body of `POST /v1/browser/session`. Unknown fields are refused (section 4.2). */
+export const createSessionRequest = z.strictObject({
+  ...browserFields,
+  type: z.enum(sessionTypes).optional().describe('Default `hosted`.'),
+  duration: z
+    .int()
+    .min(LIMITS.duration.min)
+    .max(LIMITS.duration.max)
+    .optional()
+    .describe('Seconds until the service ends the session. Default 3600.'),
+  browserCheck: z.boolean().optional().describe('Run a browser validation check during creation. Default false.'),
+});
+
+/** Body of `PATCH /v1/browser/session` as the client sends it. */
+export const updateSessionRequest = z.strictObject({
+  note: noteField.nullable().optional(),
+});
+
+/** Query of `GET /v1/browser/sessions`. */
+export const listSessionsRequest = z.strictObject({
+  status: z.enum(sessionStatuses).optional(),
+  page: z.int().min(1).optional(),
+  pageSize: z.int().min(1).max(LIMITS.pageSize.max).optional(),
+});
+
+/** A session as the service answers it. Unknown fields pass; `status` stays open, so that a new one breaks nobody. */
+export const session = z.looseObject({
+  sessionId: z.string().min(1),
+  status: z.string(),
+  servedBy: z.string().nullish(),
+  createdAt: z.string().nullish(),
+  stoppedAt: z.string().nullish(),
+  cdpUrl: z.string().nullish(),
+  note: z.string().nullish(),
+  bandwidthBytes: z.number().nonnegative().nullish(),
+});
+
+export const sessionList = z.looseObject({ sessions: z.array(session) });
+export const stopSessionResponse = z.looseObject({ success: z.boolean().optional() });
+
+export type SessionStatus = (typeof sessionStatuses)[number];
+export type SessionType = (typeof sessionTypes)[number];
+/** What a session may be created with. Units and bounds: section 4.2 of the service document. */
+export type CreateSessionRequest = z.input<typeof createSessionRequest>;
+export type UpdateSessionRequest = z.input<typeof updateSessionRequest>;
+export type ListSessionsRequest = z.input<typeof listSessionsRequest>;
+export type Session = z.output<typeof session>;

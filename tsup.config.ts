@@ -1,0 +1,38 @@
+import { defineConfig, type Options } from 'tsup';
+
+/** What users import: ESM, CommonJS and types. */
+const publicEntries = {
+  index: 'src/index.ts',
+  client: 'src/service/index.ts',
+  emulator: 'src/emulator/index.ts',
+  reporter: 'src/reporter/index.ts',
+};
+
+/**
+ * Files that are run by path: child processes, the global setup, the command line. Playwright loads its global
+ * setup the way it loads a config, so that one is built both ways.
+ */
+const processEntries = {
+  'broker-main': 'src/broker/main.ts',
+  'emulator-main': 'src/emulator/main.ts',
+  cli: 'src/cli/main.ts',
+};
+
+const shared: Options = {
+  target: 'node20',
+  platform: 'node',
+  outDir: 'dist',
+  sourcemap: true,
+  // Every entry lies flat in dist/, so that `distFile()` finds its neighbours from any chunk.
+  shims: true,
+};
+
+export default defineConfig([
+  {
+    ...shared,
+    entry: { ...publicEntries, 'global-setup': 'src/playwright/global-setup.ts' },
+    format: ['esm', 'cjs'],
+    dts: { entry: publicEntries },
+  },
+  { ...shared, entry: processEntries, format: ['esm'] },
+]);
