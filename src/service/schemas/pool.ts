@@ -4,6 +4,7 @@ import { browserFields } from './fields.ts';
 
 /** Pools and leases: sections 2.2, 2.3, 3.2, 3.3, 4.4, 4.5, 4.8 of the service document. */
 
+/** Section 3.2. */
 export const poolStatuses = ['warming', 'ready', 'degraded', 'paused', 'deleting'] as const;
 
 /** The browser settings of a pool: a create body without `type`, `duration` and `browserCheck`, plus the template's own. */
@@ -52,6 +53,7 @@ export const acquireRequest = z.strictObject({
 /** Body of `POST /v1/browser/pools/{poolId}/release`. */
 export const releaseRequest = z.strictObject({ leaseId: z.string().min(1) });
 
+/** A pool's ID, 6 to 80 characters. */
 export const poolId = z.string().min(LIMITS.poolId.min).max(LIMITS.poolId.max);
 
 /** A pool as the service answers it; unknown fields pass. */
@@ -71,6 +73,7 @@ export const pool = z.looseObject({
   updatedAt: z.string().nullish(),
 });
 
+/** Answer to `GET /v1/browser/pools`. */
 export const poolList = z.looseObject({ pools: z.array(pool) });
 
 /** The answer to an acquire is not shown in the document; `cdpUrl` may be absent, beside the IDs or inside `session`. */
@@ -78,6 +81,8 @@ export const acquireResponse = z.looseObject({
   leaseId: z.string().min(1),
   sessionId: z.string().min(1).nullish(),
   cdpUrl: z.string().nullish(),
+  servedBy: z.string().nullish(),
+  createdAt: z.string().nullish(),
   session: z
     .looseObject({
       sessionId: z.string().nullish(),
@@ -88,6 +93,7 @@ export const acquireResponse = z.looseObject({
     .nullish(),
 });
 
+/** Answer to a release (section 2.3); `status` is open (section 3.3). */
 export const releaseResponse = z.looseObject({
   poolId: z.string().nullish(),
   leaseId: z.string(),
@@ -96,13 +102,24 @@ export const releaseResponse = z.looseObject({
   returnedAt: z.string().nullish(),
 });
 
+/** Its fields are not shown in the document. */
 export const flushResponse = z.looseObject({});
+/** Its fields are not shown in the document. */
 export const deletePoolResponse = z.looseObject({});
 
+/** The statuses that the document lists; {@link Pool} leaves room for more. */
 export type PoolStatus = (typeof poolStatuses)[number];
+/** Browser settings of a pool (section 2.2). */
 export type PoolBrowserTemplate = z.input<typeof poolBrowserTemplate>;
+/** What a pool is created with; `leaseTimeoutSeconds` and `maxReadyAgeSeconds` in seconds, 30 to 86 400. */
 export type CreatePoolRequest = z.input<typeof createPoolRequest>;
+/** What of a pool can be changed. */
 export type UpdatePoolRequest = z.input<typeof updatePoolRequest>;
+/** `waitMs`: ms, 0 to 30 000, default 0. */
 export type AcquireRequest = z.input<typeof acquireRequest>;
+/** A pool (section 2.2). */
 export type Pool = z.output<typeof pool>;
+/** A lease after its release (section 2.3). */
 export type ReleasedLease = z.output<typeof releaseResponse>;
+/** What a flush answered. */
+export type FlushedPool = z.output<typeof flushResponse>;

@@ -1,0 +1,86 @@
+import { connect, type Socket } from 'node:net';
+import {
+  createMessageConnection,
+  type MessageConnection,
+  SocketMessageReader,
+  SocketMessageWriter,
+} from 'vscode-jsonrpc/node';
+import type { BrokerAddress } from './config.ts';
+import {
+  type GiveBackParams,
+  type LeasedBrowser,
+  type LeaseParams,
+  leasedBrowser,
+  METHODS,
+  type Method,
+  type SessionReport,
+  sessionReport,
+  type TestUsage,
+} from './protocol.ts';
+import { type RunRecord, runRecord } from './run-record.ts';
+import { brokerLost, fromWire } from './wire-error.ts';
+
+/** A worker's (or the run's own) line to the broker. While a worker's is open, its browser is its own. */
+export interface BrokerConnection {
+  lease(params: LeaseParams): Promise<LeasedBrowser>;
+  giveBack(params: GiveBackParams): Promise<void>;
+  testUsage(params: TestUsage): Promise<void>;
+  sessionReport(sessionId: string): Promise<SessionReport>;
+  finish(): Promise<RunRecord>;
+  close(): void;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Opens a connection and says hello. @throws LeaseError `BROKER_LOST` when nobody answers there. */
+export async function connectToBroker(address: BrokerAddress, role: 'worker' | 'control'): Promise<BrokerConnection> {
+  const socket = await openSocket(address.address);
+  const rpc = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
+  rpc.listen();
+  const ask = asking(rpc, socket);
+  await ask(METHODS.hello, { token: address.token, role });
+  return {
+    lease: async (params) => leasedBrowser.parse(await ask(METHODS.lease, params)),
+    giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
+    testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
+    sessionReport: async (sessionId) => sessionReport.parse(await ask(METHODS.sessionReport, { sessionId })),
+    finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
+    close: () => {
+      rpc.dispose();
+      socket.destroy();
+    },
+  };
+}
+
+/** Requests that reject when the connection breaks: the library alone would leave them open. */
+function asking(rpc: MessageConnection, socket: Socket) {
+  const broken = new Promise<never>((_, reject) => {
+    socket.once('close', () => reject(brokerLost('its connection closed')));
+  });
+  broken.catch(() => undefined);
+  return async (method: Method, params: object): Promise<unknown> => {
+    try {
+      return await Promise.race([rpc.sendRequest(method, params), broken]);
+    } catch (error) {
+      throw fromWire(error);
+    }
+  };
+}
+
+async function openSocket(path: string): Promise<Socket> {
+  const socket = connect(path);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.setTimeout(CONNECT_TIMEOUT_MS, () => reject(new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)));
+      socket.once('error', reject);
+      socket.once('connect', resolve);
+    });
+  } catch (error) {
+    socket.destroy();
+    throw brokerLost(error);
+  }
+  socket.setTimeout(0);
+  socket.removeAllListeners('error');
+  socket.on('error', () => undefined); // 'close' follows and tells
+  return socket;
+}

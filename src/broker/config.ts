@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
+export const brokerConfig = z.object({
+  runId: z.string(),
+  /** Socket path (named pipe on Windows) to listen on. */
+  address: z.string(),
+  token: z.string(),
+  service: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('hosted'), baseURL: z.string(), apiKey: z.string() }),
+    z.object({ kind: z.literal('emulator') }),
+  ]),
+  /** Folder of log and record; null: none are written. */
+  recordFolder: z.string().nullable(),
+  workers: z.number().int().positive(),
+  shard: z.object({ current: z.number(), total: z.number() }).nullable(),
+  /** Named pools to look up before any browser is asked for. */
+  checkPools: z.array(z.string()),
+  debug: z.boolean(),
+});
+
+/** The broker's one answer on its standard output. */
+export const brokerReady = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), baseURL: z.string() }),
+  z.object({ ok: z.literal(false), code: z.string(), message: z.string(), field: z.string().nullable() }),
+]);
+
+/** Where workers find the broker of their run: the value of {@link BROKER_VARIABLE}, as JSON. */
+export const brokerAddress = z.object({ address: z.string(), token: z.string() });
+
+/** Set by the global setup, inherited by every worker. */
+export const BROKER_VARIABLE = 'POOLWRIGHT_BROKER';
+
+export type BrokerConfig = z.infer<typeof brokerConfig>;
+export type BrokerReady = z.infer<typeof brokerReady>;
+export type BrokerAddress = z.infer<typeof brokerAddress>;

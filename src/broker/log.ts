@@ -1,0 +1,45 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { redactText } from '../redact.ts';
+
+/** The broker's log: a file in the output folder, the terminal for what the user should see. Never a secret. */
+export interface Log {
+  /** For the file, and for the terminal under `DEBUG=poolwright:*`. */
+  info(message: string): void;
+  /** For the terminal as well. */
+  notice(message: string): void;
+  /** For the terminal as well, with the cause's message. */
+  error(message: string, cause?: unknown): void;
+}
+
+/** Whether `DEBUG` asks for this name, in the way of `DEBUG=pw:*`. */
+export function debugEnabled(name: string, debug: string | undefined): boolean {
+  return (debug ?? '').split(/[\s,]+/).some((pattern) => {
+    if (pattern === '') return false;
+    return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+  });
+}
+
+/** A log that appends to `file` (null: no file) and writes to this process's standard error. */
+export function createLog(file: string | null, secrets: readonly string[], debug: boolean): Log {
+  if (file) mkdirSync(dirname(file), { recursive: true });
+
+  const write = (level: string, message: string, toTerminal: boolean) => {
+    const line = redactText(message, secrets);
+    if (toTerminal) process.stderr.write(`poolwright: ${line}\n`);
+    if (!file) return;
+    try {
+      appendFileSync(file, `${new Date().toISOString()} ${level} ${line}\n`);
+    } catch {
+      // The output folder may be gone (a run that cleans it); the run goes on without a log.
+    }
+  };
+  return {
+    info: (message) => write('info', message, debug),
+    notice: (message) => write('notice', message, true),
+    error: (message, cause) => {
+      const reason = cause instanceof Error ? `: ${cause.message}` : '';
+      write('error', `${message}${reason}`, true);
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { findPool } from '../lease/find-pool.ts';
+import type { RunPoolOptions } from '../options/schema.ts';
+import type { ServiceClient } from '../service/index.ts';
+import type { Pool } from '../service/schemas/index.ts';
+import { RunPools } from './run-pools.ts';
+
+/** Finds the pool that a plan means: each looked up, or made, once per run. */
+export class PoolDirectory {
+  private readonly named = new Map<string, Promise<Pool>>();
+  private readonly own: RunPools;
+
+  constructor(
+    private readonly client: ServiceClient,
+    runId: string,
+    workers: number,
+  ) {
+    this.own = new RunPools(client, runId, workers);
+  }
+
+  async resolve(pool: string | RunPoolOptions): Promise<Pool> {
+    if (typeof pool !== 'string') return await this.own.get(pool);
+    let found = this.named.get(pool);
+    if (!found) {
+      found = findPool(this.client, pool);
+      this.named.set(pool, found);
+      found.catch(() => this.named.delete(pool));
+    }
+    return await found;
+  }
+
+  /** Deletes the pools made for this run; answers the failures. */
+  async deleteOwn(): Promise<unknown[]> {
+    return await this.own.deleteAll();
+  }
+}

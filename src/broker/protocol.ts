@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { createPoolRequest, createSessionRequest } from '../service/schemas/index.ts';
+
+/**
+ * What goes over the broker's socket. A worker's connection is its claim on its browser: when it breaks without a
+ * `giveBack`, the broker ends the browser.
+ */
+
+export const leasePlanMessage = z.object({
+  pool: z.union([z.string(), z.object({ create: createPoolRequest.partial({ name: true, size: true }) }), z.null()]),
+  fallback: z.enum(['session', 'fail']),
+  session: createSessionRequest,
+  reuse: z.enum(['run', 'worker', 'test']),
+  acquireTimeout: z.number().positive(),
+});
+
+/** First message of every connection. */
+export const helloParams = z.object({
+  token: z.string(),
+  role: z.enum(['worker', 'control']),
+});
+
+export const leaseParams = z.object({
+  plan: leasePlanMessage,
+  project: z.string(),
+  workerIndex: z.number().int(),
+  parallelIndex: z.number().int(),
+});
+
+/** A browser as a worker gets it. `cdpUrl` is a secret: it goes to the transport and nowhere else. */
+export const leasedBrowser = z.object({
+  sessionId: z.string(),
+  leaseId: z.string().nullable(),
+  poolId: z.string().nullable(),
+  servedBy: z.string().nullable(),
+  cdpUrl: z.string(),
+  /** ISO 8601: when this run got the browser. */
+  startedAt: z.string(),
+  /** ISO 8601: when the service will end it. */
+  expiresAt: z.string().nullable(),
+  /** Whether another worker of this run used it before. */
+  reused: z.boolean(),
+});
+
+export const giveBackParams = z.object({
+  sessionId: z.string(),
+  /** Whether the browser still answered when the worker let go of it. */
+  healthy: z.boolean(),
+});
+
+/** What a worker tells about a test that used a browser. */
+export const testUsage = z.object({
+  sessionId: z.string(),
+  observedBytes: z.number().nonnegative().nullable(),
+  infrastructureFailure: z.string().nullable(),
+});
+
+export const sessionParams = z.object({ sessionId: z.string() });
+
+/** What the service says of a session; null where it says nothing. */
+export const sessionReport = z.object({
+  status: z.string().nullable(),
+  bandwidthBytes: z.number().nullable(),
+});
+
+export type HelloParams = z.infer<typeof helloParams>;
+export type LeaseParams = z.infer<typeof leaseParams>;
+export type LeasedBrowser = z.infer<typeof leasedBrowser>;
+export type GiveBackParams = z.infer<typeof giveBackParams>;
+export type TestUsage = z.infer<typeof testUsage>;
+export type SessionReport = z.infer<typeof sessionReport>;
+
+/** The requests a connection may send. */
+export const METHODS = {
+  hello: 'hello',
+  lease: 'lease',
+  giveBack: 'giveBack',
+  testUsage: 'testUsage',
+  sessionReport: 'sessionReport',
+  /** Control only: end every browser, write the run's record, answer with it. */
+  finish: 'finish',
+} as const;
+
+export type Method = keyof typeof METHODS;

@@ -1,0 +1,112 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import {
+  createMessageConnection,
+  type MessageConnection,
+  SocketMessageReader,
+  SocketMessageWriter,
+} from 'vscode-jsonrpc/node';
+import type { z } from 'zod';
+import { LeaseError } from '../errors.ts';
+import type { ServiceClient } from '../service/index.ts';
+import type { LeaseRegistry } from './lease-registry.ts';
+import { giveBackParams, helloParams, leaseParams, METHODS, type Method, sessionParams, testUsage } from './protocol.ts';
+import type { RunRecord } from './run-record.ts';
+import { toWire } from './wire-error.ts';
+
+/** What the server answers with. */
+export interface BrokerHandlers {
+  registry: LeaseRegistry;
+  client: ServiceClient;
+  token: string;
+  secrets: readonly string[];
+  /** Ends the run: everything given back, the record written. */
+  finish(): Promise<RunRecord>;
+}
+
+/** A connection that does not say hello in this time is closed, in ms. */
+const HELLO_TIMEOUT_MS = 10_000;
+
+/** Listens on `address` (a socket path, or a named pipe on Windows). */
+export async function listen(address: string, handlers: BrokerHandlers): Promise<Server> {
+  const server = createServer((socket) => serve(socket, handlers));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return server;
+}
+
+/** One connection: its socket is the claim on every browser it was lent. */
+function serve(socket: Socket, handlers: BrokerHandlers): void {
+  const { registry } = handlers;
+  const holder = {};
+  const gone = new AbortController();
+  const connection = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
+  let role: 'worker' | 'control' | null = null;
+
+  const helloTimer = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
+  socket.on('error', () => undefined); // 'close' follows and does the work
+  socket.on('close', () => {
+    clearTimeout(helloTimer);
+    gone.abort();
+    registry.holderGone(holder);
+    connection.dispose();
+  });
+
+  const on = answering(connection, handlers.secrets, () => role);
+  on(METHODS.hello, helloParams, null, (params) => {
+    if (!sameToken(params.token, handlers.token)) {
+      socket.destroy();
+      throw new LeaseError('BROKER_FAILED', 'wrong broker token');
+    }
+    clearTimeout(helloTimer);
+    role = params.role;
+    return null;
+  });
+  on(METHODS.lease, leaseParams, 'worker', (params) => registry.lease(params, holder, gone.signal));
+  on(METHODS.giveBack, giveBackParams, 'worker', (params) => {
+    registry.giveBack(params, holder);
+    return null;
+  });
+  on(METHODS.testUsage, testUsage, 'worker', (params) => {
+    registry.testUsed(params);
+    return null;
+  });
+  on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {
+    const session = await handlers.client.getSession(sessionId);
+    return { status: session.status, bandwidthBytes: session.bandwidthBytes ?? null };
+  });
+  connection.onRequest(METHODS.finish, async () => {
+    if (role !== 'control') return toWire(new LeaseError('BROKER_FAILED', 'only the run itself may end it'), []);
+    return await handlers.finish();
+  });
+  connection.listen();
+}
+
+/** Registers handlers that parse what comes, check the role and answer errors without secrets. */
+function answering(connection: MessageConnection, secrets: readonly string[], role: () => string | null) {
+  return <S extends z.ZodType>(
+    method: Method,
+    schema: S,
+    needs: 'worker' | null,
+    handle: (params: z.output<S>) => unknown,
+  ) => {
+    connection.onRequest(method, async (params: unknown) => {
+      try {
+        if (needs && role() !== needs) throw new LeaseError('BROKER_FAILED', `"${method}" before a worker's hello`);
+        return await handle(schema.parse(params));
+      } catch (error) {
+        return toWire(error, secrets);
+      }
+    });
+  };
+}
+
+function sameToken(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import { killGroup } from '../emulator/browser/kill-group.ts';
+import { type Emulator, startEmulator } from '../emulator/index.ts';
+import { integer } from './integer.ts';
+
+interface EmulatorFlags {
+  port?: number;
+  apiKey?: string;
+  concurrentBrowsers?: number;
+  warmBrowserCap?: number;
+  chromium?: string;
+  allowLoopback?: boolean;
+  verbose?: boolean;
+  json?: boolean;
+}
+
+const KEY_VARIABLE = 'POOLWRIGHT_API_KEY';
+/** `npx` passes on a Ctrl-C that the terminal has sent here too: what comes this soon is the same one. */
+const SAME_SIGNAL_MS = 500;
+
+const HELP = `
+The API key is --api-key, else the variable ${KEY_VARIABLE} (which keeps it out of the process list), else a random one.
+Chromium is the one that POOLWRIGHT_CHROMIUM names, else Playwright's download, else the system's.
+Ctrl-C stops it and every browser; a second one kills them.`;
+
+/** `poolwright emulator`: the hosted-browser service on this machine. */
+export function addEmulatorCommand(program: Command): void {
+  program
+    .command('emulator')
+    .description('Run the hosted-browser service on this machine, on 127.0.0.1, with real Chromium browsers')
+    .option('--port <number>', 'port to listen on (default: any free one)', integer)
+    .option('--api-key <key>', `key that clients send (default: ${KEY_VARIABLE}, else a random one)`)
+    .option('--concurrent-browsers <number>', 'how many sessions may run at once (default: 10)', integer)
+    .option('--warm-browser-cap <number>', 'how many warm browsers all pools may ask for (default: 30)', integer)
+    .option('--chromium <path>', 'Chromium to run')
+    .option('--allow-loopback', "let the browsers reach this machine's loopback, as no hosted browser can")
+    .option('--verbose', 'log what happens to stderr')
+    .option('--json', 'print the address and the key as one line of JSON')
+    .addHelpText('after', HELP)
+    .action(runEmulator);
+}
+
+async function runEmulator({ json, verbose, apiKey, ...options }: EmulatorFlags): Promise<void> {
+  const fromEnvironment = apiKey === undefined ? process.env[KEY_VARIABLE] || undefined : undefined;
+  const emulator = await startEmulator({
+    ...options,
+    apiKey: apiKey ?? fromEnvironment,
+    onLog: verbose ? (line) => process.stderr.write(`${line}\n`) : undefined,
+  });
+  // A key from the environment may be the real service's: it is not repeated.
+  const shownKey = fromEnvironment === undefined ? emulator.apiKey : null;
+  process.stdout.write(json ? jsonLine(emulator, shownKey) : instructions(emulator, shownKey));
+  await stopSignal();
+  const killed = stopSignal(SAME_SIGNAL_MS).then(() => {
+    emulator.browserPids().forEach(killGroup);
+    process.exitCode = 1;
+  });
+  await Promise.race([emulator.stop(), killed]);
+}
+
+/** Resolves at the first Ctrl-C or SIGTERM that comes at least `after` ms from now. */
+function stopSignal(after = 0): Promise<void> {
+  const since = Date.now();
+  return new Promise((resolve) => {
+    const onSignal = () => Date.now() - since >= after && resolve();
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+}
+
+function jsonLine({ baseURL, port }: Emulator, apiKey: string | null): string {
+  return `${JSON.stringify({ baseURL, apiKey, port, pid: process.pid })}\n`;
+}
+
+function instructions({ baseURL }: Emulator, apiKey: string | null): string {
+  const key = apiKey === null ? `# ${KEY_VARIABLE}: the one in the environment` : `export ${KEY_VARIABLE}=${apiKey}`;
+  return `The hosted-browser service runs at ${baseURL} (description: ${baseURL}/doc).
+To use it, in the shell of your tests:
+
+  export POOLWRIGHT_BASE_URL=${baseURL}
+  ${key}
+
+Ctrl-C stops it and every browser.
+`;
+}

@@ -1,0 +1,22 @@
+import { CommanderError } from 'commander';
+import { OptionsError, PoolwrightError } from '../errors.ts';
+import { redactText } from '../redact.ts';
+
+/** 0: done, 1: failed, 2: bad usage. */
+export type ExitCode = 0 | 1 | 2;
+
+/** Says what went wrong, for a person (no stack for a person's mistake) or as JSON; answers the exit code. */
+export function reportFailure(error: unknown, json: boolean): ExitCode {
+  // Commander has said it already; its zero is for --help and --version.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const known = error instanceof PoolwrightError;
+  const message = redactText(error instanceof Error ? error.message : String(error));
+  if (json) process.stdout.write(`${JSON.stringify({ error: { code: known ? error.code : 'INTERNAL', message } })}\n`);
+  else process.stderr.write(known ? `poolwright: ${message}\n` : `poolwright: ${describeBug(error)}\n`);
+  return error instanceof OptionsError ? 2 : 1;
+}
+
+function describeBug(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `this should not have happened; please report it.\n${redactText(text)}`;
+}

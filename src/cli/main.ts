@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { version } from 'poolwright/package.json';
+import { addEmulatorCommand } from './emulator.ts';
+import { reportFailure } from './failure.ts';
+
+/** The command line. Each command is a file that adds itself; all of them throw, and only this file ends the process. */
+
+const program = new Command('poolwright')
+  .description('Playwright Test on hosted browsers.')
+  .version(version)
+  .showHelpAfterError('(add --help for the options)')
+  .exitOverride();
+
+addEmulatorCommand(program);
+
+try {
+  await program.parseAsync();
+  process.exitCode ??= 0;
+} catch (error) {
+  process.exitCode = reportFailure(error, process.argv.includes('--json'));
+}

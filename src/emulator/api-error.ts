@@ -1,0 +1,16 @@
+/** The statuses that the emulator answers on purpose (section 7 of the service document). */
+export type ApiErrorStatus = 400 | 401 | 403 | 404 | 409 | 500 | 503 | 504;
+
+/** An answer that is not a success: `{ error, code? }` with this status. Never leaves the emulator as an exception. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: ApiErrorStatus;
+  /** The body's `code`, where the document gives one. */
+  readonly code: string | undefined;
+
+  constructor(status: ApiErrorStatus, message: string, options?: { code?: string; cause?: unknown }) {
+    super(message, { cause: options?.cause });
+    this.status = status;
+    this.code = options?.code;
+  }
+}

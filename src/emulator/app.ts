@@ -1,0 +1,58 @@
+import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { ApiError } from './api-error.ts';
+import { type ApiApp, type ApiEnv, createRouter } from './routes/http.ts';
+import { leaseRoutes } from './routes/leases.ts';
+import { poolRoutes } from './routes/pools.ts';
+import { sessionRoutes } from './routes/sessions.ts';
+import type { EmulatorState } from './state/emulator-state.ts';
+
+/** The API as a function of request and state. It needs no socket: `createApp(state).request(…)` answers. */
+export function createApp(state: EmulatorState, log: (line: string) => void): ApiApp {
+  const app = createRouter();
+  app.use('/v1/*', authenticate(state), requireJson);
+  app.route('/v1/browser', sessionRoutes(state));
+  app.route('/v1/browser', poolRoutes());
+  app.route('/v1/browser', leaseRoutes(state));
+  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
+  // A description holds nothing of a workspace: it is served without a key.
+  app.doc('/doc', {
+    openapi: '3.0.3',
+    info: { title: 'Browser Session Service (poolwright emulator)', version: '1.0.0' },
+  });
+  app.notFound((c) => c.json({ error: 'Not found' }, 404));
+  app.onError(answerError(log));
+  return app;
+}
+
+function authenticate(state: EmulatorState): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const [, key] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? [];
+    if (key === undefined) throw new ApiError(401, 'Unauthorized: Missing or invalid Authorization header');
+    const workspace = state.workspaceOf(key);
+    if (!workspace) throw new ApiError(401, 'Unauthorized: Invalid token');
+    c.set('workspace', workspace);
+    await next();
+  };
+}
+
+/** A body of another type would be taken for an empty one, and what it asks for be ignored. */
+const requireJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  const type = c.req.header('Content-Type');
+  const hasBody = c.req.header('Transfer-Encoding') !== undefined || Number(c.req.header('Content-Length') ?? 0) > 0;
+  if ((type !== undefined || hasBody) && !/^application\/([\w.+-]+\+)?json\b/i.test(type ?? '')) {
+    throw new ApiError(400, 'The body must be JSON, sent with Content-Type: application/json');
+  }
+  await next();
+};
+
+function answerError(log: (line: string) => void): ErrorHandler<ApiEnv> {
+  return (error: Error, c: Context) => {
+    if (error instanceof ApiError) {
+      return c.json({ error: error.message, code: error.code }, error.status);
+    }
+    if (error instanceof HTTPException) return c.json({ error: error.message }, error.status);
+    log(`${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
+    return c.json({ error: 'Internal error' }, 500);
+  };
+}

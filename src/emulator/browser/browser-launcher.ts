@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { EmulatorError } from '../../errors.ts';
+import { chromiumArguments, chromiumEnvironment, probeArguments } from './arguments.ts';
+import { type BrowserExit, BrowserProcess, type DevToolsAddress } from './browser-process.ts';
+import type { BrowserSpec } from './browser-spec.ts';
+import { EgressProxy } from './egress-proxy.ts';
+import { prepareFirstPage } from './first-page.ts';
+import type { ProfileFolders } from './profile-folders.ts';
+
+/** A Chromium that clients can connect to, with its meter. */
+export interface RunningBrowser {
+  readonly devtools: DevToolsAddress;
+  /** Settles when the process is gone, however that came about. */
+  readonly exited: Promise<BrowserExit>;
+  /** Takes it off the network at once. The answer is what it has moved, in bytes: final. */
+  cut(): number;
+  /** Ends it in bounded time and removes its profile folder. */
+  stop(): Promise<void>;
+}
+
+export interface LauncherOptions {
+  executable: string;
+  extraArguments: readonly string[];
+  allowLoopback: boolean;
+  profiles: ProfileFolders;
+  log: (line: string) => void;
+}
+
+const PROBE_TIMEOUT_MS = 20_000;
+const version = z.looseObject({ userAgent: z.string() });
+
+/** Starts Chromiums, and knows every one that is alive. */
+export class BrowserLauncher {
+  readonly #options: LauncherOptions;
+  readonly #alive = new Set<BrowserProcess>();
+  #userAgent: Promise<string> | undefined;
+  #stopped = false;
+
+  constructor(options: LauncherOptions) {
+    this.#options = options;
+  }
+
+  /** Process IDs of the browsers alive now; each is also the ID of its process group. */
+  pids(): number[] {
+    return [...this.#alive].flatMap(({ pid }) => pid ?? []);
+  }
+
+  /** Resolves when the browser is CDP-ready. When it cannot be, or `signal` aborts first, nothing is left running. */
+  async launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser> {
+    const { allowLoopback, extraArguments, log, profiles } = this.#options;
+    const plainUserAgent = spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(), signal);
+    const egress = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, log });
+    const profileFolder = await profiles.add();
+    const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra: extraArguments };
+    let child: BrowserProcess | undefined;
+    let stopping: Promise<void> | undefined;
+    const stop = () => {
+      stopping ??= (async () => {
+        await egress.close();
+        await child?.stop();
+        await profiles.remove(profileFolder);
+      })();
+      return stopping;
+    };
+    try {
+      child = this.#spawn(chromiumArguments(spec, context), chromiumEnvironment(spec));
+      const devtools = await abortable(this.#start(child, spec), signal);
+      void child.exited.then(stop); // one that crashed leaves no proxy and no folder
+      return { devtools, exited: child.exited, cut: () => egress.cut(), stop };
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  }
+
+  /** Ends every Chromium that is alive, whoever started it, and starts no more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#alive].map((child) => child.stop()));
+  }
+
+  async #start(child: BrowserProcess, spec: BrowserSpec): Promise<DevToolsAddress> {
+    const devtools = await child.ready();
+    await prepareFirstPage(child.pipe, spec);
+    return devtools;
+  }
+
+  #spawn(args: readonly string[], env: NodeJS.ProcessEnv): BrowserProcess {
+    if (this.#stopped) throw new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
+    const child = new BrowserProcess(this.#options.executable, args, env);
+    this.#alive.add(child);
+    void child.exited.then(() => this.#alive.delete(child));
+    return child;
+  }
+
+  /** This Chromium's own user agent without the word "Headless"; asked of the browser itself, once. */
+  #plainUserAgent(): Promise<string> {
+    this.#userAgent ??= this.#probeUserAgent().catch((error) => {
+      this.#userAgent = undefined;
+      throw error;
+    });
+    return this.#userAgent;
+  }
+
+  async #probeUserAgent(): Promise<string> {
+    const { extraArguments, profiles } = this.#options;
+    const profileFolder = await profiles.add();
+    const child = this.#spawn(probeArguments(profileFolder, extraArguments), chromiumEnvironment());
+    try {
+      const answer = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      return version.parse(answer).userAgent.replace('HeadlessChrome', 'Chrome');
+    } finally {
+      await child.stop();
+      await profiles.remove(profileFolder);
+    }
+  }
+}
+
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+}

@@ -1,0 +1,21 @@
+import type { SessionType } from '../../service/schemas/session.ts';
+
+/** What one Chromium is to be: a create body or a pool template with everything omitted resolved. */
+export interface BrowserSpec {
+  type: SessionType;
+  country: string;
+  timezone: string;
+  /** BCP-47 tag of the browser's language. */
+  language: string;
+  /** Value of `Accept-Language`. */
+  acceptLanguage: string;
+  windowSize: string;
+  displaySize: string;
+  disableSpeechApi: boolean;
+  /** Opened right after launch. */
+  url: string | undefined;
+  /** Whether creation includes a check that a page runs script. */
+  browserCheck: boolean;
+  /** SOCKS5 or SOCKS5H URL, credentials and all. */
+  proxyUrl: string | undefined;
+}

@@ -1,0 +1,61 @@
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The machine is part of the name: containers that share a temporary folder do not see each other's processes. */
+const PREFIX = `poolwright-emulator-${hostname().replace(/[^A-Za-z0-9]/g, '_')}-`;
+
+/** The folder that holds the profile folders of one emulator. */
+export class ProfileFolders {
+  readonly #root: string;
+
+  private constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Also removes what emulators that died by SIGKILL left behind. */
+  static async create(): Promise<ProfileFolders> {
+    await sweep();
+    return new ProfileFolders(await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`)));
+  }
+
+  /** A fresh profile folder. */
+  add(): Promise<string> {
+    return mkdtemp(join(this.#root, 'profile-'));
+  }
+
+  remove(folder: string): Promise<void> {
+    return removeFolder(folder);
+  }
+
+  removeAll(): Promise<void> {
+    return removeFolder(this.#root);
+  }
+}
+
+/** A helper process may be writing its last file: `rm` tries again for a moment, and the next sweep gets the rest. */
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
+}
+
+async function sweep(): Promise<void> {
+  const names = await readdir(tmpdir()).catch(() => []);
+  for (const name of names) {
+    if (!name.startsWith(PREFIX)) continue;
+    const pid = Number.parseInt(name.slice(PREFIX.length), 10);
+    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    const folder = join(tmpdir(), name);
+    const stats = await lstat(folder).catch(() => undefined);
+    // Anyone may write to the temporary folder: only our own folders are ours to remove.
+    if (stats?.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid)) await removeFolder(folder);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { PoolwrightError } from '../errors.ts';
+import { killGroup } from './browser/kill-group.ts';
+import type { EmulatorOptions } from './options.ts';
+import { type Emulator, startEmulator } from './start.ts';
+
+/**
+ * The emulator as a process of its own, for a parent that must not be burdened by it. The protocol: the parent writes
+ * one JSON line with the options (nothing secret is on the command line or in the environment), gets one JSON line
+ * back, and keeps the pipe open for as long as the emulator is wanted. Whatever way the parent ends, the pipe breaks.
+ */
+
+/** Everything is stopped within this time, or killed. */
+const STOP_TIMEOUT_MS = 4_000;
+
+type Answer = { ok: true; baseURL: string; apiKey: string } | { ok: false; code: string; message: string };
+
+process.title = 'poolwright emulator';
+// A Ctrl-C reaches the whole process group of a terminal; when to stop is the parent's decision.
+process.on('SIGINT', () => undefined);
+process.stdout.on('error', () => undefined);
+
+const unwanted = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close'), once(process, 'SIGTERM')]);
+const lines = createInterface({ input: process.stdin });
+
+try {
+  const first = await Promise.race([once(lines, 'line'), unwanted.then(() => undefined)]);
+  if (first) await run(first[0]);
+} finally {
+  // Nothing is left to wait for, and a pipe that is still open must not keep the process.
+  process.exit();
+}
+
+async function run(line: string): Promise<void> {
+  let emulator: Emulator;
+  try {
+    emulator = await startEmulator(parseOptions(line));
+  } catch (error) {
+    const code = error instanceof PoolwrightError ? error.code : 'EMULATOR_START_FAILED';
+    await answer({ ok: false, code, message: error instanceof Error ? error.message : String(error) });
+    process.exitCode = 1;
+    return;
+  }
+  await answer({ ok: true, baseURL: emulator.baseURL, apiKey: emulator.apiKey });
+  await unwanted;
+  await Promise.race([emulator.stop(), delay(STOP_TIMEOUT_MS)]);
+  emulator.browserPids().forEach(killGroup);
+}
+
+/** `startEmulator` checks them; here only that it is JSON. */
+function parseOptions(line: string): EmulatorOptions {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new PoolwrightError('OPTIONS_INVALID', 'The emulator expects its options as one line of JSON on stdin.');
+  }
+}
+
+async function answer(value: Answer): Promise<void> {
+  await new Promise((resolve) => process.stdout.write(`${JSON.stringify(value)}\n`, resolve));
+}

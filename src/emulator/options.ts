@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { OptionsError } from '../errors.ts';
+import { redactText } from '../redact.ts';
+
+const key = z.string().min(1, 'must not be empty').regex(/^\S+$/, 'must not contain white space');
+const count = z.int().positive();
+
+const workspaceOptions = z.strictObject({
+  /** The key that its clients send. */
+  apiKey: key,
+  /** For log lines. */
+  name: z.string().min(1).optional(),
+  /** How many sessions (`starting` ones and leased pool browsers included) may live at once. */
+  concurrentBrowsers: count.optional(),
+  /** How many warm browsers all pools together may ask for. */
+  warmBrowserCap: count.optional(),
+});
+
+const emulatorOptions = z.strictObject({
+  /** Port on 127.0.0.1. Default 0: any free one. */
+  port: z.int().min(0).max(65_535).default(0),
+  /** Key of the only workspace. Default: a random one. */
+  apiKey: key.optional(),
+  /** Several workspaces, instead of `apiKey`. They do not see each other's sessions and pools. */
+  workspaces: z.array(workspaceOptions).min(1).optional(),
+  /** The plan's concurrency, per workspace. Default 10. */
+  concurrentBrowsers: count.default(10),
+  /** The account's warm-browser cap, per workspace. Default 30. */
+  warmBrowserCap: count.default(30),
+  /** How long a browser may take to become CDP-ready, in ms. Default 20 000. */
+  startupDeadline: count.max(180_000).default(20_000),
+  /** Path of the Chromium to run. Default: `POOLWRIGHT_CHROMIUM`, Playwright's download, the system's. */
+  chromium: z.string().min(1).optional(),
+  /** More arguments for every Chromium. */
+  chromiumArgs: z.array(z.string()).default([]),
+  /** Lets the browsers reach this machine's loopback. Default false: a hosted browser is somewhere else. */
+  allowLoopback: z.boolean().default(false),
+  /** Name or names of the nodes that serve sessions. */
+  servedBy: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .default('emulator-1')
+    .transform((names) => (Array.isArray(names) ? names : [names])),
+  /** Takes one line of text per event of note; never holds a key, a `cdpUrl` or a proxy password. */
+  onLog: z.custom<(line: string) => void>((value) => typeof value === 'function', 'must be a function').optional(),
+});
+
+/** What `startEmulator` takes; every field is optional. */
+export type EmulatorOptions = z.input<typeof emulatorOptions>;
+
+export interface WorkspaceSettings {
+  apiKey: string;
+  name: string;
+  concurrentBrowsers: number;
+  warmBrowserCap: number;
+}
+
+/** Checked options with every default in place. */
+export type EmulatorSettings = Omit<z.output<typeof emulatorOptions>, 'workspaces' | 'apiKey' | 'onLog'> & {
+  workspaces: WorkspaceSettings[];
+  log: (line: string) => void;
+};
+
+/** @throws OptionsError naming the field. */
+export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
+  const parsed = emulatorOptions.safeParse(options);
+  if (!parsed.success) throw optionsError(parsed.error);
+  const { apiKey, workspaces, onLog, ...rest } = parsed.data;
+  if (apiKey !== undefined && workspaces !== undefined) {
+    throw new OptionsError('workspaces', 'workspaces: give either "apiKey" or "workspaces", not both');
+  }
+  const list = workspaces ?? [{ apiKey: apiKey ?? `pw_${randomBytes(18).toString('base64url')}` }];
+  const keys = new Set(list.map((workspace) => workspace.apiKey));
+  if (keys.size < list.length) throw new OptionsError('workspaces', 'workspaces: two workspaces have the same apiKey');
+  return {
+    ...rest,
+    log: (line) => onLog?.(redactText(line, keys)),
+    workspaces: list.map((workspace, index) => ({
+      name: `workspace-${index + 1}`,
+      concurrentBrowsers: rest.concurrentBrowsers,
+      warmBrowserCap: rest.warmBrowserCap,
+      ...workspace,
+    })),
+  };
+}
+
+function optionsError(error: z.ZodError): OptionsError {
+  const issue = error.issues[0];
+  const path = issue?.path.join('.') ?? '';
+  if (issue?.code === 'unrecognized_keys') {
+    const field = [path, issue.keys[0]].filter(Boolean).join('.');
+    const known = Object.keys(emulatorOptions.shape).join(', ');
+    return new OptionsError(field, `${field}: not an option of the emulator${path ? '' : `; it knows ${known}`}`);
+  }
+  const field = path || 'options';
+  return new OptionsError(field, `${field}: ${issue?.message ?? 'not valid'}`);
+}

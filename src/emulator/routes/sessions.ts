@@ -1,0 +1,122 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { LIMITS } from '../../service/limits.ts';
+import {
+  createSessionRequest,
+  sessionList,
+  session as sessionSchema,
+  sessionStatuses,
+  stopSessionResponse,
+  updateSessionRequest,
+} from '../../service/schemas/session.ts';
+import { ApiError } from '../api-error.ts';
+import type { BrowserSession } from '../state/browser-session.ts';
+import type { EmulatorState } from '../state/emulator-state.ts';
+import { createRouter, errorResponses, jsonBody, jsonResponse, security } from './http.ts';
+
+const bySessionId = z.object({ sessionId: z.string({ error: 'is required' }).min(1, 'is required') });
+
+const listQuery = z.object({
+  status: z.enum(sessionStatuses).optional(),
+  page: z.coerce.number().int().min(1).default(1),
+  pageSize: z.coerce.number().int().min(1).default(LIMITS.pageSize.default),
+});
+
+const createSession = createRoute({
+  method: 'post',
+  path: '/session',
+  summary: 'Create a session',
+  security,
+  request: { body: jsonBody(createSessionRequest) },
+  responses: {
+    200: jsonResponse(sessionSchema, 'The session, CDP-ready'),
+    ...errorResponses(400, 401, 402, 403, 429, 500, 503, 504),
+  },
+});
+
+const getSession = createRoute({
+  method: 'get',
+  path: '/session',
+  summary: 'Get a session',
+  security,
+  request: { query: bySessionId },
+  responses: { 200: jsonResponse(sessionSchema, 'The session'), ...errorResponses(400, 401, 404) },
+});
+
+const updateSession = createRoute({
+  method: 'patch',
+  path: '/session',
+  summary: 'Update a session',
+  security,
+  // Unknown body fields are ignored here, unlike on create.
+  request: { query: bySessionId, body: jsonBody(z.object(updateSessionRequest.shape)) },
+  responses: { 200: jsonResponse(sessionSchema, 'The session'), ...errorResponses(400, 401, 404) },
+});
+
+const stopSession = createRoute({
+  method: 'delete',
+  path: '/session',
+  summary: 'Stop a session',
+  security,
+  request: { query: bySessionId },
+  responses: { 200: jsonResponse(stopSessionResponse, 'Stopped'), ...errorResponses(400, 401, 404) },
+});
+
+const listSessions = createRoute({
+  method: 'get',
+  path: '/sessions',
+  summary: 'List sessions, newest first',
+  security,
+  request: { query: listQuery },
+  responses: { 200: jsonResponse(sessionList, 'One page of sessions'), ...errorResponses(400, 401) },
+});
+
+/** `/v1/browser/session` and `/v1/browser/sessions` (sections 4.2, 4.3 and 4.8 of the service document). */
+export function sessionRoutes(state: EmulatorState) {
+  return createRouter()
+    .openapi(createSession, async (c) => {
+      const session = c.var.workspace.createSession(c.req.valid('json'));
+      // A caller who hangs up changes nothing, as with the real service: the session goes on and is listed.
+      await session.start();
+      return c.json(sessionJson(session, state), 200);
+    })
+    .openapi(getSession, (c) => {
+      const session = c.var.workspace.session(c.req.valid('query').sessionId);
+      return c.json(meteredSessionJson(session, state), 200);
+    })
+    .openapi(updateSession, (c) => {
+      const session = c.var.workspace.session(c.req.valid('query').sessionId);
+      if (!session.isLive) throw new ApiError(400, 'Cannot update a terminal session');
+      const { note } = c.req.valid('json');
+      if (note !== undefined) session.note = note;
+      return c.json(meteredSessionJson(session, state), 200);
+    })
+    .openapi(stopSession, async (c) => {
+      await c.var.workspace.session(c.req.valid('query').sessionId).stop();
+      return c.json({ success: true }, 200);
+    })
+    .openapi(listSessions, (c) => {
+      const { status, page, pageSize: asked } = c.req.valid('query');
+      const pageSize = Math.min(asked, LIMITS.pageSize.max);
+      const matching = c.var.workspace.sessions.filter((session) => !status || session.status === status);
+      const sessions = matching.slice((page - 1) * pageSize, page * pageSize);
+      const body = { sessions: sessions.map((session) => meteredSessionJson(session, state)) };
+      return c.json({ ...body, page, pageSize, total: matching.length }, 200);
+    });
+}
+
+/** A session as create and acquire answer it (section 2.1). */
+export function sessionJson(session: BrowserSession, state: EmulatorState) {
+  return {
+    sessionId: session.sessionId,
+    status: session.status,
+    servedBy: session.servedBy,
+    createdAt: session.createdAt,
+    stoppedAt: session.stoppedAt,
+    cdpUrl: state.cdpUrl(session),
+    note: session.note,
+  };
+}
+
+function meteredSessionJson(session: BrowserSession, state: EmulatorState) {
+  return { ...sessionJson(session, state), bandwidthBytes: session.bandwidthBytes };
+}

@@ -1,0 +1,77 @@
+import { createApp } from './app.ts';
+import { BrowserLauncher } from './browser/browser-launcher.ts';
+import { ProfileFolders } from './browser/profile-folders.ts';
+import { CdpRelay } from './cdp-relay.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { findChromium } from './find-chromium.ts';
+import { type EmulatorOptions, resolveOptions } from './options.ts';
+import { type ListeningServer, listen } from './server.ts';
+import { EmulatorState } from './state/emulator-state.ts';
+
+/** A running emulator. */
+export interface Emulator {
+  /** Base address of its API: `http://127.0.0.1:<port>`. */
+  readonly baseURL: string;
+  /** Key of its workspace; of the first one, where several were given. */
+  readonly apiKey: string;
+  readonly port: number;
+  /** Ends every browser in bounded time, removes the profile folders and closes all sockets. May be called twice. */
+  stop(): Promise<void>;
+  /** Process IDs of the Chromiums alive now; each leads a process group of its own. */
+  browserPids(): number[];
+}
+
+/**
+ * Starts the service on this machine.
+ * @param clock Time of durations, lease timeouts and ready ages; tests bring their own.
+ */
+export async function startWithClock(options: EmulatorOptions, clock: Clock): Promise<Emulator> {
+  const settings = resolveOptions(options);
+  const { path: executable, source } = await findChromium(settings.chromium);
+  settings.log(`Chromium: ${executable} (${source})`);
+  const profiles = await ProfileFolders.create();
+  const { allowLoopback, chromiumArgs: extraArguments, log } = settings;
+  const launcher = new BrowserLauncher({ executable, extraArguments, allowLoopback, profiles, log });
+  const state = new EmulatorState(settings, launcher, clock);
+  let server: ListeningServer;
+  try {
+    server = await listen(createApp(state, log), new CdpRelay(state), settings.port);
+  } catch (error) {
+    await profiles.removeAll();
+    throw error;
+  }
+  const { port } = server;
+  state.listenAt(`ws://127.0.0.1:${port}`);
+
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    await server.close();
+    await state.stop();
+    await launcher.stop();
+    await profiles.removeAll();
+  };
+  return {
+    baseURL: `http://127.0.0.1:${port}`,
+    apiKey: settings.workspaces[0]?.apiKey ?? '',
+    port,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+    browserPids: () => launcher.pids(),
+  };
+}
+
+/**
+ * Starts the hosted-browser service on this machine: its whole API on 127.0.0.1, with a real Chromium behind every
+ * session and warm ones in every pool. `stop()` it when done; it keeps the process alive until then.
+ *
+ * @throws OptionsError naming the option; EmulatorError `EMULATOR_NO_CHROMIUM` or `EMULATOR_PORT_IN_USE`.
+ * @example
+ * const emulator = await startEmulator({ concurrentBrowsers: 4 });
+ * process.env.POOLWRIGHT_BASE_URL = emulator.baseURL;
+ * process.env.POOLWRIGHT_API_KEY = emulator.apiKey;
+ */
+export function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  return startWithClock(options, systemClock);
+}

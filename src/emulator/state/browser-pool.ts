@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { LIMITS } from '../../service/limits.ts';
+import type { PoolStatus } from '../../service/schemas/pool.ts';
+import { ApiError } from '../api-error.ts';
+import type { BrowserSpec } from '../browser/browser-spec.ts';
+import { type Clock, isoTime } from '../clock.ts';
+import type { TemplateBody } from './browser-request.ts';
+import type { BrowserSession } from './browser-session.ts';
+import { type Lease, LeaseBook } from './lease-book.ts';
+import type { Semaphore } from './semaphore.ts';
+import { WaitQueue } from './wait-queue.ts';
+import { WarmStock } from './warm-stock.ts';
+
+/** A template and the browser it asks for. */
+export interface PoolTemplate {
+  body: TemplateBody;
+  spec: BrowserSpec;
+}
+
+export interface PoolSettings {
+  name: string;
+  size: number;
+  template: PoolTemplate;
+  leaseTimeoutSeconds?: number | undefined;
+  maxReadyAgeSeconds?: number | undefined;
+}
+
+export type PoolUpdate = Partial<PoolSettings> & { paused?: boolean | undefined };
+
+export interface PoolContext {
+  clock: Clock;
+  warmSlots: Semaphore;
+  /** A session by this template, not started yet and in nobody's list. */
+  createSession: (template: PoolTemplate) => BrowserSession;
+  /** @throws ApiError 403 when the workspace may have no more browsers at once. */
+  checkLimit: () => void;
+  /** The session is the workspace's from now on, like any other. */
+  adopt: (session: BrowserSession) => void;
+}
+
+/** Warm browsers by one template, handed out on leases. */
+export class BrowserPool {
+  readonly id = `pool_${randomUUID().replaceAll('-', '')}`;
+  readonly createdAt: string;
+  readonly leases: LeaseBook;
+  readonly #context: PoolContext;
+  readonly #stock: WarmStock;
+  readonly #waiting: WaitQueue<Lease>;
+  #settings: Required<PoolSettings>;
+  #updatedAt: string;
+  #paused = false;
+  #deleting = false;
+
+  constructor(settings: PoolSettings, context: PoolContext) {
+    this.#context = context;
+    this.#settings = {
+      ...settings,
+      leaseTimeoutSeconds: settings.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default,
+      maxReadyAgeSeconds: settings.maxReadyAgeSeconds ?? LIMITS.maxReadyAgeSeconds.default,
+    };
+    this.createdAt = isoTime(context.clock);
+    this.#updatedAt = this.createdAt;
+    this.leases = new LeaseBook(context.clock);
+    this.#waiting = new WaitQueue(context.clock);
+    this.#stock = new WarmStock({
+      create: () => context.createSession(this.#settings.template),
+      onReady: () => this.#serveWaiting(),
+      slots: context.warmSlots,
+      maxReadyAgeMs: () => this.#settings.maxReadyAgeSeconds * 1000,
+      clock: context.clock,
+    });
+    void this.#stock.keep(settings.size);
+  }
+
+  get settings(): Readonly<Required<PoolSettings>> {
+    return this.#settings;
+  }
+
+  get updatedAt(): string {
+    return this.#updatedAt;
+  }
+
+  get counts(): { ready: number; starting: number; leased: number } {
+    return { ready: this.#stock.ready, starting: this.#stock.starting, leased: this.leases.active.length };
+  }
+
+  get lastError(): string | null {
+    return this.#stock.lastError;
+  }
+
+  get status(): PoolStatus {
+    if (this.#deleting) return 'deleting';
+    if (this.#paused) return 'paused';
+    if (this.#stock.isFailing) return 'degraded';
+    return this.#stock.ready >= this.#settings.size ? 'ready' : 'warming';
+  }
+
+  /**
+   * Leases a ready browser, waiting up to `waitMs` for one; a `signal` that aborts gives up the place in the queue.
+   * @throws ApiError 403 at the concurrency limit, 409 when paused or when nothing is ready in time.
+   */
+  async acquire(waitMs: number, signal?: AbortSignal): Promise<Lease> {
+    this.#checkOpen();
+    this.#context.checkLimit();
+    // Who came first is served first, also when a browser is ready just now.
+    if (this.#waiting.length === 0 && this.#stock.ready > 0) return this.#leaseReady();
+    if (waitMs === 0) throw noneReady();
+    return await this.#waiting.wait(waitMs, noneReady, signal);
+  }
+
+  /** Stops every ready browser and warms fresh ones; answers how many were stopped. */
+  flush(): Promise<number> {
+    return this.#stock.flush();
+  }
+
+  /** Resolves when the browsers that the update makes superfluous are gone. */
+  async update({ paused, ...changes }: PoolUpdate): Promise<void> {
+    const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+    this.#settings = { ...this.#settings, ...Object.fromEntries(given) };
+    this.#updatedAt = isoTime(this.#context.clock);
+    if (paused !== undefined) this.#paused = paused;
+    if (this.#paused) this.#waiting.rejectAll(isPaused);
+    const sized = this.#stock.keep(this.#paused ? 0 : this.#settings.size);
+    await Promise.all([sized, changes.template ? this.#stock.rebuild() : undefined]);
+  }
+
+  /** Ends everything: waiters, warm browsers and leases. */
+  async delete(): Promise<void> {
+    this.#deleting = true;
+    this.#waiting.rejectAll(isBeingDeleted);
+    await Promise.all([this.#stock.keep(0), this.leases.stopAll()]);
+  }
+
+  #checkOpen(): void {
+    if (this.#deleting) throw isBeingDeleted();
+    if (this.#paused) throw isPaused();
+  }
+
+  #serveWaiting(): void {
+    // One who is refused (the concurrency limit) leaves the browser to the next.
+    while (this.#stock.ready > 0 && this.#waiting.length > 0) this.#waiting.serveFirst(() => this.#leaseReady());
+  }
+
+  #leaseReady(): Lease {
+    this.#context.checkLimit();
+    const session = this.#stock.take();
+    if (!session) throw noneReady();
+    this.#context.adopt(session);
+    return this.leases.add(session, this.#settings.leaseTimeoutSeconds * 1000);
+  }
+}
+
+function noneReady(): ApiError {
+  return new ApiError(409, 'No browser is currently ready in this pool');
+}
+
+function isPaused(): ApiError {
+  return new ApiError(409, 'Pool is paused');
+}
+
+function isBeingDeleted(): ApiError {
+  return new ApiError(409, 'Pool is being deleted');
+}

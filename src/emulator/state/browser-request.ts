@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import type { poolBrowserTemplate } from '../../service/schemas/pool.ts';
+import type { createSessionRequest } from '../../service/schemas/session.ts';
+import { ApiError } from '../api-error.ts';
+import type { BrowserSpec } from '../browser/browser-spec.ts';
+import { resolveLocale } from './locale.ts';
+
+export type CreateBody = z.output<typeof createSessionRequest>;
+export type TemplateBody = z.output<typeof poolBrowserTemplate>;
+
+/** Chosen so that a page fits as on an ordinary desktop. */
+const DEFAULT_DISPLAY = '1920x1080';
+const DEFAULT_WINDOW = '1280x800';
+
+/** Fields that would change the browser and that the emulator cannot do: to ignore them would let a test pass falsely. */
+const UNSUPPORTED = ['profile', 'adblock', 'captchaSolver', 'ttsLanguage', 'gpu'] as const;
+
+/**
+ * The browser that a create body or a pool template asks for.
+ * @throws ApiError 400 naming the field, 403 for a feature the account does not have.
+ */
+export function browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
+  for (const field of UNSUPPORTED) {
+    const value = body[field];
+    if (value !== undefined && value !== false) throw new ApiError(400, `${field}: not supported by this emulator yet`);
+  }
+  if (body.extensionIds !== undefined && body.extensionIds.length > 0) {
+    throw new ApiError(403, 'Extensions API is not enabled for this account');
+  }
+  if (body.proxyUrl !== undefined && /^dedicated:/i.test(body.proxyUrl)) {
+    throw new ApiError(400, 'proxyUrl: dedicated:// is not supported by this emulator yet');
+  }
+  const locale = resolveLocale(body);
+  return {
+    ...locale,
+    type: body.type ?? 'hosted',
+    acceptLanguage: body.acceptLang ?? acceptLanguage(locale.language),
+    windowSize: body.windowSize ?? smaller(DEFAULT_WINDOW, body.displaySize),
+    displaySize: body.displaySize ?? larger(DEFAULT_DISPLAY, body.windowSize),
+    disableSpeechApi: body.disableSpeechApi ?? false,
+    url: body.url,
+    browserCheck: body.browserCheck ?? false,
+    proxyUrl: body.proxyUrl,
+  };
+}
+
+/** `de-DE` → `de-DE,de`, as a browser in that language has it. */
+function acceptLanguage(language: string): string {
+  const [primary] = language.split('-');
+  return primary === language ? language : `${language},${primary}`;
+}
+
+function smaller(size: string, limit: string | undefined): string {
+  return limit === undefined ? size : combine(size, limit, Math.min);
+}
+
+function larger(size: string, least: string | undefined): string {
+  return least === undefined ? size : combine(size, least, Math.max);
+}
+
+function combine(a: string, b: string, pick: (a: number, b: number) => number): string {
+  const [aWidth = 0, aHeight = 0] = a.split('x').map(Number);
+  const [bWidth = 0, bHeight = 0] = b.split('x').map(Number);
+  return `${pick(aWidth, bWidth)}x${pick(aHeight, bHeight)}`;
+}

@@ -1,0 +1,53 @@
+import type { BrowserLauncher } from '../browser/browser-launcher.ts';
+import type { Clock } from '../clock.ts';
+import type { EmulatorSettings } from '../options.ts';
+import type { BrowserSession } from './browser-session.ts';
+import { Semaphore } from './semaphore.ts';
+import { Workspace } from './workspace.ts';
+
+/** Warm browsers that may start at once: each start is a second of a core. */
+const WARM_STARTS = 2;
+
+/** Everything the emulator knows; the API's handlers are functions of a request and this. */
+export class EmulatorState {
+  readonly #workspaces = new Map<string, Workspace>();
+  readonly #byCdpToken = new Map<string, BrowserSession>();
+  #cdpOrigin: string | undefined;
+
+  constructor(settings: EmulatorSettings, launcher: BrowserLauncher, clock: Clock) {
+    const context = {
+      launcher,
+      clock,
+      startupDeadline: settings.startupDeadline,
+      log: settings.log,
+      nodes: settings.servedBy,
+      warmSlots: new Semaphore(WARM_STARTS),
+      publish: (session: BrowserSession) => void this.#byCdpToken.set(session.cdpToken, session),
+    };
+    for (const workspace of settings.workspaces) {
+      this.#workspaces.set(workspace.apiKey, new Workspace(workspace, context));
+    }
+  }
+
+  workspaceOf(apiKey: string): Workspace | undefined {
+    return this.#workspaces.get(apiKey);
+  }
+
+  sessionByCdpToken(token: string): BrowserSession | undefined {
+    return this.#byCdpToken.get(token);
+  }
+
+  /** Where the relay listens (`ws://127.0.0.1:1234`); until it does, no session has a `cdpUrl`. */
+  listenAt(cdpOrigin: string): void {
+    this.#cdpOrigin = cdpOrigin;
+  }
+
+  cdpUrl(session: BrowserSession): string | null {
+    if (session.status !== 'active' || this.#cdpOrigin === undefined) return null;
+    return `${this.#cdpOrigin}/cdp/${session.cdpToken}`;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.stop()));
+  }
+}

@@ -1,0 +1,138 @@
+import { LIMITS } from '../../service/limits.ts';
+import { ApiError } from '../api-error.ts';
+import type { Clock } from '../clock.ts';
+import type { WorkspaceSettings } from '../options.ts';
+import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
+import { browserSpec, type CreateBody } from './browser-request.ts';
+import { BrowserSession, type SessionContext } from './browser-session.ts';
+import type { Semaphore } from './semaphore.ts';
+
+export interface WorkspaceContext extends SessionContext {
+  clock: Clock;
+  /** Names of the nodes that serve sessions. */
+  nodes: readonly string[];
+  warmSlots: Semaphore;
+  /** Makes the session's CDP address known to the relay. */
+  publish: (session: BrowserSession) => void;
+}
+
+/** What belongs to one API key: its sessions, its pools and its limits. */
+export class Workspace {
+  readonly name: string;
+  readonly #settings: WorkspaceSettings;
+  readonly #context: WorkspaceContext;
+  readonly #sessions = new Map<string, BrowserSession>();
+  readonly #pools = new Map<string, BrowserPool>();
+
+  constructor(settings: WorkspaceSettings, context: WorkspaceContext) {
+    this.name = settings.name;
+    this.#settings = settings;
+    this.#context = context;
+  }
+
+  /** Newest first. */
+  get sessions(): BrowserSession[] {
+    return [...this.#sessions.values()].reverse();
+  }
+
+  get pools(): BrowserPool[] {
+    return [...this.#pools.values()];
+  }
+
+  /** Creates a session, listed and counted from now on, and not started yet. */
+  createSession(body: CreateBody): BrowserSession {
+    const spec = browserSpec(body);
+    const servedBy = this.#pickNode(body.nodeId);
+    this.#checkLimit();
+    const session = new BrowserSession({ spec, servedBy, note: body.note ?? null }, this.#context);
+    this.#adopt(session);
+    const duration = (body.duration ?? LIMITS.duration.default) * 1000;
+    session.onEnd(this.#context.clock.after(duration, () => void session.stop()));
+    return session;
+  }
+
+  /** @throws ApiError 404, also for a session of another workspace. */
+  session(sessionId: string): BrowserSession {
+    const session = this.#sessions.get(sessionId);
+    if (!session) throw new ApiError(404, 'Session not found');
+    return session;
+  }
+
+  createPool(settings: PoolSettings): BrowserPool {
+    this.#pickNode(settings.template.body.nodeId);
+    this.#checkPool(settings);
+    const pool = new BrowserPool(settings, {
+      clock: this.#context.clock,
+      warmSlots: this.#context.warmSlots,
+      createSession: (template) => this.#warmSession(template),
+      checkLimit: () => this.#checkLimit(),
+      adopt: (session) => this.#adopt(session),
+    });
+    this.#pools.set(pool.id, pool);
+    return pool;
+  }
+
+  /** @throws ApiError 404, also for a pool of another workspace. */
+  pool(poolId: string): BrowserPool {
+    const pool = this.#pools.get(poolId);
+    if (!pool) throw new ApiError(404, 'Pool not found');
+    return pool;
+  }
+
+  async updatePool(pool: BrowserPool, update: PoolUpdate): Promise<void> {
+    if (update.template) this.#pickNode(update.template.body.nodeId);
+    this.#checkPool(update, pool);
+    await pool.update(update);
+  }
+
+  async deletePool(pool: BrowserPool, force: boolean): Promise<void> {
+    if (!force && pool.leases.active.length > 0) {
+      throw new ApiError(409, 'Pool has active leases; pass force=true to stop them');
+    }
+    await pool.delete();
+    this.#pools.delete(pool.id);
+  }
+
+  /** Stops everything that runs. */
+  async stop(): Promise<void> {
+    const pools = this.pools.map((pool) => pool.delete());
+    const sessions = this.sessions.filter(({ isLive }) => isLive).map((session) => session.stop());
+    await Promise.all([...pools, ...sessions]);
+  }
+
+  #warmSession({ body, spec }: PoolTemplate): BrowserSession {
+    const servedBy = this.#pickNode(body.nodeId);
+    return new BrowserSession({ spec, servedBy, note: body.note ?? null }, this.#context);
+  }
+
+  #adopt(session: BrowserSession): void {
+    this.#sessions.set(session.sessionId, session);
+    this.#context.publish(session);
+  }
+
+  /** Sessions that start or run count, leased ones among them; browsers that wait in a pool do not. */
+  #checkLimit(): void {
+    const live = this.sessions.filter(({ isLive }) => isLive).length;
+    if (live >= this.#settings.concurrentBrowsers) throw new ApiError(403, 'Session limit reached');
+  }
+
+  #checkPool({ name, size }: { name?: string | undefined; size?: number | undefined }, self?: BrowserPool): void {
+    const others = this.pools.filter((pool) => pool !== self);
+    if (name !== undefined && others.some((pool) => pool.settings.name === name)) {
+      throw new ApiError(409, `A pool named "${name}" already exists`);
+    }
+    if (size === undefined) return;
+    const capacity = others.reduce((sum, pool) => sum + pool.settings.size, size);
+    const cap = this.#settings.warmBrowserCap;
+    if (capacity > cap) throw new ApiError(409, `Pool capacity ${capacity} exceeds your pool limit of ${cap}`);
+  }
+
+  #pickNode(nodeId: string | undefined): string {
+    const { nodes } = this.#context;
+    if (nodeId === undefined) return nodes[Math.floor(Math.random() * nodes.length)] as string;
+    if (!nodes.includes(nodeId)) {
+      throw new ApiError(400, `nodeId: there is no node ${nodeId}; this emulator has ${nodes.join(', ')}`);
+    }
+    return nodeId;
+  }
+}

@@ -1,0 +1,15 @@
+/** poolwright: Playwright Test on hosted browsers. */
+export { expect, mergeExpects, mergeTests } from '@playwright/test';
+export {
+  EmulatorError,
+  LeaseError,
+  OptionsError,
+  PoolwrightError,
+  type PoolwrightErrorCode,
+  ServiceError,
+  type ServiceErrorDetails,
+} from './errors.ts';
+export type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './options/schema.ts';
+export type { HostedBrowserAttachment } from './playwright/recorder.ts';
+export { type HostedSession, type HostedTestFixtures, type HostedWorkerOptions, test } from './playwright/test.ts';
+export { type HostedUse, withHostedBrowsers } from './playwright/with-hosted-browsers.ts';

@@ -1,0 +1,121 @@
+import { LeaseError, ServiceError } from '../errors.ts';
+import type { LeasePlan } from '../options/lease-plan.ts';
+import type { ServiceClient } from '../service/index.ts';
+import { LIMITS } from '../service/limits.ts';
+import type { Lease } from './lease.ts';
+import { pause } from './pause.ts';
+
+/** What getting a browser needs to know beside the plan. */
+export interface AcquireContext {
+  client: ServiceClient;
+  /** ID of the pool to lease from; null to create a session. */
+  poolId: string | null;
+  /** Seconds a lease of that pool may last. */
+  leaseTimeoutSeconds: number;
+  /** The note the session shall carry; unique, so that a create whose answer was lost is found by it. */
+  note: string;
+  /** Fires when the plan's `acquireTimeout` is over or the run ends. */
+  signal: AbortSignal;
+  /** Called with what is being waited for. */
+  onWait(what: string): void;
+  /** Waits until it is worth asking again after `403 Session limit reached`; throws when `signal` fires. */
+  untilCapacity(refusal: ServiceError): Promise<void>;
+}
+
+/** One long poll of the pool. Short enough that the end of a run need not wait long for its answer. */
+const POOL_WAIT_MS = 5_000;
+/** With `fallback: 'session'`: how many polls the pool gets before a session is created. */
+const POOL_POLLS_BEFORE_FALLBACK = 4;
+/** Between two polls that were answered at once, so that a service without long polls is not hammered. */
+const POOL_POLL_GAP_MS = 1_000;
+
+/**
+ * Gets one browser: from the pool with bounded waiting, then by `plan.fallback`; or by creating a session.
+ * @throws ServiceError as the client does; LeaseError `ACQUIRE_TIMEOUT` when the signal fires.
+ */
+export async function acquireBrowser(plan: LeasePlan, context: AcquireContext): Promise<Lease> {
+  if (context.poolId !== null) {
+    const polls = plan.fallback === 'fail' ? Number.POSITIVE_INFINITY : POOL_POLLS_BEFORE_FALLBACK;
+    const lease = await leaseFromPool(context, context.poolId, polls);
+    if (lease) return lease;
+  }
+  return await createSession(plan, context);
+}
+
+/** Null when the pool had nothing and a session shall be created instead. */
+async function leaseFromPool(context: AcquireContext, poolId: string, polls: number): Promise<Lease | null> {
+  for (let poll = 1; ; poll += 1) {
+    try {
+      return await oneLease(context, poolId);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.status !== 409) throw error;
+      // A paused pool answers 409 too, but no waiting makes it ready.
+      const hopeless = error.code !== 'SERVICE_POOL_EMPTY';
+      if (Number.isFinite(polls) && (hopeless || poll >= polls)) {
+        context.onWait(`the pool has no browser (${error.serviceMessage ?? 'nothing ready'}): creating a session instead`);
+        return null;
+      }
+      if (hopeless) throw error;
+      context.onWait(`waiting for pool ${poolId} to have a browser ready`);
+      await pause(POOL_POLL_GAP_MS, context.signal);
+    }
+  }
+}
+
+async function oneLease(context: AcquireContext, poolId: string): Promise<Lease> {
+  const askedAt = new Date();
+  const { client, signal } = context;
+  const acquired = await withCapacity(context, () => client.acquire(poolId, { waitMs: POOL_WAIT_MS }, { signal, retry: 'policy' }));
+  // The note says whose it is; a session without one is still good.
+  await client.updateSession(acquired.sessionId, { note: context.note }, { signal }).catch(() => undefined);
+  return {
+    source: 'pool',
+    sessionId: acquired.sessionId,
+    leaseId: acquired.leaseId,
+    poolId,
+    servedBy: acquired.servedBy,
+    cdpUrl: acquired.cdpUrl,
+    startedAt: new Date(),
+    // Counted from the asking: a little early is right for a bound.
+    expiresAt: secondsAfter(askedAt, context.leaseTimeoutSeconds),
+  };
+}
+
+async function createSession(plan: LeasePlan, context: AcquireContext): Promise<Lease> {
+  const askedAt = new Date();
+  const body = { ...plan.session, note: context.note };
+  const session = await withCapacity(context, () => context.client.createSession(body, { signal: context.signal }));
+  if (!session.cdpUrl) {
+    await context.client.stopSession(session.sessionId).catch(() => undefined);
+    throw new LeaseError('CONNECT_FAILED', `Session ${session.sessionId} was created but has no CDP address; it was stopped.`, {
+      sessionId: session.sessionId,
+    });
+  }
+  return {
+    source: 'session',
+    sessionId: session.sessionId,
+    leaseId: null,
+    poolId: null,
+    servedBy: session.servedBy ?? null,
+    cdpUrl: session.cdpUrl,
+    startedAt: new Date(),
+    expiresAt: secondsAfter(askedAt, plan.session.duration ?? LIMITS.duration.default),
+  };
+}
+
+/** Repeats `call` after a `403 Session limit reached`, each time only once there is a reason to ask again. */
+async function withCapacity<T>(context: AcquireContext, call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'SERVICE_LIMIT_REACHED') throw error;
+      context.onWait('waiting for a browser to end: the workspace is at its concurrent-browser limit');
+      await context.untilCapacity(error);
+    }
+  }
+}
+
+function secondsAfter(start: Date, seconds: number): Date {
+  return new Date(start.getTime() + seconds * 1000);
+}

@@ -1,0 +1,30 @@
+import { OptionsError, ServiceError } from '../errors.ts';
+import type { ServiceClient } from '../service/index.ts';
+import { LIMITS } from '../service/limits.ts';
+import type { Pool } from '../service/schemas/index.ts';
+
+/**
+ * The pool that the option `pool` (or `POOLWRIGHT_POOL`) names, by its ID or its unique name.
+ * @throws OptionsError when the workspace has no such pool, with the pools it has.
+ */
+export async function findPool(client: ServiceClient, idOrName: string, signal?: AbortSignal): Promise<Pool> {
+  const mayBeId = idOrName.length >= LIMITS.poolId.min && idOrName.length <= LIMITS.poolId.max;
+  if (mayBeId) {
+    try {
+      return await client.getPool(idOrName, { signal });
+    } catch (error) {
+      // A name may look like an ID, and a service may call it malformed (400) as well as unknown (404).
+      if (!(error instanceof ServiceError && (error.status === 404 || error.status === 400))) throw error;
+    }
+  }
+  const pools = await client.listPools({ signal });
+  const named = pools.find((pool) => pool.name === idOrName || pool.id === idOrName);
+  if (named) return named;
+  const known = pools.map((pool) => `${pool.id} (${pool.name})`).join(', ');
+  throw new OptionsError(
+    'pool',
+    `\`pool\`: there is no pool "${idOrName}" in this workspace (404). ${
+      known ? `It has: ${known}.` : 'It has none.'
+    } Name one of them in \`pool\` or POOLWRIGHT_POOL, or let the run make its own: \`pool: { create: {} }\`.`,
+  );
+}

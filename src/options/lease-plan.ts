@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { CreateSessionRequest } from '../service/schemas/index.ts';
+import { type Environment, variable } from './environment.ts';
+import { DEFAULTS, type HostedOptions, type ProjectHostedOptions, type RunPoolOptions } from './schema.ts';
+
+/** Everything the broker needs to get a browser for one project: options with their defaults filled in. */
+export interface LeasePlan {
+  pool: string | RunPoolOptions | null;
+  fallback: 'session' | 'fail';
+  session: CreateSessionRequest;
+  reuse: 'run' | 'worker' | 'test';
+  /** ms */
+  acquireTimeout: number;
+}
+
+/** Options of the run and of one project laid over each other; `pool: null` means: create, whatever the environment says. */
+export type MergedOptions = Omit<HostedOptions, 'pool'> & { pool?: HostedOptions['pool'] | null };
+
+/** A project's own options over those of the run. A project that names `session` but no `pool` creates sessions. */
+export function mergeOptions(run: MergedOptions, project: ProjectHostedOptions): MergedOptions {
+  const merged: MergedOptions = { ...run, ...definedOnly(project) };
+  if (project.session !== undefined && project.pool === undefined) merged.pool = null;
+  return merged;
+}
+
+/** Fills in the defaults and what the environment says. */
+export function leasePlan(options: MergedOptions, environment: Environment): LeasePlan {
+  const pool = options.pool === undefined ? variable(environment, 'POOLWRIGHT_POOL') : options.pool;
+  return {
+    pool: pool ?? null,
+    fallback: options.fallback ?? DEFAULTS.fallback,
+    session: options.session ?? {},
+    reuse: options.reuse ?? DEFAULTS.reuse,
+    acquireTimeout: options.acquireTimeout ?? DEFAULTS.acquireTimeout,
+  };
+}
+
+/** Two plans with the same key get browsers that can stand in for each other. */
+export function planKey(plan: LeasePlan): string {
+  const { pool, session } = plan;
+  return createHash('sha256').update(canonicalJson({ pool, session })).digest('hex').slice(0, 16);
+}
+
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (value && typeof value === 'object') {
+    const entries = Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
+  }
+  return JSON.stringify(value) ?? 'null';
+}
+
+function definedOnly<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
+}

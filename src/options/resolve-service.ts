@@ -1,0 +1,40 @@
+import { OptionsError } from '../errors.ts';
+import { type Environment, inContinuousIntegration, variable } from './environment.ts';
+import { DEFAULTS, type HostedOptions } from './schema.ts';
+
+/** Which service a run talks to. */
+export type ServiceChoice =
+  | { kind: 'hosted'; baseURL: string; apiKey: string }
+  /** `chosenBy`: why it is the emulator, for the line that says so. */
+  | { kind: 'emulator'; chosenBy: 'option' | 'no-key' };
+
+function missing(name: 'POOLWRIGHT_API_KEY' | 'POOLWRIGHT_BASE_URL', option: string, why: string): OptionsError {
+  return new OptionsError(
+    name,
+    `${name} is not set, and ${why}. Set the variable, pass \`${option}\`, or choose \`service: 'emulator'\` to run on browsers of this machine.`,
+    'ENVIRONMENT_MISSING',
+  );
+}
+
+/**
+ * Decides between the hosted service and the emulator (option `service`).
+ * @throws OptionsError when the hosted service is meant and its address or key is missing.
+ */
+export function resolveService(options: HostedOptions, environment: Environment): ServiceChoice {
+  const service = options.service ?? DEFAULTS.service;
+  if (service === 'emulator') return { kind: 'emulator', chosenBy: 'option' };
+
+  const apiKey = options.apiKey ?? variable(environment, 'POOLWRIGHT_API_KEY');
+  const baseURL = options.baseURL ?? variable(environment, 'POOLWRIGHT_BASE_URL');
+  if (!apiKey) {
+    if (service === 'hosted') throw missing('POOLWRIGHT_API_KEY', 'apiKey', "`service` is 'hosted'");
+    if (inContinuousIntegration(environment))
+      throw missing('POOLWRIGHT_API_KEY', 'apiKey', 'in CI no emulator is started unasked');
+    return { kind: 'emulator', chosenBy: 'no-key' };
+  }
+  if (!baseURL) throw missing('POOLWRIGHT_BASE_URL', 'baseURL', 'a key without an address leads nowhere');
+  if (!/^https?:\/\//i.test(baseURL) || !URL.canParse(baseURL)) {
+    throw new OptionsError('POOLWRIGHT_BASE_URL', `\`baseURL\` must be an http:// or https:// address, got "${baseURL}".`);
+  }
+  return { kind: 'hosted', baseURL: baseURL.replace(/\/+$/, ''), apiKey };
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { createPoolRequest, createSessionRequest } from '../service/schemas/index.ts';
+
+/** What a user may write: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
+
+const ACQUIRE_TIMEOUT_MS = { min: 1_000, max: 3_600_000, default: 120_000 } as const;
+
+/** A pool made for this run: a pool body whose name and size are filled in when they are left out. */
+const runPool = z.strictObject({ create: createPoolRequest.partial({ name: true, size: true }) });
+
+const poolOption = z.union([z.string().min(1), runPool]);
+
+const acquireTimeout = z.number().min(ACQUIRE_TIMEOUT_MS.min).max(ACQUIRE_TIMEOUT_MS.max);
+
+const projectFields = {
+  pool: poolOption.optional(),
+  fallback: z.enum(['session', 'fail']).optional(),
+  session: createSessionRequest.optional(),
+  reuse: z.enum(['run', 'worker', 'test']).optional(),
+  acquireTimeout: acquireTimeout.optional(),
+  metering: z.boolean().optional(),
+};
+
+/** Options of one project (`use.hosted`). */
+export const projectHostedOptions = z.strictObject(projectFields);
+
+/** Options of the run; the first three hold for every project of it. */
+export const hostedOptions = z.strictObject({
+  service: z.enum(['auto', 'hosted', 'emulator']).optional(),
+  baseURL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
+  apiKey: z.string().min(1).optional(),
+  ...projectFields,
+});
+
+/** The keys that hold for the whole run and so cannot differ by project. */
+export const RUN_WIDE_KEYS = ['service', 'baseURL', 'apiKey'] as const;
+
+/** Defaults, stated once. */
+export const DEFAULTS = {
+  service: 'auto',
+  fallback: 'session',
+  reuse: 'run',
+  acquireTimeout: ACQUIRE_TIMEOUT_MS.default,
+  metering: true,
+} as const;
+
+/** A pool made for this run: sized to its workers unless `size` is given, deleted after it. */
+export type RunPoolOptions = z.input<typeof runPool>;
+
+/** What `use.hosted` of a project takes; `false` keeps the project on a local browser. */
+export interface ProjectHostedOptions {
+  /**
+   * ID (or unique name) of the pool to lease from, or `{ create: {…} }`: a pool made for this run, sized to its
+   * workers, deleted after it. Default: environment variable `POOLWRIGHT_POOL`; without it, sessions are created.
+   * A project that names `session` but no `pool` does not lease from the run's pool.
+   */
+  pool?: string | RunPoolOptions;
+  /** When the pool has nothing after bounded waiting: create a session, or fail. Default `'session'`. */
+  fallback?: 'session' | 'fail';
+  /** Fields of the session to create, as in section 4.2 of the service document. Default `{}`. */
+  session?: z.input<typeof createSessionRequest>;
+  /**
+   * `'run'`: a healthy browser outlives the worker and is handed to the one that replaces it. `'worker'`: a new
+   * browser with each worker. `'test'`: a fresh browser for every test. Default `'run'`.
+   */
+  reuse?: 'run' | 'worker' | 'test';
+  /** Bound on getting one browser, all retries included, in ms: 1 000 to 3 600 000. Default 120 000. */
+  acquireTimeout?: number;
+  /** Observe the bytes each test's pages move. Default `true`. */
+  metering?: boolean;
+}
+
+/** Options of `withHostedBrowsers`. An unknown key is an error that names it and the nearest known one. */
+export interface HostedOptions extends ProjectHostedOptions {
+  /**
+   * `'hosted'`: the service. `'emulator'`: the emulator of it on this machine. `'auto'` (default): the service when a
+   * key is set, else the emulator; in CI (`CI` set) a missing key is an error.
+   */
+  service?: 'auto' | 'hosted' | 'emulator';
+  /** Address of the service. Default: environment variable `POOLWRIGHT_BASE_URL`. */
+  baseURL?: string;
+  /** Workspace API key. Default: environment variable `POOLWRIGHT_API_KEY`. */
+  apiKey?: string;
+}

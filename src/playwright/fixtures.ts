@@ -1,0 +1,90 @@
+import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
+import type { BrokerAddress } from '../broker/config.ts';
+import { OptionsError } from '../errors.ts';
+import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
+import { DEFAULTS } from '../options/schema.ts';
+import { browserHandle } from './browser-handle.ts';
+import { HostedBrowser } from './hosted-browser.ts';
+import { brokerForWorker } from './worker-broker.ts';
+import { workerState } from './worker-state.ts';
+
+/**
+ * The two fixtures that make a suite run on hosted browsers. The config wrapper puts them into `use` (option fixtures
+ * may be functions there), `test` of poolwright extends with them: one implementation for both ways.
+ */
+
+/** What marks the one `connect` call that is ours. */
+const ENDPOINT = 'poolwright://leased-browser';
+
+type Use<T> = (value: T) => Promise<void>;
+type ConnectOptions = NonNullable<PlaywrightWorkerOptions['connectOptions']>;
+
+/**
+ * The worker fixture `connectOptions`: while it lives, `chromium.connect` to our own endpoint answers with the leased
+ * browser. Playwright's built-in `browser` fixture makes that call, without a time limit of its own, so the waiting
+ * for a lease happens there and not in this fixture, which has the project's test timeout.
+ */
+export async function provideHostedBrowser(
+  chromium: BrowserType,
+  options: MergedOptions,
+  use: Use<ConnectOptions>,
+  workerInfo: WorkerInfo,
+): Promise<void> {
+  const state = workerState();
+  const original = chromium.connect;
+  const connect = async (...args: Parameters<BrowserType['connect']>) => {
+    if (!meansUs(args[0])) return await original.apply(chromium, args);
+    const broker: BrokerAddress = await brokerForWorker(options, workerInfo.config);
+    const hosted = await HostedBrowser.open({
+      chromium,
+      broker,
+      plan: leasePlan(options, process.env),
+      metering: options.metering ?? DEFAULTS.metering,
+      project: workerInfo.project.name,
+      workerIndex: workerInfo.workerIndex,
+      parallelIndex: workerInfo.parallelIndex,
+    });
+    state.hosted = hosted;
+    return browserHandle(hosted, await hosted.connected());
+  };
+  chromium.connect = connect as BrowserType['connect'];
+  try {
+    await use({ wsEndpoint: ENDPOINT });
+  } finally {
+    chromium.connect = original;
+    // Normally the `browser` fixture has closed it; here when that fixture failed half-way.
+    await state.hosted?.close();
+    state.hosted = null;
+  }
+}
+
+/** The first argument is the options (older Playwright) or the address. */
+function meansUs(endpoint: unknown): boolean {
+  if (typeof endpoint === 'string') return endpoint === ENDPOINT;
+  return typeof endpoint === 'object' && endpoint !== null && 'wsEndpoint' in endpoint && endpoint.wsEndpoint === ENDPOINT;
+}
+
+/**
+ * Around every test, and torn down after its contexts have closed: the fixture `contextOptions`, which Playwright sets
+ * up for each test and hook. Its value is passed on as it is.
+ */
+export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
+  const { recorder, hosted } = workerState();
+  const link = hosted?.present ?? null;
+  const inUse = (link?.browser.contexts() ?? []).some((context) => context !== link?.defaultContext);
+  recorder.begin(testInfo, link, inUse);
+  try {
+    await use(value);
+  } finally {
+    await recorder.end(testInfo, workerState().hosted?.sink ?? null);
+  }
+}
+
+/** Refuses a project that cannot run on a hosted browser, before anything is asked for. */
+export function assertChromium(browserName: string, project: string): void {
+  if (browserName === 'chromium') return;
+  throw new OptionsError(
+    'use.hosted',
+    `Project "${project}" uses ${browserName}, and hosted browsers are Chromium. Set \`use: { hosted: false }\` there, or use chromium.`,
+  );
+}

@@ -1,0 +1,135 @@
+import type { TestInfo } from '@playwright/test';
+import type { LeasedBrowser } from '../broker/protocol.ts';
+
+/** The `hosted-browser` attachment of every test that used a browser. Holds no secret. */
+export interface HostedBrowserAttachment {
+  schema: 1;
+  sessionId: string;
+  leaseId: string | null;
+  poolId: string | null;
+  servedBy: string | null;
+  project: string;
+  workerIndex: number;
+  parallelIndex: number;
+  shard: { current: number; total: number } | null;
+  /** ISO 8601. */
+  startedAt: string;
+  endedAt: string;
+  /** Bytes this test's pages moved, as the browser reported them; null without metering. */
+  observedBytes: number | null;
+  /** The service's own figure for the session; null while it has none. */
+  bandwidthBytes: number | null;
+  /** Whether another worker used this browser before. */
+  reused: boolean;
+  /** Null, or why the browser was lost. */
+  infrastructureFailure: string | null;
+}
+
+/** Name of the annotation and of the attachment. */
+export const RECORD_NAME = 'hosted-browser';
+
+/** What the recorder needs of a connected browser. */
+export interface RecordedLink {
+  readonly lease: LeasedBrowser;
+  /** Bytes since the link was opened; null without metering. */
+  observedBytes(): number | null;
+  /** Null while the link is up, else why it closed. */
+  lost(): string | null;
+}
+
+/** What it asks of the broker. */
+export interface RecordSink {
+  bandwidthBytes(sessionId: string): Promise<number | null>;
+  testUsage(usage: {
+    sessionId: string;
+    observedBytes: number | null;
+    infrastructureFailure: string | null;
+  }): Promise<void>;
+}
+
+interface OpenRecord {
+  startedAt: Date;
+  /** Bytes each link had moved when this test began to use it, newest link last. */
+  links: Map<RecordedLink, number>;
+  used: boolean;
+  /** How many fixtures have begun it: the config's and the test file's may both run. */
+  depth: number;
+}
+
+/** Watches one worker's tests and puts on record which browser served each. One test runs at a time. */
+export class Recorder {
+  private readonly records = new WeakMap<TestInfo, OpenRecord>();
+  private current: OpenRecord | null = null;
+
+  /**
+   * A test begins, or one of its `beforeAll` hooks (those get the same `testInfo` before the test itself does).
+   * `link`: the browser that is connected already; `inUse`: whether it has open contexts, such as a page that the
+   * tests of a file share.
+   */
+  begin(testInfo: TestInfo, link: RecordedLink | null, inUse: boolean): void {
+    const record = this.records.get(testInfo) ?? { startedAt: new Date(), links: new Map(), used: false, depth: 0 };
+    this.records.set(testInfo, record);
+    this.current = record;
+    record.depth += 1;
+    if (link && inUse) this.uses(link);
+  }
+
+  /** The running test opens a context on this link. */
+  uses(link: RecordedLink): void {
+    if (!this.current) return;
+    this.current.used = true;
+    if (!this.current.links.has(link)) this.current.links.set(link, link.observedBytes() ?? 0);
+  }
+
+  /** The test's contexts are closed: attaches its record, if it used a browser. */
+  async end(testInfo: TestInfo, sink: RecordSink | null): Promise<void> {
+    const record = this.records.get(testInfo);
+    if (!record) return;
+    record.depth -= 1;
+    if (record.depth > 0) return;
+    this.current = null;
+    // `duration` is zero until the test itself has run: this was a hook, and its use counts for the test to come.
+    const hookOnly = testInfo.duration === 0 && testInfo.errors.length === 0;
+    if (hookOnly || !record.used || !sink) return;
+    this.records.delete(testInfo);
+    await attach(testInfo, record, sink);
+  }
+}
+
+async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink): Promise<void> {
+  const links = [...record.links];
+  const last = links.at(-1);
+  if (!last) return;
+  const [{ lease }] = last;
+  const infrastructureFailure = links.map(([link]) => link.lost()).find((reason) => reason !== null) ?? null;
+  let observedBytes: number | null = null;
+  for (const [link, before] of links) {
+    const now = link.observedBytes();
+    const moved = now === null ? null : now - before;
+    if (moved !== null) observedBytes = (observedBytes ?? 0) + moved;
+    await sink.testUsage({
+      sessionId: link.lease.sessionId,
+      observedBytes: moved,
+      infrastructureFailure: link === last[0] ? infrastructureFailure : null,
+    });
+  }
+  const attachment: HostedBrowserAttachment = {
+    schema: 1,
+    sessionId: lease.sessionId,
+    leaseId: lease.leaseId,
+    poolId: lease.poolId,
+    servedBy: lease.servedBy,
+    project: testInfo.project.name,
+    workerIndex: testInfo.workerIndex,
+    parallelIndex: testInfo.parallelIndex,
+    shard: testInfo.config.shard,
+    startedAt: record.startedAt.toISOString(),
+    endedAt: new Date().toISOString(),
+    observedBytes,
+    bandwidthBytes: await sink.bandwidthBytes(lease.sessionId),
+    reused: lease.reused,
+    infrastructureFailure,
+  };
+  testInfo.annotations.push({ type: RECORD_NAME, description: lease.sessionId });
+  await testInfo.attach(RECORD_NAME, { body: JSON.stringify(attachment), contentType: 'application/json' });
+}

@@ -1,0 +1,68 @@
+import { test as base } from '@playwright/test';
+import { OptionsError } from '../errors.ts';
+import type { HostedOptions } from '../options/schema.ts';
+import { assertChromium, provideHostedBrowser, recordTest } from './fixtures.ts';
+import { asMerged } from './merged-options.ts';
+import { workerState } from './worker-state.ts';
+
+/** The session that serves the running test. */
+export interface HostedSession {
+  /** ID at the service. */
+  sessionId: string;
+  /** Null for a session that was created, not leased. */
+  leaseId: string | null;
+  poolId: string | null;
+  /** Node that serves it, where the service says so. */
+  servedBy: string | null;
+  /** ISO 8601: when this run got it. */
+  startedAt: string;
+  /** ISO 8601: when the service will end it; null when unknown. */
+  expiresAt: string | null;
+  /** Whether another worker of this run used it before. */
+  reused: boolean;
+}
+
+/** Test-scoped fixtures that poolwright's `test` adds. */
+export interface HostedTestFixtures {
+  hostedSession: HostedSession;
+}
+
+/** Worker-scoped options that poolwright's `test` adds. */
+export interface HostedWorkerOptions {
+  /** Options of the project; `false` keeps it on a local browser. */
+  hosted: HostedOptions | false;
+}
+
+/**
+ * Playwright's `test` on hosted browsers, with the session in hand. Works with and without `withHostedBrowsers`, and in
+ * `mergeTests`.
+ */
+export const test = base.extend<HostedTestFixtures, HostedWorkerOptions>({
+  hosted: [{}, { scope: 'worker', option: true }],
+
+  // Not on top of the config's own `connectOptions`: with the wrapper that would be this fixture a second time.
+  connectOptions: [
+    async ({ playwright, hosted, browserName }, use, workerInfo) => {
+      if (hosted === false) return await use(undefined);
+      assertChromium(browserName, workerInfo.project.name);
+      await provideHostedBrowser(playwright.chromium, asMerged(hosted, 'use.hosted'), use, workerInfo);
+    },
+    { scope: 'worker' },
+  ],
+
+  contextOptions: async ({ contextOptions, hosted }, use, testInfo) => {
+    if (hosted === false) return await use(contextOptions);
+    await recordTest(contextOptions, use, testInfo);
+  },
+
+  hostedSession: async ({ browser: _leased, hosted }, use) => {
+    const state = workerState();
+    if (hosted === false || !state.hosted) {
+      throw new OptionsError('hosted', '`hostedSession` needs a hosted browser, and this project sets `use: { hosted: false }`.');
+    }
+    const link = await state.hosted.connected();
+    state.recorder.uses(link);
+    const { sessionId, leaseId, poolId, servedBy, startedAt, expiresAt, reused } = link.lease;
+    await use({ sessionId, leaseId, poolId, servedBy, startedAt, expiresAt, reused });
+  },
+});

@@ -1,0 +1,130 @@
+import type { PlaywrightTestConfig, PlaywrightWorkerOptions, ReporterDescription, TestInfo, WorkerInfo } from '@playwright/test';
+import { OptionsError } from '../errors.ts';
+import { leasePlan, type MergedOptions, mergeOptions } from '../options/lease-plan.ts';
+import { parseHostedOptions, parseProjectOptions } from '../options/parse.ts';
+import type { HostedOptions, ProjectHostedOptions } from '../options/schema.ts';
+import { provideHostedBrowser, recordTest } from './fixtures.ts';
+import { markMerged } from './merged-options.ts';
+import { packageFile } from './package-file.ts';
+import { type HostedProject, rememberRun } from './run-registry.ts';
+
+/** What `use` may say about hosted browsers; `false` keeps a project on a local browser. */
+export interface HostedUse {
+  hosted?: ProjectHostedOptions | false;
+}
+
+// biome-ignore lint/complexity/noBannedTypes: Playwright's own default for "no further fixtures"
+type NoFixtures = {};
+type Config<T, W> = PlaywrightTestConfig<T, W & HostedUse>;
+type Use = NonNullable<PlaywrightTestConfig['use']> & HostedUse & Partial<PlaywrightWorkerOptions>;
+type Project = { name?: string; use?: Use };
+
+const WRAPPED = Symbol.for('poolwright.wrapped');
+
+/**
+ * Lets the suite of this config run on hosted browsers; its test files stay as they are. Returns a new config that has
+ * everything the given one has, plus fixtures, one global setup and one reporter; wrapping twice changes nothing.
+ *
+ * @param config Playwright's config. `use.hosted`, also of a project, goes over `options`; `false` means a local browser.
+ * @throws OptionsError for an unknown or wrong option, with its path and the nearest known one.
+ */
+export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
+  config: Config<T, W>,
+  options: HostedOptions = {},
+): Config<T, W> {
+  if (WRAPPED in config) return config;
+  const run = parseHostedOptions(options, 'withHostedBrowsers(config, options)');
+  const common = (config.use ?? {}) as Use;
+  const projects = config.projects as Project[] | undefined;
+
+  const hosted: HostedProject[] = [];
+  const local: string[] = [];
+  const wrapUse = (use: Use, name: string): Use => {
+    const merged = projectOptions(run, common, use, name);
+    if (merged === null) {
+      local.push(name);
+      return { ...use, hosted: false };
+    }
+    hosted.push({ name, plan: leasePlan(merged, process.env) });
+    return hostedUse(merged, common, use);
+  };
+
+  const wrapped = projects
+    ? { ...config, projects: projects.map((project) => ({ ...project, use: wrapUse(project.use ?? {}, project.name ?? '') })) }
+    : { ...config, use: wrapUse(common, '') };
+  const { globalSetup, single } = withGlobalSetup(config.globalSetup);
+  rememberRun({ options: run, hosted, local, userGlobalSetup: single });
+  return {
+    ...wrapped,
+    globalSetup,
+    reporter: withReporter(config.reporter),
+    [WRAPPED]: true,
+  } as unknown as Config<T, W>; // the parts are the given config's own; TypeScript cannot see through the spread
+}
+
+/** The options of one project; null when it stays local. */
+function projectOptions(run: HostedOptions, common: Use, use: Use, name: string): MergedOptions | null {
+  const own = use === common ? undefined : use.hosted;
+  const asked = own ?? common.hosted;
+  if (asked === false) return null;
+  const where = (scope: string) => `${scope}use.hosted`;
+  let merged: MergedOptions = run;
+  if (common.hosted) merged = mergeOptions(merged, parseProjectOptions(common.hosted, where('')));
+  if (own) merged = mergeOptions(merged, parseProjectOptions(own, where(name ? `projects["${name}"].` : 'projects[].')));
+
+  const browserName = use.browserName ?? common.browserName ?? use.defaultBrowserType ?? common.defaultBrowserType ?? 'chromium';
+  if (browserName !== 'chromium') {
+    if (!own) return null; // a Firefox or WebKit project of a mixed suite stays what it is
+    throw new OptionsError(
+      where(`projects["${name}"].`),
+      `Project "${name}" sets \`use.hosted\` and runs on ${browserName}, but hosted browsers are Chromium. Set \`hosted: false\`, or use chromium.`,
+    );
+  }
+  if (use.connectOptions ?? common.connectOptions) {
+    throw new OptionsError(
+      'use.connectOptions',
+      `${name ? `Project "${name}"` : 'The config'} sets \`use.connectOptions\`, which means another remote browser. Remove it, or set \`use: { hosted: false }\` for that project.`,
+    );
+  }
+  return merged;
+}
+
+/** `use` with the fixtures in it. Option fixtures may be functions; Playwright's types know them as plain values. */
+function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
+  const contextOptions = use.contextOptions ?? common.contextOptions ?? {};
+  const fixtures = {
+    hosted: markMerged(withoutSecrets(options)),
+    connectOptions: async (
+      { playwright }: { playwright: { chromium: Parameters<typeof provideHostedBrowser>[0] } },
+      provide: Parameters<typeof provideHostedBrowser>[2],
+      workerInfo: WorkerInfo,
+    ) => await provideHostedBrowser(playwright.chromium, options, provide, workerInfo),
+    // Playwright tells a fixture's needs by its first parameter's pattern: none here.
+    // biome-ignore lint/correctness/noEmptyPattern: see above
+    contextOptions: async ({}: object, provide: (value: object) => Promise<void>, testInfo: TestInfo) =>
+      await recordTest(contextOptions, provide, testInfo),
+  };
+  return { ...use, ...fixtures } as unknown as Use;
+}
+
+/** `use` can be read by every reporter and global setup; the key is none of theirs. */
+function withoutSecrets({ apiKey: _key, ...options }: MergedOptions): MergedOptions {
+  return options;
+}
+
+/**
+ * Our global setup beside the user's. Playwright takes several since 1.49: a user who has a list has such a version,
+ * and ours goes first, so that it ends last. A single one is run by ours, which works on every version.
+ */
+function withGlobalSetup(theirs: PlaywrightTestConfig['globalSetup']) {
+  const ours = packageFile('global-setup');
+  if (Array.isArray(theirs)) return { globalSetup: [ours, ...theirs], single: undefined };
+  return { globalSetup: ours, single: theirs };
+}
+
+function withReporter(reporter: PlaywrightTestConfig['reporter']): ReporterDescription[] {
+  const ours: ReporterDescription = [packageFile('reporter')];
+  if (reporter === undefined) return [ours, [process.env.CI ? 'dot' : 'list']]; // Playwright's own default
+  if (typeof reporter === 'string') return [ours, [reporter] as ReporterDescription];
+  return [ours, ...reporter];
+}

@@ -1,0 +1,21 @@
+import type { HostedBrowser } from './hosted-browser.ts';
+import { Recorder } from './recorder.ts';
+
+/** What the fixtures of one worker process share. */
+export interface WorkerState {
+  /** The worker's hosted browser, once a test has needed one. */
+  hosted: HostedBrowser | null;
+  readonly recorder: Recorder;
+}
+
+const KEY = Symbol.for('poolwright.worker');
+
+/**
+ * The one state of this process. On `globalThis`, because a config and a test file may load poolwright in different
+ * module systems and must still mean the same browser.
+ */
+export function workerState(): WorkerState {
+  const holder = globalThis as { [KEY]?: WorkerState };
+  holder[KEY] ??= { hosted: null, recorder: new Recorder() };
+  return holder[KEY];
+}

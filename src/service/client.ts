@@ -1,0 +1,175 @@
+import type { CallOptions, ServiceClientOptions } from './client-options.ts';
+import { ServiceCore } from './core.ts';
+import { createSession } from './create-session.ts';
+import * as leases from './leases.ts';
+import * as pools from './pools.ts';
+import type {
+  AcquireRequest,
+  CreatePoolRequest,
+  CreateSessionRequest,
+  FlushedPool,
+  ListSessionsRequest,
+  Pool,
+  ReleasedLease,
+  Session,
+  SessionPage,
+  UpdatePoolRequest,
+  UpdateSessionRequest,
+} from './schemas/index.ts';
+import * as sessions from './sessions.ts';
+
+/**
+ * The hosted-browser service, typed. Requests are checked before they are sent, answers are parsed, and failed calls
+ * are asked again by the service's own rules ({@link RETRY_POLICY}).
+ *
+ * Every method throws, beside what it names itself:
+ * - PoolwrightError `REQUEST_INVALID`: the request breaks the document's bounds; nothing was sent. `ABORTED`: the
+ *   call's signal fired, or the client is closed.
+ * - ServiceError: 400 `SERVICE_BAD_REQUEST`, 401 `SERVICE_UNAUTHORIZED`, 402 `SERVICE_OUT_OF_CREDIT`,
+ *   403 `SERVICE_FORBIDDEN`, 404 `SERVICE_NOT_FOUND`, 409 `SERVICE_CONFLICT`, 429 `SERVICE_RATE_LIMITED`,
+ *   500 `SERVICE_FAILED`, 502 and 503 `SERVICE_UNAVAILABLE`, 504 `SERVICE_START_TIMEOUT`; with status 0
+ *   `SERVICE_UNREACHABLE` (no answer) and `TIMEOUT`; `SERVICE_BAD_RESPONSE` for an answer that is not what the
+ *   document says, naming the field.
+ *
+ * No message holds the key, a `cdpUrl` or a proxy's password. Section numbers are those of the service document.
+ */
+export class ServiceClient {
+  readonly #core: ServiceCore;
+
+  /** @throws OptionsError `OPTIONS_INVALID` with every problem, without the key. */
+  constructor(options: ServiceClientOptions) {
+    this.#core = new ServiceCore(options);
+  }
+
+  /**
+   * Creates a session; answers once its browser can be connected to (section 4.2).
+   *
+   * A create whose outcome is not known (no answer, time-out, 500, 502, an unreadable success) is not simply sent
+   * again. With a `note`, which must then be **unique to this call**, the session is looked for by it: the one found is
+   * the answer, starting ones are waited for up to about 3 minutes, and only when there is none is it created again,
+   * once. Further sessions of this time with the same note are lost twins, and stopped. Without a `note`, or with
+   * `retry: 'none'`, the error says that a browser may be running.
+   * @param body all fields optional; `duration` in seconds, 60 to 3600, default 3600; `note` at most 256 characters
+   * @param options `timeout` of one request defaults to 200 000 ms here
+   * @throws ServiceError 403 `SERVICE_LIMIT_REACHED` at the concurrent-browser limit: ask again only after a session ended
+   */
+  async createSession(body: CreateSessionRequest = {}, options: CallOptions = {}): Promise<Session> {
+    return await createSession(this.#core, body, options);
+  }
+
+  /**
+   * A session as it is now, with its bandwidth in bytes once the service has it (section 4.3).
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND` for an ID that is not of this workspace
+   */
+  async getSession(sessionId: string, options: CallOptions = {}): Promise<Session> {
+    return await sessions.getSession(this.#core, sessionId, options);
+  }
+
+  /**
+   * Changes a running session's note, at most 256 characters (section 4.8).
+   * @throws ServiceError 400 `SERVICE_BAD_REQUEST` for an ended session
+   */
+  async updateSession(sessionId: string, body: UpdateSessionRequest, options: CallOptions = {}): Promise<Session> {
+    return await sessions.updateSession(this.#core, sessionId, body, options);
+  }
+
+  /** One page of the workspace's sessions (section 4.8). See {@link iterateSessions} for all of them. */
+  async listSessions(query: ListSessionsRequest = {}, options: CallOptions = {}): Promise<SessionPage> {
+    return (await sessions.listPage(this.#core, query, options)).data;
+  }
+
+  /**
+   * The sessions of every page from `query.page` on, each once, page by page as they are read; at most 1000 pages.
+   * `pageSize` defaults to 100 here.
+   */
+  iterateSessions(
+    query: ListSessionsRequest = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<Session, void, undefined> {
+    return sessions.iterateSessions(this.#core, query, options);
+  }
+
+  /**
+   * Stops a session; its concurrency slot is free when this returns. An ended session is no error (sections 3.1, 4.8).
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND` for an ID that never was a session of this workspace
+   */
+  async stopSession(sessionId: string, options: CallOptions = {}): Promise<void> {
+    await sessions.stopSession(this.#core, sessionId, options);
+  }
+
+  /**
+   * Creates a pool of warm browsers (section 4.8). Not sent again when the outcome is not known: the error says so.
+   * @param body `leaseTimeoutSeconds` and `maxReadyAgeSeconds` in seconds, 30 to 86 400
+   * @throws ServiceError 409 `SERVICE_CONFLICT` for a name that is taken, or a size over the account's cap
+   */
+  async createPool(body: CreatePoolRequest, options: CallOptions = {}): Promise<Pool> {
+    return await pools.createPool(this.#core, body, options);
+  }
+
+  /**
+   * A pool as it is now (section 4.5).
+   * @param poolId 6 to 80 characters
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND`
+   */
+  async getPool(poolId: string, options: CallOptions = {}): Promise<Pool> {
+    return await pools.getPool(this.#core, poolId, options);
+  }
+
+  /** All pools of the workspace (section 4.8). */
+  async listPools(options: CallOptions = {}): Promise<Pool[]> {
+    return await pools.listPools(this.#core, options);
+  }
+
+  /**
+   * Changes a pool (section 4.8). `browser` replaces the whole template.
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND`; 409 `SERVICE_CONFLICT` as for a create
+   */
+  async updatePool(poolId: string, body: UpdatePoolRequest, options: CallOptions = {}): Promise<Pool> {
+    return await pools.updatePool(this.#core, poolId, body, options);
+  }
+
+  /**
+   * Deletes a pool (section 4.8).
+   * @param how `force: true` stops its leased browsers too; default false
+   * @throws ServiceError 409 `SERVICE_CONFLICT` when leases are active; 404 `SERVICE_NOT_FOUND`
+   */
+  async deletePool(poolId: string, how: { force?: boolean } = {}, options: CallOptions = {}): Promise<void> {
+    await pools.deletePool(this.#core, poolId, how, options);
+  }
+
+  /**
+   * Leases a ready browser (section 4.8). A lease that comes without a usable `cdpUrl` is released before this throws.
+   * Not sent again when no answer came: such a lease cannot be looked up, and ends at the pool's `leaseTimeoutSeconds`.
+   * @param body `waitMs`: how long the service waits for a ready browser, in ms, 0 to 30 000, default 0; the bound on
+   *   the request is longer by as much
+   * @throws ServiceError 409 `SERVICE_POOL_EMPTY` when nothing is ready, after 3 requests; 409 `SERVICE_CONFLICT` for a
+   *   paused pool; 403 `SERVICE_LIMIT_REACHED`; 404 `SERVICE_NOT_FOUND`
+   */
+  async acquire(poolId: string, body: AcquireRequest = {}, options: CallOptions = {}): Promise<leases.AcquiredLease> {
+    return await leases.acquire(this.#core, poolId, body, options);
+  }
+
+  /**
+   * Gives a leased browser back, which stops its session. Releasing it again is no error (sections 3.3, 4.4).
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND` for a lease that the pool does not know
+   */
+  async release(poolId: string, leaseId: string, options: CallOptions = {}): Promise<ReleasedLease> {
+    return await leases.release(this.#core, poolId, leaseId, options);
+  }
+
+  /**
+   * Stops the ready browsers of a pool and warms fresh ones; leased ones stay (section 4.8).
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND`
+   */
+  async flushPool(poolId: string, options: CallOptions = {}): Promise<FlushedPool> {
+    return await pools.flushPool(this.#core, poolId, options);
+  }
+
+  /**
+   * Ends the client: waits for another try end at once, requests under way get up to 5 s, then the connections are
+   * dropped (not those of a `dispatcher` that was passed in). Safe to call again.
+   */
+  async close(): Promise<void> {
+    await this.#core.close();
+  }
+}

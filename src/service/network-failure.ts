@@ -1,0 +1,56 @@
+/** Reads what the network stack says about a request that got no complete answer. */
+
+const EXPLAINED: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name could not be looked up now',
+  ECONNRESET: 'the connection broke before the answer was complete',
+  UND_ERR_SOCKET: 'the connection broke before the answer was complete',
+  EPIPE: 'the connection broke before the answer was complete',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection could not be opened in time',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is too large to be one of the service',
+};
+
+/** Failures of opening the connection that name no system call. */
+const BEFORE_SENDING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_.*|ERR_SSL_.*|.*SELF_SIGNED_CERT.*|UNABLE_TO_.*)$/;
+
+function* chain(error: unknown): Generator<Error> {
+  let current = error;
+  for (let depth = 0; current instanceof Error && depth < 5; depth += 1) {
+    yield current;
+    current = current instanceof AggregateError ? current.errors[0] : current.cause;
+  }
+}
+
+function text(error: Error, key: 'code' | 'syscall'): string | undefined {
+  const value: unknown = Reflect.get(error, key);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The first code (`ECONNREFUSED`, `UND_ERR_SOCKET`, …) of an error and its causes. */
+export function networkCode(error: unknown): string | undefined {
+  for (const each of chain(error)) {
+    const code = text(each, 'code');
+    if (code) return code;
+  }
+  return undefined;
+}
+
+/** `ECONNREFUSED: nothing listens there`. */
+export function describeNetworkFailure(error: unknown): string {
+  const code = networkCode(error);
+  if (!code) return error instanceof Error ? error.message : String(error);
+  const explained = EXPLAINED[code];
+  return explained ? `${code}: ${explained}` : code;
+}
+
+/** Whether the connection was never opened, so that the service cannot have seen the request. */
+export function failedBeforeSending(error: unknown): boolean {
+  for (const each of chain(error)) {
+    const syscall = text(each, 'syscall');
+    if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+    const code = text(each, 'code');
+    if (code && BEFORE_SENDING.test(code)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,144 @@
+import { closest, distance } from 'fastest-levenshtein';
+import type { z } from 'zod';
+import { redactText } from '../redact.ts';
+import { boundsAt, knownKeys } from './schema-walk.ts';
+
+/** What zod found wrong, in words for the person who wrote the value. */
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** Values under these keys are never shown, whatever is wrong with them. */
+const SECRET_KEYS = new Set(['proxyurl', 'apikey', 'cdpurl', 'password', 'token', 'authorization']);
+const SHOWN_CHARACTERS = 60;
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+/**
+ * Checks `value` and gives it back typed.
+ * @throws what `makeError` makes of the problems (one line each, see {@link describeIssues}).
+ */
+export function parseOrThrow<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  makeError: (problems: string[]) => Error,
+): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw makeError(describeIssues(result.error, value, schema));
+}
+
+/**
+ * Every problem as one line: the path, what was expected (with its bounds), what came. Unknown keys come with the
+ * nearest key known at that place. Secrets in values are not shown.
+ * @param value what was checked
+ * @param schema what it was checked with
+ */
+export function describeIssues(error: z.ZodError, value: unknown, schema: z.ZodType): string[] {
+  return error.issues.flatMap((issue) => describeIssue(issue, issue.path, value, schema));
+}
+
+function describeIssue(issue: Issue, path: Path, root: unknown, schema: z.ZodType): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys(schema, path);
+    return issue.keys.map((key) => line([...path, key], unknownKey(key, known)));
+  }
+  const value = valueAt(root, path);
+  if (issue.code === 'invalid_union') {
+    const branch = bestBranch(issue.errors);
+    if (branch) return branch.flatMap((inner) => describeIssue(inner, [...path, ...inner.path], root, schema));
+    const expected = issue.errors.flatMap((inner) => inner.flatMap((each) => expectedType(each) ?? []));
+    return [line(path, `must be ${[...new Set(expected)].join(' or ')}${got(path, value)}`)];
+  }
+  if (value === undefined) return [line(path, `is required: ${expectedType(issue) ?? lowerFirst(issue.message)}`)];
+  return [line(path, `${expectation(issue, path, schema)}${got(path, value)}`)];
+}
+
+/** Of a union's branches the one the value was meant for: it has the right type, and the fewest problems. */
+function bestBranch(branches: Issue[][]): Issue[] | undefined {
+  const wrongType = (issue: Issue) => issue.path.length === 0 && issue.code === 'invalid_type';
+  return branches.filter((branch) => !branch.some(wrongType)).sort((a, b) => a.length - b.length)[0];
+}
+
+function expectedType(issue: Issue): string | undefined {
+  if (issue.code === 'invalid_type') return TYPE_NAMES[issue.expected] ?? issue.expected;
+  if (issue.code === 'invalid_value') return oneOf(issue.values);
+  return undefined;
+}
+
+function expectation(issue: Issue, path: Path, schema: z.ZodType): string {
+  switch (issue.code) {
+    case 'invalid_type':
+    case 'invalid_value':
+      return `must be ${expectedType(issue)}`;
+    case 'too_small':
+      return bound(issue.origin, issue.inclusive === false ? '>' : '≥', issue.minimum, path, schema);
+    case 'too_big':
+      return bound(issue.origin, issue.inclusive === false ? '<' : '≤', issue.maximum, path, schema);
+    default:
+      return lowerFirst(issue.message);
+  }
+}
+
+function bound(origin: string, sign: string, limit: number | bigint, path: Path, schema: z.ZodType): string {
+  const { min, max } = boundsAt(schema, path);
+  const range = min !== null && max !== null ? ` (${min} to ${max})` : '';
+  if (origin === 'string') return `must have ${sign} ${limit} characters${range}`;
+  if (origin === 'array') return `must have ${sign} ${limit} entries`;
+  return `must be ${sign} ${limit}${range}`;
+}
+
+function unknownKey(key: string, known: string[]): string {
+  if (known.length === 0) return 'unknown key';
+  const nearest = closest(
+    key.toLowerCase(),
+    known.map((each) => each.toLowerCase()),
+  );
+  const name = known.find((each) => each.toLowerCase() === nearest) ?? nearest;
+  const near = distance(key.toLowerCase(), nearest) <= Math.max(2, Math.floor(name.length / 3));
+  return near ? `unknown key, did you mean \`${name}\`?` : `unknown key; known keys: ${known.join(', ')}`;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const shown = values.map((value) => JSON.stringify(value) ?? String(value));
+  return shown.length === 1 ? (shown[0] ?? '') : `one of ${shown.join(', ')}`;
+}
+
+/** `, got 30`. Long strings give their length, secrets nothing. */
+function got(path: Path, value: unknown): string {
+  if (path.some((key) => SECRET_KEYS.has(String(key).toLowerCase()))) return ' (its value is not shown)';
+  if (typeof value === 'string') {
+    const shown = redactText(value);
+    return shown.length > SHOWN_CHARACTERS ? `, got ${value.length} characters` : `, got ${JSON.stringify(shown)}`;
+  }
+  if (Array.isArray(value)) return `, got an array of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return ', got an object';
+  return `, got ${typeof value === 'function' ? 'a function' : String(value)}`;
+}
+
+function line(path: Path, text: string): string {
+  return path.length === 0 ? text : `\`${formatPath(path)}\`: ${text}`;
+}
+
+function formatPath(path: Path): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text ? `${text}.${String(key)}` : String(key);
+  }, '');
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => (value instanceof Object ? Reflect.get(value, key) : undefined), root);
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

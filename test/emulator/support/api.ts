@@ -1,0 +1,37 @@
+/** The few JSON calls that the tests make; a client of its own, so that the emulator is judged by the document alone. */
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+  body: any;
+}
+
+export class Api {
+  constructor(
+    readonly baseURL: string,
+    readonly apiKey: string,
+  ) {}
+
+  async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
+    const response = await fetch(this.baseURL + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  /** `path` begins after `/v1/browser`. */
+  get = (path: string) => this.call('GET', `/v1/browser${path}`);
+  post = (path: string, body?: unknown, signal?: AbortSignal) => this.call('POST', `/v1/browser${path}`, body, signal);
+  patch = (path: string, body: unknown) => this.call('PATCH', `/v1/browser${path}`, body);
+  delete = (path: string) => this.call('DELETE', `/v1/browser${path}`);
+
+  create = (body: unknown = {}) => this.post('/session', body);
+  session = (sessionId: string) => this.get(`/session?sessionId=${sessionId}`);
+  stop = (sessionId: string) => this.delete(`/session?sessionId=${sessionId}`);
+  active = async () => (await this.get('/sessions?status=active')).body.sessions;
+}

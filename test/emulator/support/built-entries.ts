@@ -1,0 +1,33 @@
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'tsup';
+
+const root = new URL('../../../', import.meta.url);
+
+export interface BuiltEntries {
+  emulatorMain: string;
+  cli: string;
+  remove(): Promise<void>;
+}
+
+/** The process entries as a user runs them, built into a folder from which the dependencies are found. */
+export async function buildEntries(id: number): Promise<BuiltEntries> {
+  const outDir = fileURLToPath(new URL(`node_modules/.cache/poolwright-entries-${process.pid}-${id}`, root));
+  await build({
+    config: false,
+    entry: {
+      'emulator-main': fileURLToPath(new URL('src/emulator/main.ts', root)),
+      cli: fileURLToPath(new URL('src/cli/main.ts', root)),
+    },
+    format: ['esm'],
+    target: 'node20',
+    platform: 'node',
+    outDir,
+    silent: true,
+  });
+  return {
+    emulatorMain: `${outDir}/emulator-main.js`,
+    cli: `${outDir}/cli.js`,
+    remove: () => rm(outDir, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '../../../src/emulator/clock.ts';
+
+/** Time that passes only when a test says so. */
+export class ManualClock implements Clock {
+  #now = Date.parse('2030-01-01T00:00:00Z');
+  readonly #timers = new Set<{ at: number; callback: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.#now + ms, callback };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (;;) {
+      const due = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+      if (!due) break;
+      this.#timers.delete(due);
+      this.#now = due.at;
+      due.callback();
+    }
+    this.#now = end;
+  }
+}

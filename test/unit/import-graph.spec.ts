@@ -1,0 +1,88 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from '@playwright/test';
+
+const root = resolve(import.meta.dirname, '../../src');
+
+/** The house: what each folder may import beside itself. */
+const MAY_IMPORT: Record<string, string[]> = {
+  'errors.ts': [],
+  'redact.ts': [],
+  'index.ts': ['errors.ts', 'options', 'playwright'],
+  service: ['errors.ts', 'redact.ts'],
+  options: ['service', 'errors.ts', 'redact.ts'],
+  lease: ['options', 'service', 'errors.ts', 'redact.ts'],
+  broker: ['lease', 'options', 'service', 'errors.ts', 'redact.ts'],
+  cdp: ['errors.ts', 'redact.ts'],
+  reporter: ['broker', 'lease', 'options', 'service', 'errors.ts', 'redact.ts'],
+  // The global setup prints the summary where the reporter is not loaded.
+  playwright: ['broker', 'cdp', 'lease', 'options', 'service', 'reporter', 'errors.ts', 'redact.ts'],
+  emulator: ['service', 'errors.ts', 'redact.ts'],
+  cli: ['emulator', 'broker', 'lease', 'options', 'service', 'reporter', 'errors.ts', 'redact.ts'],
+};
+
+/** Of `service/`, the emulator shares the schemas and the numbers in them, nothing else. */
+const EMULATOR_MAY_SHARE = /^service\/(schemas\/|limits\.ts$)/;
+
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => file.endsWith('.ts') && statSync(join(root, file)).isFile());
+
+/** Relative imports of a file, type-only ones included; `typesToo: false` leaves those out. */
+function importsOf(file: string, typesToo = true): string[] {
+  const source = readFileSync(join(root, file), 'utf8');
+  const found = source.matchAll(/^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'(\.[^']+)'|^import\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gms);
+  return [...found]
+    .filter((match) => typesToo || match[1] === undefined)
+    .map((match) => match[2] ?? match[3] ?? match[4] ?? '')
+    .map((path) => relative(root, resolve(root, dirname(file), path)).replaceAll('\\', '/'));
+}
+
+const folderOf = (file: string) => file.split('/')[0] ?? file;
+
+test('every relative import leads to a file', () => {
+  const missing = files.flatMap((file) => importsOf(file).filter((target) => !existsSync(join(root, target))).map((target) => `${file} -> ${target}`));
+  expect(missing).toEqual([]);
+});
+
+test('imports point one way', () => {
+  const wrong = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => folderOf(target) !== folderOf(file) && !(MAY_IMPORT[folderOf(file)] ?? []).includes(folderOf(target)))
+      .map((target) => `${file} -> ${target}`),
+  );
+  expect(wrong).toEqual([]);
+  const shared = files
+    .filter((file) => folderOf(file) === 'emulator')
+    .flatMap((file) => importsOf(file).filter((target) => folderOf(target) === 'service' && !EMULATOR_MAY_SHARE.test(target)));
+  expect(shared).toEqual([]);
+});
+
+test('there is no import cycle, type-only ones included', () => {
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const walk = (file: string, path: string[]): void => {
+    const at = path.indexOf(file);
+    if (at >= 0) {
+      cycles.push([...path.slice(at), file].join(' -> '));
+      return;
+    }
+    if (done.has(file)) return;
+    for (const target of importsOf(file)) walk(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+  expect(cycles).toEqual([]);
+});
+
+test('a worker loads neither the emulator, nor the reporter, nor the service client', () => {
+  const reached = new Set<string>();
+  const walk = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const target of importsOf(file, false)) walk(target);
+  };
+  walk('index.ts');
+  expect(reached.size).toBeGreaterThan(10);
+  expect([...reached].filter((file) => /^(emulator|reporter|cli|lease)\//.test(file) || file === 'service/client.ts')).toEqual([]);
+});

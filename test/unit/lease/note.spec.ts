@@ -1,0 +1,29 @@
+import { expect, test } from '@playwright/test';
+import { sessionNote } from '../../../src/lease/note.ts';
+
+const fields = { runId: 'gh-42.1', shard: { current: 2, total: 5 }, project: 'stealth DE', slot: 3, request: 'ab12-7' };
+
+test.describe('sessionNote', () => {
+  test('says whose session it is', () => {
+    expect(sessionNote(fields, undefined)).toBe('poolwright run=gh-42.1 shard=2/5 project=stealth_DE slot=3 req=ab12-7');
+    expect(sessionNote({ ...fields, shard: null, project: '' }, undefined)).toBe(
+      'poolwright run=gh-42.1 shard=1/1 project=default slot=3 req=ab12-7',
+    );
+  });
+
+  test("keeps the user's own note in front", () => {
+    expect(sessionNote(fields, 'nightly')).toMatch(/^nightly poolwright run=gh-42\.1 /);
+  });
+
+  test('never exceeds 256 characters, and never loses the mark', () => {
+    for (const [project, note] of [
+      ['p'.repeat(400), undefined],
+      ['p'.repeat(400), 'n'.repeat(256)],
+      ['short', 'n'.repeat(256)],
+    ] as const) {
+      const result = sessionNote({ ...fields, project }, note);
+      expect(result.length).toBeLessThanOrEqual(256);
+      expect(result).toMatch(/(^| )poolwright run=gh-42\.1 shard=2\/5 project=\S+ slot=3 req=ab12-7$/);
+    }
+  });
+});

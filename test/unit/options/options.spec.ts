@@ -1,0 +1,81 @@
+import { expect, test } from '@playwright/test';
+import { OptionsError } from '../../../src/errors.ts';
+import { leasePlan, mergeOptions, planKey } from '../../../src/options/lease-plan.ts';
+import { parseHostedOptions, parseProjectOptions } from '../../../src/options/parse.ts';
+import { resolveService } from '../../../src/options/resolve-service.ts';
+
+function messageOf(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    expect(error).toBeInstanceOf(OptionsError);
+    return (error as OptionsError).message;
+  }
+  throw new Error('expected an OptionsError');
+}
+
+test.describe('what a user wrote', () => {
+  test('an unknown key is named, with the nearest known one', () => {
+    const message = messageOf(() => parseHostedOptions({ pol: 'x' }, 'withHostedBrowsers(config, options)'));
+    expect(message).toContain('withHostedBrowsers(config, options)');
+    expect(message).toContain('`pol`');
+    expect(message).toContain('`pool`');
+    expect(messageOf(() => parseHostedOptions({ session: { contry: 'DE' } }, 'x'))).toContain('`country`');
+  });
+
+  test("bounds are the service's own", () => {
+    expect(messageOf(() => parseHostedOptions({ session: { duration: 30 } }, 'x'))).toMatch(/`session\.duration`.*60/);
+    expect(messageOf(() => parseHostedOptions({ session: { windowSize: '10x10' } }, 'x'))).toContain('WIDTHxHEIGHT');
+    expect(messageOf(() => parseHostedOptions({ session: { country: 'DEU' } }, 'x'))).toContain('2 letters');
+    expect(messageOf(() => parseHostedOptions({ acquireTimeout: 5 }, 'x'))).toMatch(/`acquireTimeout`.*1000/);
+  });
+
+  test('a malformed proxyUrl is refused without its password', () => {
+    const message = messageOf(() => parseHostedOptions({ session: { proxyUrl: 'http://user:hunter22@proxy:8080' } }, 'x'));
+    expect(message).toContain('`session.proxyUrl`');
+    expect(message).toContain('socks5://');
+    expect(message).not.toContain('hunter22');
+  });
+
+  test('what holds for the whole run is refused in a project', () => {
+    expect(messageOf(() => parseProjectOptions({ apiKey: 'k' }, 'projects["de"].use.hosted'))).toContain('second argument');
+  });
+});
+
+test.describe('lease plan', () => {
+  test('fills in defaults and the environment', () => {
+    expect(leasePlan({}, {})).toEqual({ pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 120_000 });
+    expect(leasePlan({}, { POOLWRIGHT_POOL: 'pool_env' }).pool).toBe('pool_env');
+    expect(leasePlan({ pool: 'pool_own' }, { POOLWRIGHT_POOL: 'pool_env' }).pool).toBe('pool_own');
+  });
+
+  test('a project that names a session does not lease from the pool of the run', () => {
+    const merged = mergeOptions({ pool: 'pool_run', fallback: 'fail' }, { session: { country: 'DE' } });
+    expect(leasePlan(merged, { POOLWRIGHT_POOL: 'pool_env' })).toMatchObject({ pool: null, fallback: 'fail', session: { country: 'DE' } });
+    expect(leasePlan(mergeOptions({ pool: 'pool_run' }, { pool: 'pool_de', session: {} }), {}).pool).toBe('pool_de');
+    expect(leasePlan(mergeOptions({ pool: 'pool_run' }, { reuse: 'test' }), {})).toMatchObject({ pool: 'pool_run', reuse: 'test' });
+  });
+
+  test('equal plans have equal keys, whatever the order of their fields', () => {
+    const key = (session: object) => planKey(leasePlan({ session }, {}));
+    expect(key({ country: 'DE', adblock: true })).toBe(key({ adblock: true, country: 'DE' }));
+    expect(key({ country: 'DE' })).not.toBe(key({ country: 'FR' }));
+  });
+});
+
+test.describe('service', () => {
+  const hosted = { POOLWRIGHT_API_KEY: 'k-12345', POOLWRIGHT_BASE_URL: 'https://api.example.test/' };
+
+  test("'auto' is hosted with a key, the emulator without one, an error in CI", () => {
+    expect(resolveService({}, hosted)).toEqual({ kind: 'hosted', baseURL: 'https://api.example.test', apiKey: 'k-12345' });
+    expect(resolveService({}, {})).toEqual({ kind: 'emulator', chosenBy: 'no-key' });
+    expect(messageOf(() => resolveService({}, { CI: 'true' }))).toContain('POOLWRIGHT_API_KEY');
+    expect(resolveService({ service: 'emulator' }, { CI: 'true', ...hosted })).toEqual({ kind: 'emulator', chosenBy: 'option' });
+  });
+
+  test('what is missing or malformed is named', () => {
+    expect(messageOf(() => resolveService({ service: 'hosted' }, {}))).toContain('POOLWRIGHT_API_KEY');
+    expect(messageOf(() => resolveService({}, { POOLWRIGHT_API_KEY: 'k-12345' }))).toContain('POOLWRIGHT_BASE_URL');
+    expect(messageOf(() => resolveService({}, { ...hosted, POOLWRIGHT_BASE_URL: 'api.example' }))).toContain('http://');
+  });
+});

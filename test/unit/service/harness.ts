@@ -1,0 +1,206 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { test as base, expect } from '@playwright/test';
+import { type RetryInfo, ServiceClient, type ServiceClientOptions } from '../../../src/service/index.ts';
+
+/** Shaped like a key, worth nothing. */
+export const API_KEY = 'pw-key-0123456789';
+
+/** A request as the scripted service saw it. */
+export interface Seen {
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  authorization: string | undefined;
+  contentType: string | undefined;
+  body: unknown;
+}
+
+export type Handler = (request: Seen, response: ServerResponse) => void | Promise<void>;
+
+/** A real HTTP server on loopback, told per test what to answer. */
+export interface ScriptedService {
+  readonly baseURL: string;
+  readonly host: string;
+  readonly seen: Seen[];
+  /** `POST /v1/browser/session` and so on, in the order they came. */
+  readonly calls: string[];
+  handle(handler: Handler): void;
+  /** One handler per request, the last one for all that follow. */
+  script(...handlers: Handler[]): void;
+  stop(): Promise<void>;
+}
+
+/** A client whose waits are recorded and take no time. */
+export interface RecordingClient {
+  client: ServiceClient;
+  delays: number[];
+  retries: RetryInfo[];
+}
+
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Handler {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  };
+}
+
+export function text(status: number, body: string, headers: Record<string, string> = {}): Handler {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body);
+  };
+}
+
+/** Breaks the connection without a word. */
+export const hangUp: Handler = (_request, response) => {
+  response.socket?.destroy();
+};
+
+/** Breaks the connection in the middle of the answer. */
+export function cutShort(status: number, body: string): Handler {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': String(body.length + 50) });
+    response.write(body, () => response.socket?.destroy());
+  };
+}
+
+/** Never answers. */
+export const silence: Handler = () => undefined;
+
+export const sessionBody = (sessionId: string, more: Record<string, unknown> = {}) => ({
+  sessionId,
+  status: 'active',
+  servedBy: 'node-1',
+  createdAt: new Date().toISOString(),
+  stoppedAt: null,
+  cdpUrl: `wss://node-1.example.test/cdp/${sessionId}?token=cdp-token-123`,
+  note: null,
+  ...more,
+});
+
+export const poolBody = (id: string, more: Record<string, unknown> = {}) => ({
+  id,
+  name: `name of ${id}`,
+  size: 2,
+  status: 'ready',
+  ready: 2,
+  starting: 0,
+  leased: 0,
+  browser: {},
+  leaseTimeoutSeconds: 900,
+  maxReadyAgeSeconds: 3600,
+  lastError: '',
+  createdAt: '2030-01-01T00:00:00Z',
+  updatedAt: '2030-01-01T00:00:00Z',
+  ...more,
+});
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+async function startService(): Promise<ScriptedService> {
+  let handler: Handler = json(500, { error: 'no script' });
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://service.test');
+    const { authorization } = request.headers;
+    const each: Seen = {
+      method: request.method ?? '',
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      authorization,
+      contentType: request.headers['content-type'],
+      body: await readBody(request),
+    };
+    seen.push(each);
+    await handler(each, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const handle = (next: Handler) => {
+    handler = next;
+  };
+  return {
+    baseURL: `http://127.0.0.1:${port}`,
+    host: `127.0.0.1:${port}`,
+    seen,
+    get calls() {
+      return seen.map(({ method, path }) => `${method} ${path}`);
+    },
+    handle,
+    script(...handlers) {
+      let next = 0;
+      handle((request, response) => {
+        const each = handlers[Math.min(next, handlers.length - 1)];
+        next += 1;
+        return each?.(request, response);
+      });
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+interface Fixtures {
+  service: ScriptedService;
+  /** Makes clients of `service`; they are closed after the test. */
+  connect: (options?: Partial<ServiceClientOptions>) => RecordingClient;
+}
+
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
+  service: async ({}, use) => {
+    const service = await startService();
+    await use(service);
+    await service.stop();
+  },
+  connect: async ({ service }, use) => {
+    const clients: ServiceClient[] = [];
+    await use((options) => {
+      const delays: number[] = [];
+      const retries: RetryInfo[] = [];
+      const client = new ServiceClient({
+        baseURL: service.baseURL,
+        apiKey: API_KEY,
+        random: () => 0,
+        sleep: async (ms) => {
+          delays.push(ms);
+        },
+        onRetry: (info) => retries.push(info),
+        ...options,
+      });
+      clients.push(client);
+      return { client, delays, retries };
+    });
+    // What is still unanswered is dropped with the server's connections.
+    await service.stop();
+    await Promise.all(clients.map((client) => client.close()));
+  },
+});
+
+export { expect };
+
+/** What `call` throws; it must throw. */
+export async function failureOf<E extends Error>(
+  call: Promise<unknown>,
+  kind: abstract new (...args: never[]) => E,
+): Promise<E> {
+  const error = await call.then(
+    (value) => new Error(`did not throw, but answered ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof kind)) throw error;
+  return error;
+}
+
+/** Everything of an error that a log or a report may show. */
+export function everythingOf(error: Error): string {
+  return [error.message, error.stack, JSON.stringify(error), inspect(error, { depth: 10, showHidden: true })].join(
+    '\n',
+  );
+}
