@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { LeaseError, PoolwrightError } from '../errors.ts';
+import { LeaseError, OptionsError, ServiceError } from '../errors.ts';
 import { type AcquireContext, acquireBrowser } from '../lease/acquire.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { sessionNote } from '../lease/note.ts';
 import { planKey } from '../options/lease-plan.ts';
-import type { ServiceClient } from '../service/index.ts';
+import { isAmbiguous, type ServiceClient } from '../service/index.ts';
+import { LIMITS } from '../service/limits.ts';
 import { CapacityGate } from './capacity-gate.ts';
 import { asMessage, type HeldBrowser, type Holder, heldBrowser, markEnding } from './held-browser.ts';
 import type { Log } from './log.ts';
@@ -59,7 +60,8 @@ export class LeaseRegistry {
 
   /** The browser for a worker: an idle one of the same plan, or a fresh one. */
   async lease(params: LeaseParams, holder: Holder, holderGone: AbortSignal): Promise<LeasedBrowser> {
-    if (this.closing.signal.aborted) throw new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.');
+    if (this.closing.signal.aborted)
+      throw new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.');
     if (params.plan.reuse === 'run') {
       const idle = this.takeIdle(planKey(params.plan), holder);
       if (idle) return asMessage(idle);
@@ -106,7 +108,8 @@ export class LeaseRegistry {
     this.endClaimed();
     await Promise.all([...this.browsers.values()].map((held) => held.ended));
     await this.stopLost();
-    for (const failure of await this.pools.deleteOwn()) this.options.log.error('a pool of this run was not deleted', failure);
+    for (const failure of await this.pools.deleteOwn())
+      this.options.log.error('a pool of this run was not deleted', failure);
   }
 
   /** Checks that a named pool exists, before any browser is asked for. */
@@ -141,7 +144,8 @@ export class LeaseRegistry {
     const { plan } = params;
     const at = new Date();
     const slot = params.parallelIndex;
-    let waitingFor = 'the service to answer';
+    let waitingFor =
+      plan.pool === null ? 'waiting for the service to start one' : 'waiting for the pool to have one ready';
     const deadline = new AbortController();
     const timer = setTimeout(() => {
       const seconds = Math.round(plan.acquireTimeout / 1000);
@@ -171,7 +175,7 @@ export class LeaseRegistry {
       const context: AcquireContext = {
         client: this.options.client,
         poolId: pool?.id ?? null,
-        leaseTimeoutSeconds: pool?.leaseTimeoutSeconds ?? 900,
+        leaseTimeoutSeconds: pool?.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default,
         note,
         signal,
         onWait: (what) => {
@@ -209,7 +213,11 @@ export class LeaseRegistry {
     record.bandwidthBytes = result.bandwidthBytes;
     this.gate.slotFreed();
     if (result.confirmed) this.options.log.info(`session ${lease.sessionId} ended (${record.endReason})`);
-    else this.options.log.error(`session ${lease.sessionId} may still be running: its end was not confirmed`, result.failure);
+    else
+      this.options.log.error(
+        `session ${lease.sessionId} may still be running: its end was not confirmed`,
+        result.failure,
+      );
   }
 
   /** Creates whose answer was lost may have left a session: it is found by its note and stopped. */
@@ -239,10 +247,8 @@ export class LeaseRegistry {
 
 /** Whether the failed request may have made a session that nobody knows of. */
 function mayHaveLeftOne(error: unknown): boolean {
-  if (!(error instanceof PoolwrightError)) return true;
-  return ['ACQUIRE_TIMEOUT', 'BROKER_LOST', 'ABORTED', 'TIMEOUT', 'SERVICE_UNREACHABLE', 'SERVICE_FAILED', 'SERVICE_BAD_RESPONSE'].includes(
-    error.code,
-  );
+  if (error instanceof ServiceError) return isAmbiguous(error);
+  return !(error instanceof OptionsError);
 }
 
 async function settledWithin(promises: Iterable<Promise<unknown>>, ms: number): Promise<void> {

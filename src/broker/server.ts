@@ -10,7 +10,15 @@ import type { z } from 'zod';
 import { LeaseError } from '../errors.ts';
 import type { ServiceClient } from '../service/index.ts';
 import type { LeaseRegistry } from './lease-registry.ts';
-import { giveBackParams, helloParams, leaseParams, METHODS, type Method, sessionParams, testUsage } from './protocol.ts';
+import {
+  giveBackParams,
+  helloParams,
+  leaseParams,
+  METHODS,
+  type Method,
+  sessionParams,
+  testUsage,
+} from './protocol.ts';
 import type { RunRecord } from './run-record.ts';
 import { toWire } from './wire-error.ts';
 

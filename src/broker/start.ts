@@ -14,7 +14,8 @@ import { processFile } from './process-file.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** What a run tells its broker. */
-export interface StartOptions extends Pick<BrokerConfig, 'runId' | 'recordFolder' | 'workers' | 'shard' | 'checkPools'> {
+export interface StartOptions
+  extends Pick<BrokerConfig, 'runId' | 'recordFolder' | 'workers' | 'shard' | 'checkPools'> {
   service: ServiceChoice;
 }
 
@@ -55,7 +56,11 @@ export async function startBroker(options: StartOptions): Promise<StartedBroker>
     env,
   });
   try {
-    const baseURL = await handshake(child, { ...options, ...address, debug: debugEnabled('poolwright:broker', process.env.DEBUG) });
+    const baseURL = await handshake(child, {
+      ...options,
+      ...address,
+      debug: debugEnabled('poolwright:broker', process.env.DEBUG),
+    });
     child.unref();
     const finish = async () => {
       try {
@@ -82,7 +87,9 @@ async function handshake(child: ChildProcess, config: BrokerConfig): Promise<str
   try {
     answer = await firstJsonLine(stdout, START_TIMEOUT_MS);
   } catch (error) {
-    throw new LeaseError('BROKER_FAILED', 'The poolwright broker did not start; its message is above.', { cause: error });
+    throw new LeaseError('BROKER_FAILED', 'The poolwright broker did not start; its message is above.', {
+      cause: error,
+    });
   }
   const ready = brokerReady.parse(answer);
   if (ready.ok) return ready.baseURL;
@@ -91,7 +98,8 @@ async function handshake(child: ChildProcess, config: BrokerConfig): Promise<str
 
 /** The broker's own error, as if it had been thrown here; its text is for the user, so it has no stack. */
 function startError(code: PoolwrightErrorCode, message: string, field: string | null): PoolwrightError {
-  if (field !== null) return new OptionsError(field, message, code === 'ENVIRONMENT_MISSING' ? code : 'OPTIONS_INVALID');
+  if (field !== null)
+    return new OptionsError(field, message, code === 'ENVIRONMENT_MISSING' ? code : 'OPTIONS_INVALID');
   const error = new PoolwrightError(code, message);
   error.stack = `${error.name}: ${message}`;
   return error;

@@ -21,7 +21,11 @@ export function toWire(error: unknown, secrets: readonly string[]): ResponseErro
     return new ResponseError(APPLICATION_ERROR, message, { code: error.code, kind: 'options', field: error.field });
   }
   if (error instanceof LeaseError) {
-    return new ResponseError(APPLICATION_ERROR, message, { code: error.code, kind: 'lease', sessionId: error.sessionId });
+    return new ResponseError(APPLICATION_ERROR, message, {
+      code: error.code,
+      kind: 'lease',
+      sessionId: error.sessionId,
+    });
   }
   const code = error instanceof PoolwrightError ? error.code : 'BROKER_FAILED';
   return new ResponseError(APPLICATION_ERROR, message, { code, kind: 'other' });
@@ -45,7 +49,11 @@ export function fromWire(error: unknown): PoolwrightError {
       // The code crossed the wire as text: what the broker sends is one of ours.
       const code = data.data.code as PoolwrightErrorCode;
       if (data.data.kind === 'options') {
-        return new OptionsError(data.data.field ?? '', error.message, code === 'ENVIRONMENT_MISSING' ? code : 'OPTIONS_INVALID');
+        return new OptionsError(
+          data.data.field ?? '',
+          error.message,
+          code === 'ENVIRONMENT_MISSING' ? code : 'OPTIONS_INVALID',
+        );
       }
       return new LeaseError(code, error.message, { sessionId: data.data.sessionId });
     }

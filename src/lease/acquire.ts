@@ -24,8 +24,11 @@ export interface AcquireContext {
 
 /** One long poll of the pool. Short enough that the end of a run need not wait long for its answer. */
 const POOL_WAIT_MS = 5_000;
-/** With `fallback: 'session'`: how many polls the pool gets before a session is created. */
-const POOL_POLLS_BEFORE_FALLBACK = 4;
+/**
+ * With `fallback: 'session'`: how many rounds the pool gets before a session is created. In each the client asks as
+ * often as its retry rules allow (three long polls).
+ */
+const POOL_POLLS_BEFORE_FALLBACK = 2;
 /** Between two polls that were answered at once, so that a service without long polls is not hammered. */
 const POOL_POLL_GAP_MS = 1_000;
 
@@ -52,7 +55,9 @@ async function leaseFromPool(context: AcquireContext, poolId: string, polls: num
       // A paused pool answers 409 too, but no waiting makes it ready.
       const hopeless = error.code !== 'SERVICE_POOL_EMPTY';
       if (Number.isFinite(polls) && (hopeless || poll >= polls)) {
-        context.onWait(`the pool has no browser (${error.serviceMessage ?? 'nothing ready'}): creating a session instead`);
+        context.onWait(
+          `the pool has no browser (${error.serviceMessage ?? 'nothing ready'}): creating a session instead`,
+        );
         return null;
       }
       if (hopeless) throw error;
@@ -65,7 +70,9 @@ async function leaseFromPool(context: AcquireContext, poolId: string, polls: num
 async function oneLease(context: AcquireContext, poolId: string): Promise<Lease> {
   const askedAt = new Date();
   const { client, signal } = context;
-  const acquired = await withCapacity(context, () => client.acquire(poolId, { waitMs: POOL_WAIT_MS }, { signal, retry: 'policy' }));
+  const acquired = await withCapacity(context, () =>
+    client.acquire(poolId, { waitMs: POOL_WAIT_MS }, { signal, retry: 'policy' }),
+  );
   // The note says whose it is; a session without one is still good.
   await client.updateSession(acquired.sessionId, { note: context.note }, { signal }).catch(() => undefined);
   return {
@@ -87,9 +94,13 @@ async function createSession(plan: LeasePlan, context: AcquireContext): Promise<
   const session = await withCapacity(context, () => context.client.createSession(body, { signal: context.signal }));
   if (!session.cdpUrl) {
     await context.client.stopSession(session.sessionId).catch(() => undefined);
-    throw new LeaseError('CONNECT_FAILED', `Session ${session.sessionId} was created but has no CDP address; it was stopped.`, {
-      sessionId: session.sessionId,
-    });
+    throw new LeaseError(
+      'CONNECT_FAILED',
+      `Session ${session.sessionId} was created but has no CDP address; it was stopped.`,
+      {
+        sessionId: session.sessionId,
+      },
+    );
   }
   return {
     source: 'session',

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { OptionsError } from '../errors.ts';
 import { describeIssues } from '../service/validation.ts';
-import { type HostedOptions, hostedOptions, type ProjectHostedOptions, projectHostedOptions, RUN_WIDE_KEYS } from './schema.ts';
+import {
+  type HostedOptions,
+  hostedOptions,
+  type ProjectHostedOptions,
+  projectHostedOptions,
+  RUN_WIDE_KEYS,
+} from './schema.ts';
 
 /**
  * Checks what a user wrote. `where` names the place: `withHostedBrowsers(config, options)`, `projects["de"].use.hosted`.
@@ -30,5 +36,8 @@ function check<S extends z.ZodType>(schema: S, value: unknown, where: string): z
   if (result.success) return result.data;
   const issues = describeIssues(result.error, value, schema);
   const field = result.error.issues[0]?.path.map(String).join('.') ?? '';
-  throw new OptionsError(field, `poolwright: wrong options in ${where}:\n${issues.map((issue) => `  - ${issue}`).join('\n')}`);
+  throw new OptionsError(
+    field,
+    `poolwright: wrong options in ${where}:\n${issues.map((issue) => `  - ${issue}`).join('\n')}`,
+  );
 }

@@ -34,7 +34,10 @@ export function resolveService(options: HostedOptions, environment: Environment)
   }
   if (!baseURL) throw missing('POOLWRIGHT_BASE_URL', 'baseURL', 'a key without an address leads nowhere');
   if (!/^https?:\/\//i.test(baseURL) || !URL.canParse(baseURL)) {
-    throw new OptionsError('POOLWRIGHT_BASE_URL', `\`baseURL\` must be an http:// or https:// address, got "${baseURL}".`);
+    throw new OptionsError(
+      'POOLWRIGHT_BASE_URL',
+      `\`baseURL\` must be an http:// or https:// address, got "${baseURL}".`,
+    );
   }
   return { kind: 'hosted', baseURL: baseURL.replace(/\/+$/, ''), apiKey };
 }

@@ -35,7 +35,10 @@ export function browserHandle(source: HandleSource, first: BrowserLink): Browser
   const own: Partial<Browser> = {
     newContext,
     // The leased browser has a context of its own; a locally launched one has none.
-    contexts: () => link().browser.contexts().filter((context) => context !== link().defaultContext),
+    contexts: () =>
+      link()
+        .browser.contexts()
+        .filter((context) => context !== link().defaultContext),
     close: () => source.close(),
   };
 

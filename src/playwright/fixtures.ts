@@ -61,7 +61,9 @@ export async function provideHostedBrowser(
 /** The first argument is the options (older Playwright) or the address. */
 function meansUs(endpoint: unknown): boolean {
   if (typeof endpoint === 'string') return endpoint === ENDPOINT;
-  return typeof endpoint === 'object' && endpoint !== null && 'wsEndpoint' in endpoint && endpoint.wsEndpoint === ENDPOINT;
+  return (
+    typeof endpoint === 'object' && endpoint !== null && 'wsEndpoint' in endpoint && endpoint.wsEndpoint === ENDPOINT
+  );
 }
 
 /**

@@ -16,7 +16,10 @@ import { runUserSetup } from './user-setup.ts';
 export default async function globalSetup(config: FullConfig): Promise<() => Promise<void>> {
   const run = rememberedRun();
   if (!run) {
-    throw new OptionsError('globalSetup', "poolwright's global setup runs only in a config made by withHostedBrowsers.");
+    throw new OptionsError(
+      'globalSetup',
+      "poolwright's global setup runs only in a config made by withHostedBrowsers.",
+    );
   }
   const broker = run.hosted.length > 0 ? await start(config) : null;
   let userTeardown: (() => unknown) | null = null;
@@ -50,7 +53,8 @@ async function start(config: FullConfig): Promise<StartedBroker> {
   });
   process.env[BROKER_VARIABLE] = JSON.stringify(broker.address);
   say(greeting(service, broker.baseURL));
-  if (run.local.length > 0) say(`on local browsers: ${run.local.map((name) => name || 'the default project').join(', ')}`);
+  if (run.local.length > 0)
+    say(`on local browsers: ${run.local.map((name) => name || 'the default project').join(', ')}`);
   return broker;
 }
 

@@ -58,7 +58,10 @@ export const test = base.extend<HostedTestFixtures, HostedWorkerOptions>({
   hostedSession: async ({ browser: _leased, hosted }, use) => {
     const state = workerState();
     if (hosted === false || !state.hosted) {
-      throw new OptionsError('hosted', '`hostedSession` needs a hosted browser, and this project sets `use: { hosted: false }`.');
+      throw new OptionsError(
+        'hosted',
+        '`hostedSession` needs a hosted browser, and this project sets `use: { hosted: false }`.',
+      );
     }
     const link = await state.hosted.connected();
     state.recorder.uses(link);

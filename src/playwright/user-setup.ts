@@ -28,7 +28,9 @@ function locate(path: string, configDir: string): string {
   try {
     return createRequire(join(configDir, 'config.js')).resolve(path);
   } catch {
-    const withExtension = ['.ts', '.js', '.mts', '.mjs', '.cts', '.cjs'].map((ext) => `${local}${ext}`).find(existsSync);
+    const withExtension = ['.ts', '.js', '.mts', '.mjs', '.cts', '.cjs']
+      .map((ext) => `${local}${ext}`)
+      .find(existsSync);
     return withExtension ?? local;
   }
 }

@@ -1,4 +1,10 @@
-import type { PlaywrightTestConfig, PlaywrightWorkerOptions, ReporterDescription, TestInfo, WorkerInfo } from '@playwright/test';
+import type {
+  PlaywrightTestConfig,
+  PlaywrightWorkerOptions,
+  ReporterDescription,
+  TestInfo,
+  WorkerInfo,
+} from '@playwright/test';
 import { OptionsError } from '../errors.ts';
 import { leasePlan, type MergedOptions, mergeOptions } from '../options/lease-plan.ts';
 import { parseHostedOptions, parseProjectOptions } from '../options/parse.ts';
@@ -50,7 +56,10 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   };
 
   const wrapped = projects
-    ? { ...config, projects: projects.map((project) => ({ ...project, use: wrapUse(project.use ?? {}, project.name ?? '') })) }
+    ? {
+        ...config,
+        projects: projects.map((project) => ({ ...project, use: wrapUse(project.use ?? {}, project.name ?? '') })),
+      }
     : { ...config, use: wrapUse(common, '') };
   const { globalSetup, single } = withGlobalSetup(config.globalSetup);
   rememberRun({ options: run, hosted, local, userGlobalSetup: single });
@@ -70,9 +79,11 @@ function projectOptions(run: HostedOptions, common: Use, use: Use, name: string)
   const where = (scope: string) => `${scope}use.hosted`;
   let merged: MergedOptions = run;
   if (common.hosted) merged = mergeOptions(merged, parseProjectOptions(common.hosted, where('')));
-  if (own) merged = mergeOptions(merged, parseProjectOptions(own, where(name ? `projects["${name}"].` : 'projects[].')));
+  if (own)
+    merged = mergeOptions(merged, parseProjectOptions(own, where(name ? `projects["${name}"].` : 'projects[].')));
 
-  const browserName = use.browserName ?? common.browserName ?? use.defaultBrowserType ?? common.defaultBrowserType ?? 'chromium';
+  const browserName =
+    use.browserName ?? common.browserName ?? use.defaultBrowserType ?? common.defaultBrowserType ?? 'chromium';
   if (browserName !== 'chromium') {
     if (!own) return null; // a Firefox or WebKit project of a mixed suite stays what it is
     throw new OptionsError(

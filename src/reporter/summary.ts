@@ -31,13 +31,16 @@ export function summaryLines(record: RunRecord, file: string): string[] {
     `poolwright: ${tests} ${plural(tests, 'test')} on ${sessions.length} hosted ${plural(sessions.length, 'browser')}`,
     `  from      ${pooled} leased, ${sessions.length - pooled} created (${record.service})`,
   ];
-  if (waits.length > 0) lines.push(`  waited    median ${seconds(middle(waits))}, longest ${seconds(waits.at(-1) ?? 0)}`);
+  if (waits.length > 0)
+    lines.push(`  waited    median ${seconds(middle(waits))}, longest ${seconds(waits.at(-1) ?? 0)}`);
   lines.push(`  bandwidth ${bandwidth(sessions)}`);
   const failures = sessions.flatMap((session) => session.infrastructureFailures);
   for (const failure of failures) lines.push(`  browser lost: ${failure}`);
   for (const failure of new Set(record.leaseFailures)) lines.push(`  no browser: ${failure}`);
   for (const session of sessions.filter((one) => !one.endConfirmed)) {
-    lines.push(`  NOT CONFIRMED ENDED: session ${session.sessionId}. Stop it: npx poolwright sessions stop ${session.sessionId}`);
+    lines.push(
+      `  NOT CONFIRMED ENDED: session ${session.sessionId}. Stop it: npx poolwright sessions stop ${session.sessionId}`,
+    );
   }
   lines.push(`  record    ${file}`);
   return lines;

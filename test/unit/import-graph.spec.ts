@@ -31,7 +31,9 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 /** Relative imports of a file, type-only ones included; `typesToo: false` leaves those out. */
 function importsOf(file: string, typesToo = true): string[] {
   const source = readFileSync(join(root, file), 'utf8');
-  const found = source.matchAll(/^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'(\.[^']+)'|^import\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gms);
+  const found = source.matchAll(
+    /^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'(\.[^']+)'|^import\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gms,
+  );
   return [...found]
     .filter((match) => typesToo || match[1] === undefined)
     .map((match) => match[2] ?? match[3] ?? match[4] ?? '')
@@ -41,20 +43,29 @@ function importsOf(file: string, typesToo = true): string[] {
 const folderOf = (file: string) => file.split('/')[0] ?? file;
 
 test('every relative import leads to a file', () => {
-  const missing = files.flatMap((file) => importsOf(file).filter((target) => !existsSync(join(root, target))).map((target) => `${file} -> ${target}`));
+  const missing = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => !existsSync(join(root, target)))
+      .map((target) => `${file} -> ${target}`),
+  );
   expect(missing).toEqual([]);
 });
 
 test('imports point one way', () => {
   const wrong = files.flatMap((file) =>
     importsOf(file)
-      .filter((target) => folderOf(target) !== folderOf(file) && !(MAY_IMPORT[folderOf(file)] ?? []).includes(folderOf(target)))
+      .filter(
+        (target) =>
+          folderOf(target) !== folderOf(file) && !(MAY_IMPORT[folderOf(file)] ?? []).includes(folderOf(target)),
+      )
       .map((target) => `${file} -> ${target}`),
   );
   expect(wrong).toEqual([]);
   const shared = files
     .filter((file) => folderOf(file) === 'emulator')
-    .flatMap((file) => importsOf(file).filter((target) => folderOf(target) === 'service' && !EMULATOR_MAY_SHARE.test(target)));
+    .flatMap((file) =>
+      importsOf(file).filter((target) => folderOf(target) === 'service' && !EMULATOR_MAY_SHARE.test(target)),
+    );
   expect(shared).toEqual([]);
 });
 
@@ -84,5 +95,7 @@ test('a worker loads neither the emulator, nor the reporter, nor the service cli
   };
   walk('index.ts');
   expect(reached.size).toBeGreaterThan(10);
-  expect([...reached].filter((file) => /^(emulator|reporter|cli|lease)\//.test(file) || file === 'service/client.ts')).toEqual([]);
+  expect(
+    [...reached].filter((file) => /^(emulator|reporter|cli|lease)\//.test(file) || file === 'service/client.ts'),
+  ).toEqual([]);
 });

@@ -6,8 +6,11 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../../..');
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
-/** Playwright versions the suites are run on: folder under `node_modules`. */
-export const PLAYWRIGHTS = { oldest: 'playwright-1-48', latest: '@playwright/test' } as const;
+/** Playwright versions the suites are run on: where each is installed. */
+export const PLAYWRIGHTS = {
+  oldest: 'test/e2e/playwright-1.48/node_modules/@playwright/test',
+  latest: 'node_modules/@playwright/test',
+} as const;
 export type PlaywrightVersion = keyof typeof PLAYWRIGHTS;
 
 /** A project of a user who has installed poolwright: a folder of its own, with the files that `npm pack` would ship. */
@@ -24,7 +27,9 @@ export interface Consumer {
 /** Which files the package ships, by npm's own word. */
 let packed: Promise<string[]> | null = null;
 async function packedFiles(): Promise<string[]> {
-  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root });
+  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+  });
   const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
   return files.map((file) => file.path);
 }
@@ -33,7 +38,10 @@ async function packedFiles(): Promise<string[]> {
  * Makes one. It lies inside the repository, so that poolwright's dependencies resolve as installed; poolwright itself
  * and `@playwright/test` come from its own `node_modules`.
  */
-export async function makeConsumer(version: PlaywrightVersion, type: 'module' | 'commonjs' = 'commonjs'): Promise<Consumer> {
+export async function makeConsumer(
+  version: PlaywrightVersion,
+  type: 'module' | 'commonjs' = 'commonjs',
+): Promise<Consumer> {
   packed ??= packedFiles();
   await mkdir(join(root, '.consumers'), { recursive: true });
   const folder = await mkdtemp(join(root, '.consumers', `${version}-`));
@@ -42,7 +50,7 @@ export async function makeConsumer(version: PlaywrightVersion, type: 'module' | 
     await mkdir(dirname(target), { recursive: true });
     await cp(join(root, file), target);
   }
-  const playwright = join(root, 'node_modules', PLAYWRIGHTS[version]);
+  const playwright = join(root, PLAYWRIGHTS[version]);
   await mkdir(join(folder, 'node_modules', '@playwright'), { recursive: true });
   await symlink(playwright, join(folder, 'node_modules', '@playwright', 'test'), 'junction');
 

@@ -26,12 +26,18 @@ export interface ReportedTest {
 
 /** Environment of a user's shell: nothing of ours, and nothing of the Playwright run that these tests are. */
 function userEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !/^(POOLWRIGHT_|TEST_|PW_|PLAYWRIGHT_|NODE_OPTIONS$|CI$|DEBUG$|FORCE_COLOR$)/.test(name));
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(POOLWRIGHT_|TEST_|PW_|PLAYWRIGHT_|NODE_OPTIONS$|CI$|DEBUG$|FORCE_COLOR$)/.test(name),
+  );
   return { ...Object.fromEntries(own), PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json', NO_COLOR: '1', ...extra };
 }
 
 /** Starts `playwright test` in a consumer's folder, in a process group of its own (so that Ctrl-C can be sent to it). */
-export function startPlaywright(consumer: Consumer, args: string[] = [], env: Record<string, string> = {}): RunningPlaywright {
+export function startPlaywright(
+  consumer: Consumer,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): RunningPlaywright {
   const child = spawn(process.execPath, [consumer.playwrightCli, 'test', ...args], {
     cwd: consumer.folder,
     env: userEnvironment(env),

@@ -5,7 +5,9 @@ const fields = { runId: 'gh-42.1', shard: { current: 2, total: 5 }, project: 'st
 
 test.describe('sessionNote', () => {
   test('says whose session it is', () => {
-    expect(sessionNote(fields, undefined)).toBe('poolwright run=gh-42.1 shard=2/5 project=stealth_DE slot=3 req=ab12-7');
+    expect(sessionNote(fields, undefined)).toBe(
+      'poolwright run=gh-42.1 shard=2/5 project=stealth_DE slot=3 req=ab12-7',
+    );
     expect(sessionNote({ ...fields, shard: null, project: '' }, undefined)).toBe(
       'poolwright run=gh-42.1 shard=1/1 project=default slot=3 req=ab12-7',
     );

@@ -31,29 +31,46 @@ test.describe('what a user wrote', () => {
   });
 
   test('a malformed proxyUrl is refused without its password', () => {
-    const message = messageOf(() => parseHostedOptions({ session: { proxyUrl: 'http://user:hunter22@proxy:8080' } }, 'x'));
+    const message = messageOf(() =>
+      parseHostedOptions({ session: { proxyUrl: 'http://user:hunter22@proxy:8080' } }, 'x'),
+    );
     expect(message).toContain('`session.proxyUrl`');
     expect(message).toContain('socks5://');
     expect(message).not.toContain('hunter22');
   });
 
   test('what holds for the whole run is refused in a project', () => {
-    expect(messageOf(() => parseProjectOptions({ apiKey: 'k' }, 'projects["de"].use.hosted'))).toContain('second argument');
+    expect(messageOf(() => parseProjectOptions({ apiKey: 'k' }, 'projects["de"].use.hosted'))).toContain(
+      'second argument',
+    );
   });
 });
 
 test.describe('lease plan', () => {
   test('fills in defaults and the environment', () => {
-    expect(leasePlan({}, {})).toEqual({ pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 120_000 });
+    expect(leasePlan({}, {})).toEqual({
+      pool: null,
+      fallback: 'session',
+      session: {},
+      reuse: 'run',
+      acquireTimeout: 120_000,
+    });
     expect(leasePlan({}, { POOLWRIGHT_POOL: 'pool_env' }).pool).toBe('pool_env');
     expect(leasePlan({ pool: 'pool_own' }, { POOLWRIGHT_POOL: 'pool_env' }).pool).toBe('pool_own');
   });
 
   test('a project that names a session does not lease from the pool of the run', () => {
     const merged = mergeOptions({ pool: 'pool_run', fallback: 'fail' }, { session: { country: 'DE' } });
-    expect(leasePlan(merged, { POOLWRIGHT_POOL: 'pool_env' })).toMatchObject({ pool: null, fallback: 'fail', session: { country: 'DE' } });
+    expect(leasePlan(merged, { POOLWRIGHT_POOL: 'pool_env' })).toMatchObject({
+      pool: null,
+      fallback: 'fail',
+      session: { country: 'DE' },
+    });
     expect(leasePlan(mergeOptions({ pool: 'pool_run' }, { pool: 'pool_de', session: {} }), {}).pool).toBe('pool_de');
-    expect(leasePlan(mergeOptions({ pool: 'pool_run' }, { reuse: 'test' }), {})).toMatchObject({ pool: 'pool_run', reuse: 'test' });
+    expect(leasePlan(mergeOptions({ pool: 'pool_run' }, { reuse: 'test' }), {})).toMatchObject({
+      pool: 'pool_run',
+      reuse: 'test',
+    });
   });
 
   test('equal plans have equal keys, whatever the order of their fields', () => {
@@ -67,10 +84,17 @@ test.describe('service', () => {
   const hosted = { POOLWRIGHT_API_KEY: 'k-12345', POOLWRIGHT_BASE_URL: 'https://api.example.test/' };
 
   test("'auto' is hosted with a key, the emulator without one, an error in CI", () => {
-    expect(resolveService({}, hosted)).toEqual({ kind: 'hosted', baseURL: 'https://api.example.test', apiKey: 'k-12345' });
+    expect(resolveService({}, hosted)).toEqual({
+      kind: 'hosted',
+      baseURL: 'https://api.example.test',
+      apiKey: 'k-12345',
+    });
     expect(resolveService({}, {})).toEqual({ kind: 'emulator', chosenBy: 'no-key' });
     expect(messageOf(() => resolveService({}, { CI: 'true' }))).toContain('POOLWRIGHT_API_KEY');
-    expect(resolveService({ service: 'emulator' }, { CI: 'true', ...hosted })).toEqual({ kind: 'emulator', chosenBy: 'option' });
+    expect(resolveService({ service: 'emulator' }, { CI: 'true', ...hosted })).toEqual({
+      kind: 'emulator',
+      chosenBy: 'option',
+    });
   });
 
   test('what is missing or malformed is named', () => {

@@ -79,6 +79,11 @@ test.describe('any schema', () => {
     expect(problems(schema, { mode: 'a', pool: '' })).toEqual(['`pool`: must have ≥ 1 characters, got ""']);
   });
 
+  test('of two objects, the branch with the fewest problems', () => {
+    const either = z.union([z.strictObject({ a: z.string(), b: z.string() }), z.strictObject({ c: z.string() })]);
+    expect(problems(either, { c: 5 })).toEqual(['`c`: must be a string, got 5']);
+  });
+
   test('in lists, and where something is missing', () => {
     expect(problems(schema, { list: [{ size: 0, sise: 1 }] })).toEqual([
       '`mode`: is required: one of "a", "b"',

@@ -1,29 +1,27 @@
 import type { BrowserContext, Page } from '@playwright/test';
-import type { Meter } from '../cdp/index.ts';
+import type { Meter } from '../cdp/meter.ts';
 
 /** The events that say how much a page moved. */
 const NETWORK_EVENTS = [
   'Network.requestWillBeSent',
-  'Network.responseReceived',
-  'Network.requestServedFromCache',
   'Network.dataReceived',
   'Network.loadingFinished',
   'Network.loadingFailed',
-  'Network.webSocketHandshakeResponseReceived',
   'Network.webSocketFrameSent',
   'Network.webSocketFrameReceived',
 ] as const;
 
+let sessions = 0;
+
 /**
- * Metering for a Playwright that does not take our transport (before 1.62): its own CDP session per page reports the
- * same events. Costs a round trip or two per page, which the transport does not.
+ * Meters every page of a context: a CDP session of its own reports the browser's network events. Costs a round trip or
+ * two per page, beside the test's own.
  */
 export function meterContext(context: BrowserContext, meter: Meter): void {
-  let sessions = 0;
   const watch = async (page: Page) => {
     try {
       const session = await context.newCDPSession(page);
-      const sessionId = `address-${++sessions}`;
+      const sessionId = `page-${++sessions}`;
       for (const method of NETWORK_EVENTS) {
         session.on(method, (params: object) => meter.observe({ sessionId, method, params }));
       }
@@ -32,6 +30,5 @@ export function meterContext(context: BrowserContext, meter: Meter): void {
       // The page closed before it was watched; it has moved nothing that counts.
     }
   };
-  for (const page of context.pages()) void watch(page);
   context.on('page', (page) => void watch(page));
 }

@@ -1,0 +1,39 @@
+import { test as base } from '@playwright/test';
+import { type Consumer, makeConsumer, type PlaywrightVersion } from './consumer.ts';
+import { startService, type TestService } from './service.ts';
+import { startSite } from './site.ts';
+
+interface Fixtures {
+  /** Makes a user's project; removed after the test. */
+  newConsumer(version?: PlaywrightVersion, type?: 'module' | 'commonjs'): Promise<Consumer>;
+  /** The service under test; after it, every browser of it is gone. */
+  service: TestService;
+  site: { url: string };
+}
+
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
+  newConsumer: async ({}, use) => {
+    const made: Consumer[] = [];
+    await use(async (version = 'latest', type = 'commonjs') => {
+      const consumer = await makeConsumer(version, type);
+      made.push(consumer);
+      return consumer;
+    });
+    for (const consumer of made) await consumer.remove();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: see above
+  service: async ({}, use) => {
+    const service = await startService();
+    await use(service);
+    await service.stop();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: see above
+  site: async ({}, use) => {
+    const site = await startSite();
+    await use(site);
+    await site.close();
+  },
+});
+
+export { expect } from '@playwright/test';
