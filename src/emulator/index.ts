@@ -1,4 +1,5 @@
 /** `poolwright/emulator`: the hosted-browser service on this machine. */
 export { EmulatorError, OptionsError, PoolwrightError, type PoolwrightErrorCode } from '../errors.ts';
+export { type FoundChromium, findChromium } from './find-chromium.ts';
 export type { EmulatorOptions } from './options.ts';
 export { type Emulator, startEmulator } from './start.ts';

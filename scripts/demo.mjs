@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { ensureBuilt } from './build.mjs';
+import { ensureChromium } from './chromium.mjs';
+import { main, playwrightTest } from './playwright.mjs';
+
+/** `npm run demo`: the basic example on the emulator, with two workers. */
+await main(async () => {
+  ensureBuilt();
+  await ensureChromium();
+  const folder = 'examples/basic';
+  // Without a key, and not taken for a CI run: the embedded emulator.
+  const env = { CI: '', POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '', PLAYWRIGHT_HTML_OPEN: 'never' };
+  const code = await playwrightTest(['-c', folder, '--workers=2', ...process.argv.slice(2)], env);
+  if (existsSync(`${folder}/playwright-report/index.html`)) {
+    console.log(
+      `\nReport:  ${folder}/playwright-report/index.html  (npx playwright show-report ${folder}/playwright-report)`,
+    );
+  }
+  return code;
+});

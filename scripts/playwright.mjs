@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+
+/**
+ * Runs `playwright test` to its end and answers its exit code. Ctrl-C reaches it through the terminal's process group;
+ * this process only waits for what it makes of that.
+ */
+export async function playwrightTest(args, env = {}) {
+  const child = spawn(process.execPath, ['node_modules/@playwright/test/cli.js', 'test', ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  const wait = () => undefined;
+  process.on('SIGINT', wait);
+  const terminate = () => child.kill('SIGTERM');
+  process.on('SIGTERM', terminate);
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (exitCode) => resolve(exitCode ?? 1));
+  });
+  process.off('SIGINT', wait);
+  process.off('SIGTERM', terminate);
+  return code;
+}
+
+/** Runs a script from the repository's root; its error is one message, not a stack. */
+export async function main(script) {
+  process.chdir(new URL('..', import.meta.url).pathname);
+  try {
+    process.exitCode = await script();
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
