@@ -9,6 +9,9 @@ import { createLog, type Log } from './log.ts';
 import type { RunRecord } from './run-record.ts';
 import { listen } from './server.ts';
 
+/** Bound on the first call to the service, in ms: an address where nobody answers is said before the run begins. */
+const CHECK_TIMEOUT_MS = 10_000;
+
 /** A broker at work. */
 export interface BrokerRun {
   /** The service's address, as it was found or started. */
@@ -52,7 +55,7 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   };
 
   try {
-    await client.listSessions({ pageSize: 1 });
+    await client.listSessions({ pageSize: 1 }, { timeout: CHECK_TIMEOUT_MS });
     for (const pool of config.checkPools) await registry.checkPool(pool);
     server = await listen(config.address, { registry, client, token: config.token, secrets, finish });
   } catch (error) {

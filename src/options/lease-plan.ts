@@ -37,8 +37,9 @@ export function leasePlan(options: MergedOptions, environment: Environment): Lea
 
 /** Two plans with the same key get browsers that can stand in for each other. */
 export function planKey(plan: LeasePlan): string {
-  const { pool, session } = plan;
-  return createHash('sha256').update(canonicalJson({ pool, session })).digest('hex').slice(0, 16);
+  // `fallback` too: a session that stood in for an empty pool is not what a project with `fallback: 'fail'` asked for.
+  const { pool, session, fallback } = plan;
+  return createHash('sha256').update(canonicalJson({ pool, session, fallback })).digest('hex').slice(0, 16);
 }
 
 function canonicalJson(value: unknown): string {

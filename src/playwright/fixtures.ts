@@ -67,8 +67,8 @@ function meansUs(endpoint: unknown): boolean {
 }
 
 /**
- * Around every test, and torn down after its contexts have closed: the fixture `contextOptions`, which Playwright sets
- * up for each test and hook. Its value is passed on as it is.
+ * Around every test, and torn down after its contexts have closed: an option that Playwright's context needs, which it
+ * sets up for each test and hook. The option's value is passed on as it is.
  */
 export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
   const { recorder, hosted } = workerState();

@@ -52,6 +52,7 @@ interface OpenRecord {
   /** Bytes each link had moved when this test began to use it, newest link last. */
   links: Map<RecordedLink, number>;
   used: boolean;
+  attached: boolean;
   /** How many fixtures have begun it: the config's and the test file's may both run. */
   depth: number;
 }
@@ -67,7 +68,13 @@ export class Recorder {
    * tests of a file share.
    */
   begin(testInfo: TestInfo, link: RecordedLink | null, inUse: boolean): void {
-    const record = this.records.get(testInfo) ?? { startedAt: new Date(), links: new Map(), used: false, depth: 0 };
+    const record = this.records.get(testInfo) ?? {
+      startedAt: new Date(),
+      links: new Map(),
+      used: false,
+      attached: false,
+      depth: 0,
+    };
     this.records.set(testInfo, record);
     this.current = record;
     record.depth += 1;
@@ -90,8 +97,9 @@ export class Recorder {
     this.current = null;
     // `duration` is zero until the test itself has run: this was a hook, and its use counts for the test to come.
     const hookOnly = testInfo.duration === 0 && testInfo.errors.length === 0;
-    if (hookOnly || !record.used || !sink) return;
-    this.records.delete(testInfo);
+    // Attached already: this was one of its `afterAll` hooks.
+    if (hookOnly || record.attached || !record.used || !sink) return;
+    record.attached = true;
     await attach(testInfo, record, sink);
   }
 }

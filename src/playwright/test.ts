@@ -50,9 +50,14 @@ export const test = base.extend<HostedTestFixtures, HostedWorkerOptions>({
     { scope: 'worker' },
   ],
 
+  // Two options that Playwright asks for around every test; see the config wrapper.
   contextOptions: async ({ contextOptions, hosted }, use, testInfo) => {
     if (hosted === false) return await use(contextOptions);
     await recordTest(contextOptions, use, testInfo);
+  },
+  serviceWorkers: async ({ serviceWorkers, hosted }, use, testInfo) => {
+    if (hosted === false) return await use(serviceWorkers);
+    await recordTest(serviceWorkers, use, testInfo);
   },
 
   hostedSession: async ({ browser: _leased, hosted }, use) => {

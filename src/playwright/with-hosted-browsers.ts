@@ -1,5 +1,6 @@
 import type {
   PlaywrightTestConfig,
+  PlaywrightTestOptions,
   PlaywrightWorkerOptions,
   ReporterDescription,
   TestInfo,
@@ -22,8 +23,12 @@ export interface HostedUse {
 // biome-ignore lint/complexity/noBannedTypes: Playwright's own default for "no further fixtures"
 type NoFixtures = {};
 type Config<T, W> = PlaywrightTestConfig<T, W & HostedUse>;
-type Use = NonNullable<PlaywrightTestConfig['use']> & HostedUse & Partial<PlaywrightWorkerOptions>;
+type Use = NonNullable<PlaywrightTestConfig['use']> &
+  HostedUse &
+  Partial<PlaywrightTestOptions & PlaywrightWorkerOptions>;
 type Project = { name?: string; use?: Use };
+type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
+type Provide = (value: unknown) => Promise<void>;
 
 const WRAPPED = Symbol.for('poolwright.wrapped');
 
@@ -102,7 +107,6 @@ function projectOptions(run: HostedOptions, common: Use, use: Use, name: string)
 
 /** `use` with the fixtures in it. Option fixtures may be functions; Playwright's types know them as plain values. */
 function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
-  const contextOptions = use.contextOptions ?? common.contextOptions ?? {};
   const fixtures = {
     hosted: markMerged(withoutSecrets(options)),
     connectOptions: async (
@@ -110,10 +114,12 @@ function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
       provide: Parameters<typeof provideHostedBrowser>[2],
       workerInfo: WorkerInfo,
     ) => await provideHostedBrowser(playwright.chromium, options, provide, workerInfo),
-    // Playwright tells a fixture's needs by its first parameter's pattern: none here.
-    // biome-ignore lint/correctness/noEmptyPattern: see above
-    contextOptions: async ({}: object, provide: (value: object) => Promise<void>, testInfo: TestInfo) =>
-      await recordTest(contextOptions, provide, testInfo),
+    // Two options that Playwright asks for around every test: a file that sets one of them with `test.use` replaces
+    // that one, and the other still puts its tests on record.
+    contextOptions: async ({ contextOptions }: Given<'contextOptions'>, provide: Provide, testInfo: TestInfo) =>
+      await recordTest(use.contextOptions ?? common.contextOptions ?? contextOptions, provide, testInfo),
+    serviceWorkers: async ({ serviceWorkers }: Given<'serviceWorkers'>, provide: Provide, testInfo: TestInfo) =>
+      await recordTest(use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo),
   };
   return { ...use, ...fixtures } as unknown as Use;
 }

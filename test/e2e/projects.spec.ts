@@ -1,0 +1,172 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findChromium } from 'poolwright/emulator';
+import { expect, test } from './harness/fixtures.ts';
+import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-playwright.ts';
+import { suite } from './harness/suites.ts';
+
+const LAUNCH = async () =>
+  JSON.stringify({
+    executablePath: (await findChromium()).path,
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+
+test('each project goes its own way; what the user has is kept', async ({ newConsumer, service, site }) => {
+  const pool = await service.client.createPool({ name: 'named', size: 1 });
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': `
+      import { defineConfig } from '@playwright/test';
+      import { withHostedBrowsers } from 'poolwright';
+      const config = withHostedBrowsers({
+        testDir: './tests',
+        reporter: [['json'], ['./mine.ts']],
+        globalSetup: ['./one.ts', './two.ts'],
+        use: { baseURL: process.env.SITE_URL, contextOptions: { reducedMotion: 'reduce' } },
+        projects: [
+          { name: 'pool' },
+          { name: 'session', use: { hosted: { session: { duration: 60 }, reuse: 'worker' } } },
+          { name: 'local', use: { hosted: false, launchOptions: ${await LAUNCH()} } },
+        ],
+      }, { pool: 'named' });
+      export default defineConfig(withHostedBrowsers(config, { pool: 'named' }));`,
+    'one.ts': `export default () => { process.env.FROM_ONE = 'one'; };`,
+    'two.ts': `export default () => { process.env.FROM_TWO = 'two'; };`,
+    'mine.ts': `export default class { onTestEnd(test) { process.stderr.write('MINE ' + test.title + '\\n'); } printsToStdio() { return false; } }`,
+    'tests/a.spec.ts': suite(`test('a', async ({ page }) => {
+      await page.goto('/');
+      expect(process.env.FROM_ONE + process.env.FROM_TWO).toBe('onetwo');
+      expect(await page.evaluate(() => matchMedia('(prefers-reduced-motion)').matches)).toBe(true);
+    });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  expect(run.output.match(/MINE a/g)).toHaveLength(3);
+  expect(run.output).toContain('on local browsers: local');
+  const byProject = new Map(
+    (await reportedTests(consumer)).map(({ project, results }) => [project, hostedAttachments(results[0])]),
+  );
+  expect(byProject.get('pool')).toMatchObject([{ poolId: pool.id }]);
+  expect(byProject.get('session')).toMatchObject([{ poolId: null }]);
+  expect(byProject.get('local')).toEqual([]);
+  expect(await service.running()).toEqual([]);
+});
+
+test('a pool made for the run is sized to its workers and deleted after it', async ({ newConsumer, service, site }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': `
+      import { defineConfig } from '@playwright/test';
+      import { withHostedBrowsers } from 'poolwright';
+      export default defineConfig(withHostedBrowsers({ testDir: './tests', fullyParallel: true, reporter: 'json', use: { baseURL: process.env.SITE_URL } },
+        { pool: { create: { leaseTimeoutSeconds: 60 } }, fallback: 'fail' }));`,
+    'tests/a.spec.ts': suite(
+      `for (const name of ['a', 'b']) test(name, async ({ page }) => { await page.goto('/'); });`,
+    ),
+  });
+  const running = runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
+  await expect
+    .poll(async () =>
+      (await service.client.listPools()).map(({ size, leaseTimeoutSeconds }) => ({ size, leaseTimeoutSeconds })),
+    )
+    .toEqual([{ size: 2, leaseTimeoutSeconds: 60 }]);
+  const run = await running;
+  expect(run.code, run.output).toBe(0);
+  for (const { results } of await reportedTests(consumer))
+    expect(hostedAttachments(results[0])).toMatchObject([{ poolId: expect.any(String) }]);
+  expect(await service.client.listPools()).toEqual([]);
+  expect(await service.running()).toEqual([]);
+});
+
+test('an empty pool falls back to a session, or fails and says so', async ({ newConsumer, service, site }) => {
+  const pool = await service.client.createPool({ name: 'paused', size: 1 });
+  await service.client.updatePool(pool.id, { paused: true });
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': `
+      import { defineConfig } from '@playwright/test';
+      import { withHostedBrowsers } from 'poolwright';
+      export default defineConfig(withHostedBrowsers({ testDir: './tests', reporter: [['list'], ['json']], use: { baseURL: process.env.SITE_URL }, projects: [
+        { name: 'falls-back' }, { name: 'fails', use: { hosted: { pool: 'paused', fallback: 'fail' } } },
+      ] }, { pool: 'paused' }));`,
+    'tests/a.spec.ts': suite(`test('a', async ({ page }) => { await page.goto('/'); });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code).toBe(1);
+  const [fallsBack, fails] = await reportedTests(consumer);
+  expect(hostedAttachments(fallsBack?.results[0])).toMatchObject([{ poolId: null }]);
+  expect(fails?.results[0]?.status).toBe('failed');
+  expect(fails?.results[0]?.error?.message).toContain('paused');
+});
+
+test('a browser that ends in mid-test is on record, and the next test runs on a fresh one', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': `
+      import { defineConfig } from '@playwright/test';
+      import { withHostedBrowsers } from 'poolwright';
+      export default defineConfig(withHostedBrowsers({ testDir: './tests', reporter: [['list'], ['json']], use: { baseURL: process.env.SITE_URL } }));`,
+    'tests/a.spec.ts': `
+      import { test, expect } from 'poolwright';
+      test('loses it', async ({ page, hostedSession }) => {
+        await page.goto('/');
+        await fetch(process.env.POOLWRIGHT_BASE_URL + '/v1/browser/session?sessionId=' + hostedSession.sessionId, {
+          method: 'DELETE', headers: { authorization: 'Bearer ' + process.env.POOLWRIGHT_API_KEY },
+        });
+        await page.waitForSelector('never');
+      });
+      test('goes on', async ({ page }) => { await page.goto('/'); });`,
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code).toBe(1);
+  const [lost, next] = await reportedTests(consumer);
+  expect(lost?.results[0]?.status).toBe('failed'); // at once, not by its time-out
+  const [attachment] = hostedAttachments(lost?.results[0]);
+  expect(attachment?.infrastructureFailure).toContain(String(attachment?.sessionId));
+  expect(next?.results[0]?.status).toBe('passed');
+  expect(hostedAttachments(next?.results[0])[0]?.sessionId).not.toBe(attachment?.sessionId);
+  expect(run.output).toContain('browser lost');
+  expect(await service.running()).toEqual([]);
+});
+
+test('a user config is typed: no cast, and a wrong key is a type error', async ({ newConsumer }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        module: 'nodenext',
+        moduleResolution: 'nodenext',
+        target: 'es2022',
+        skipLibCheck: true,
+        types: [],
+      },
+      include: ['*.ts'],
+    }),
+    'good.ts': `
+      import { defineConfig, devices } from '@playwright/test';
+      import { withHostedBrowsers } from 'poolwright';
+      export default defineConfig(withHostedBrowsers({
+        testDir: './tests',
+        projects: [
+          { name: 'us', use: { ...devices['Desktop Chrome'] } },
+          { name: 'de', use: { hosted: { session: { type: 'hosted_stealth', country: 'DE' } } } },
+          { name: 'local', use: { hosted: false } },
+        ],
+      }, { pool: 'pool_e2e', fallback: 'session' }));`,
+    'bad.ts': `
+      import { withHostedBrowsers } from 'poolwright';
+      // @ts-expect-error: country is a text
+      withHostedBrowsers({ projects: [{ use: { hosted: { session: { country: 5 } } } }] });
+      // @ts-expect-error: pol is no option
+      withHostedBrowsers({}, { pol: 'x' });`,
+  });
+  const tsc = new URL('../../node_modules/typescript/bin/tsc', import.meta.url).pathname;
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', consumer.folder]).catch((error) => error);
+  expect(stdout).toBe('');
+});
