@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
 import { addEmulatorCommand } from './emulator.ts';
 import { reportFailure } from './failure.ts';
+import { addSessionsCommand } from './sessions.ts';
 
 /** The command line. Each command is a file that adds itself; all of them throw, and only this file ends the process. */
 
@@ -13,6 +14,7 @@ const program = new Command('poolwright')
   .exitOverride();
 
 addEmulatorCommand(program);
+addSessionsCommand(program);
 
 try {
   await program.parseAsync();

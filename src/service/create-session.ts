@@ -17,7 +17,7 @@ const created = z.looseObject({ sessionId: z.string().min(1) });
 type CreateCall = Call<typeof created>;
 type Created = Answer<z.output<typeof created>>;
 
-const HOW_TO_LOOK = 'look with listSessions or npx poolwright sessions, and stop what is not wanted';
+const HOW_TO_LOOK = 'look with listSessions or npx poolwright sessions list, and stop what is not wanted';
 
 export async function createSession(
   core: ServiceCore,

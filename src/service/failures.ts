@@ -54,11 +54,11 @@ const ADVICE: Readonly<Partial<Record<PoolwrightErrorCode, string>>> = {
   SERVICE_OUT_OF_CREDIT: 'The workspace is out of credit: no browser starts until it is topped up.',
   SERVICE_FORBIDDEN: 'This account may not do that: have the feature enabled, or leave it out of the request.',
   SERVICE_LIMIT_REACHED:
-    'The workspace runs as many browsers as its plan allows, starting ones included: stop one (npx poolwright sessions), wait until one ends, or use fewer workers.',
+    'The workspace runs as many browsers as its plan allows, starting ones included: stop one (npx poolwright sessions list), wait until one ends, or use fewer workers.',
   SERVICE_NOT_FOUND:
     'It does not exist in the workspace of this API key: check the ID, and that the key is of the right workspace.',
   SERVICE_CONFLICT:
-    "The pool's state does not allow it: look at the pool (npx poolwright pools), change what the message names, then ask again.",
+    "The pool's state does not allow it: look at the pool, change what the message names, then ask again.",
   SERVICE_POOL_EMPTY:
     'Every warm browser of the pool is leased: wait longer (`waitMs`), enlarge the pool, or create a session instead.',
   SERVICE_RATE_LIMITED: 'Too many requests: ask again later, and less often.',
@@ -71,10 +71,8 @@ const ADVICE: Readonly<Partial<Record<PoolwrightErrorCode, string>>> = {
 const ADVICE_BY_SERVICE_CODE: Readonly<Record<string, string>> = {
   invalid_spec:
     'The dedicated address in `proxyUrl` is malformed: use dedicated://<ip>, dedicated://any or dedicated://any~country-XX.',
-  dedicated_ip_not_owned:
-    'The dedicated address in `proxyUrl` is not of this workspace: npx poolwright ips lists those that are.',
-  no_dedicated_ip:
-    'The workspace has no dedicated address that matches `proxyUrl`: npx poolwright ips lists those it has.',
+  dedicated_ip_not_owned: 'The dedicated address in `proxyUrl` is not of this workspace.',
+  no_dedicated_ip: 'The workspace has no dedicated address that matches `proxyUrl`.',
   dedicated_ip_unhealthy:
     'The dedicated address in `proxyUrl` failed its last health check: ask again later, or use another.',
   browser_capacity_unavailable:

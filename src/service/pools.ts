@@ -31,7 +31,7 @@ export async function createPool(core: ServiceCore, body: CreatePoolRequest, opt
   const json = core.check(createPoolRequest, body, `POST ${POOLS}`);
   const secrets = secretsOf(json.browser ?? {});
   const sent = core.request({ method: 'POST', path: POOLS, json, schema: pool, repeat: 'never', secrets }, options);
-  const left = `The pool "${json.name}" may have been made all the same, and keep browsers warm: look with listPools or npx poolwright pools before you create it again.`;
+  const left = `The pool "${json.name}" may have been made all the same, and keep browsers warm: look with listPools before you create it again.`;
   return (await explainAmbiguous(sent, left)).data;
 }
 

@@ -49,7 +49,7 @@ test.describe('statuses become codes', () => {
       ServiceError,
     );
     expect(failure).toMatchObject({ code: 'SERVICE_FORBIDDEN', serviceCode: 'dedicated_ip_not_owned' });
-    expect(failure.message).toContain('npx poolwright ips');
+    expect(failure.message).toContain('not of this workspace');
   });
 
   test('a refusal that is not JSON points at the address; a redirect too', async ({ service, connect }) => {
