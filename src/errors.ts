@@ -5,40 +5,44 @@
  */
 
 /** The kinds of failure, by who can do something about them. */
-export type PoolwrightErrorCode =
+export const errorCodes = [
   // The user's input.
-  | 'OPTIONS_INVALID'
-  | 'ENVIRONMENT_MISSING'
-  | 'REQUEST_INVALID'
-  | 'PROJECT_UNSUPPORTED'
+  'OPTIONS_INVALID',
+  'ENVIRONMENT_MISSING',
+  'REQUEST_INVALID',
+  'PROJECT_UNSUPPORTED',
   // The service's answer.
-  | 'SERVICE_BAD_REQUEST'
-  | 'SERVICE_UNAUTHORIZED'
-  | 'SERVICE_OUT_OF_CREDIT'
-  | 'SERVICE_FORBIDDEN'
-  | 'SERVICE_LIMIT_REACHED'
-  | 'SERVICE_NOT_FOUND'
-  | 'SERVICE_CONFLICT'
-  | 'SERVICE_POOL_EMPTY'
-  | 'SERVICE_RATE_LIMITED'
-  | 'SERVICE_FAILED'
-  | 'SERVICE_UNAVAILABLE'
-  | 'SERVICE_START_TIMEOUT'
-  | 'SERVICE_UNREACHABLE'
-  | 'SERVICE_BAD_RESPONSE'
+  'SERVICE_BAD_REQUEST',
+  'SERVICE_UNAUTHORIZED',
+  'SERVICE_OUT_OF_CREDIT',
+  'SERVICE_FORBIDDEN',
+  'SERVICE_LIMIT_REACHED',
+  'SERVICE_NOT_FOUND',
+  'SERVICE_CONFLICT',
+  'SERVICE_POOL_EMPTY',
+  'SERVICE_RATE_LIMITED',
+  'SERVICE_FAILED',
+  'SERVICE_UNAVAILABLE',
+  'SERVICE_START_TIMEOUT',
+  'SERVICE_UNREACHABLE',
+  'SERVICE_BAD_RESPONSE',
   // Getting, keeping and losing a browser.
-  | 'ACQUIRE_TIMEOUT'
-  | 'CONNECT_FAILED'
-  | 'BROWSER_LOST'
-  | 'BROKER_FAILED'
-  | 'BROKER_LOST'
+  'ACQUIRE_TIMEOUT',
+  'CONNECT_FAILED',
+  'BROWSER_LOST',
+  'BROKER_FAILED',
+  'BROKER_LOST',
   // The emulator on this machine.
-  | 'EMULATOR_NO_CHROMIUM'
-  | 'EMULATOR_PORT_IN_USE'
-  | 'EMULATOR_START_FAILED'
+  'EMULATOR_NO_CHROMIUM',
+  'EMULATOR_PORT_IN_USE',
+  'EMULATOR_START_FAILED',
   // Bounds.
-  | 'TIMEOUT'
-  | 'ABORTED';
+  'TIMEOUT',
+  'ABORTED',
+] as const;
+
+/** One of {@link errorCodes}. */
+export type PoolwrightErrorCode = (typeof errorCodes)[number];
 
 /** The base of every error poolwright throws. `message` holds no secret: no key, no `cdpUrl`, no proxy password. */
 export class PoolwrightError extends Error {

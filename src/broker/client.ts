@@ -5,6 +5,7 @@ import {
   SocketMessageReader,
   SocketMessageWriter,
 } from 'vscode-jsonrpc/node';
+import { LeaseError } from '../errors.ts';
 import type { BrokerAddress } from './config.ts';
 import {
   type GiveBackParams,
@@ -71,13 +72,15 @@ async function openSocket(path: string): Promise<Socket> {
   const socket = connect(path);
   try {
     await new Promise<void>((resolve, reject) => {
-      socket.setTimeout(CONNECT_TIMEOUT_MS, () => reject(new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)));
+      socket.setTimeout(CONNECT_TIMEOUT_MS, () =>
+        reject(brokerLost(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
+      );
       socket.once('error', reject);
       socket.once('connect', resolve);
     });
   } catch (error) {
     socket.destroy();
-    throw brokerLost(error);
+    throw error instanceof LeaseError ? error : brokerLost(error);
   }
   socket.setTimeout(0);
   socket.removeAllListeners('error');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorCodes } from '../errors.ts';
 
 /** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
 export const brokerConfig = z.object({
@@ -22,7 +23,7 @@ export const brokerConfig = z.object({
 /** The broker's one answer on its standard output. */
 export const brokerReady = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(true), baseURL: z.string() }),
-  z.object({ ok: z.literal(false), code: z.string(), message: z.string(), field: z.string().nullable() }),
+  z.object({ ok: z.literal(false), code: z.enum(errorCodes), message: z.string(), field: z.string().nullable() }),
 ]);
 
 /** Where workers find the broker of their run: the value of {@link BROKER_VARIABLE}, as JSON. */

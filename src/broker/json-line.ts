@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { PoolwrightError } from '../errors.ts';
 
 /** The first line of a stream, parsed as JSON; rejects when the stream ends before one, or after `timeout` ms. */
 export async function firstJsonLine(stream: Readable, timeout: number): Promise<unknown> {
@@ -7,15 +8,15 @@ export async function firstJsonLine(stream: Readable, timeout: number): Promise<
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise((resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${timeout / 1000} s`)), timeout);
+      timer = setTimeout(() => reject(new PoolwrightError('TIMEOUT', `no answer within ${timeout / 1000} s`)), timeout);
       lines.once('line', (line) => {
         try {
           resolve(JSON.parse(line));
         } catch {
-          reject(new Error('the first line is not JSON'));
+          reject(new PoolwrightError('BROKER_FAILED', 'the first line is not JSON'));
         }
       });
-      lines.once('close', () => reject(new Error('the stream ended without a line')));
+      lines.once('close', () => reject(new PoolwrightError('BROKER_FAILED', 'the stream ended without a line')));
     });
   } finally {
     clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LeaseError, OptionsError, ServiceError } from '../errors.ts';
-import { type AcquireContext, acquireBrowser } from '../lease/acquire.ts';
+import { acquireBrowser } from '../lease/acquire.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { sessionNote } from '../lease/note.ts';
 import { planKey } from '../options/lease-plan.ts';
@@ -11,6 +11,7 @@ import { asMessage, type HeldBrowser, type Holder, heldBrowser, markEnding } fro
 import type { Log } from './log.ts';
 import { PoolDirectory } from './pool-directory.ts';
 import type { GiveBackParams, LeasedBrowser, LeaseParams, TestUsage } from './protocol.ts';
+import { RequestClock } from './request-clock.ts';
 import type { EndReason, SessionRecord } from './run-record.ts';
 
 /** What the registry needs to know of the run. */
@@ -23,8 +24,6 @@ export interface RegistryOptions {
   log: Log;
 }
 
-/** After this long without a browser the terminal says what is being waited for, in ms. */
-const NOTICE_AFTER_MS = 3_000;
 /** How long a healthy browser waits for the worker that replaces its last one, in ms. */
 const IDLE_MS = 5_000;
 /** A browser with less than this left, in ms, is not handed on. */
@@ -141,61 +140,34 @@ export class LeaseRegistry {
   }
 
   private async acquire(params: LeaseParams, holder: Holder): Promise<HeldBrowser> {
-    const { plan } = params;
+    const { plan, project, parallelIndex: slot } = params;
     const at = new Date();
-    const slot = params.parallelIndex;
-    let waitingFor =
-      plan.pool === null ? 'waiting for the service to start one' : 'waiting for the pool to have one ready';
-    const deadline = new AbortController();
-    const timer = setTimeout(() => {
-      const seconds = Math.round(plan.acquireTimeout / 1000);
-      deadline.abort(
-        new LeaseError(
-          'ACQUIRE_TIMEOUT',
-          `No browser within ${seconds} s (\`acquireTimeout\`) for project "${params.project}": ${waitingFor}. Raise \`acquireTimeout\`, use fewer workers, or look at what runs: npx poolwright sessions list.`,
-        ),
-      );
-    }, plan.acquireTimeout);
-    const notice = setTimeout(() => {
-      this.options.log.notice(`slot ${slot} (${params.project}) still has no browser: ${waitingFor}`);
-    }, NOTICE_AFTER_MS);
-    const note = sessionNote(
-      {
-        runId: this.options.runId,
-        shard: this.options.shard,
-        project: params.project,
-        slot,
-        request: `${this.mark}-${++this.requests}`,
-      },
-      plan.session.note,
-    );
-    const signal = AbortSignal.any([deadline.signal, this.closing.signal]);
+    const who = `slot ${slot} (${project || 'the default project'})`;
+    const clock = new RequestClock(plan, who, this.closing.signal, this.options.log);
+    const { runId, shard, client, log } = this.options;
+    const request = `${this.mark}-${++this.requests}`;
+    const note = sessionNote({ runId, shard, project, slot, request }, plan.session.note);
     try {
       const pool = plan.pool === null ? null : await this.pools.resolve(plan.pool);
-      const context: AcquireContext = {
-        client: this.options.client,
+      const lease = await acquireBrowser(plan, {
+        client,
         poolId: pool?.id ?? null,
         leaseTimeoutSeconds: pool?.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default,
         note,
-        signal,
-        onWait: (what) => {
-          waitingFor = what;
-          this.options.log.info(`slot ${slot} (${params.project}): ${what}`);
-        },
-        untilCapacity: () => this.gate.wait(signal),
-      };
-      const lease = await acquireBrowser(plan, context);
-      const held = heldBrowser(lease, plan, holder, { project: params.project, parallelIndex: slot, at });
+        signal: clock.signal,
+        onWait: (what) => clock.waits(what),
+        untilCapacity: () => this.gate.wait(clock.signal),
+      });
+      const held = heldBrowser(lease, plan, holder, { project, parallelIndex: slot, at });
       this.browsers.set(lease.sessionId, held);
-      this.options.log.info(`slot ${slot} (${params.project}): session ${lease.sessionId} from ${lease.source}`);
+      log.info(`${who}: session ${lease.sessionId} from ${lease.source}`);
       return held;
     } catch (error) {
       if (mayHaveLeftOne(error)) this.lostNotes.add(note);
       this.failures.push(error instanceof Error ? error.message : String(error));
       throw error;
     } finally {
-      clearTimeout(timer);
-      clearTimeout(notice);
+      clock.stop();
     }
   }
 

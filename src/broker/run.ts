@@ -28,8 +28,9 @@ export interface BrokerRun {
  */
 export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const startedAt = new Date().toISOString();
-  const emulator = config.service.kind === 'emulator' ? await startEmulator(config) : null;
-  const { baseURL, apiKey } = emulator ?? (config.service as { baseURL: string; apiKey: string });
+  const service = config.service.kind === 'emulator' ? await startEmulator(config) : config.service;
+  const emulator = 'stop' in service ? service : null;
+  const { baseURL, apiKey } = service;
   const secrets = [apiKey, config.token];
   const log = createLog(config.recordFolder ? join(config.recordFolder, 'broker.log') : null, secrets, config.debug);
   const client = new ServiceClient({

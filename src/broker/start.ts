@@ -93,7 +93,7 @@ async function handshake(child: ChildProcess, config: BrokerConfig): Promise<str
   }
   const ready = brokerReady.parse(answer);
   if (ready.ok) return ready.baseURL;
-  throw startError(ready.code as PoolwrightErrorCode, ready.message, ready.field);
+  throw startError(ready.code, ready.message, ready.field);
 }
 
 /** The broker's own error, as if it had been thrown here; its text is for the user, so it has no stack. */

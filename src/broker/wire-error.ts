@@ -1,12 +1,12 @@
 import { ResponseError } from 'vscode-jsonrpc/node';
 import { z } from 'zod';
-import { LeaseError, OptionsError, PoolwrightError, type PoolwrightErrorCode } from '../errors.ts';
+import { errorCodes, LeaseError, OptionsError, PoolwrightError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 
 /** Errors across the broker's socket: code and message, so that the worker throws what the broker caught. */
 
 const errorData = z.object({
-  code: z.string(),
+  code: z.enum(errorCodes),
   kind: z.enum(['options', 'lease', 'other']),
   field: z.string().optional(),
   sessionId: z.string().optional(),
@@ -46,8 +46,7 @@ export function fromWire(error: unknown): PoolwrightError {
   if (error instanceof ResponseError) {
     const data = errorData.safeParse(error.data);
     if (data.success) {
-      // The code crossed the wire as text: what the broker sends is one of ours.
-      const code = data.data.code as PoolwrightErrorCode;
+      const { code } = data.data;
       if (data.data.kind === 'options') {
         return new OptionsError(
           data.data.field ?? '',

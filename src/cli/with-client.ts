@@ -1,4 +1,4 @@
-import { resolveService } from '../options/resolve-service.ts';
+import { hostedService } from '../options/resolve-service.ts';
 import { ServiceClient } from '../service/index.ts';
 
 /**
@@ -6,9 +6,8 @@ import { ServiceClient } from '../service/index.ts';
  * @throws OptionsError `ENVIRONMENT_MISSING` without POOLWRIGHT_BASE_URL or POOLWRIGHT_API_KEY
  */
 export async function withClient<T>(work: (client: ServiceClient) => Promise<T>): Promise<T> {
-  const service = resolveService({ service: 'hosted' }, process.env);
-  if (service.kind !== 'hosted') throw new Error('asked for the hosted service');
-  const client = new ServiceClient({ baseURL: service.baseURL, apiKey: service.apiKey });
+  const { baseURL, apiKey } = hostedService({}, process.env);
+  const client = new ServiceClient({ baseURL, apiKey });
   try {
     return await work(client);
   } finally {

@@ -25,13 +25,24 @@ export function resolveService(options: HostedOptions, environment: Environment)
   if (service === 'emulator') return { kind: 'emulator', chosenBy: 'option' };
 
   const apiKey = options.apiKey ?? variable(environment, 'POOLWRIGHT_API_KEY');
-  const baseURL = options.baseURL ?? variable(environment, 'POOLWRIGHT_BASE_URL');
-  if (!apiKey) {
-    if (service === 'hosted') throw missing('POOLWRIGHT_API_KEY', 'apiKey', "`service` is 'hosted'");
-    if (inContinuousIntegration(environment))
-      throw missing('POOLWRIGHT_API_KEY', 'apiKey', 'in CI no emulator is started unasked');
-    return { kind: 'emulator', chosenBy: 'no-key' };
+  if (!apiKey && service === 'auto') {
+    if (!inContinuousIntegration(environment)) return { kind: 'emulator', chosenBy: 'no-key' };
+    throw missing('POOLWRIGHT_API_KEY', 'apiKey', 'in CI no emulator is started unasked');
   }
+  return hostedService(options, environment);
+}
+
+/**
+ * The hosted service that options and environment name.
+ * @throws OptionsError when its address or key is missing.
+ */
+export function hostedService(
+  options: Pick<HostedOptions, 'baseURL' | 'apiKey'>,
+  environment: Environment,
+): Extract<ServiceChoice, { kind: 'hosted' }> {
+  const apiKey = options.apiKey ?? variable(environment, 'POOLWRIGHT_API_KEY');
+  const baseURL = options.baseURL ?? variable(environment, 'POOLWRIGHT_BASE_URL');
+  if (!apiKey) throw missing('POOLWRIGHT_API_KEY', 'apiKey', 'the hosted service is asked for');
   if (!baseURL) throw missing('POOLWRIGHT_BASE_URL', 'baseURL', 'a key without an address leads nowhere');
   if (!/^https?:\/\//i.test(baseURL) || !URL.canParse(baseURL)) {
     throw new OptionsError(

@@ -65,8 +65,10 @@ test.describe('the browser', () => {
   test('opens the initial address', async ({ start, connect, site }) => {
     const { api } = await start({ allowLoopback: true });
     const { cdpUrl } = (await api.create({ url: `${site.url}/big`, timezone: 'America/Chicago' })).body;
-    const page = (await connect(cdpUrl)).contexts()[0]?.pages()[0];
-    await expect.poll(() => page?.title()).toBe('site');
+    const context = (await connect(cdpUrl)).contexts()[0];
+    // While it loads its first address, the page may come into sight only after the connect.
+    await expect.poll(() => context?.pages()[0]?.title()).toBe('site');
+    const page = context?.pages()[0];
     expect(page?.url()).toBe(`${site.url}/big`);
     expect((await page?.evaluate<Look>(look))?.timezone).toBe('America/Chicago');
   });
