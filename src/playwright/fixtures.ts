@@ -74,6 +74,7 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
   const { recorder, hosted } = workerState();
   const link = hosted?.present ?? null;
   const inUse = (link?.browser.contexts() ?? []).some((context) => context !== link?.defaultContext);
+  if (!inUse) hosted?.beginTest();
   recorder.begin(testInfo, link, inUse);
   try {
     await use(value);

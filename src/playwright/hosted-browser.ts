@@ -26,6 +26,10 @@ const CONNECT_ATTEMPTS = 2;
  */
 export class HostedBrowser {
   private link: BrowserLink | null = null;
+  /** The browser of the next test, on its way (`reuse: 'test'`). */
+  private next: Promise<BrowserLink | null> | null = null;
+  private used = false;
+  private stale = false;
   private readonly bandwidthUnknown = new Set<string>();
 
   private constructor(
@@ -46,11 +50,23 @@ export class HostedBrowser {
     return hosted;
   }
 
-  /** The link to use now: the present one while it is up, else one to a fresh browser. */
+  /**
+   * A test begins that shares no context with the one before it. With `reuse: 'test'` it gets a browser that no other
+   * test has used.
+   */
+  beginTest(): void {
+    if (this.options.plan.reuse === 'test' && this.used) this.stale = true;
+  }
+
+  /** The link to use now: the present one while it is up and may be used, else one to a fresh browser. */
   async connected(): Promise<BrowserLink> {
-    if (this.link?.lost() === null) return this.link;
-    if (this.link) await this.letGo(false);
-    this.link = await this.lease();
+    if (!this.link || this.stale || this.link.lost() !== null) {
+      await this.letGo(this.link?.lost() === null);
+      this.link = (await this.takeNext()) ?? (await this.lease());
+      this.stale = false;
+    }
+    this.used = true;
+    if (this.options.plan.reuse === 'test') this.fetchNext();
     return this.link;
   }
 
@@ -77,9 +93,22 @@ export class HostedBrowser {
   async close(): Promise<void> {
     try {
       await this.letGo(true);
+      this.link = await this.takeNext();
+      await this.letGo(true);
     } finally {
       this.broker.close();
     }
+  }
+
+  /** Gets the next test's browser while the present one runs. A failure shows when that test asks for itself. */
+  private fetchNext(): void {
+    this.next ??= this.lease().catch(() => null);
+  }
+
+  private async takeNext(): Promise<BrowserLink | null> {
+    const next = this.next;
+    this.next = null;
+    return (await next) ?? null;
   }
 
   private async letGo(wanted: boolean): Promise<void> {

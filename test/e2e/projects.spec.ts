@@ -60,17 +60,17 @@ test('a pool made for the run is sized to its workers and deleted after it', asy
       import { withHostedBrowsers } from 'poolwright';
       export default defineConfig(withHostedBrowsers({ testDir: './tests', fullyParallel: true, reporter: 'json', use: { baseURL: process.env.SITE_URL } },
         { pool: { create: { leaseTimeoutSeconds: 60 } }, fallback: 'fail' }));`,
-    'tests/a.spec.ts': suite(
-      `for (const name of ['a', 'b']) test(name, async ({ page }) => { await page.goto('/'); });`,
-    ),
+    // The pool lives only as long as the run: its tests are who can see it.
+    'tests/a.spec.ts': suite(`for (const name of ['a', 'b']) test(name, async ({ page }) => {
+      await page.goto('/');
+      const answer = await fetch(process.env.POOLWRIGHT_BASE_URL + '/v1/browser/pools', {
+        headers: { authorization: 'Bearer ' + process.env.POOLWRIGHT_API_KEY },
+      });
+      const { pools } = await answer.json();
+      expect(pools.map(({ size, leaseTimeoutSeconds }) => ({ size, leaseTimeoutSeconds }))).toEqual([{ size: 2, leaseTimeoutSeconds: 60 }]);
+    });`),
   });
-  const running = runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
-  await expect
-    .poll(async () =>
-      (await service.client.listPools()).map(({ size, leaseTimeoutSeconds }) => ({ size, leaseTimeoutSeconds })),
-    )
-    .toEqual([{ size: 2, leaseTimeoutSeconds: 60 }]);
-  const run = await running;
+  const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
   expect(run.code, run.output).toBe(0);
   for (const { results } of await reportedTests(consumer))
     expect(hostedAttachments(results[0])).toMatchObject([{ poolId: expect.any(String) }]);

@@ -1,0 +1,27 @@
+import { expect, test } from './harness/fixtures.ts';
+import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-playwright.ts';
+import { suite, wrappedConfig } from './harness/suites.ts';
+
+/** Three tests, the second of which fails, so that Playwright replaces the worker. */
+const SUITE = suite(`
+  test('one', async ({ page }) => { await page.goto('/'); });
+  test('two', async ({ page, browser }) => { await page.goto('/'); await (await browser.newContext()).close(); expect(1).toBe(2); });
+  test('three', async ({ page }) => { await page.goto('/'); });`);
+
+/** Which browser served each test, by number. */
+const expected = { run: [1, 1, 1], worker: [1, 1, 2], test: [1, 2, 3] };
+
+for (const [reuse, browsers] of Object.entries(expected)) {
+  test(`reuse: '${reuse}'`, async ({ newConsumer, service, site }) => {
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(`{ reuse: '${reuse}' }`), 'tests/a.spec.ts': SUITE });
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(1);
+    const tests = await reportedTests(consumer);
+    expect(tests.map(({ results }) => results[0]?.status)).toEqual(['passed', 'failed', 'passed']);
+    const sessions = tests.map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
+    const distinct = [...new Set(sessions)];
+    expect(sessions.map((session) => distinct.indexOf(session) + 1)).toEqual(browsers);
+    expect(await service.running()).toEqual([]);
+  });
+}
