@@ -139,5 +139,5 @@ async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink):
     infrastructureFailure,
   };
   testInfo.annotations.push({ type: RECORD_NAME, description: lease.sessionId });
-  await testInfo.attach(RECORD_NAME, { body: JSON.stringify(attachment), contentType: 'application/json' });
+  await testInfo.attach(RECORD_NAME, { body: JSON.stringify(attachment, null, 2), contentType: 'application/json' });
 }
