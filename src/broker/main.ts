@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     });
     return;
   }
-  answer({ ok: true, baseURL: run.baseURL });
+  answer({ ok: true, baseURL: run.baseURL, notices: run.notices });
   await orphaned;
   await run.close();
 }

@@ -4,7 +4,9 @@ import { Meter } from '../cdp/meter.ts';
 import { LeaseError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { meterContext } from './context-metering.ts';
+import type { Loss } from './loss.ts';
 import type { RecordedLink } from './recorder.ts';
+import { watch } from './watchdog.ts';
 
 /** Playwright's connection to one leased browser. */
 export interface BrowserLink extends RecordedLink {
@@ -13,8 +15,17 @@ export interface BrowserLink extends RecordedLink {
   readonly defaultContext: BrowserContext | undefined;
   /** Opens a context whose pages are metered. */
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** Whether the browser answers within `ms`. */
+  answers(ms: number): Promise<boolean>;
   /** Drops the connection; the browser itself goes on. */
   close(): Promise<void>;
+}
+
+/** Settings of a link. */
+export interface LinkOptions {
+  metering: boolean;
+  /** Called once when the browser does not answer any more. */
+  onSilent(): void;
 }
 
 /** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
@@ -27,10 +38,22 @@ const CONNECT_TIMEOUT_MS = 30_000;
 export async function openLink(
   chromium: BrowserType,
   lease: LeasedBrowser,
-  options: { metering: boolean },
+  options: LinkOptions,
 ): Promise<BrowserLink> {
   const browser = await connect(chromium, lease);
   const meter = options.metering ? new Meter() : null;
+  let loss: Loss | null = null;
+  const lost = (seen: string, silent: boolean) => {
+    loss ??= { at: Date.now(), seen, silent };
+  };
+  const watchdog = watch(browser, (seconds) => {
+    lost(`it did not answer for ${seconds} s`, true);
+    options.onSilent();
+  });
+  browser.on('disconnected', () => {
+    watchdog.stop();
+    lost('its link closed', false);
+  });
   return {
     browser,
     lease,
@@ -41,8 +64,10 @@ export async function openLink(
       return context;
     },
     observedBytes: () => meter?.total() ?? null,
-    lost: () => (browser.isConnected() ? null : `the link to session ${lease.sessionId} closed`),
+    lost: () => loss,
+    answers: (ms) => watchdog.answers(ms),
     close: async () => {
+      watchdog.stop();
       // On a link that is already down there is nothing to say goodbye to.
       await browser.close().catch(() => undefined);
     },
