@@ -82,7 +82,7 @@ export function claim(held: HeldBrowser, holder: Holder, place: Place, waitedMs:
 
 /** Whether the service will let it live that long. */
 export function lasts(held: HeldBrowser, ms: number): boolean {
-  return held.lease.expiresAt === null || held.lease.expiresAt.getTime() - Date.now() >= ms;
+  return held.lease.expiresAt.getTime() - Date.now() >= ms;
 }
 
 /** The browser as it goes to a worker. */
@@ -95,7 +95,8 @@ export function asMessage(held: HeldBrowser): LeasedBrowser {
     servedBy: lease.servedBy,
     cdpUrl: lease.cdpUrl,
     startedAt: record.startedAt,
-    expiresAt: lease.expiresAt?.toISOString() ?? null,
+    lifetimeMs: lease.lifetimeSeconds * 1000,
+    expiresAt: lease.expiresAt.toISOString(),
     reused: record.workersServed > 1,
   };
 }

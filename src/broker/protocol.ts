@@ -41,8 +41,10 @@ export const leasedBrowser = z.object({
   cdpUrl: z.string(),
   /** ISO 8601: when this run got the browser. */
   startedAt: z.string(),
+  /** How long the service lets it live, in ms. */
+  lifetimeMs: z.number(),
   /** ISO 8601: when the service will end it. */
-  expiresAt: z.string().nullable(),
+  expiresAt: z.string(),
   /** Whether another worker of this run used it before. */
   reused: z.boolean(),
 });

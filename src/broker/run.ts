@@ -93,7 +93,7 @@ async function sweepBefore(options: SweepOptions): Promise<string[]> {
   const swept = await sweep({ ...options, signal: AbortSignal.timeout(SWEEP_TIMEOUT_MS) });
   const lines: string[] = [];
   const runs = [...new Set(swept.stopped.map(({ runId }) => runId))].join(', ');
-  if (swept.stopped.length > 0) lines.push(`stopped ${swept.stopped.length} browsers that a dead run left (${runs})`);
+  if (swept.stopped.length > 0) lines.push(`stopped ${count(swept.stopped.length)} that a dead run left (${runs})`);
   for (const file of swept.setAside) {
     lines.push(`warning: ${file} is not a ledger of this version, or only half of one: set aside, not used`);
   }
@@ -135,4 +135,8 @@ async function writeRecord(folder: string, record: RunRecord): Promise<void> {
   const file = join(folder, 'run.json');
   await writeFile(`${file}.tmp`, `${JSON.stringify(record, null, 2)}\n`);
   await rename(`${file}.tmp`, file);
+}
+
+function count(browsers: number): string {
+  return browsers === 1 ? '1 browser' : `${browsers} browsers`;
 }

@@ -178,7 +178,7 @@ export class Supply {
   /** The same slot's before any other. */
   private bestIdle(waiter: Waiter): HeldBrowser | null {
     for (const held of [...this.idle]) {
-      if (!lasts(held, waiter.needMs) && waiter.takesUsed) this.discard(held, 'expired');
+      if (!isFresh(held) && !lasts(held, waiter.needMs)) this.discard(held, 'expired');
     }
     const fitting = [...this.idle].filter((held) => suits(held, waiter));
     return fitting.find((held) => held.place.slot === waiter.place.slot) ?? fitting[0] ?? null;

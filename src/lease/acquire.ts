@@ -88,13 +88,14 @@ async function oneLease(context: AcquireContext, poolId: string): Promise<Lease>
     servedBy: acquired.servedBy,
     cdpUrl: acquired.cdpUrl,
     startedAt: new Date(),
-    // Counted from the asking: a little early is right for a bound.
+    lifetimeSeconds: context.leaseTimeoutSeconds,
     expiresAt: secondsAfter(askedAt, context.leaseTimeoutSeconds),
   };
 }
 
 async function createSession(plan: LeasePlan, context: AcquireContext): Promise<Lease> {
   const askedAt = new Date();
+  const lifetimeSeconds = plan.session.duration ?? LIMITS.duration.default;
   const body = { ...plan.session, note: context.note };
   const session = await withCapacity(context, () => context.client.createSession(body, { signal: context.signal }));
   if (!session.cdpUrl) {
@@ -115,7 +116,8 @@ async function createSession(plan: LeasePlan, context: AcquireContext): Promise<
     servedBy: session.servedBy ?? null,
     cdpUrl: session.cdpUrl,
     startedAt: new Date(),
-    expiresAt: secondsAfter(askedAt, plan.session.duration ?? LIMITS.duration.default),
+    lifetimeSeconds,
+    expiresAt: secondsAfter(askedAt, lifetimeSeconds),
   };
 }
 

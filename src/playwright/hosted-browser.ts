@@ -5,7 +5,7 @@ import { LeaseError } from '../errors.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
 import { BrokerLine } from './broker-line.ts';
 import { type BrowserLink, openLink } from './browser-link.ts';
-import { neededFor, outlives, tooShort, wholeLife } from './lease-time.ts';
+import { neededFor, outlives, tooShort } from './lease-time.ts';
 import type { RecordSink } from './recorder.ts';
 
 /** Who asks for the browser. */
@@ -76,7 +76,7 @@ export class HostedBrowser {
     const lease = this.link?.lease;
     if (!lease || this.needMs === 0 || !outlives(lease, this.needMs)) return null;
     const limit = lease.leaseId === null ? 'the `duration` of its session' : "the pool's `leaseTimeoutSeconds`";
-    return `this test may run for ${seconds(this.needMs)} s (its timeout and a margin), but its hosted browser ends after ${seconds(wholeLife(lease))} s (${limit}): if it takes that long, it loses the browser. Lower the test's timeout or raise the limit.`;
+    return `this test may run for ${seconds(this.needMs)} s (its timeout and a margin), but its hosted browser ends after ${seconds(lease.lifetimeMs)} s (${limit}): if it takes that long, it loses the browser. Lower the test's timeout or raise the limit.`;
   }
 
   /**

@@ -10,27 +10,16 @@ export function neededFor(timeoutMs: number): number {
   return timeoutMs === 0 ? 0 : timeoutMs + MARGIN_MS;
 }
 
-/** What is left of a browser's life, in ms. */
-export function left(lease: LeasedBrowser): number {
-  return lease.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(lease.expiresAt) - Date.now();
-}
-
-/** How long a browser of this kind lives at most, in ms. */
-export function wholeLife(lease: LeasedBrowser): number {
-  return lease.expiresAt === null
-    ? Number.POSITIVE_INFINITY
-    : Date.parse(lease.expiresAt) - Date.parse(lease.startedAt);
-}
-
 /**
  * Whether a test that begins now should run on a fresh browser. One that no browser outlives gets one that is at least
  * half new: more is not to be had, and a fresh browser for every test would be waste.
  */
 export function tooShort(lease: LeasedBrowser, neededMs: number): boolean {
-  return left(lease) < (outlives(lease, neededMs) ? wholeLife(lease) / 2 : neededMs);
+  const left = Date.parse(lease.expiresAt) - Date.now();
+  return left < (outlives(lease, neededMs) ? lease.lifetimeMs / 2 : neededMs);
 }
 
 /** Whether a test with this need may outlive every browser of this kind. */
 export function outlives(lease: LeasedBrowser, neededMs: number): boolean {
-  return neededMs === 0 || neededMs > wholeLife(lease);
+  return neededMs === 0 || neededMs > lease.lifetimeMs;
 }

@@ -34,8 +34,7 @@ export function lossError(lease: LeasedBrowser, description: string): LeaseError
 
 function likelyCause(lease: LeasedBrowser, loss: Loss, status: string | null): string {
   if (loss.silent) return 'the browser hung, or the network to it was cut';
-  const expiresAt = lease.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(lease.expiresAt);
-  if (loss.at >= expiresAt - CLOCK_TOLERANCE_MS) {
+  if (loss.at >= Date.parse(lease.expiresAt) - CLOCK_TOLERANCE_MS) {
     return lease.leaseId === null
       ? "its `duration` was over: the test took longer than the session's remaining time"
       : "its lease was over: the test took longer than what was left of the pool's `leaseTimeoutSeconds`";
