@@ -1,4 +1,5 @@
 import type { CdpMessage } from './message.ts';
+import type { OwnCommands } from './own-commands.ts';
 
 interface TargetFields {
   sessionId?: unknown;
@@ -15,16 +16,15 @@ interface TargetFields {
  * announced then is let go at once, and nothing about it is passed on.
  */
 export class FirstPageFilter {
-  readonly #post: (method: string, params?: object, sessionId?: string) => void;
+  readonly #commands: OwnCommands;
   readonly #targets = new Set<unknown>();
   readonly #sessions = new Set<unknown>();
   /** ID of Playwright's `Target.setAutoAttach`; null before it is sent and after it is answered. */
   #attaching: number | null = null;
   #connected = false;
 
-  /** @param post sends a command of our own to the browser */
-  constructor(post: (method: string, params?: object, sessionId?: string) => void) {
-    this.#post = post;
+  constructor(commands: OwnCommands) {
+    this.#commands = commands;
   }
 
   /** To be told of every command before it goes out. */
@@ -67,8 +67,8 @@ export class FirstPageFilter {
   #letGo({ sessionId }: TargetFields, parent?: string): void {
     if (typeof sessionId !== 'string') return;
     this.#sessions.add(sessionId);
-    this.#post('Runtime.runIfWaitingForDebugger', {}, sessionId);
-    this.#post('Target.detachFromTarget', { sessionId }, parent);
+    this.#commands.post('Runtime.runIfWaitingForDebugger', {}, sessionId);
+    this.#commands.post('Target.detachFromTarget', { sessionId }, parent);
   }
 }
 

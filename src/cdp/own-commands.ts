@@ -1,4 +1,4 @@
-import { LeaseError } from '../errors.ts';
+import { PoolwrightError } from '../errors.ts';
 import type { CdpMessage } from './message.ts';
 
 /**
@@ -7,10 +7,11 @@ import type { CdpMessage } from './message.ts';
  */
 const FIRST_OWN_ID = -1_000_000_000;
 
-/** Bound on one answer, in ms. */
-const ANSWER_TIMEOUT_MS = 30_000;
+/** Bound on one answer, in ms: some MB to a far browser take their time. */
+const ANSWER_TIMEOUT_MS = 60_000;
 
 interface Waiting {
+  method: string;
   resolve(result: unknown): void;
   reject(error: Error): void;
   timer: NodeJS.Timeout;
@@ -27,42 +28,54 @@ export class OwnCommands {
     this.#send = send;
   }
 
-  /** Sends a command whose answer does not matter. */
-  post(method: string, params?: object, sessionId?: string): void {
-    this.#send({ id: this.#nextId--, method, ...(params && { params }), ...(sessionId && { sessionId }) });
+  /** Sends a command whose answer does not matter. Answers its ID. */
+  post(method: string, params: object = {}, sessionId?: string): number {
+    const id = this.#nextId--;
+    this.#send({ id, method, params, ...(sessionId !== undefined && { sessionId }) });
+    return id;
   }
 
   /**
    * Sends a command and answers its `result`.
-   * @throws LeaseError `CONNECT_FAILED` with the browser's message, or when the link closed or 30 s went by
+   * @throws PoolwrightError `SERVICE_BAD_RESPONSE` when the browser refuses, `BROWSER_LOST` when the link closed,
+   * `TIMEOUT` after 60 s
    */
-  call(method: string, params: object, sessionId?: string): Promise<unknown> {
-    const id = this.#nextId;
+  call(method: string, params?: object, sessionId?: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#settle(id, { error: { message: 'no answer' } }, method), ANSWER_TIMEOUT_MS);
-      this.#waiting.set(id, { resolve, reject, timer });
-      this.post(method, params, sessionId);
+      const id = this.post(method, params, sessionId);
+      const timer = setTimeout(() => {
+        const seconds = ANSWER_TIMEOUT_MS / 1000;
+        this.#fail(id, 'TIMEOUT', `the browser did not answer ${method} within ${seconds} s`);
+      }, ANSWER_TIMEOUT_MS);
+      this.#waiting.set(id, { method, resolve, reject, timer });
     });
   }
 
   /** Whether a message answers a command of ours, which is then settled: nobody else may see it. */
-  takes(message: CdpMessage): boolean {
-    if (message.id === undefined || message.id > FIRST_OWN_ID) return false;
-    this.#settle(message.id, message);
+  takes({ id, result, error }: CdpMessage): boolean {
+    if (id === undefined || id > FIRST_OWN_ID) return false;
+    if (error) {
+      const { method } = this.#waiting.get(id) ?? {};
+      this.#fail(id, 'SERVICE_BAD_RESPONSE', `the browser refused ${method}: ${error.message}`);
+    } else {
+      this.#settle(id)?.resolve(result);
+    }
     return true;
   }
 
   /** The link is down: nothing will be answered. */
   end(): void {
-    for (const id of [...this.#waiting.keys()]) this.#settle(id, { error: { message: 'the link closed' } });
+    for (const id of [...this.#waiting.keys()]) this.#fail(id, 'BROWSER_LOST', 'the link to the browser closed');
   }
 
-  #settle(id: number, { result, error }: CdpMessage, method = 'a command'): void {
+  #fail(id: number, code: 'TIMEOUT' | 'SERVICE_BAD_RESPONSE' | 'BROWSER_LOST', message: string): void {
+    this.#settle(id)?.reject(new PoolwrightError(code, message));
+  }
+
+  #settle(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
-    if (!waiting) return;
+    if (waiting) clearTimeout(waiting.timer);
     this.#waiting.delete(id);
-    clearTimeout(waiting.timer);
-    if (error === undefined) waiting.resolve(result);
-    else waiting.reject(new LeaseError('CONNECT_FAILED', `The browser refused ${method}: ${error.message ?? ''}`));
+    return waiting;
   }
 }

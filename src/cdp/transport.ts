@@ -6,6 +6,7 @@ import type { CdpMessage } from './message.ts';
 import type { Meter } from './meter.ts';
 import { openSocket } from './open-socket.ts';
 import { OwnCommands } from './own-commands.ts';
+import { Uploads } from './uploads.ts';
 
 /** What `chromium.connectOverCDP()` takes instead of an address (Playwright ≥ 1.62), and how its link ended. */
 export interface CdpTransport {
@@ -57,6 +58,7 @@ class SocketTransport implements CdpTransport {
   readonly #cut: () => void;
   readonly #meter: Meter | undefined;
   readonly #own: OwnCommands;
+  readonly #uploads: Uploads;
   readonly #filter: FirstPageFilter | undefined;
   #onclose: CdpTransport['onclose'];
   /** Set once the link is down, until Playwright has been told. */
@@ -70,7 +72,8 @@ class SocketTransport implements CdpTransport {
     this.#cut = cut;
     this.#meter = options.meter;
     this.#own = new OwnCommands((message) => this.#put(message));
-    if (options.hideFirstPage) this.#filter = new FirstPageFilter((...command) => this.#own.post(...command));
+    this.#uploads = new Uploads(this.#own, (message) => this.onmessage?.(message));
+    if (options.hideFirstPage) this.#filter = new FirstPageFilter(this.#own);
     // Each message in a task of its own, as Playwright's own transport does: what Playwright does about a message it
     // does in microtasks, and those must all have run before it sees the next (several come in one packet).
     socket.addEventListener('message', ({ data }) => setImmediate(this.#deliver, data));
@@ -99,7 +102,7 @@ class SocketTransport implements CdpTransport {
 
   send(message: object): void {
     this.#filter?.sent(message);
-    this.#put(message);
+    if (!this.#uploads.takes(message)) this.#put(message);
   }
 
   close(): void {
