@@ -12,6 +12,7 @@ export default defineConfig({
   projects: [
     { name: 'unit', testDir: 'test/unit', fullyParallel: true },
     { name: 'emulator', testDir: 'test/emulator', timeout: 60_000 },
+    { name: 'cdp', testDir: 'test/cdp', timeout: 60_000 },
     { name: 'e2e', testDir: 'test/e2e', timeout: 180_000 },
   ],
 });
