@@ -18,6 +18,7 @@ export default defineConfig({
       name: 'faults',
       testDir: 'test/faults',
       timeout: 180_000,
+      fullyParallel: true,
       ...(process.env.CHAOS_RUNS ? {} : { grepInvert: /@slow/ }),
     },
     { name: 'e2e', testDir: 'test/e2e', timeout: 180_000 },
