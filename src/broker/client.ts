@@ -8,6 +8,7 @@ import {
 import { LeaseError } from '../errors.ts';
 import type { BrokerAddress } from './config.ts';
 import {
+  type ExpectParams,
   type GiveBackParams,
   type LeasedBrowser,
   type LeaseParams,
@@ -27,6 +28,7 @@ export interface BrokerConnection {
   giveBack(params: GiveBackParams): Promise<void>;
   testUsage(params: TestUsage): Promise<void>;
   sessionReport(sessionId: string): Promise<SessionReport>;
+  expect(params: ExpectParams): Promise<void>;
   finish(): Promise<RunRecord>;
   close(): void;
 }
@@ -45,6 +47,7 @@ export async function connectToBroker(address: BrokerAddress, role: 'worker' | '
     giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
     testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
     sessionReport: async (sessionId) => sessionReport.parse(await ask(METHODS.sessionReport, { sessionId })),
+    expect: async (params) => void (await ask(METHODS.expect, params)),
     finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
     close: () => {
       rpc.dispose();

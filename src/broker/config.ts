@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errorCodes } from '../errors.ts';
+import { leasePlanMessage } from './protocol.ts';
 
 /** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
 export const brokerConfig = z.object({
@@ -15,14 +16,25 @@ export const brokerConfig = z.object({
   recordFolder: z.string().nullable(),
   workers: z.number().int().positive(),
   shard: z.object({ current: z.number(), total: z.number() }).nullable(),
-  /** Named pools to look up before any browser is asked for. */
-  checkPools: z.array(z.string()),
+  /** Names this project's suite in notes. */
+  suite: z.string(),
+  /** Where ledgers lie; null: none is written. */
+  ledgerFolder: z.string().nullable(),
+  /** Runs that are over by the CI's own word: earlier attempts at this one. */
+  overRuns: z.array(z.string()),
+  /** What each project on hosted browsers needs. Named pools are looked up before any browser is asked for. */
+  projects: z.array(z.object({ name: z.string(), plan: leasePlanMessage })),
   debug: z.boolean(),
 });
 
 /** The broker's one answer on its standard output. */
 export const brokerReady = z.discriminatedUnion('ok', [
-  z.object({ ok: z.literal(true), baseURL: z.string() }),
+  z.object({
+    ok: z.literal(true),
+    baseURL: z.string(),
+    /** What the user should know before the run begins, one line each. */
+    notices: z.array(z.string()),
+  }),
   z.object({ ok: z.literal(false), code: z.enum(errorCodes), message: z.string(), field: z.string().nullable() }),
 ]);
 

@@ -1,41 +1,44 @@
 import type { Lease } from '../lease/lease.ts';
-import { type LeasePlan, planKey } from '../options/lease-plan.ts';
+import type { LeasePlan } from '../options/lease-plan.ts';
 import type { LeasedBrowser } from './protocol.ts';
 import type { EndReason, SessionRecord } from './run-record.ts';
 
 /** Who a browser is lent to: one worker's connection. */
 export type Holder = object;
 
+/** Whose place a browser fills: the project, and the worker's `parallelIndex`. */
+export interface Place {
+  project: string;
+  slot: number;
+}
+
 /**
- * One browser on the broker's books. `claimed`: a worker has it; `idle`: kept for the next worker of the same plan;
- * `ending`: being given back to the service (marked before the call, so that nothing hands it on meanwhile); `ended`.
+ * One browser on the broker's books. `idle`: nobody has it yet, or no longer; `claimed`: a worker has it; `ending`:
+ * being given back to the service (marked before the call, so that nothing hands it on meanwhile); `ended`.
  */
 export interface HeldBrowser {
   readonly lease: Lease;
-  /** Plans with this key may use it. */
-  readonly planKey: string;
-  readonly reuse: LeasePlan['reuse'];
+  /** `req=` of its note, and its key in the ledger. */
+  readonly request: string;
+  readonly plan: LeasePlan;
   readonly record: SessionRecord;
-  state: 'claimed' | 'idle' | 'ending' | 'ended';
+  state: 'idle' | 'claimed' | 'ending' | 'ended';
   holder: Holder | null;
+  place: Place;
   idleTimer: NodeJS.Timeout | null;
   /** Settles when the service has confirmed its end, or all tries are over. */
   ended: Promise<void> | null;
 }
 
-/** A fresh browser, claimed by the worker that asked for it. */
-export function heldBrowser(
-  lease: Lease,
-  plan: LeasePlan,
-  holder: Holder,
-  asked: { project: string; parallelIndex: number; at: Date },
-): HeldBrowser {
+/** A browser that the service has just given, not yet lent. */
+export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, place: Place, askedAt: Date): HeldBrowser {
   return {
     lease,
-    planKey: planKey(plan),
-    reuse: plan.reuse,
-    state: 'claimed',
-    holder,
+    request,
+    plan,
+    state: 'idle',
+    holder: null,
+    place,
     idleTimer: null,
     ended: null,
     record: {
@@ -44,21 +47,42 @@ export function heldBrowser(
       poolId: lease.poolId,
       servedBy: lease.servedBy,
       source: lease.source,
-      project: asked.project,
-      parallelIndex: asked.parallelIndex,
-      requestedAt: asked.at.toISOString(),
+      project: place.project,
+      parallelIndex: place.slot,
+      requestedAt: askedAt.toISOString(),
       startedAt: lease.startedAt.toISOString(),
       endedAt: null,
-      waitMs: Date.now() - asked.at.getTime(),
+      startMs: lease.startedAt.getTime() - askedAt.getTime(),
+      waitMs: 0,
       endReason: null,
       endConfirmed: false,
       testsServed: 0,
-      workersServed: 1,
+      workersServed: 0,
       observedBytes: 0,
       bandwidthBytes: null,
       infrastructureFailures: [],
     },
   };
+}
+
+/** Lends it. `waitedMs`: how long the worker has waited for it. */
+export function claim(held: HeldBrowser, holder: Holder, place: Place, waitedMs: number): void {
+  if (held.idleTimer) clearTimeout(held.idleTimer);
+  held.idleTimer = null;
+  held.state = 'claimed';
+  held.holder = holder;
+  held.place = place;
+  const { record } = held;
+  record.workersServed += 1;
+  if (record.workersServed > 1) return;
+  record.project = place.project;
+  record.parallelIndex = place.slot;
+  record.waitMs = waitedMs;
+}
+
+/** Whether the service will let it live that long. */
+export function lasts(held: HeldBrowser, ms: number): boolean {
+  return held.lease.expiresAt.getTime() - Date.now() >= ms;
 }
 
 /** The browser as it goes to a worker. */
@@ -71,7 +95,8 @@ export function asMessage(held: HeldBrowser): LeasedBrowser {
     servedBy: lease.servedBy,
     cdpUrl: lease.cdpUrl,
     startedAt: record.startedAt,
-    expiresAt: lease.expiresAt?.toISOString() ?? null,
+    lifetimeMs: lease.lifetimeSeconds * 1000,
+    expiresAt: lease.expiresAt.toISOString(),
     reused: record.workersServed > 1,
   };
 }

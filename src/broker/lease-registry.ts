@@ -1,55 +1,92 @@
-import { randomBytes } from 'node:crypto';
-import { LeaseError, OptionsError, ServiceError } from '../errors.ts';
-import { acquireBrowser } from '../lease/acquire.ts';
-import { endLease } from '../lease/end-lease.ts';
-import { sessionNote } from '../lease/note.ts';
+import { setMaxListeners } from 'node:events';
+import { LeaseError, ServiceError } from '../errors.ts';
 import { planKey } from '../options/lease-plan.ts';
-import { isAmbiguous, type ServiceClient } from '../service/index.ts';
-import { LIMITS } from '../service/limits.ts';
+import type { ServiceClient } from '../service/index.ts';
+import { BrowserEnder } from './browser-ender.ts';
+import { BrowserFetcher } from './browser-fetcher.ts';
 import { CapacityGate } from './capacity-gate.ts';
-import { asMessage, type HeldBrowser, type Holder, heldBrowser, markEnding } from './held-browser.ts';
+import type { BrokerConfig } from './config.ts';
+import { asMessage, type HeldBrowser, type Holder } from './held-browser.ts';
+import type { Ledger } from './ledger.ts';
 import type { Log } from './log.ts';
+import { stopLostCreates } from './lost-creates.ts';
 import { PoolDirectory } from './pool-directory.ts';
-import type { GiveBackParams, LeasedBrowser, LeaseParams, TestUsage } from './protocol.ts';
+import type { ExpectParams, GiveBackParams, LeasedBrowser, LeaseParams, TestUsage } from './protocol.ts';
 import { RequestClock } from './request-clock.ts';
+import { noteFor, type RunIdentity } from './run-identity.ts';
 import type { EndReason, SessionRecord } from './run-record.ts';
+import { Supply } from './supply.ts';
+import { WaitNotices } from './wait-notices.ts';
 
 /** What the registry needs to know of the run. */
 export interface RegistryOptions {
   client: ServiceClient;
-  runId: string;
-  shard: { current: number; total: number } | null;
+  run: RunIdentity;
   /** Parallel workers of the run. */
   workers: number;
+  /** What each project on hosted browsers needs. */
+  projects: BrokerConfig['projects'];
+  ledger: Ledger;
   log: Log;
+  /** What the service said last instead of giving a browser, if that was lately. */
+  trouble(): string | null;
 }
 
-/** How long a healthy browser waits for the worker that replaces its last one, in ms. */
-const IDLE_MS = 5_000;
-/** A browser with less than this left, in ms, is not handed on. */
-const MIN_LEFT_MS = 60_000;
 /** How long the end of a run waits for requests already at the service, in ms. */
 const PENDING_GRACE_MS = 6_000;
+/** How long it waits for the service to confirm every end, in ms. What is not confirmed then stays in the ledger. */
+const CONFIRM_GRACE_MS = 60_000;
+/** How often notes say that the run is alive, in ms. */
+export const BEAT_MS = 5 * 60_000;
 
-/**
- * Owns every browser of a run. A browser is marked as ending before anything is awaited, so it is given back exactly
- * once; what the service did not confirm stays on the books and is said at the end.
- */
+/** Owns every browser of a run: lends it, takes it back, keeps it for the next worker, and ends it exactly once. */
 export class LeaseRegistry {
-  private readonly browsers = new Map<string, HeldBrowser>();
-  private readonly gate: CapacityGate;
-  private readonly pools: PoolDirectory;
-  private readonly pending = new Set<Promise<unknown>>();
-  private readonly lostNotes = new Set<string>();
-  private readonly closing = new AbortController();
-  /** Tells this broker's requests from those of every other one. */
-  private readonly mark = randomBytes(4).toString('hex');
-  private requests = 0;
   readonly failures: string[] = [];
+  readonly gate: CapacityGate;
+
+  private readonly browsers = new Map<string, HeldBrowser>();
+  private readonly supplies = new Map<string, Supply>();
+  private readonly pools: PoolDirectory;
+  private readonly fetcher: BrowserFetcher;
+  private readonly ender: BrowserEnder;
+  private readonly notices: WaitNotices;
+  private readonly beat: NodeJS.Timeout;
+  /** Fires when no browser is lent any more: the run ends, or nothing will come. */
+  private readonly closing = new AbortController();
+  /** Fires when answers to requests for browsers are not waited for any more. */
+  private readonly pendingOver = new AbortController();
+  /** Fires when the service's word on the ends is not waited for any more. */
+  private readonly endingOver = new AbortController();
 
   constructor(private readonly options: RegistryOptions) {
-    this.gate = new CapacityGate(options.client);
-    this.pools = new PoolDirectory(options.client, options.runId, options.workers);
+    // Every request of the run listens to them, as long as it is under way.
+    for (const { signal } of [this.closing, this.pendingOver, this.endingOver]) setMaxListeners(0, signal);
+    const { client, run, workers, ledger, log, trouble } = options;
+    this.gate = new CapacityGate({ client, runId: run.runId, held: () => this.held().length });
+    this.pools = new PoolDirectory(client, run, ledger, workers);
+    this.fetcher = new BrowserFetcher({
+      client,
+      run,
+      gate: this.gate,
+      pools: this.pools,
+      ledger,
+      log,
+      trouble,
+      ends: this.pendingOver.signal,
+      onFetched: (held) => this.browsers.set(held.lease.sessionId, held),
+      onFailed: (error) => {
+        if (endsTheRun(error)) this.close(error);
+      },
+    });
+    this.ender = new BrowserEnder({
+      client,
+      ledger,
+      log,
+      ends: this.endingOver.signal,
+      onEnded: () => this.gate.slotFreed(),
+    });
+    this.notices = new WaitNotices(log);
+    this.beat = setInterval(() => this.sayAlive(), BEAT_MS).unref();
   }
 
   /** One line per session, in the order they were got. */
@@ -57,30 +94,55 @@ export class LeaseRegistry {
     return [...this.browsers.values()].map((held) => held.record);
   }
 
-  /** The browser for a worker: an idle one of the same plan, or a fresh one. */
-  async lease(params: LeaseParams, holder: Holder, holderGone: AbortSignal): Promise<LeasedBrowser> {
-    if (this.closing.signal.aborted)
-      throw new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.');
-    if (params.plan.reuse === 'run') {
-      const idle = this.takeIdle(planKey(params.plan), holder);
-      if (idle) return asMessage(idle);
-    }
-    const held = await this.tracked(this.acquire(params, holder));
-    if (holderGone.aborted) this.end(held, 'worker-died');
-    return asMessage(held);
+  /** Checks that a named pool exists, before any browser is asked for. */
+  async checkPool(idOrName: string) {
+    return await this.pools.resolve(idOrName);
   }
 
-  /** A worker lets go of its browser; a healthy one waits a moment for the worker that comes next. */
-  giveBack(params: GiveBackParams, holder: Holder): void {
-    const held = this.browsers.get(params.sessionId);
-    if (held?.state !== 'claimed' || held.holder !== holder) return;
-    if (!params.healthy) this.end(held, 'unhealthy');
-    else if (held.reuse !== 'run' || this.closing.signal.aborted) this.end(held, 'finished');
-    else {
-      held.state = 'idle';
-      held.holder = null;
-      held.idleTimer = setTimeout(() => this.end(held, 'idle'), IDLE_MS);
+  /** Fetches browsers for workers that Playwright is starting. */
+  expect({ projects }: ExpectParams): void {
+    if (this.closing.signal.aborted) return;
+    projects.forEach((project, slot) => {
+      const plan = this.options.projects.find(({ name }) => name === project)?.plan;
+      if (plan) this.supplyOf(plan).expect({ project, slot });
+    });
+  }
+
+  /** The browser for a worker: an idle one of the same plan, or the next one that comes. */
+  async lease(params: LeaseParams, holder: Holder, holderGone: AbortSignal): Promise<LeasedBrowser> {
+    const { plan, project, parallelIndex: slot, needMs } = params;
+    const place = { project, slot };
+    const supply = this.supplyOf(plan);
+    const clock = new RequestClock({
+      place,
+      acquireTimeout: plan.acquireTimeout,
+      ends: this.closing.signal,
+      waitsFor: () => supply.oldestFetch?.waitsFor ?? 'waiting for a browser',
+      explain: async (signal) => (await supply.oldestFetch?.explain(signal)) ?? 'waiting for a browser',
+      late: (late) => this.notices.add(late),
+    });
+    const signal = AbortSignal.any([clock.signal, holderGone]);
+    try {
+      const asked = { holder, place, needMs, takesUsed: plan.reuse === 'run' };
+      const held = await supply.take(asked, signal);
+      this.renote(held);
+      return asMessage(held);
+    } catch (error) {
+      if (!holderGone.aborted) this.failed(error);
+      throw error;
+    } finally {
+      clock.stop();
     }
+  }
+
+  /** A worker lets go of its browser; a healthy one goes to the next worker. */
+  giveBack({ sessionId, condition }: GiveBackParams, holder: Holder): void {
+    const held = this.browsers.get(sessionId);
+    if (held?.state !== 'claimed' || held.holder !== holder) return;
+    if (condition === 'unreachable') this.end(held, 'connect-failed');
+    else if (condition !== 'healthy') this.end(held, condition);
+    else if (held.plan.reuse !== 'run' || this.closing.signal.aborted) this.end(held, 'finished');
+    else this.supplyOf(held.plan).offer(held);
   }
 
   /** A worker's connection broke: whatever it still claims is ended at once, never handed on. */
@@ -101,134 +163,80 @@ export class LeaseRegistry {
 
   /** Gives everything back and waits for the service's word on each. Safe to call again. */
   async endAll(): Promise<void> {
-    this.closing.abort(new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.'));
-    this.endClaimed();
-    await settledWithin(this.pending, PENDING_GRACE_MS);
-    this.endClaimed();
+    clearInterval(this.beat);
+    this.notices.stop();
+    this.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.'));
+    this.endHeld();
+    const confirm = setTimeout(() => this.endingOver.abort(new Error('not confirmed in time')), CONFIRM_GRACE_MS);
+    const pending = setTimeout(() => this.pendingOver.abort(new Error('not answered in time')), PENDING_GRACE_MS);
+    await this.fetcher.settled();
+    clearTimeout(pending);
+    this.endHeld();
     await Promise.all([...this.browsers.values()].map((held) => held.ended));
-    await this.stopLost();
-    for (const failure of await this.pools.deleteOwn())
-      this.options.log.error('a pool of this run was not deleted', failure);
+    const { client, ledger, log } = this.options;
+    await stopLostCreates(client, ledger, log, this.endingOver.signal);
+    for (const failure of await this.pools.deleteOwn()) log.error('a pool of this run was not deleted', failure);
+    clearTimeout(confirm);
   }
 
-  /** Checks that a named pool exists, before any browser is asked for. */
-  async checkPool(idOrName: string): Promise<void> {
-    await this.pools.resolve(idOrName);
+  /** No browser is lent any more; who waits gets this error. */
+  private close(reason: LeaseError | ServiceError): void {
+    if (this.closing.signal.aborted) return;
+    this.closing.abort(reason);
+    for (const supply of this.supplies.values()) supply.refuseAll(reason);
   }
 
-  private endClaimed(): void {
-    for (const held of this.browsers.values()) {
-      if (held.state === 'claimed' || held.state === 'idle') this.end(held, 'run-ended');
-    }
-  }
-
-  private takeIdle(key: string, holder: Holder): HeldBrowser | null {
-    for (const held of this.browsers.values()) {
-      if (held.state !== 'idle' || held.planKey !== key) continue;
-      if (held.lease.expiresAt && held.lease.expiresAt.getTime() - Date.now() < MIN_LEFT_MS) {
-        this.end(held, 'expired');
-        continue;
-      }
-      if (held.idleTimer) clearTimeout(held.idleTimer);
-      held.idleTimer = null;
-      held.state = 'claimed';
-      held.holder = holder;
-      held.record.workersServed += 1;
-      return held;
-    }
-    return null;
-  }
-
-  private async acquire(params: LeaseParams, holder: Holder): Promise<HeldBrowser> {
-    const { plan, project, parallelIndex: slot } = params;
-    const at = new Date();
-    const who = `slot ${slot} (${project || 'the default project'})`;
-    const clock = new RequestClock(plan, who, this.closing.signal, this.options.log);
-    const { runId, shard, client, log } = this.options;
-    const request = `${this.mark}-${++this.requests}`;
-    const note = sessionNote({ runId, shard, project, slot, request }, plan.session.note);
-    try {
-      const pool = plan.pool === null ? null : await this.pools.resolve(plan.pool);
-      const lease = await acquireBrowser(plan, {
-        client,
-        poolId: pool?.id ?? null,
-        leaseTimeoutSeconds: pool?.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default,
-        note,
-        signal: clock.signal,
-        onWait: (what) => clock.waits(what),
-        untilCapacity: () => this.gate.wait(clock.signal),
-      });
-      const held = heldBrowser(lease, plan, holder, { project, parallelIndex: slot, at });
-      this.browsers.set(lease.sessionId, held);
-      log.info(`${who}: session ${lease.sessionId} from ${lease.source}`);
-      return held;
-    } catch (error) {
-      if (mayHaveLeftOne(error)) this.lostNotes.add(note);
-      this.failures.push(error instanceof Error ? error.message : String(error));
-      throw error;
-    } finally {
-      clock.stop();
-    }
+  private supplyOf(plan: LeaseParams['plan']): Supply {
+    const key = planKey(plan);
+    const known = this.supplies.get(key);
+    if (known) return known;
+    const supply = new Supply({
+      fetch: (place) => this.fetcher.fetch(plan, place),
+      end: (held, reason) => this.end(held, reason),
+      failedUnseen: (error) => this.failed(error),
+    });
+    this.supplies.set(key, supply);
+    return supply;
   }
 
   private end(held: HeldBrowser, reason: EndReason): void {
-    markEnding(held, reason);
-    held.ended = this.giveBackToService(held);
+    this.supplyOf(held.plan).forget(held);
+    this.ender.end(held, reason);
   }
 
-  private async giveBackToService(held: HeldBrowser): Promise<void> {
-    const { record, lease } = held;
-    const result = await endLease(this.options.client, lease);
-    held.state = 'ended';
-    record.endedAt = new Date().toISOString();
-    record.endConfirmed = result.confirmed;
-    record.bandwidthBytes = result.bandwidthBytes;
-    this.gate.slotFreed();
-    if (result.confirmed) this.options.log.info(`session ${lease.sessionId} ended (${record.endReason})`);
-    else
-      this.options.log.error(
-        `session ${lease.sessionId} may still be running: its end was not confirmed`,
-        result.failure,
-      );
+  private endHeld(): void {
+    for (const held of this.held()) this.end(held, 'run-ended');
   }
 
-  /** Creates whose answer was lost may have left a session: it is found by its note and stopped. */
-  private async stopLost(): Promise<void> {
-    if (this.lostNotes.size === 0) return;
-    const { client, log } = this.options;
-    try {
-      for (const status of ['starting', 'active'] as const) {
-        for await (const session of client.iterateSessions({ status, pageSize: 100 })) {
-          if (session.note && this.lostNotes.has(session.note)) await client.stopSession(session.sessionId);
-        }
-      }
-    } catch (error) {
-      log.error('could not look for sessions whose create was not answered', error);
-    }
+  private held(): HeldBrowser[] {
+    return [...this.browsers.values()].filter(({ state }) => state === 'claimed' || state === 'idle');
   }
 
-  private async tracked<T>(promise: Promise<T>): Promise<T> {
-    this.pending.add(promise);
-    try {
-      return await promise;
-    } finally {
-      this.pending.delete(promise);
-    }
+  /** Each kind of failure once: twenty workers without credit are one line. */
+  private failed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!this.failures.includes(message)) this.failures.push(message);
+  }
+
+  /** A browser that now fills another place says so in its note. */
+  private renote(held: HeldBrowser): void {
+    const { record, place } = held;
+    if (record.workersServed > 1 || place.slot !== record.parallelIndex) this.writeNote(held);
+  }
+
+  private sayAlive(): void {
+    this.options.ledger.beat();
+    for (const held of this.held()) this.writeNote(held);
+  }
+
+  private writeNote({ lease, request, place, plan }: HeldBrowser): void {
+    const note = noteFor(this.options.run, place, request, plan);
+    // Only a note: a session that has ended meanwhile is found out by its worker.
+    this.options.client.updateSession(lease.sessionId, { note }).catch(() => undefined);
   }
 }
 
-/** Whether the failed request may have made a session that nobody knows of. */
-function mayHaveLeftOne(error: unknown): boolean {
-  if (error instanceof ServiceError) return isAmbiguous(error);
-  return !(error instanceof OptionsError);
-}
-
-async function settledWithin(promises: Iterable<Promise<unknown>>, ms: number): Promise<void> {
-  const all = Promise.allSettled(promises);
-  let timer: NodeJS.Timeout | undefined;
-  const bound = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([all, bound]);
-  clearTimeout(timer);
+/** No credit, no valid key: whoever asks next gets the same answer. */
+function endsTheRun(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && (error.status === 402 || error.status === 401);
 }

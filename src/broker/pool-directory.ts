@@ -2,6 +2,8 @@ import { findPool } from '../lease/find-pool.ts';
 import type { RunPoolOptions } from '../options/schema.ts';
 import type { ServiceClient } from '../service/index.ts';
 import type { Pool } from '../service/schemas/index.ts';
+import type { Ledger } from './ledger.ts';
+import type { RunIdentity } from './run-identity.ts';
 import { RunPools } from './run-pools.ts';
 
 /** Finds the pool that a plan means: each looked up, or made, once per run. */
@@ -11,10 +13,11 @@ export class PoolDirectory {
 
   constructor(
     private readonly client: ServiceClient,
-    runId: string,
+    run: RunIdentity,
+    ledger: Ledger,
     workers: number,
   ) {
-    this.own = new RunPools(client, runId, workers);
+    this.own = new RunPools(client, run, ledger, workers);
   }
 
   async resolve(pool: string | RunPoolOptions): Promise<Pool> {

@@ -25,7 +25,12 @@ export const leaseParams = z.object({
   project: z.string(),
   workerIndex: z.number().int(),
   parallelIndex: z.number().int(),
+  /** How long the browser must last at least, in ms: a test's timeout and a margin. */
+  needMs: z.number().nonnegative(),
 });
+
+/** The projects of the workers that are being started, one name a worker; those on local browsers are passed over. */
+export const expectParams = z.object({ projects: z.array(z.string()).max(1_000) });
 
 /** A browser as a worker gets it. `cdpUrl` is a secret: it goes to the transport and nowhere else. */
 export const leasedBrowser = z.object({
@@ -36,16 +41,21 @@ export const leasedBrowser = z.object({
   cdpUrl: z.string(),
   /** ISO 8601: when this run got the browser. */
   startedAt: z.string(),
+  /** How long the service lets it live, in ms. */
+  lifetimeMs: z.number(),
   /** ISO 8601: when the service will end it. */
-  expiresAt: z.string().nullable(),
+  expiresAt: z.string(),
   /** Whether another worker of this run used it before. */
   reused: z.boolean(),
 });
 
 export const giveBackParams = z.object({
   sessionId: z.string(),
-  /** Whether the browser still answered when the worker let go of it. */
-  healthy: z.boolean(),
+  /**
+   * `healthy`: it answered when the worker let go of it. `rolled-over`: it did too, and is about to end. `lost`: its
+   * link closed, or it did not answer. `unreachable`: it could not be connected to.
+   */
+  condition: z.enum(['healthy', 'rolled-over', 'lost', 'unreachable']),
 });
 
 /** What a worker tells about a test that used a browser. */
@@ -60,11 +70,14 @@ export const sessionParams = z.object({ sessionId: z.string() });
 /** What the service says of a session; null where it says nothing. */
 export const sessionReport = z.object({
   status: z.string().nullable(),
+  /** ISO 8601: when it ended. */
+  stoppedAt: z.string().nullable(),
   bandwidthBytes: z.number().nullable(),
 });
 
 export type HelloParams = z.infer<typeof helloParams>;
 export type LeaseParams = z.infer<typeof leaseParams>;
+export type ExpectParams = z.infer<typeof expectParams>;
 export type LeasedBrowser = z.infer<typeof leasedBrowser>;
 export type GiveBackParams = z.infer<typeof giveBackParams>;
 export type TestUsage = z.infer<typeof testUsage>;
@@ -77,6 +90,8 @@ export const METHODS = {
   giveBack: 'giveBack',
   testUsage: 'testUsage',
   sessionReport: 'sessionReport',
+  /** Control only: fetch browsers for workers that are being started. */
+  expect: 'expect',
   /** Control only: end every browser, write the run's record, answer with it. */
   finish: 'finish',
 } as const;

@@ -9,6 +9,7 @@ export const endReasons = [
   'worker-died',
   'connect-failed',
   'expired',
+  'rolled-over',
   'lost',
   'run-ended',
 ] as const;
@@ -25,7 +26,9 @@ export const sessionRecord = z.object({
   requestedAt: z.string(),
   startedAt: z.string(),
   endedAt: z.string().nullable(),
-  /** ms from asking for the browser to having it. */
+  /** ms from asking the service for it to having it. */
+  startMs: z.number(),
+  /** ms its first worker waited for it; 0 where it was fetched ahead in time. */
   waitMs: z.number(),
   endReason: z.enum(endReasons).nullable(),
   /** Whether the service confirmed the stop or release. */

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import {
   createMessageConnection,
@@ -6,11 +7,12 @@ import {
   SocketMessageReader,
   SocketMessageWriter,
 } from 'vscode-jsonrpc/node';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { LeaseError } from '../errors.ts';
 import type { ServiceClient } from '../service/index.ts';
 import type { LeaseRegistry } from './lease-registry.ts';
 import {
+  expectParams,
   giveBackParams,
   helloParams,
   leaseParams,
@@ -38,6 +40,8 @@ const HELLO_TIMEOUT_MS = 10_000;
 /** Listens on `address` (a socket path, or a named pipe on Windows). */
 export async function listen(address: string, handlers: BrokerHandlers): Promise<Server> {
   const server = createServer((socket) => serve(socket, handlers));
+  // A broker that died at this address left its socket; on Windows a pipe goes with its process.
+  if (process.platform !== 'win32') await rm(address, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address, () => {
@@ -86,12 +90,14 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
   });
   on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {
     const session = await handlers.client.getSession(sessionId);
-    return { status: session.status, bandwidthBytes: session.bandwidthBytes ?? null };
+    const { status, stoppedAt, bandwidthBytes } = session;
+    return { status, stoppedAt: stoppedAt ?? null, bandwidthBytes: bandwidthBytes ?? null };
   });
-  connection.onRequest(METHODS.finish, async () => {
-    if (role !== 'control') return toWire(new LeaseError('BROKER_FAILED', 'only the run itself may end it'), []);
-    return await handlers.finish();
+  on(METHODS.expect, expectParams, 'control', (params) => {
+    registry.expect(params);
+    return null;
   });
+  on(METHODS.finish, z.object({}), 'control', () => handlers.finish());
   connection.listen();
 }
 
@@ -100,12 +106,12 @@ function answering(connection: MessageConnection, secrets: readonly string[], ro
   return <S extends z.ZodType>(
     method: Method,
     schema: S,
-    needs: 'worker' | null,
+    needs: 'worker' | 'control' | null,
     handle: (params: z.output<S>) => unknown,
   ) => {
     connection.onRequest(method, async (params: unknown) => {
       try {
-        if (needs && role() !== needs) throw new LeaseError('BROKER_FAILED', `"${method}" before a worker's hello`);
+        if (needs && role() !== needs) throw new LeaseError('BROKER_FAILED', `"${method}" is for a ${needs} only`);
         return await handle(schema.parse(params));
       } catch (error) {
         return toWire(error, secrets);

@@ -7,15 +7,14 @@ import { join } from 'node:path';
 import { LeaseError, OptionsError, PoolwrightError, type PoolwrightErrorCode } from '../errors.ts';
 import type { ServiceChoice } from '../options/resolve-service.ts';
 import { connectToBroker } from './client.ts';
-import { type BrokerAddress, type BrokerConfig, brokerReady } from './config.ts';
+import { type BrokerAddress, type BrokerConfig, type BrokerReady, brokerReady } from './config.ts';
 import { firstJsonLine } from './json-line.ts';
 import { debugEnabled } from './log.ts';
 import { processFile } from './process-file.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** What a run tells its broker. */
-export interface StartOptions
-  extends Pick<BrokerConfig, 'runId' | 'recordFolder' | 'workers' | 'shard' | 'checkPools'> {
+export interface StartOptions extends Omit<BrokerConfig, 'service' | 'address' | 'token' | 'debug'> {
   service: ServiceChoice;
 }
 
@@ -24,6 +23,8 @@ export interface StartedBroker {
   address: BrokerAddress;
   /** The service's address. */
   baseURL: string;
+  /** What the user should know before the run begins, one line each. */
+  notices: string[];
   /** Ends every browser, waits for the service's word and the broker's exit, and answers with the run's record. */
   finish(): Promise<RunRecord>;
 }
@@ -32,9 +33,14 @@ export interface StartedBroker {
 const START_TIMEOUT_MS = 60_000;
 /** All browsers confirmed, or every try over: bound on the end of a run, in ms. */
 const EXIT_TIMEOUT_MS = 120_000;
+/** It waits more than it works: memory before speed. */
+const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=1'];
+/** A broker that dies is replaced this often; one that dies again and again has a reason. */
+const REPLACEMENTS = 3;
 
 /**
- * Starts the one process that holds this run's leases, and waits until it can lend.
+ * Starts the one process that holds this run's leases, and waits until it can lend. Should it die before its time,
+ * another one takes its place at the same address, and first gives back what the dead one's ledger names.
  * @throws OptionsError, ServiceError or EmulatorError codes as the broker found them (wrong key, unknown pool, no
  * Chromium, service not reachable): before any browser was asked for.
  */
@@ -45,40 +51,102 @@ export async function startBroker(options: StartOptions): Promise<StartedBroker>
     address: folder ? join(folder, 'broker.sock') : `\\\\.\\pipe\\poolwright-${name}`,
     token: randomBytes(24).toString('base64url'),
   };
-  const removeFolder = async () => {
+  const config = { ...options, ...address, debug: debugEnabled('poolwright:broker', process.env.DEBUG) };
+  const broker = new SupervisedBroker(config);
+  const close = async () => {
+    await broker.close();
     if (folder) await rm(folder, { recursive: true, force: true });
   };
-
-  const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not the broker's
-  const child = spawn(process.execPath, [processFile('broker-main')], {
-    detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env,
-  });
   try {
-    const baseURL = await handshake(child, {
-      ...options,
-      ...address,
-      debug: debugEnabled('poolwright:broker', process.env.DEBUG),
-    });
-    child.unref();
+    const { baseURL, notices } = await broker.start();
     const finish = async () => {
       try {
-        return await askToFinish(address);
+        return await broker.finish();
       } finally {
-        await exit(child);
-        await removeFolder();
+        await close();
       }
     };
-    return { address, baseURL, finish };
+    return { address, baseURL, notices, finish };
   } catch (error) {
-    await exit(child);
-    await removeFolder();
+    await close();
     throw error;
   }
 }
 
-async function handshake(child: ChildProcess, config: BrokerConfig): Promise<string> {
+type Ready = Extract<BrokerReady, { ok: true }>;
+
+/** One broker process at a time, the next one when it dies. */
+class SupervisedBroker {
+  private child: ChildProcess | null = null;
+  /** The present process's start; a replacement's while there is one on its way. */
+  private ready: Promise<Ready> | null = null;
+  private replaced = 0;
+  private ending = false;
+
+  constructor(private readonly config: BrokerConfig & { service: ServiceChoice }) {}
+
+  start(): Promise<Ready> {
+    this.ready = this.launch();
+    return this.ready;
+  }
+
+  async finish(): Promise<RunRecord> {
+    for (;;) {
+      try {
+        await this.ready;
+        // From here on its exit is its end, unless it dies before it has answered.
+        return await askToFinish(this.config);
+      } catch (error) {
+        const died = error instanceof LeaseError && error.code === 'BROKER_LOST';
+        if (!died || this.replaced >= REPLACEMENTS) throw error;
+        await this.gone();
+      }
+    }
+  }
+
+  /** Waits for the process's exit; it gives everything back when its input closes. */
+  async close(): Promise<void> {
+    this.ending = true;
+    await this.ready?.catch(() => undefined);
+    if (this.child) await exit(this.child);
+  }
+
+  /** Waits until the present process has exited, and its replacement is on its way. */
+  private async gone(): Promise<void> {
+    const { child } = this;
+    if (child && child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL'); // it took the request and closed the line: it is of no use any more
+      await once(child, 'exit');
+    }
+  }
+
+  private async launch(): Promise<Ready> {
+    const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not the broker's
+    const child = spawn(process.execPath, [...SMALL_HEAP, processFile('broker-main')], {
+      detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env,
+    });
+    this.child = child;
+    const ready = await handshake(child, this.config);
+    child.once('exit', (code, signal) => this.exited(signal ?? `exit code ${code}`));
+    child.unref();
+    return ready;
+  }
+
+  private exited(how: string): void {
+    if (this.ending || this.replaced >= REPLACEMENTS) return;
+    this.replaced += 1;
+    process.stderr.write(`poolwright: the broker of this run died (${how}); another one takes over\n`);
+    this.ready = this.launch();
+    this.ready.catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      process.stderr.write(`poolwright: no other broker could be started: ${reason}\n`);
+    });
+  }
+}
+
+async function handshake(child: ChildProcess, config: BrokerConfig): Promise<Ready> {
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new LeaseError('BROKER_FAILED', 'The poolwright broker could not be started.');
   stdin.on('error', () => undefined); // it may be gone before it has read: its answer tells
@@ -92,7 +160,7 @@ async function handshake(child: ChildProcess, config: BrokerConfig): Promise<str
     });
   }
   const ready = brokerReady.parse(answer);
-  if (ready.ok) return ready.baseURL;
+  if (ready.ok) return ready;
   throw startError(ready.code, ready.message, ready.field);
 }
 

@@ -4,6 +4,7 @@ import { version } from 'poolwright/package.json';
 import { addEmulatorCommand } from './emulator.ts';
 import { reportFailure } from './failure.ts';
 import { addSessionsCommand } from './sessions.ts';
+import { addSweepCommand } from './sweep.ts';
 
 /** The command line. Each command is a file that adds itself; all of them throw, and only this file ends the process. */
 
@@ -15,6 +16,7 @@ const program = new Command('poolwright')
 
 addEmulatorCommand(program);
 addSessionsCommand(program);
+addSweepCommand(program);
 
 try {
   await program.parseAsync();

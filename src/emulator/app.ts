@@ -1,6 +1,8 @@
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { ApiError } from './api-error.ts';
+import { type FaultContext, injectFaults } from './faults/fault-middleware.ts';
+import { emulatorControlRoutes } from './routes/emulator-control.ts';
 import { type ApiApp, type ApiEnv, createRouter } from './routes/http.ts';
 import { leaseRoutes } from './routes/leases.ts';
 import { poolRoutes } from './routes/pools.ts';
@@ -8,9 +10,12 @@ import { sessionRoutes } from './routes/sessions.ts';
 import type { EmulatorState } from './state/emulator-state.ts';
 
 /** The API as a function of request and state. It needs no socket: `createApp(state).request(…)` answers. */
-export function createApp(state: EmulatorState, log: (line: string) => void): ApiApp {
+export function createApp(state: EmulatorState, log: (line: string) => void, faults?: FaultContext): ApiApp {
   const app = createRouter();
+  if (faults) app.use('/v1/*', injectFaults(faults, log));
   app.use('/v1/*', authenticate(state), requireJson);
+  app.use('/__emulator/*', authenticate(state), requireJson);
+  if (faults) app.route('/__emulator', emulatorControlRoutes(faults));
   app.route('/v1/browser', sessionRoutes(state));
   app.route('/v1/browser', poolRoutes());
   app.route('/v1/browser', leaseRoutes(state));

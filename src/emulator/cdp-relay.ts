@@ -12,7 +12,8 @@ const REFUSALS = { 403: 'Forbidden', 404: 'Not Found', 410: 'Gone' } as const;
 /** Joins clients' CDP sockets to Chromium's. After the upgrade it only moves bytes: no frame is read or rewritten. */
 export class CdpRelay {
   readonly #state: EmulatorState;
-  readonly #sockets = new Set<Duplex>();
+  /** Clients' sockets, with the session that each is joined to. */
+  readonly #sockets = new Map<Duplex, BrowserSession>();
 
   constructor(state: EmulatorState) {
     this.#state = state;
@@ -30,7 +31,12 @@ export class CdpRelay {
   }
 
   closeAll(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets.keys()) socket.destroy();
+  }
+
+  /** A fault: breaks the links of a session that are open now, without a close frame. */
+  cut(session: BrowserSession): void {
+    for (const [socket, of] of this.#sockets) if (of === session) socket.destroy();
   }
 
   #splice(request: IncomingMessage, client: Socket, head: Buffer, session: BrowserSession, to: DevToolsAddress): void {
@@ -42,7 +48,7 @@ export class CdpRelay {
       upstream.destroy();
     };
     const unsubscribe = session.onEnd(close);
-    this.#sockets.add(client);
+    this.#sockets.set(client, session);
     client.once('close', () => {
       unsubscribe();
       this.#sockets.delete(client);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
+import { faultRule } from './faults/fault-rule.ts';
 
 const key = z.string().min(1, 'must not be empty').regex(/^\S+$/, 'must not contain white space');
 const count = z.int().positive();
@@ -41,6 +42,14 @@ const emulatorOptions = z.strictObject({
     .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
     .default('emulator-1')
     .transform((names) => (Array.isArray(names) ? names : [names])),
+  /** What goes wrong on purpose, from the first request on. `POST /__emulator/faults` adds more. Default none. */
+  faults: z.array(faultRule).default([]),
+  /** Whatever is drawn by lot for faults is drawn from this number: the same one, the same faults. Default 1. */
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .default(1),
   /** Takes one line of text per event of note; never holds a key, a `cdpUrl` or a proxy password. */
   onLog: z.custom<(line: string) => void>((value) => typeof value === 'function', 'must be a function').optional(),
 });

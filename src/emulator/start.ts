@@ -3,6 +3,8 @@ import { BrowserLauncher } from './browser/browser-launcher.ts';
 import { ProfileFolders } from './browser/profile-folders.ts';
 import { CdpRelay } from './cdp-relay.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { befall } from './faults/browser-fault.ts';
+import { FaultList } from './faults/fault-list.ts';
 import { findChromium } from './find-chromium.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
 import { type ListeningServer, listen } from './server.ts';
@@ -33,9 +35,14 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   const { allowLoopback, chromiumArgs: extraArguments, log } = settings;
   const launcher = new BrowserLauncher({ executable, extraArguments, allowLoopback, profiles, log });
   const state = new EmulatorState(settings, launcher, clock);
+  const relay = new CdpRelay(state);
+  const app = createApp(state, log, {
+    faults: new FaultList(settings.faults, settings.seed),
+    befall: (session, fault) => befall(session, fault, relay),
+  });
   let server: ListeningServer;
   try {
-    server = await listen(createApp(state, log), new CdpRelay(state), settings.port);
+    server = await listen(app, relay, settings.port);
   } catch (error) {
     await profiles.removeAll();
     throw error;

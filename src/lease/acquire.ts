@@ -16,11 +16,19 @@ export interface AcquireContext {
   note: string;
   /** Fires when the plan's `acquireTimeout` is over or the run ends. */
   signal: AbortSignal;
-  /** Called with what is being waited for. */
-  onWait(what: string): void;
-  /** Waits until it is worth asking again after `403 Session limit reached`; throws when `signal` fires. */
-  untilCapacity(refusal: ServiceError): Promise<void>;
+  /** Called with what is being waited for from now on. */
+  onWait(what: Waiting): void;
+  /** The workspace's concurrent-browser limit. Both throw when `signal` fires. */
+  capacity: {
+    /** Before asking: waits where others are waiting already. */
+    enter(): Promise<void>;
+    /** After `403 Session limit reached`: waits until it is worth asking again. */
+    wait(): Promise<void>;
+  };
 }
+
+/** What a request waits for: the service's answer, or, with nothing of it at the service, the limit or the pool. */
+export type Waiting = 'answer' | 'capacity' | 'pool';
 
 /** One long poll of the pool. Short enough that the end of a run need not wait long for its answer. */
 const POOL_WAIT_MS = 5_000;
@@ -55,13 +63,10 @@ async function leaseFromPool(context: AcquireContext, poolId: string, polls: num
       // A paused pool answers 409 too, but no waiting makes it ready.
       const hopeless = error.code !== 'SERVICE_POOL_EMPTY';
       if (Number.isFinite(polls) && (hopeless || poll >= polls)) {
-        context.onWait(
-          `the pool has no browser (${error.serviceMessage ?? 'nothing ready'}): creating a session instead`,
-        );
         return null;
       }
       if (hopeless) throw error;
-      context.onWait(`waiting for pool ${poolId} to have a browser ready`);
+      context.onWait('pool');
       await pause(POOL_POLL_GAP_MS, context.signal);
     }
   }
@@ -73,8 +78,8 @@ async function oneLease(context: AcquireContext, poolId: string): Promise<Lease>
   const acquired = await withCapacity(context, () =>
     client.acquire(poolId, { waitMs: POOL_WAIT_MS }, { signal, retry: 'policy' }),
   );
-  // The note says whose it is; a session without one is still good.
-  await client.updateSession(acquired.sessionId, { note: context.note }, { signal }).catch(() => undefined);
+  // The note says whose it is. Nobody waits for that, and a session without one is still good.
+  client.updateSession(acquired.sessionId, { note: context.note }).catch(() => undefined);
   return {
     source: 'pool',
     sessionId: acquired.sessionId,
@@ -83,13 +88,14 @@ async function oneLease(context: AcquireContext, poolId: string): Promise<Lease>
     servedBy: acquired.servedBy,
     cdpUrl: acquired.cdpUrl,
     startedAt: new Date(),
-    // Counted from the asking: a little early is right for a bound.
+    lifetimeSeconds: context.leaseTimeoutSeconds,
     expiresAt: secondsAfter(askedAt, context.leaseTimeoutSeconds),
   };
 }
 
 async function createSession(plan: LeasePlan, context: AcquireContext): Promise<Lease> {
   const askedAt = new Date();
+  const lifetimeSeconds = plan.session.duration ?? LIMITS.duration.default;
   const body = { ...plan.session, note: context.note };
   const session = await withCapacity(context, () => context.client.createSession(body, { signal: context.signal }));
   if (!session.cdpUrl) {
@@ -110,19 +116,23 @@ async function createSession(plan: LeasePlan, context: AcquireContext): Promise<
     servedBy: session.servedBy ?? null,
     cdpUrl: session.cdpUrl,
     startedAt: new Date(),
-    expiresAt: secondsAfter(askedAt, plan.session.duration ?? LIMITS.duration.default),
+    lifetimeSeconds,
+    expiresAt: secondsAfter(askedAt, lifetimeSeconds),
   };
 }
 
 /** Repeats `call` after a `403 Session limit reached`, each time only once there is a reason to ask again. */
 async function withCapacity<T>(context: AcquireContext, call: () => Promise<T>): Promise<T> {
+  context.onWait('capacity');
+  await context.capacity.enter();
   for (;;) {
     try {
+      context.onWait('answer');
       return await call();
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'SERVICE_LIMIT_REACHED') throw error;
-      context.onWait('waiting for a browser to end: the workspace is at its concurrent-browser limit');
-      await context.untilCapacity(error);
+      context.onWait('capacity');
+      await context.capacity.wait();
     }
   }
 }

@@ -1,63 +1,42 @@
 import { ServiceError } from '../errors.ts';
-import type { ServiceClient } from '../service/index.ts';
+import type { CallOptions, ServiceClient } from '../service/index.ts';
 import type { Lease } from './lease.ts';
 
-/** What is known of a browser after it was given back. */
-export interface EndedLease {
-  /** Whether the service confirmed that it ended. */
-  confirmed: boolean;
-  /** The service's own figure for the session, in bytes; null while it has none. */
-  bandwidthBytes: number | null;
-  /** Why it is not confirmed. */
-  failure?: unknown;
-}
-
-const ROUNDS = 3;
+/** Which browser, and how it was got. */
+export type Endable = Pick<Lease, 'sessionId' | 'leaseId' | 'poolId'>;
 
 /**
- * Releases a leased browser or stops a created session, and asks for its final figure. Repeats a failed call for a few
- * rounds on top of the client's own retries; both calls are idempotent at the service (sections 3.3, 4.8).
- * Never throws: what could not be confirmed is said in the result, and the caller keeps it on its books.
+ * Releases a leased browser or stops a created session, with the client's own retries; both calls are idempotent at
+ * the service (sections 3.3, 4.8). One that the service no longer knows has ended.
+ * @throws ServiceError, ABORTED: its end is not confirmed
  */
-export async function endLease(client: ServiceClient, lease: Lease): Promise<EndedLease> {
-  let failure: unknown;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    try {
-      await giveBack(client, lease);
-      return { confirmed: true, bandwidthBytes: await finalBandwidth(client, lease.sessionId) };
-    } catch (error) {
-      failure = error;
-      if (error instanceof ServiceError && !error.retryable && error.status !== 0) break;
-    }
+export async function endLease(client: ServiceClient, lease: Endable, options: CallOptions = {}): Promise<void> {
+  if (lease.leaseId === null || lease.poolId === null) {
+    await unlessUnknown(client.stopSession(lease.sessionId, options));
+    return;
   }
-  return { confirmed: false, bandwidthBytes: null, failure };
+  const known = await unlessUnknown(client.release(lease.poolId, lease.leaseId, options));
+  // A lease the pool has forgotten (expired, pool deleted) may still have a running session.
+  if (!known) await unlessUnknown(client.stopSession(lease.sessionId, options));
 }
 
-async function giveBack(client: ServiceClient, lease: Lease): Promise<void> {
-  try {
-    if (lease.leaseId !== null && lease.poolId !== null) await client.release(lease.poolId, lease.leaseId);
-    else await client.stopSession(lease.sessionId);
-  } catch (error) {
-    if (!(error instanceof ServiceError && error.status === 404)) throw error;
-    // A lease the pool has forgotten (expired, pool deleted) may still have a running session; one the service
-    // never heard of has nothing running.
-    if (lease.leaseId !== null) await stopQuietly(client, lease.sessionId);
-  }
-}
-
-async function stopQuietly(client: ServiceClient, sessionId: string): Promise<void> {
-  try {
-    await client.stopSession(sessionId);
-  } catch (error) {
-    if (!(error instanceof ServiceError && error.status === 404)) throw error;
-  }
-}
-
-async function finalBandwidth(client: ServiceClient, sessionId: string): Promise<number | null> {
+/** The session's final figure in bytes (section 2.1); null where the service has none. */
+export async function finalBandwidth(client: ServiceClient, sessionId: string): Promise<number | null> {
   try {
     return (await client.getSession(sessionId)).bandwidthBytes ?? null;
   } catch {
-    // A figure for the record only: the browser has ended, and that is what counts.
+    // For the record only: the browser has ended, and that is what counts.
     return null;
+  }
+}
+
+/** False when the service does not know it. */
+async function unlessUnknown(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 404) return false;
+    throw error;
   }
 }

@@ -9,6 +9,8 @@ export interface Lease {
   /** A secret: who has it has the browser. */
   readonly cdpUrl: string;
   readonly startedAt: Date;
-  /** When the service ends it: `duration` of a session, `leaseTimeoutSeconds` of a pool. Null when unknown. */
-  readonly expiresAt: Date | null;
+  /** How long the service lets it live, in seconds: `duration` of a session, `leaseTimeoutSeconds` of a pool. */
+  readonly lifetimeSeconds: number;
+  /** When that is over, counted from the asking: a little early is right for a bound. */
+  readonly expiresAt: Date;
 }

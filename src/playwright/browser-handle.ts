@@ -5,9 +5,11 @@ import { workerState } from './worker-state.ts';
 /** What stands behind a handle. */
 export interface HandleSource {
   /** The link to use for a new context; a fresh browser's when the last one was lost. */
-  connected(): Promise<BrowserLink>;
+  connected(testTimeout: number | null): Promise<BrowserLink>;
   /** The last link, also a lost one. */
   readonly present: BrowserLink | null;
+  /** What the running test should know about its browser; null: nothing. */
+  readonly warning: string | null;
   close(): Promise<void>;
 }
 
@@ -24,8 +26,9 @@ export function browserHandle(source: HandleSource, first: BrowserLink): Browser
 
   const newContext = async (options?: BrowserContextOptions): Promise<BrowserContext> => {
     const { recorder } = workerState();
-    const connected = await source.connected();
+    const connected = await source.connected(recorder.testTimeout);
     recorder.uses(connected);
+    if (source.warning !== null) recorder.warn(source.warning);
     const context = await connected.newContext(options);
     // A context made through a handle would name the browser behind it.
     Object.defineProperty(context, 'browser', { value: () => handle, configurable: true });

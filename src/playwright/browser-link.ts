@@ -5,7 +5,9 @@ import { Meter } from '../cdp/meter.ts';
 import { supportsTransport } from '../cdp/supports-transport.ts';
 import { connectByAddress, connectThroughTransport } from './cdp-connection.ts';
 import { meterContext } from './context-metering.ts';
+import type { Loss } from './loss.ts';
 import type { RecordedLink } from './recorder.ts';
+import { watch } from './watchdog.ts';
 
 /** Playwright's connection to one leased browser. */
 export interface BrowserLink extends RecordedLink {
@@ -16,8 +18,17 @@ export interface BrowserLink extends RecordedLink {
   readonly closed: Promise<LinkClosed>;
   /** Opens a context whose pages are metered. */
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** Whether the browser answers within `ms`. */
+  answers(ms: number): Promise<boolean>;
   /** Drops the connection; the browser itself goes on. */
   close(): Promise<void>;
+}
+
+/** Settings of a link. */
+export interface LinkOptions {
+  metering: boolean;
+  /** Called once when the browser does not answer any more. */
+  onSilent(): void;
 }
 
 /**
@@ -27,16 +38,22 @@ export interface BrowserLink extends RecordedLink {
 export async function openLink(
   chromium: BrowserType,
   lease: LeasedBrowser,
-  options: { metering: boolean },
+  options: LinkOptions,
 ): Promise<BrowserLink> {
   const meter = options.metering ? new Meter() : null;
   const hasTransport = await supportsTransport(chromium);
-  const { browser, closed, close } = hasTransport
+  const { browser, closed, close, cut } = hasTransport
     ? await connectThroughTransport(chromium, lease, meter)
     : await connectByAddress(chromium, lease);
-  let end: string | null = null;
+  let loss: Loss | null = null;
+  const watchdog = watch(browser, (seconds) => {
+    loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
+    cut();
+    options.onSilent();
+  });
   void closed.then((why) => {
-    end = `session ${lease.sessionId}: ${describeClosed(why)}`;
+    watchdog.stop();
+    loss ??= { at: Date.now(), seen: inSentence(describeClosed(why)), silent: false };
   });
   return {
     browser,
@@ -50,10 +67,17 @@ export async function openLink(
       return context;
     },
     observedBytes: () => meter?.total() ?? null,
-    lost: () => end ?? (browser.isConnected() ? null : `session ${lease.sessionId}: the link to the browser closed`),
+    lost: () => loss,
+    answers: (ms) => watchdog.answers(ms),
     close: async () => {
+      watchdog.stop();
       // On a link that is already down there is nothing to say goodbye to.
       await close().catch(() => undefined);
     },
   };
+}
+
+/** A sentence as part of another one. */
+function inSentence(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }

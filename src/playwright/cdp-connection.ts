@@ -10,8 +10,10 @@ export interface CdpConnection {
   readonly browser: Browser;
   /** Resolves as soon as the link is down, whoever closed it. Never rejects. */
   readonly closed: Promise<LinkClosed>;
-  /** Drops the connection; the browser itself goes on. */
+  /** Says goodbye and drops the connection; the browser itself goes on. One that does not answer is waited for. */
   close(): Promise<void>;
+  /** Drops the connection to a browser that does not answer, where that is possible from this side. */
+  cut(): void;
 }
 
 /** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
@@ -45,7 +47,7 @@ export async function connectThroughTransport(
     // Zero would mean no bound at all.
     const timeout = Math.max(1, deadline - performance.now());
     const browser = await chromium.connectOverCDP(transport, { timeout });
-    return { browser, closed, close: () => browser.close() };
+    return { browser, closed, close: () => browser.close(), cut: () => transport.close() };
   } catch (error) {
     transport.close();
     throw connectFailed(sessionId, cut ? describeClosed(cut) : reasonOf(error, cdpUrl));
@@ -71,7 +73,8 @@ export async function connectByAddress(
       byUs = true;
       return browser.close();
     };
-    return { browser, closed, close };
+    // The socket is Playwright's: it closes when the service ends the session.
+    return { browser, closed, close, cut: () => undefined };
   } catch (error) {
     throw connectFailed(sessionId, reasonOf(error, cdpUrl));
   }

@@ -1,6 +1,6 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
 import type { BrokerAddress } from '../broker/config.ts';
-import { OptionsError } from '../errors.ts';
+import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
 import { DEFAULTS } from '../options/schema.ts';
 import { browserHandle } from './browser-handle.ts';
@@ -43,6 +43,7 @@ export async function provideHostedBrowser(
       project: workerInfo.project.name,
       workerIndex: workerInfo.workerIndex,
       parallelIndex: workerInfo.parallelIndex,
+      testTimeout: workerInfo.project.timeout,
     });
     state.hosted = hosted;
     return browserHandle(hosted, await hosted.connected());
@@ -74,13 +75,15 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
   const { recorder, hosted } = workerState();
   const link = hosted?.present ?? null;
   const inUse = (link?.browser.contexts() ?? []).some((context) => context !== link?.defaultContext);
-  if (!inUse) hosted?.beginTest();
+  if (!inUse) hosted?.beginTest(testInfo.timeout);
   recorder.begin(testInfo, link, inUse);
+  let lost: PoolwrightError | null = null;
   try {
     await use(value);
   } finally {
-    await recorder.end(testInfo, workerState().hosted?.sink ?? null);
+    lost = await recorder.end(testInfo, workerState().hosted?.sink ?? null);
   }
+  if (lost) throw lost;
 }
 
 /** Refuses a project that cannot run on a hosted browser, before anything is asked for. */

@@ -3,9 +3,10 @@ import type { FullConfig } from '@playwright/test';
 import { BROKER_VARIABLE } from '../broker/config.ts';
 import { type StartedBroker, startBroker } from '../broker/start.ts';
 import { OptionsError } from '../errors.ts';
+import { projectFolder } from '../options/project-folder.ts';
 import { resolveService, type ServiceChoice } from '../options/resolve-service.ts';
 import { printSummary, summaryIsReported } from '../reporter/summary.ts';
-import { newRunId } from './run-id.ts';
+import { earlierAttempts, newRunId } from './run-id.ts';
 import { rememberedRun } from './run-registry.ts';
 import { runUserSetup } from './user-setup.ts';
 
@@ -42,17 +43,21 @@ async function start(config: FullConfig): Promise<StartedBroker> {
   const run = rememberedRun();
   if (!run) throw new OptionsError('globalSetup', 'no wrapped config');
   const service = resolveService(run.options, process.env);
-  const pools = run.hosted.map(({ plan }) => plan.pool).filter((pool) => typeof pool === 'string');
+  const { suite, ledgerFolder } = projectFolder(config.configFile ? dirname(config.configFile) : config.rootDir);
   const broker = await startBroker({
     runId: newRunId(process.env),
     service,
     recordFolder: recordFolder(config),
     workers: config.workers,
     shard: config.shard,
-    checkPools: [...new Set(pools)],
+    suite,
+    ledgerFolder,
+    overRuns: earlierAttempts(process.env),
+    projects: run.hosted,
   });
   process.env[BROKER_VARIABLE] = JSON.stringify(broker.address);
   say(greeting(service, broker.baseURL));
+  for (const notice of broker.notices) say(notice);
   if (run.local.length > 0)
     say(`on local browsers: ${run.local.map((name) => name || 'the default project').join(', ')}`);
   return broker;

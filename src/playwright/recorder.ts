@@ -1,5 +1,7 @@
 import type { TestInfo } from '@playwright/test';
-import type { LeasedBrowser } from '../broker/protocol.ts';
+import type { LeasedBrowser, SessionReport } from '../broker/protocol.ts';
+import type { PoolwrightError } from '../errors.ts';
+import { describeLoss, type Loss, lossError } from './loss.ts';
 
 /** The `hosted-browser` attachment of every test that used a browser. Holds no secret. */
 export interface HostedBrowserAttachment {
@@ -33,13 +35,15 @@ export interface RecordedLink {
   readonly lease: LeasedBrowser;
   /** Bytes since the link was opened; null without metering. */
   observedBytes(): number | null;
-  /** Null while the link is up, else why it closed. */
-  lost(): string | null;
+  /** Null while the link is up and the browser answers. */
+  lost(): Loss | null;
 }
 
 /** What it asks of the broker. */
 export interface RecordSink {
   bandwidthBytes(sessionId: string): Promise<number | null>;
+  /** Null when it could not be had. */
+  sessionReport(sessionId: string): Promise<SessionReport | null>;
   testUsage(usage: {
     sessionId: string;
     observedBytes: number | null;
@@ -48,6 +52,7 @@ export interface RecordSink {
 }
 
 interface OpenRecord {
+  testInfo: TestInfo;
   startedAt: Date;
   /** Bytes each link had moved when this test began to use it, newest link last. */
   links: Map<RecordedLink, number>;
@@ -69,6 +74,7 @@ export class Recorder {
    */
   begin(testInfo: TestInfo, link: RecordedLink | null, inUse: boolean): void {
     const record = this.records.get(testInfo) ?? {
+      testInfo,
       startedAt: new Date(),
       links: new Map(),
       used: false,
@@ -81,6 +87,19 @@ export class Recorder {
     if (link && inUse) this.uses(link);
   }
 
+  /** Timeout of the running test in ms (0: none); null between tests. */
+  get testTimeout(): number | null {
+    return this.current?.testInfo.timeout ?? null;
+  }
+
+  /** The running test shall be told this: on record, and on the terminal. */
+  warn(text: string): void {
+    const annotations = this.current?.testInfo.annotations ?? [];
+    if (annotations.some(({ description }) => description === text)) return;
+    annotations.push({ type: 'warning', description: text });
+    process.stderr.write(`poolwright: ${this.current?.testInfo.title ?? ''}: ${text}\n`);
+  }
+
   /** The running test opens a context on this link. */
   uses(link: RecordedLink): void {
     if (!this.current) return;
@@ -88,28 +107,34 @@ export class Recorder {
     if (!this.current.links.has(link)) this.current.links.set(link, link.observedBytes() ?? 0);
   }
 
-  /** The test's contexts are closed: attaches its record, if it used a browser. */
-  async end(testInfo: TestInfo, sink: RecordSink | null): Promise<void> {
+  /**
+   * The test's contexts are closed: attaches its record, if it used a browser. Answers the error that the test shall
+   * have beside its own, when it failed because its browser was lost.
+   */
+  async end(testInfo: TestInfo, sink: RecordSink | null): Promise<PoolwrightError | null> {
     const record = this.records.get(testInfo);
-    if (!record) return;
+    if (!record) return null;
     record.depth -= 1;
-    if (record.depth > 0) return;
+    if (record.depth > 0) return null;
     this.current = null;
     // `duration` is zero until the test itself has run: this was a hook, and its use counts for the test to come.
     const hookOnly = testInfo.duration === 0 && testInfo.errors.length === 0;
     // Attached already: this was one of its `afterAll` hooks.
-    if (hookOnly || record.attached || !record.used || !sink) return;
+    if (hookOnly || record.attached || !record.used || !sink) return null;
     record.attached = true;
-    await attach(testInfo, record, sink);
+    return await attach(testInfo, record, sink);
   }
 }
 
-async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink): Promise<void> {
+async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink): Promise<PoolwrightError | null> {
   const links = [...record.links];
   const last = links.at(-1);
-  if (!last) return;
+  if (!last) return null;
   const [{ lease }] = last;
-  const infrastructureFailure = links.map(([link]) => link.lost()).find((reason) => reason !== null) ?? null;
+  const lostLink = links.map(([link]) => link).find((link) => link.lost() !== null);
+  const loss = lostLink?.lost() ?? null;
+  const infrastructureFailure =
+    lostLink && loss ? describeLoss(lostLink.lease, loss, await sink.sessionReport(lostLink.lease.sessionId)) : null;
   let observedBytes: number | null = null;
   for (const [link, before] of links) {
     const now = link.observedBytes();
@@ -118,7 +143,7 @@ async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink):
     await sink.testUsage({
       sessionId: link.lease.sessionId,
       observedBytes: moved,
-      infrastructureFailure: link === last[0] ? infrastructureFailure : null,
+      infrastructureFailure: link === lostLink ? infrastructureFailure : null,
     });
   }
   const attachment: HostedBrowserAttachment = {
@@ -140,4 +165,7 @@ async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink):
   };
   testInfo.annotations.push({ type: RECORD_NAME, description: lease.sessionId });
   await testInfo.attach(RECORD_NAME, { body: JSON.stringify(attachment, null, 2), contentType: 'application/json' });
+  // A test that passed all the same had done its work before.
+  const failed = testInfo.errors.length > 0;
+  return lostLink && infrastructureFailure && failed ? lossError(lostLink.lease, infrastructureFailure) : null;
 }

@@ -16,8 +16,8 @@ export interface HostedSession {
   servedBy: string | null;
   /** ISO 8601: when this run got it. */
   startedAt: string;
-  /** ISO 8601: when the service will end it; null when unknown. */
-  expiresAt: string | null;
+  /** ISO 8601: when the service will end it. */
+  expiresAt: string;
   /** Whether another worker of this run used it before. */
   reused: boolean;
 }

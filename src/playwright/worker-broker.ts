@@ -1,9 +1,11 @@
+import { dirname } from 'node:path';
 import type { FullConfig } from '@playwright/test';
 import { BROKER_VARIABLE, type BrokerAddress, brokerAddress } from '../broker/config.ts';
 import { startBroker } from '../broker/start.ts';
-import type { MergedOptions } from '../options/lease-plan.ts';
+import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
+import { projectFolder } from '../options/project-folder.ts';
 import { resolveService } from '../options/resolve-service.ts';
-import { newRunId } from './run-id.ts';
+import { earlierAttempts, newRunId } from './run-id.ts';
 
 let own: Promise<BrokerAddress> | null = null;
 
@@ -23,13 +25,18 @@ export async function brokerForWorker(options: MergedOptions, config: FullConfig
 
 async function startOwn(options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
   const { pool, ...rest } = options;
+  const { suite, ledgerFolder } = projectFolder(config.configFile ? dirname(config.configFile) : config.rootDir);
   const broker = await startBroker({
     runId: newRunId(process.env),
     service: resolveService({ ...rest, pool: pool ?? undefined }, process.env),
     recordFolder: null,
     workers: 1,
     shard: config.shard,
-    checkPools: typeof pool === 'string' ? [pool] : [],
+    suite,
+    ledgerFolder,
+    overRuns: earlierAttempts(process.env),
+    projects: [{ name: '', plan: leasePlan(options, process.env) }],
   });
+  for (const notice of broker.notices) process.stderr.write(`poolwright: ${notice}\n`);
   return broker.address;
 }

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FullConfig, Reporter } from '@playwright/test/reporter';
+import type { FullConfig, Reporter, Suite } from '@playwright/test/reporter';
 import { runRecord } from '../broker/run-record.ts';
+import { fetchAhead } from './fetch-ahead.ts';
 import { printSummary, reportSummaryHere } from './summary.ts';
 
 /**
- * Prints the summary of the run's hosted browsers when it is over. Added by `withHostedBrowsers`.
+ * Has browsers fetched for the workers that Playwright is starting, and prints the summary when the run is over. Added by `withHostedBrowsers`.
  */
 export default class PoolwrightReporter implements Reporter {
   private folder: string | null = null;
@@ -20,7 +21,8 @@ export default class PoolwrightReporter implements Reporter {
     return false;
   }
 
-  onBegin(config: FullConfig): void {
+  onBegin(config: FullConfig, suite: Suite): void {
+    void fetchAhead(config, suite);
     this.startedAt = Date.now();
     const outputDir = config.projects[0]?.outputDir;
     this.folder = outputDir === undefined ? null : join(outputDir, 'poolwright');

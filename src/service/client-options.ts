@@ -33,6 +33,11 @@ export interface ServiceClientOptions {
   timeout?: number;
   /** Default `'policy'`. */
   retry?: RetryMode;
+  /**
+   * After a `429` or `503` to a create or an acquire, all of this client's wait on one clock, and go on a few at a
+   * time. Default `false`: each call waits for itself.
+   */
+  sharedBackoff?: boolean;
   /** Called before each wait for another try. */
   onRetry?: (info: RetryInfo) => void;
   /** The undici dispatcher to send with. Default: an agent of the client's own, which `close()` closes. */

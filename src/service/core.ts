@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { z } from 'zod';
@@ -11,7 +12,8 @@ import {
 } from './client-options.ts';
 import { badResponse, type CallContext } from './failures.ts';
 import { type Answer, abortError, type Connection, checkAnswer, type HttpRequest, sendRequest } from './http.ts';
-import { isAmbiguous, nextDelay, type RetryCase, retryCase } from './retry-policy.ts';
+import { isAmbiguous, nextDelay, type RetryCase, retryCase, retryRule } from './retry-policy.ts';
+import { SharedBackoff } from './shared-backoff.ts';
 import { parseOrThrow } from './validation.ts';
 
 /** How long `close()` waits for requests that are under way, in ms. */
@@ -30,6 +32,8 @@ export interface Call<S extends z.ZodType> extends HttpRequest<S> {
   timeoutMs?: number;
   /** Secrets in the body, masked in messages. */
   secrets?: readonly string[];
+  /** Asks for a browser: waits its turn in the client's shared backoff, where it has one. */
+  asksForBrowser?: boolean;
 }
 
 /**
@@ -46,13 +50,16 @@ export class ServiceCore {
   /** Bound on one request, in ms. */
   readonly timeout: number;
   private readonly retry: RetryMode;
+  private readonly backoff: SharedBackoff | null;
 
   constructor(private readonly options: ServiceClientOptions) {
+    setMaxListeners(0, this.closing.signal); // every call under way listens to it
     const { baseURL, apiKey, timeout, retry } = checkClientOptions(options);
     const dispatcher = options.dispatcher ?? new Agent({ maxResponseSize: MAX_ANSWER_BYTES });
     this.connection = { baseURL, apiKey, dispatcher };
     this.timeout = timeout;
     this.retry = retry;
+    this.backoff = options.sharedBackoff ? new SharedBackoff() : null;
   }
 
   /**
@@ -88,18 +95,46 @@ export class ServiceCore {
         return await this.send(call, options, attempt);
       } catch (error) {
         if (!(error instanceof ServiceError) || !mayRepeat(call.repeat, error)) throw error;
-        if (!(await this.waitToRepeat(error, tally, options))) throw error;
+        if (!(await this.waitToRepeat(call, error, tally, options))) throw error;
       }
     }
   }
 
-  /** Sends a call once. */
+  /** Sends a call once, when it is its turn. */
   async send<S extends z.ZodType>(call: Call<S>, options: CallOptions, attempt: number): Promise<Answer<z.output<S>>> {
     const context = this.context(call, attempt);
     const { timeout } = this.check(callOptions, options, context.request);
     if (this.closing.signal.aborted) throw closedError(context.request);
     const timeoutMs = call.timeoutMs ?? timeout ?? this.timeout;
-    return await sendRequest(this.connection, call, { timeoutMs, signal: options.signal }, context);
+    const send = () => sendRequest(this.connection, call, { timeoutMs, signal: options.signal }, context);
+    return call.asksForBrowser && this.backoff ? await this.inTurn(this.backoff, send, options, context) : await send();
+  }
+
+  private async inTurn<T>(
+    backoff: SharedBackoff,
+    send: () => Promise<T>,
+    options: CallOptions,
+    { request }: CallContext,
+  ): Promise<T> {
+    try {
+      await backoff.turn(this.ends(options));
+    } catch (error) {
+      this.throwIfEnded(options, request);
+      throw error;
+    }
+    let refused: { delayMs: number } | null = null;
+    try {
+      return await send();
+    } catch (error) {
+      if (error instanceof ServiceError && isOverload(error)) {
+        // Grows with every refusal, whoever got it; the last wait of the table holds for all that follow.
+        const refusals = Math.min(backoff.inARow + 1, retryRule(error).attempts - 1);
+        refused = { delayMs: nextDelay(error, refusals, this.options.random) ?? 0 };
+      }
+      throw error;
+    } finally {
+      backoff.end(refused);
+    }
   }
 
   /** Whether failed calls are asked again. */
@@ -108,7 +143,12 @@ export class ServiceCore {
   }
 
   /** Waits as long as the policy says before another try; answers false at once when it allows none. */
-  async waitToRepeat(error: ServiceError, tally: FailureTally, options: CallOptions): Promise<boolean> {
+  async waitToRepeat(
+    call: Call<z.ZodType>,
+    error: ServiceError,
+    tally: FailureTally,
+    options: CallOptions,
+  ): Promise<boolean> {
     const kind = isAmbiguous(error) ? 'ambiguous' : retryCase(error);
     const failures = (tally.get(kind) ?? 0) + 1;
     tally.set(kind, failures);
@@ -116,19 +156,28 @@ export class ServiceCore {
     if (delayMs === null) return false;
     const { request, attempts, code, status, message } = error;
     this.options.onRetry?.({ request, attempt: attempts, delayMs, code, status, message });
-    await this.sleep(delayMs, options, request);
+    // The shared backoff makes the next request wait for its turn; waiting here as well would be twice.
+    if (!(call.asksForBrowser && this.backoff && isOverload(error))) await this.sleep(delayMs, options, request);
     return true;
   }
 
   /** @throws PoolwrightError `ABORTED` when the call's signal fires or the client is closed. */
   async sleep(ms: number, { signal }: CallOptions, request: string): Promise<void> {
-    const ends = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
+    const ends = this.ends({ signal });
     const sleep = this.options.sleep ?? realSleep;
     try {
       await sleep(ms, ends);
     } catch (error) {
       if (!ends.aborted) throw error;
     }
+    this.throwIfEnded({ signal }, request);
+  }
+
+  private ends({ signal }: CallOptions): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
+  }
+
+  private throwIfEnded({ signal }: CallOptions, request: string): void {
     if (signal?.aborted) throw abortError(signal, request);
     if (this.closing.signal.aborted) throw closedError(request);
   }
@@ -163,6 +212,12 @@ export class ServiceCore {
 }
 
 const callOptions = z.object({ timeout: timeoutSchema.optional(), retry: z.enum(['policy', 'none']).optional() });
+
+/** The service, or the edge in front of it, has too much to do: no use in asking from another side. */
+function isOverload(error: ServiceError): boolean {
+  const kind = retryCase(error);
+  return kind === 'unavailable' || kind === 'rate-limited';
+}
 
 function mayRepeat(repeat: Call<z.ZodType>['repeat'], error: ServiceError): boolean {
   if (repeat === 'always' || !isAmbiguous(error)) return true;

@@ -33,6 +33,7 @@ export async function createSession(
     repeat: 'never',
     timeoutMs: options.timeout ?? Math.max(core.timeout, REQUEST_TIMEOUT.create),
     secrets: secretsOf(json),
+    asksForBrowser: true,
   };
   const outcome = await createOrFind(core, call, json.note ?? '', options);
   return 'found' in outcome ? outcome.found : await readCreated(core, call, outcome);
@@ -55,9 +56,9 @@ async function createOrFind(core: ServiceCore, call: CreateCall, note: string, o
       if (!(error instanceof ServiceError)) throw error;
       doubtful ||= isAmbiguous(error);
       if (doubtful) {
-        const found = await resolveDoubt(core, error, tally, search, options);
+        const found = await resolveDoubt(core, call, error, tally, search, options);
         if (found) return { found };
-      } else if (!(await core.waitToRepeat(error, tally, options))) throw error;
+      } else if (!(await core.waitToRepeat(call, error, tally, options))) throw error;
     }
   }
 }
@@ -68,13 +69,14 @@ async function createOrFind(core: ServiceCore, call: CreateCall, note: string, o
  */
 async function resolveDoubt(
   core: ServiceCore,
+  call: CreateCall,
   failure: ServiceError,
   tally: FailureTally,
   search: Search,
   options: CallOptions,
 ): Promise<Session | null> {
   if (!canLook(core, search.note, options)) throw withNote(failure, mayRun(search.note));
-  const again = await core.waitToRepeat(failure, tally, options);
+  const again = await core.waitToRepeat(call, failure, tally, options);
   const found = await look(core, failure, search, options);
   if (!found && !again) throw withNote(failure, noneFound(search.note));
   return found;

@@ -52,6 +52,7 @@ export async function acquire(
     json,
     schema: leased,
     repeat: 'if-answered',
+    asksForBrowser: true,
     timeoutMs: (json.waitMs ?? LIMITS.waitMs.default) + (options.timeout ?? core.timeout),
   };
   const lost = `A browser may have been leased all the same; its lease cannot be looked up, and ${ENDS_BY_ITSELF}.`;

@@ -55,7 +55,9 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       expect(session).toMatchObject({ leaseId: null, poolId: null, reused: false });
       expect(Object.keys(session)).not.toContain('cdpUrl');
       const { note, status } = await service.client.getSession(session.sessionId);
-      expect(note).toMatch(/^mine poolwright run=\S+ shard=1\/1 project=default slot=0 req=\S+$/);
+      expect(note).toMatch(
+        /^mine poolwright run=\S+ shard=1\/1 project=default slot=0 req=\S+ suite=[0-9a-f]{6} beat=\w+$/,
+      );
       await expect.poll(() => service.running()).toEqual([]);
       expect(['active', 'completed']).toContain(status);
 

@@ -1,22 +1,13 @@
 import { z } from 'zod';
 import { EmulatorError } from '../../errors.ts';
 import { chromiumArguments, chromiumEnvironment, probeArguments } from './arguments.ts';
-import { type BrowserExit, BrowserProcess, type DevToolsAddress } from './browser-process.ts';
+import { BrowserProcess, type DevToolsAddress } from './browser-process.ts';
 import type { BrowserSpec } from './browser-spec.ts';
 import { EgressProxy } from './egress-proxy.ts';
 import { prepareFirstPage } from './first-page.ts';
+import { killGroup, signalGroup } from './kill-group.ts';
 import type { ProfileFolders } from './profile-folders.ts';
-
-/** A Chromium that clients can connect to, with its meter. */
-export interface RunningBrowser {
-  readonly devtools: DevToolsAddress;
-  /** Settles when the process is gone, however that came about. */
-  readonly exited: Promise<BrowserExit>;
-  /** Takes it off the network at once. The answer is what it has moved, in bytes: final. */
-  cut(): number;
-  /** Ends it in bounded time and removes its profile folder. */
-  stop(): Promise<void>;
-}
+import type { Launcher, RunningBrowser } from './running-browser.ts';
 
 export interface LauncherOptions {
   executable: string;
@@ -30,7 +21,7 @@ const PROBE_TIMEOUT_MS = 20_000;
 const version = z.looseObject({ userAgent: z.string() });
 
 /** Starts Chromiums, and knows every one that is alive. */
-export class BrowserLauncher {
+export class BrowserLauncher implements Launcher {
   readonly #options: LauncherOptions;
   readonly #alive = new Set<BrowserProcess>();
   #userAgent: Promise<string> | undefined;
@@ -40,12 +31,10 @@ export class BrowserLauncher {
     this.#options = options;
   }
 
-  /** Process IDs of the browsers alive now; each is also the ID of its process group. */
   pids(): number[] {
     return [...this.#alive].flatMap(({ pid }) => pid ?? []);
   }
 
-  /** Resolves when the browser is CDP-ready. When it cannot be, or `signal` aborts first, nothing is left running. */
   async launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser> {
     const { allowLoopback, extraArguments, log, profiles } = this.#options;
     const plainUserAgent = spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(), signal);
@@ -66,14 +55,27 @@ export class BrowserLauncher {
       child = this.#spawn(chromiumArguments(spec, context), chromiumEnvironment(spec));
       const devtools = await abortable(this.#start(child, spec), signal);
       void child.exited.then(stop); // one that crashed leaves no proxy and no folder
-      return { devtools, exited: child.exited, cut: () => egress.cut(), stop };
+      const { exited, pid } = child;
+      const started = child;
+      /** Its ID while it is its own: one that has ended may be another process's by now. */
+      const ifAlive = (act: (pid: number) => void) => {
+        if (pid !== undefined && this.#alive.has(started)) act(pid);
+      };
+      return {
+        devtools,
+        exited,
+        cut: () => egress.cut(),
+        stop,
+        crash: () => ifAlive(killGroup),
+        stall: () => ifAlive((id) => signalGroup(id, 'SIGSTOP')),
+        resume: () => ifAlive((id) => signalGroup(id, 'SIGCONT')),
+      };
     } catch (error) {
       await stop();
       throw error;
     }
   }
 
-  /** Ends every Chromium that is alive, whoever started it, and starts no more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all([...this.#alive].map((child) => child.stop()));

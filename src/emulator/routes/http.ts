@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import { type Hook, OpenAPIHono, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { ApiError } from '../api-error.ts';
@@ -5,6 +6,8 @@ import type { Workspace } from '../state/workspace.ts';
 
 /** What every route knows of its caller. */
 export interface ApiEnv {
+  /** Node's side of the request; a request that came by no socket has none. */
+  Bindings: Partial<HttpBindings>;
   Variables: { workspace: Workspace };
 }
 

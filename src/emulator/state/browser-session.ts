@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SessionStatus } from '../../service/schemas/session.ts';
 import { ApiError } from '../api-error.ts';
-import type { BrowserLauncher, RunningBrowser } from '../browser/browser-launcher.ts';
 import type { BrowserExit, DevToolsAddress } from '../browser/browser-process.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
+import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
 import { type Clock, isoTime } from '../clock.ts';
 
 export interface SessionContext {
-  launcher: BrowserLauncher;
+  launcher: Launcher;
   clock: Clock;
   startupDeadline: number;
   log: (line: string) => void;
@@ -70,6 +70,11 @@ export class BrowserSession {
   /** Where the relay connects to; only while the session is `active`. */
   get devtools(): DevToolsAddress | undefined {
     return this.#status === 'active' ? this.#browser?.devtools : undefined;
+  }
+
+  /** What faults befall; only while the session is `active`. */
+  get browser(): RunningBrowser | undefined {
+    return this.#status === 'active' ? this.#browser : undefined;
   }
 
   /** Calls `listener` at once when the session ends. The answer unsubscribes. */

@@ -1,4 +1,4 @@
-import type { BrowserLauncher } from '../browser/browser-launcher.ts';
+import type { Launcher } from '../browser/running-browser.ts';
 import type { Clock } from '../clock.ts';
 import type { EmulatorSettings } from '../options.ts';
 import type { BrowserSession } from './browser-session.ts';
@@ -14,7 +14,7 @@ export class EmulatorState {
   readonly #byCdpToken = new Map<string, BrowserSession>();
   #cdpOrigin: string | undefined;
 
-  constructor(settings: EmulatorSettings, launcher: BrowserLauncher, clock: Clock) {
+  constructor(settings: EmulatorSettings, launcher: Launcher, clock: Clock) {
     const context = {
       launcher,
       clock,

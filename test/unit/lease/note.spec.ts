@@ -1,15 +1,22 @@
 import { expect, test } from '@playwright/test';
-import { sessionNote } from '../../../src/lease/note.ts';
+import { parseNote, sessionNote } from '../../../src/lease/note.ts';
 
-const fields = { runId: 'gh-42.1', shard: { current: 2, total: 5 }, project: 'stealth DE', slot: 3, request: 'ab12-7' };
+const fields = {
+  runId: 'gh-42.1',
+  shard: { current: 2, total: 5 },
+  project: 'stealth DE',
+  slot: 3,
+  request: 'ab12-7',
+  suite: 'c0ffee',
+  beat: new Date('2026-11-21T02:00:30Z'),
+};
+const END = 'req=ab12-7 suite=c0ffee beat=htarc';
 
 test.describe('sessionNote', () => {
   test('says whose session it is', () => {
-    expect(sessionNote(fields, undefined)).toBe(
-      'poolwright run=gh-42.1 shard=2/5 project=stealth_DE slot=3 req=ab12-7',
-    );
+    expect(sessionNote(fields, undefined)).toBe(`poolwright run=gh-42.1 shard=2/5 project=stealth_DE slot=3 ${END}`);
     expect(sessionNote({ ...fields, shard: null, project: '' }, undefined)).toBe(
-      'poolwright run=gh-42.1 shard=1/1 project=default slot=3 req=ab12-7',
+      `poolwright run=gh-42.1 shard=1/1 project=default slot=3 ${END}`,
     );
   });
 
@@ -25,7 +32,36 @@ test.describe('sessionNote', () => {
     ] as const) {
       const result = sessionNote({ ...fields, project }, note);
       expect(result.length).toBeLessThanOrEqual(256);
-      expect(result).toMatch(/(^| )poolwright run=gh-42\.1 shard=2\/5 project=\S+ slot=3 req=ab12-7$/);
+      expect(result).toMatch(
+        /(^| )poolwright run=gh-42\.1 shard=2\/5 project=\S+ slot=3 req=ab12-7 suite=c0ffee beat=htarc$/,
+      );
+      expect(parseNote(result)).toMatchObject({ runId: 'gh-42.1', request: 'ab12-7' });
+    }
+  });
+
+  test('is read back', () => {
+    expect(parseNote(sessionNote(fields, "somebody's own note"))).toEqual({
+      runId: 'gh-42.1',
+      shard: '2/5',
+      project: 'stealth_DE',
+      slot: 3,
+      request: 'ab12-7',
+      suite: 'c0ffee',
+      beat: new Date('2026-11-21T02:00:00Z'),
+    });
+  });
+
+  test('a note of somebody else is none of ours', () => {
+    for (const note of [
+      null,
+      undefined,
+      '',
+      'mine',
+      'poolwright',
+      'poolwright run=x shard=1/1',
+      `${sessionNote(fields, '')} and more`,
+    ]) {
+      expect(parseNote(note)).toBeNull();
     }
   });
 });

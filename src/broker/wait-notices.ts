@@ -1,0 +1,35 @@
+import type { Log } from './log.ts';
+import type { RequestClock } from './request-clock.ts';
+
+/** Requests that become late within this time share one line, in ms. */
+const TOGETHER_MS = 200;
+
+/** Tells the terminal who waits, and for what: one line for all who wait for the same. */
+export class WaitNotices {
+  private readonly late = new Map<string, RequestClock[]>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly log: Log) {}
+
+  add(clock: RequestClock): void {
+    this.late.set(clock.waitsFor, [...(this.late.get(clock.waitsFor) ?? []), clock]);
+    this.timer ??= setTimeout(() => this.say(), TOGETHER_MS);
+  }
+
+  /** Says nothing more. */
+  stop(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.late.clear();
+  }
+
+  private say(): void {
+    for (const [what, clocks] of this.late) {
+      const [first] = clocks;
+      if (!first) continue;
+      const others = clocks.length > 1 ? ` and ${clocks.length - 1} more` : '';
+      this.log.notice(`${first.who}${others} without a browser for ${first.waitedSeconds} s: ${what}`);
+    }
+    this.late.clear();
+    this.timer = null;
+  }
+}

@@ -1,0 +1,28 @@
+import type { BrowserExit, DevToolsAddress } from './browser-process.ts';
+import type { BrowserSpec } from './browser-spec.ts';
+
+/** A browser that clients can connect to, with its meter. */
+export interface RunningBrowser {
+  readonly devtools: DevToolsAddress;
+  /** Settles when the browser is gone, however that came about. */
+  readonly exited: Promise<BrowserExit>;
+  /** Takes it off the network at once. The answer is what it has moved, in bytes: final. */
+  cut(): number;
+  /** Ends it in bounded time, a stalled one too, and removes what it kept on disk. */
+  stop(): Promise<void>;
+  /** A fault: it is killed. */
+  crash(): void;
+  /** A fault: it stands still, connections and all, until `resume` or its end. */
+  stall(): void;
+  resume(): void;
+}
+
+/** Starts browsers of one kind, and knows every one that is alive. */
+export interface Launcher {
+  /** Resolves when the browser is CDP-ready. When it cannot be, or `signal` aborts first, nothing is left running. */
+  launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser>;
+  /** Process IDs of the browsers alive now; each is also the ID of its process group. */
+  pids(): number[];
+  /** Ends every browser that is alive, whoever started it, and starts no more. */
+  stop(): Promise<void>;
+}

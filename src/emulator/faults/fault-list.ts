@@ -1,0 +1,104 @@
+import type { FaultEffect, FaultMatch, ResolvedFaultRule } from './fault-rule.ts';
+import { seededRandom } from './random.ts';
+
+/** A rule in the list, with what has come of it. */
+export interface FaultState {
+  id: string;
+  match: FaultMatch;
+  effect: FaultEffect;
+  count: number | null;
+  /** How many requests fitted it. */
+  matched: number;
+  /** How many of those it fired on. */
+  fired: number;
+}
+
+/** A rule that fires on a request. */
+export interface Firing {
+  readonly id: string;
+  readonly effect: FaultEffect;
+  /** It could do nothing after all (there was no browser to crash): it does not count as fired. */
+  takeBack(): void;
+}
+
+interface Entry {
+  state: FaultState;
+  pattern: RegExp;
+  random: () => number;
+}
+
+const API = '/v1/*';
+
+/**
+ * The list of faults. Every rule counts the requests that fit it; of those that want to fire, the first in the list
+ * does, so that a request has one fault at most.
+ */
+export class FaultList {
+  readonly #seed: number;
+  readonly #entries: Entry[] = [];
+  #named = 0;
+
+  constructor(rules: readonly ResolvedFaultRule[], seed: number) {
+    this.#seed = seed;
+    this.add(rules);
+  }
+
+  /** Appends rules; one whose `id` is in the list takes that one's place, and is counted afresh. */
+  add(rules: readonly ResolvedFaultRule[]): void {
+    for (const rule of rules) {
+      const entry = this.#entry(rule);
+      const index = this.#entries.findIndex(({ state }) => state.id === entry.state.id);
+      if (index === -1) this.#entries.push(entry);
+      else this.#entries[index] = entry;
+    }
+  }
+
+  clear(): void {
+    this.#entries.length = 0;
+  }
+
+  list(): FaultState[] {
+    return this.#entries.map(({ state }) => ({ ...state }));
+  }
+
+  /** What is to go wrong with this request. */
+  take(method: string, path: string): Firing | undefined {
+    const fitting = this.#entries.filter(({ state, pattern }) => {
+      return (state.match.method ?? method) === method && pattern.test(path);
+    });
+    // Each draws on each request that fits it, so that what another rule does never changes its numbers.
+    const willing = fitting.filter(wantsToFire);
+    const chosen = willing[0]?.state;
+    if (!chosen) return undefined;
+    chosen.fired++;
+    return { id: chosen.id, effect: chosen.effect, takeBack: () => void chosen.fired-- };
+  }
+
+  #entry({ id, match, effect, count }: ResolvedFaultRule): Entry {
+    const name = id ?? this.#nextName();
+    const limit = count ?? (match.nth === undefined ? null : 1);
+    return {
+      state: { id: name, match, effect, count: limit, matched: 0, fired: 0 },
+      pattern: globPattern(match.path ?? API),
+      random: seededRandom(this.#seed, name),
+    };
+  }
+
+  #nextName(): string {
+    let name: string;
+    do name = `fault-${++this.#named}`;
+    while (this.#entries.some(({ state }) => state.id === name));
+    return name;
+  }
+}
+
+function wantsToFire({ state, random }: Entry): boolean {
+  const { nth = 1, probability = 1 } = state.match;
+  const isDrawn = random() < probability;
+  return ++state.matched >= nth && isDrawn && state.fired < (state.count ?? Number.POSITIVE_INFINITY);
+}
+
+function globPattern(glob: string): RegExp {
+  const parts = glob.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`);
+}

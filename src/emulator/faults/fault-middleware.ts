@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context, MiddlewareHandler } from 'hono';
+import { z } from 'zod';
+import type { ApiEnv } from '../routes/http.ts';
+import type { BrowserSession } from '../state/browser-session.ts';
+import type { FaultList } from './fault-list.ts';
+import { type BrowserFault, browserFault, type FaultEffect } from './fault-rule.ts';
+
+export interface FaultContext {
+  faults: FaultList;
+  /** Lets a fault befall a session's browser. */
+  befall: (session: BrowserSession, fault: BrowserFault) => void;
+}
+
+type Log = (line: string) => void;
+
+const ofSession = z.looseObject({ sessionId: z.string() });
+/** Statuses that HTTP gives no body. */
+const BODILESS = new Set([204, 205, 304]);
+
+/** Stands before the API, its authentication included, as the network and the edge do: what it spoils is spoilt there. */
+export function injectFaults({ faults, befall }: FaultContext, log: Log): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const firing = faults.take(c.req.method, c.req.path);
+    if (!firing) return await next();
+    const { effect, id } = firing;
+    log(`fault ${id}: ${c.req.method} ${c.req.path}`);
+    // A caller who hangs up meanwhile changes nothing: a slow service does what it was asked all the same.
+    if (effect.delayMs) await delay(effect.delayMs, undefined, { ref: false });
+    if (effect.status !== undefined) return spoiltAnswer(effect, effect.status, id);
+    if (effect.hang) await aborted(c.req.raw.signal);
+    if (effect.hang || effect.reset) return reset(c);
+    await next();
+    if (effect.loseAnswer) c.res = reset(c);
+    const fault = browserFault(effect);
+    if (!fault) return;
+    const session = await sessionOf(c);
+    if (!session?.browser) return firing.takeBack();
+    runAfter(effect.afterMs ?? 0, () => befall(session, fault), log);
+  };
+}
+
+function spoiltAnswer({ body, headers }: FaultEffect, status: number, id: string): Response {
+  const isText = typeof body === 'string';
+  const content = isText ? body : JSON.stringify(body ?? { error: `Fault ${id} of the emulator` });
+  const answer = new Headers({ 'Content-Type': isText ? 'text/html; charset=UTF-8' : 'application/json' });
+  for (const [name, value] of Object.entries(headers ?? {})) answer.set(name, value);
+  return new Response(BODILESS.has(status) ? null : content, { status, headers: answer });
+}
+
+/** A connection that is reset; where there is none (an app without a server), an answer that nobody expects. */
+function reset(c: Context<ApiEnv>): Response {
+  const socket = c.env?.incoming?.socket;
+  if (!socket) return new Response(null, { status: 500 });
+  socket.resetAndDestroy();
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** Bounded by the client's patience and by the server's end, which closes every connection. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+}
+
+function runAfter(ms: number, action: () => void, log: Log): void {
+  if (ms === 0) {
+    action();
+    return;
+  }
+  const later = () => {
+    try {
+      action();
+    } catch (error) {
+      log(`fault: ${(error as Error).message}`);
+    }
+  };
+  setTimeout(later, ms).unref();
+}
+
+/** The session that a successful answer is about: named in it, else in the query. */
+async function sessionOf(c: Context<ApiEnv>): Promise<BrowserSession | undefined> {
+  if (!c.res.ok || !c.res.headers.get('Content-Type')?.includes('json')) return undefined;
+  const answer = ofSession.safeParse(await c.res.clone().json());
+  const sessionId = answer.success ? answer.data.sessionId : c.req.query('sessionId');
+  return c.var.workspace.sessions.find((session) => session.sessionId === sessionId);
+}

@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BrokerConnection, connectToBroker } from '../broker/client.ts';
+import type { BrokerAddress } from '../broker/config.ts';
+import { LeaseError } from '../errors.ts';
+
+/** How long a broker that died has to be replaced by its run, in ms. */
+const REPLACED_WITHIN_MS = 20_000;
+const RETRY_MS = 200;
+
+/**
+ * A worker's line to the broker of its run. Opened on first use; when the broker has died it is opened again, to the
+ * one that took its place.
+ */
+export class BrokerLine {
+  private connection: Promise<BrokerConnection> | null = null;
+  private closed = false;
+  /** Set once none took the place of a dead one: nobody waits for it a second time. */
+  private forsaken = false;
+
+  constructor(private readonly address: BrokerAddress) {}
+
+  /** @throws LeaseError `BROKER_LOST` when there is no broker, and none comes within 20 s */
+  async ask<T>(request: (line: BrokerConnection) => Promise<T>): Promise<T> {
+    const asked = this.open();
+    try {
+      return await request(await asked);
+    } catch (error) {
+      if (!isLost(error) || this.closed) throw error;
+    }
+    if (this.connection === asked) this.connection = null;
+    return await request(await this.open());
+  }
+
+  /** Gives up the claim on every browser that is not given back. */
+  close(): void {
+    this.closed = true;
+    this.connection?.then(
+      (connection) => connection.close(),
+      () => undefined,
+    );
+  }
+
+  private open(): Promise<BrokerConnection> {
+    this.connection ??= this.connect();
+    return this.connection;
+  }
+
+  private async connect(): Promise<BrokerConnection> {
+    const until = Date.now() + (this.forsaken ? 0 : REPLACED_WITHIN_MS);
+    for (;;) {
+      try {
+        return await connectToBroker(this.address, 'worker');
+      } catch (error) {
+        if (!isLost(error)) throw error;
+        if (Date.now() >= until) {
+          this.forsaken = true;
+          throw error;
+        }
+      }
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof LeaseError && error.code === 'BROKER_LOST';
+}

@@ -1,0 +1,86 @@
+/** One backoff for every request for a browser, so that many who wait do not ask at once when the service is back. */
+
+interface Waiter {
+  go(): void;
+}
+
+/** So many at a time count as "as many as want to". */
+const NO_LIMIT = 64;
+
+/**
+ * After a `429` or `503` everybody waits until the same moment; then one asks, and each success doubles how many may
+ * ask at a time. Who waited longest goes first.
+ */
+export class SharedBackoff {
+  /** Refusals in a row, over all callers. */
+  private refusals = 0;
+  private notBefore = 0;
+  /** How many may be under way at a time. */
+  private limit = NO_LIMIT;
+  private underway = 0;
+  private readonly waiters: Waiter[] = [];
+  private timer: NodeJS.Timeout | null = null;
+
+  /** Refusals in a row so far; grows the wait. */
+  get inARow(): number {
+    return this.refusals;
+  }
+
+  /** Waits for this caller's turn, and takes it. Rejects when the signal fires. Every turn must be {@link end}ed. */
+  async turn(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.waiters.length === 0 && this.open()) {
+      this.underway += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        const at = this.waiters.indexOf(waiter);
+        if (at >= 0) this.waiters.splice(at, 1);
+        signal.removeEventListener('abort', giveUp);
+      };
+      const giveUp = () => {
+        leave();
+        this.admit();
+        reject(signal.reason);
+      };
+      const waiter: Waiter = {
+        go: () => {
+          leave();
+          this.underway += 1;
+          resolve();
+        },
+      };
+      this.waiters.push(waiter);
+      signal.addEventListener('abort', giveUp);
+      this.admit();
+    });
+  }
+
+  /** A turn is over: the service refused for overload (nobody asks for `delayMs`), or it did not. */
+  end(refused: { delayMs: number } | null): void {
+    this.underway -= 1;
+    if (refused) {
+      // Those under way together were refused together: that is one refusal, not many.
+      if (Date.now() >= this.notBefore) this.refusals += 1;
+      this.limit = 1;
+      this.notBefore = Math.max(this.notBefore, Date.now() + refused.delayMs);
+    } else {
+      this.refusals = 0;
+      if (this.limit < NO_LIMIT) this.limit *= 2;
+    }
+    this.admit();
+  }
+
+  private open(): boolean {
+    return Date.now() >= this.notBefore && (this.limit >= NO_LIMIT || this.underway < this.limit);
+  }
+
+  private admit(): void {
+    while (this.waiters.length > 0 && this.open()) this.waiters[0]?.go();
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+    const wait = this.notBefore - Date.now();
+    if (this.waiters.length > 0 && wait > 0) this.timer = setTimeout(() => this.admit(), wait);
+  }
+}
