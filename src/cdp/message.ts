@@ -4,7 +4,7 @@ export interface CdpMessage {
   /** Absent for the browser itself. */
   sessionId?: string;
   method?: string;
-  params?: unknown;
+  params?: object;
   result?: unknown;
   error?: { code?: number; message?: string };
 }

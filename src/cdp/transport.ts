@@ -1,5 +1,6 @@
 import type { WebSocket } from 'undici';
 import { redactText } from '../redact.ts';
+import { keepOutOfCache, restoredEvents } from './back-forward-cache.ts';
 import { FirstPageFilter } from './hide-first-page.ts';
 import { describeClosed, type LinkClosed } from './link-closed.ts';
 import type { CdpMessage } from './message.ts';
@@ -102,7 +103,7 @@ class SocketTransport implements CdpTransport {
 
   send(message: object): void {
     this.#filter?.sent(message);
-    if (!this.#uploads.takes(message)) this.#put(message);
+    if (!this.#uploads.takes(message)) this.#put(keepOutOfCache(message));
   }
 
   close(): void {
@@ -129,6 +130,7 @@ class SocketTransport implements CdpTransport {
     if (this.#own.takes(message) || this.#filter?.hides(message)) return;
     this.#meter?.observe(message);
     this.onmessage?.(message);
+    for (const event of restoredEvents(message)) this.onmessage?.(event);
   };
 
   #fail(fault: string): void {
