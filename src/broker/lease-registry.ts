@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { LeaseError, ServiceError } from '../errors.ts';
 import { planKey } from '../options/lease-plan.ts';
 import type { ServiceClient } from '../service/index.ts';
@@ -58,6 +59,8 @@ export class LeaseRegistry {
   private readonly endingOver = new AbortController();
 
   constructor(private readonly options: RegistryOptions) {
+    // Every request of the run listens to them, as long as it is under way.
+    for (const { signal } of [this.closing, this.pendingOver, this.endingOver]) setMaxListeners(0, signal);
     const { client, run, workers, ledger, log, trouble } = options;
     this.gate = new CapacityGate({ client, runId: run.runId, held: () => this.held().length });
     this.pools = new PoolDirectory(client, run, ledger, workers);

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { OptionsError, PoolwrightError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { type BrokerReady, brokerConfig } from './config.ts';
@@ -38,6 +40,8 @@ async function main(): Promise<void> {
   answer({ ok: true, baseURL: run.baseURL, notices: run.notices });
   await orphaned;
   await run.close();
+  // The parent made the socket's folder; one that was killed cannot remove it.
+  if (process.platform !== 'win32') await rmdir(dirname(config.address)).catch(() => undefined);
 }
 
 function answer(ready: BrokerReady): void {

@@ -33,6 +33,8 @@ export interface StartedBroker {
 const START_TIMEOUT_MS = 60_000;
 /** All browsers confirmed, or every try over: bound on the end of a run, in ms. */
 const EXIT_TIMEOUT_MS = 120_000;
+/** It waits more than it works: memory before speed. */
+const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=1'];
 /** A broker that dies is replaced this often; one that dies again and again has a reason. */
 const REPLACEMENTS = 3;
 
@@ -120,7 +122,7 @@ class SupervisedBroker {
 
   private async launch(): Promise<Ready> {
     const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not the broker's
-    const child = spawn(process.execPath, [processFile('broker-main')], {
+    const child = spawn(process.execPath, [...SMALL_HEAP, processFile('broker-main')], {
       detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
       stdio: ['pipe', 'pipe', 'inherit'],
       env,

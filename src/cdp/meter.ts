@@ -1,61 +1,176 @@
-/** One message of the browser, as CDP has it. */
-export interface CdpEvent {
+import type { CdpMessage } from './message.ts';
+import { MeteredSessions } from './metered-sessions.ts';
+import {
+  cameOverNetwork,
+  frameSize,
+  handshakeSize,
+  isRemote,
+  type NetworkFields,
+  type ResponseFields,
+  size,
+} from './network-event.ts';
+
+/** One message of the browser, as far as the meter is concerned. */
+export type CdpEvent = Pick<CdpMessage, 'sessionId' | 'method' | 'params'>;
+
+/** The events of one page that {@link Meter} reads: what to subscribe to where there is no transport to watch. */
+export const meteredEvents = [
+  'Network.requestWillBeSent',
+  'Network.requestServedFromCache',
+  'Network.responseReceived',
+  'Network.dataReceived',
+  'Network.loadingFinished',
+  'Network.loadingFailed',
+  'Network.webSocketHandshakeResponseReceived',
+  'Network.webSocketFrameSent',
+  'Network.webSocketFrameReceived',
+] as const;
+
+/** A request under way. */
+interface Request {
+  /** Bytes of it that are counted so far. */
+  counted: number;
+  /** It is answered from a cache, a route or the browser itself, and moves nothing. */
+  free: boolean;
+  /** The session that last spoke of it. */
   sessionId: string;
-  method: string;
-  params: unknown;
 }
 
-interface Fields {
-  requestId?: unknown;
-  encodedDataLength?: unknown;
-  response?: { payloadData?: unknown };
-  redirectResponse?: { encodedDataLength?: unknown };
+interface DownloadFields {
+  guid?: unknown;
+  url?: unknown;
+  receivedBytes?: unknown;
+  state?: unknown;
 }
 
 /**
- * Counts the bytes that a browser's pages received (and the frames they sent), from the `Network.*` events that it
- * reports anyway. Headers are included; answers from a cache count as zero; bodies that pages send are not reported.
+ * Counts the bytes that a browser moves, from the events that it sends to Playwright anyway: what its pages, frames,
+ * workers and downloads received, headers included, and the frames of their WebSockets both ways (as they are before
+ * compression). Counted as they come, so a request that is cut counts with what it had brought.
+ *
+ * Zero are answers from a cache, from a service worker (its own requests count) and from `route.fulfill()`.
+ * Not counted, because the browser does not report it: what requests send, TLS and TCP overhead, and whatever a page
+ * moved before anyone watched it.
+ *
+ * To be fed with messages of one browser: all of them as its transport sees them, or, where Playwright has no
+ * transport, with the {@link meteredEvents} of CDP sessions under a `sessionId` of the feeder's choice.
  */
 export class Meter {
-  private bytes = 0;
-  /** Body bytes of requests still under way, by session and request: what a finished one reports includes them. */
-  private readonly underway = new Map<string, number>();
+  #total = 0;
+  readonly #sessions = new MeteredSessions();
+  /** By request ID, which is unique in a browser: a worker's or frame's own request starts in its parent's session. */
+  readonly #requests = new Map<string, Request>();
+  /** Bytes of each download under way that are counted so far. */
+  readonly #downloads = new Map<string, number>();
 
   /** Bytes so far. */
   total(): number {
-    return this.bytes;
+    return this.#total;
   }
 
-  observe({ sessionId, method, params }: CdpEvent): void {
-    if (!method.startsWith('Network.') || typeof params !== 'object' || params === null) return;
-    const fields = params as Fields;
-    const key = `${sessionId} ${String(fields.requestId)}`;
+  /** Takes in one message; those that say nothing about bytes cost next to nothing. */
+  observe(message: CdpEvent): void {
+    const { method, params, sessionId = '' } = message;
+    if (method === undefined) return;
+    if (method.startsWith('Network.')) {
+      if (isObject(params) && this.#sessions.counts(sessionId)) this.#observeNetwork(sessionId, method, params);
+    } else if (method.startsWith('Target.')) {
+      const ended = this.#sessions.observe(message);
+      if (ended !== undefined) this.#forget(ended);
+    } else if (sessionId === '' && method.startsWith('Browser.download') && isObject(params)) {
+      this.#observeDownload(method, params);
+    }
+  }
+
+  #observeNetwork(sessionId: string, method: string, fields: NetworkFields): void {
+    const { requestId, response } = fields;
+    if (typeof requestId !== 'string') return;
     switch (method) {
       case 'Network.requestWillBeSent':
-        this.bytes += size(fields.redirectResponse?.encodedDataLength);
+        if (isObject(fields.redirectResponse)) this.#redirect(sessionId, requestId, fields.redirectResponse);
+        break;
+      case 'Network.requestServedFromCache':
+        this.#requestOf(sessionId, requestId).free = true;
+        break;
+      case 'Network.responseReceived':
+        if (isObject(response)) this.#respond(sessionId, requestId, response);
         break;
       case 'Network.dataReceived': {
-        const received = size(fields.encodedDataLength);
-        this.bytes += received;
-        this.underway.set(key, (this.underway.get(key) ?? 0) + received);
+        const request = this.#requestOf(sessionId, requestId);
+        this.#countTo(request, request.counted + size(fields.encodedDataLength));
         break;
       }
-      case 'Network.loadingFinished':
-        // The total of head and body; the body has been counted as it came.
-        this.bytes += Math.max(0, size(fields.encodedDataLength) - (this.underway.get(key) ?? 0));
-        this.underway.delete(key);
+      case 'Network.loadingFinished': {
+        // The whole of it, head and body: exact, where the pieces were not.
+        const request = this.#requests.get(requestId);
+        if (request) this.#countTo(request, size(fields.encodedDataLength));
+        this.#requests.delete(requestId);
         break;
+      }
       case 'Network.loadingFailed':
-        this.underway.delete(key);
+        this.#requests.delete(requestId);
+        break;
+      case 'Network.webSocketHandshakeResponseReceived':
+        if (isObject(response)) this.#total += handshakeSize(response);
         break;
       case 'Network.webSocketFrameSent':
       case 'Network.webSocketFrameReceived':
-        this.bytes += typeof fields.response?.payloadData === 'string' ? fields.response.payloadData.length : 0;
+        if (isObject(response)) this.#total += frameSize(response);
         break;
+    }
+  }
+
+  /** A redirect ends one request; the next has the same ID. */
+  #redirect(sessionId: string, requestId: string, response: ResponseFields): void {
+    this.#respond(sessionId, requestId, response);
+    this.#requests.delete(requestId);
+  }
+
+  #respond(sessionId: string, requestId: string, response: ResponseFields): void {
+    const request = this.#requestOf(sessionId, requestId);
+    if (!cameOverNetwork(response)) request.free = true;
+    this.#countTo(request, Math.max(request.counted, size(response.encodedDataLength)));
+  }
+
+  #requestOf(sessionId: string, requestId: string): Request {
+    const known = this.#requests.get(requestId);
+    if (known) {
+      known.sessionId = sessionId;
+      return known;
+    }
+    const request: Request = { counted: 0, free: false, sessionId };
+    this.#requests.set(requestId, request);
+    return request;
+  }
+
+  #countTo(request: Request, bytes: number): void {
+    if (request.free) return;
+    this.#total += bytes - request.counted;
+    request.counted = bytes;
+  }
+
+  #observeDownload(method: string, { guid, url, receivedBytes, state }: DownloadFields): void {
+    if (typeof guid !== 'string') return;
+    if (method === 'Browser.downloadWillBegin') {
+      if (isRemote(url)) this.#downloads.set(guid, 0);
+      return;
+    }
+    const counted = this.#downloads.get(guid);
+    if (counted === undefined) return;
+    const received = Math.max(counted, size(receivedBytes));
+    this.#total += received - counted;
+    if (state === 'inProgress') this.#downloads.set(guid, received);
+    else this.#downloads.delete(guid);
+  }
+
+  /** What a closed page had under way will not be heard of again. */
+  #forget(sessionId: string): void {
+    for (const [requestId, request] of this.#requests) {
+      if (request.sessionId === sessionId) this.#requests.delete(requestId);
     }
   }
 }
 
-function size(value: unknown): number {
-  return typeof value === 'number' && value > 0 ? value : 0;
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,8 +1,9 @@
 import type { Browser, BrowserContext, BrowserContextOptions, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../broker/protocol.ts';
+import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import { Meter } from '../cdp/meter.ts';
-import { LeaseError } from '../errors.ts';
-import { redactText } from '../redact.ts';
+import { supportsTransport } from '../cdp/supports-transport.ts';
+import { connectByAddress, connectThroughTransport } from './cdp-connection.ts';
 import { meterContext } from './context-metering.ts';
 import type { Loss } from './loss.ts';
 import type { RecordedLink } from './recorder.ts';
@@ -13,6 +14,8 @@ export interface BrowserLink extends RecordedLink {
   readonly browser: Browser;
   /** The browser's own context, which isolated tests do not use. */
   readonly defaultContext: BrowserContext | undefined;
+  /** Resolves as soon as the link is down, whoever closed it; what the other side said is in it. Never rejects. */
+  readonly closed: Promise<LinkClosed>;
   /** Opens a context whose pages are metered. */
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** Whether the browser answers within `ms`. */
@@ -28,11 +31,8 @@ export interface LinkOptions {
   onSilent(): void;
 }
 
-/** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
-const CONNECT_TIMEOUT_MS = 30_000;
-
 /**
- * Connects to a leased browser.
+ * Connects to a leased browser: through a transport of ours where this Playwright takes one, else by address.
  * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack.
  */
 export async function openLink(
@@ -40,27 +40,30 @@ export async function openLink(
   lease: LeasedBrowser,
   options: LinkOptions,
 ): Promise<BrowserLink> {
-  const browser = await connect(chromium, lease);
   const meter = options.metering ? new Meter() : null;
+  const hasTransport = await supportsTransport(chromium);
+  const { browser, closed, close, cut } = hasTransport
+    ? await connectThroughTransport(chromium, lease, meter)
+    : await connectByAddress(chromium, lease);
   let loss: Loss | null = null;
-  const lost = (seen: string, silent: boolean) => {
-    loss ??= { at: Date.now(), seen, silent };
-  };
   const watchdog = watch(browser, (seconds) => {
-    lost(`it did not answer for ${seconds} s`, true);
+    loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
+    cut();
     options.onSilent();
   });
-  browser.on('disconnected', () => {
+  void closed.then((why) => {
     watchdog.stop();
-    lost('its link closed', false);
+    loss ??= { at: Date.now(), seen: inSentence(describeClosed(why)), silent: false };
   });
   return {
     browser,
     lease,
     defaultContext: browser.contexts()[0],
+    closed,
     newContext: async (contextOptions) => {
       const context = await browser.newContext(contextOptions);
-      if (meter) meterContext(context, meter);
+      // The transport sees all that the browser says; without one every page needs to be listened to.
+      if (meter && !hasTransport) meterContext(context, meter);
       return context;
     },
     observedBytes: () => meter?.total() ?? null,
@@ -69,23 +72,12 @@ export async function openLink(
     close: async () => {
       watchdog.stop();
       // On a link that is already down there is nothing to say goodbye to.
-      await browser.close().catch(() => undefined);
+      await close().catch(() => undefined);
     },
   };
 }
 
-async function connect(chromium: BrowserType, lease: LeasedBrowser): Promise<Browser> {
-  try {
-    return await chromium.connectOverCDP(lease.cdpUrl, { timeout: CONNECT_TIMEOUT_MS });
-  } catch (error) {
-    // No `cause`: Playwright's error holds the address.
-    const reason = redactText(error instanceof Error ? error.message : String(error), [lease.cdpUrl]);
-    throw new LeaseError(
-      'CONNECT_FAILED',
-      `Could not connect to the browser of session ${lease.sessionId}: ${reason}`,
-      {
-        sessionId: lease.sessionId,
-      },
-    );
-  }
+/** A sentence as part of another one. */
+function inSentence(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }

@@ -1,22 +1,12 @@
 import type { BrowserContext, Page } from '@playwright/test';
-import type { Meter } from '../cdp/meter.ts';
-
-/** The events that say how much a page moved. */
-const NETWORK_EVENTS = [
-  'Network.requestWillBeSent',
-  'Network.dataReceived',
-  'Network.loadingFinished',
-  'Network.loadingFailed',
-  'Network.webSocketFrameSent',
-  'Network.webSocketFrameReceived',
-] as const;
+import { type Meter, meteredEvents } from '../cdp/meter.ts';
 
 let sessions = 0;
 
 /**
- * Meters every page of a context: a CDP session of its own reports the browser's network events, at the price of two
- * round trips a page. A page that the test opens is metered before the test has it; of a popup, which loads by itself,
- * what came before those round trips is missing.
+ * Meters every page of a context where there is no transport to watch (Playwright before 1.62): a CDP session of its
+ * own reports the browser's network events, at the price of two round trips a page. A page that the test opens is
+ * metered before the test has it; of a popup, which loads by itself, what came before those round trips is missing.
  */
 export function meterContext(context: BrowserContext, meter: Meter): void {
   const metered = new WeakMap<Page, Promise<void>>();
@@ -41,7 +31,7 @@ async function meterPage(context: BrowserContext, page: Page, meter: Meter): Pro
   try {
     const session = await context.newCDPSession(page);
     const sessionId = `page-${++sessions}`;
-    for (const method of NETWORK_EVENTS) {
+    for (const method of meteredEvents) {
       session.on(method, (params: object) => meter.observe({ sessionId, method, params }));
     }
     await session.send('Network.enable');

@@ -149,9 +149,14 @@ export class HostedBrowser {
     if (!link) return;
     this.link = null;
     // Only a browser that still answers is handed on.
-    const there = link.lost() === null && (await link.answers(HEALTH_MS));
-    await link.close();
-    await this.giveBack(link.lease, there ? wanted : 'lost');
+    if (link.lost() === null && (await link.answers(HEALTH_MS))) {
+      await link.close();
+      await this.giveBack(link.lease, wanted);
+      return;
+    }
+    // A goodbye to one that does not answer takes until the service has ended it.
+    await this.giveBack(link.lease, 'lost');
+    void link.close();
   }
 
   /** A broker that is gone has given it back already, or its successor has. */

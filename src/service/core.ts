@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { z } from 'zod';
@@ -52,6 +53,7 @@ export class ServiceCore {
   private readonly backoff: SharedBackoff | null;
 
   constructor(private readonly options: ServiceClientOptions) {
+    setMaxListeners(0, this.closing.signal); // every call under way listens to it
     const { baseURL, apiKey, timeout, retry } = checkClientOptions(options);
     const dispatcher = options.dispatcher ?? new Agent({ maxResponseSize: MAX_ANSWER_BYTES });
     this.connection = { baseURL, apiKey, dispatcher };

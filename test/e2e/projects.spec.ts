@@ -99,40 +99,6 @@ test('an empty pool falls back to a session, or fails and says so', async ({ new
   expect(fails?.results[0]?.error?.message).toContain('paused');
 });
 
-test('a browser that ends in mid-test is on record, and the next test runs on a fresh one', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': `
-      import { defineConfig } from '@playwright/test';
-      import { withHostedBrowsers } from 'poolwright';
-      export default defineConfig(withHostedBrowsers({ testDir: './tests', reporter: [['list'], ['json']], use: { baseURL: process.env.SITE_URL } }));`,
-    'tests/a.spec.ts': `
-      import { test, expect } from 'poolwright';
-      test('loses it', async ({ page, hostedSession }) => {
-        await page.goto('/');
-        await fetch(process.env.POOLWRIGHT_BASE_URL + '/v1/browser/session?sessionId=' + hostedSession.sessionId, {
-          method: 'DELETE', headers: { authorization: 'Bearer ' + process.env.POOLWRIGHT_API_KEY },
-        });
-        await page.waitForSelector('never');
-      });
-      test('goes on', async ({ page }) => { await page.goto('/'); });`,
-  });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code).toBe(1);
-  const [lost, next] = await reportedTests(consumer);
-  expect(lost?.results[0]?.status).toBe('failed'); // at once, not by its time-out
-  const [attachment] = hostedAttachments(lost?.results[0]);
-  expect(attachment?.infrastructureFailure).toContain(String(attachment?.sessionId));
-  expect(next?.results[0]?.status).toBe('passed');
-  expect(hostedAttachments(next?.results[0])[0]?.sessionId).not.toBe(attachment?.sessionId);
-  expect(run.output).toContain('browser lost');
-  expect(await service.running()).toEqual([]);
-});
-
 test('a user config is typed: no cast, and a wrong key is a type error', async ({ newConsumer }) => {
   const consumer = await newConsumer();
   await consumer.write({

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Table from 'cli-table3';
+import { type Browser, chromium } from 'playwright-core';
+import { Meter } from '../src/cdp/meter.ts';
+import { openTransport } from '../src/cdp/transport.ts';
+import { startEmulator } from '../src/emulator/index.ts';
+import { ServiceClient } from '../src/service/client.ts';
+
+/**
+ * What our transport costs: the same steps by address, through the transport, and through the transport with metering,
+ * in turns on one browser. Each round compares the ways with each other, so what else the machine does hits them alike.
+ */
+
+/** No slower than this, compared with the address form and with metering off. */
+const LIMITS = { transport: 0.98, metering: 0.99 };
+const ROUNDS = Number(process.argv[2] ?? 60);
+const ASSETS = 40;
+
+const WAYS = ['address', 'transport', 'metered'] as const;
+type Way = (typeof WAYS)[number];
+const STEPS = [
+  'connect',
+  'newContext + newPage',
+  `goto, ${ASSETS} assets`,
+  'click',
+  'screenshot',
+  '50 evaluate',
+] as const;
+type Step = (typeof STEPS)[number];
+type Times = Record<Step, number>;
+
+async function connect(way: Way, cdpUrl: string): Promise<Browser> {
+  if (way === 'address') return await chromium.connectOverCDP(cdpUrl);
+  const metering = way === 'metered' ? { meter: new Meter() } : {};
+  return await chromium.connectOverCDP(await openTransport(cdpUrl, { hideFirstPage: true, ...metering }));
+}
+
+/** One round of all steps, in ms. */
+async function measure(way: Way, cdpUrl: string, url: string): Promise<Times> {
+  const times: Partial<Times> = {};
+  const timed = async <T>(step: Step, run: () => Promise<T>): Promise<T> => {
+    const start = performance.now();
+    const result = await run();
+    times[step] = performance.now() - start;
+    return result;
+  };
+  const [connecting, opening, loading, clicking, picturing, evaluating] = STEPS;
+  const browser = await timed(connecting, () => connect(way, cdpUrl));
+  const page = await timed(opening, async () => await (await browser.newContext()).newPage());
+  await timed(loading, () => page.goto(url));
+  await timed(clicking, () => page.click('button'));
+  await timed(picturing, () => page.screenshot());
+  await timed(evaluating, async () => {
+    for (let index = 0; index < 50; index += 1) await page.evaluate('6 * 7');
+  });
+  await browser.close();
+  return times as Times;
+}
+
+async function startSite() {
+  const images = Array.from({ length: ASSETS }, (_, index) => `<script src="/${index}.js"></script>`).join('');
+  const server = createServer((request, response) => {
+    const isAsset = request.url?.endsWith('.js');
+    response.setHeader('content-type', isAsset ? 'text/javascript' : 'text/html');
+    response.setHeader('cache-control', 'no-store');
+    response.end(isAsset ? `/*${'x'.repeat(5000)}*/` : `<link rel=icon href=data:,><button>Go</button>${images}`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}
+
+function report(rounds: Record<Way, Times>[]): boolean {
+  const of = (times: Times, step: Step | 'all') =>
+    step === 'all' ? STEPS.reduce((sum, each) => sum + times[each], 0) : times[step];
+  const ratio = (step: Step | 'all', before: Way, after: Way) =>
+    median(rounds.map((round) => of(round[before], step) / of(round[after], step)));
+  const table = new Table({
+    head: ['median of rounds', 'address', 'transport', 'metered', 'transport : address', 'metering on : off'],
+    colAligns: ['left', 'right', 'right', 'right', 'right', 'right'],
+    style: { head: [], border: [] },
+  });
+  for (const step of [...STEPS, 'all'] as const) {
+    const times = WAYS.map((way) => `${median(rounds.map((round) => of(round[way], step))).toFixed(1)} ms`);
+    table.push([
+      step,
+      ...times,
+      ratio(step, 'address', 'transport').toFixed(3),
+      ratio(step, 'transport', 'metered').toFixed(3),
+    ]);
+  }
+  console.log(`${rounds.length} rounds; ratios are of speed, 1 is equal, less is slower\n${table.toString()}`);
+  const good =
+    ratio('all', 'address', 'transport') >= LIMITS.transport && ratio('all', 'transport', 'metered') >= LIMITS.metering;
+  console.log(`${good ? 'ok' : 'TOO SLOW'}: all steps need ≥ ${LIMITS.transport} and ≥ ${LIMITS.metering}`);
+  return good;
+}
+
+const emulator = await startEmulator({ allowLoopback: true });
+const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });
+const site = await startSite();
+try {
+  const { cdpUrl } = await client.createSession();
+  if (!cdpUrl) throw new Error('The emulator gave no cdpUrl.');
+  for (const way of WAYS) await measure(way, cdpUrl, site.url); // the first time is nobody's
+  const rounds: Record<Way, Times>[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // Every order comes as often.
+    const order = [0, 1, 2].map((offset) => WAYS[(round + (round % 2 ? 3 - offset : offset)) % 3] as Way);
+    const results: Partial<Record<Way, Times>> = {};
+    for (const way of order) results[way] = await measure(way, cdpUrl, site.url);
+    rounds.push(results as Record<Way, Times>);
+  }
+  process.exitCode = report(rounds) ? 0 : 1;
+} finally {
+  site.close();
+  await client.close();
+  await emulator.stop();
+}

@@ -1,0 +1,67 @@
+/**
+ * What the meter reads of the browser's events. Nothing is taken for granted: every value is checked where it is used,
+ * so an event of another shape counts as nothing.
+ */
+export interface NetworkFields {
+  requestId?: unknown;
+  encodedDataLength?: unknown;
+  redirectResponse?: ResponseFields;
+  response?: ResponseFields & FrameFields;
+}
+
+/** A response's head. */
+export interface ResponseFields {
+  url?: unknown;
+  encodedDataLength?: unknown;
+  connectionId?: unknown;
+  remoteIPAddress?: unknown;
+  fromDiskCache?: unknown;
+  fromServiceWorker?: unknown;
+  fromPrefetchCache?: unknown;
+  headersText?: unknown;
+}
+
+interface FrameFields {
+  opcode?: unknown;
+  mask?: unknown;
+  payloadData?: unknown;
+}
+
+/** A number of bytes; the browser says -1 for "unknown". */
+export function size(value: unknown): number {
+  return typeof value === 'number' && value > 0 ? value : 0;
+}
+
+/** Whether a response came over the browser's network: not from a cache, not from the browser itself or a route. */
+export function cameOverNetwork(response: ResponseFields): boolean {
+  if (response.fromDiskCache === true || response.fromServiceWorker === true || response.fromPrefetchCache === true) {
+    return false;
+  }
+  // `chrome:` and other built-in addresses report sizes too.
+  if (!isRemote(response.url)) return false;
+  // What `route.fulfill()` answered has no connection.
+  return (
+    response.connectionId !== 0 || (typeof response.remoteIPAddress === 'string' && response.remoteIPAddress !== '')
+  );
+}
+
+/** Whether an address is reached over the network. */
+export function isRemote(url: unknown): boolean {
+  return typeof url === 'string' && (url.startsWith('http:') || url.startsWith('https:'));
+}
+
+/** Bytes of a WebSocket handshake's answer. */
+export function handshakeSize(response: ResponseFields): number {
+  return typeof response.headersText === 'string' ? response.headersText.length : 0;
+}
+
+const TEXT = 1;
+
+/** Bytes of a WebSocket frame: payload, as it was before compression, and frame header. */
+export function frameSize({ opcode, mask, payloadData }: FrameFields): number {
+  if (typeof payloadData !== 'string') return 0;
+  // All but text is reported in base64.
+  const payload = Buffer.byteLength(payloadData, opcode === TEXT ? 'utf8' : 'base64');
+  const lengthField = payload < 126 ? 0 : payload < 65_536 ? 2 : 8;
+  return 2 + lengthField + (mask === true ? 4 : 0) + payload;
+}

@@ -1,0 +1,149 @@
+import type { WebSocket } from 'undici';
+import { redactText } from '../redact.ts';
+import { keepOutOfCache, restoredEvents } from './back-forward-cache.ts';
+import { FirstPageFilter } from './hide-first-page.ts';
+import { describeClosed, type LinkClosed } from './link-closed.ts';
+import type { CdpMessage } from './message.ts';
+import type { Meter } from './meter.ts';
+import { openSocket } from './open-socket.ts';
+import { OwnCommands } from './own-commands.ts';
+import { Uploads } from './uploads.ts';
+
+/** What `chromium.connectOverCDP()` takes instead of an address (Playwright ≥ 1.62), and how its link ended. */
+export interface CdpTransport {
+  send(message: object): void;
+  /** Closes the link; the browser itself goes on. */
+  close(): void;
+  onmessage?: ((message: object) => void) | undefined;
+  /** Called once, after the last message, with the reason in words. */
+  onclose?: ((reason?: string) => void) | undefined;
+  /** Resolves as soon as the link is down, whoever closed it. Never rejects. */
+  readonly closed: Promise<LinkClosed>;
+}
+
+/** Options of {@link openTransport}. */
+export interface TransportOptions {
+  /** Bound on opening the link, in ms; 30 000 unless given. */
+  timeout?: number;
+  /** Gives up opening. Of no effect once the link is open. */
+  signal?: AbortSignal;
+  /** For errors: whose browser it is. */
+  sessionId?: string;
+  /** Hides the pages that the browser has when Playwright connects: right for `'isolated'`, wrong for `'persistent'`. */
+  hideFirstPage: boolean;
+  /** Sees every message that Playwright sees. */
+  meter?: Meter;
+}
+
+const OPEN_TIMEOUT_MS = 30_000;
+/** How long the other side may take to answer our goodbye, in ms: a dead one never does. */
+const GOODBYE_MS = 3_000;
+
+/**
+ * Opens a link to a browser's `cdpUrl`, for Playwright to talk through.
+ * @throws LeaseError `CONNECT_FAILED`, which holds no more of the `cdpUrl` than its host
+ * @throws PoolwrightError `ABORTED` when the signal fires, or the signal's own reason when that is a PoolwrightError
+ */
+export async function openTransport(cdpUrl: string, options: TransportOptions): Promise<CdpTransport> {
+  const { timeout = OPEN_TIMEOUT_MS, signal, sessionId } = options;
+  const { socket, cut } = await openSocket(cdpUrl, { timeout, signal, sessionId });
+  return new SocketTransport(socket, cut, cdpUrl, options);
+}
+
+/** Its fields are private to the language: whoever prints or serializes it sees neither address nor traffic. */
+class SocketTransport implements CdpTransport {
+  readonly closed: Promise<LinkClosed>;
+  onmessage: CdpTransport['onmessage'];
+
+  readonly #socket: WebSocket;
+  readonly #cut: () => void;
+  readonly #meter: Meter | undefined;
+  readonly #own: OwnCommands;
+  readonly #uploads: Uploads;
+  readonly #filter: FirstPageFilter | undefined;
+  #onclose: CdpTransport['onclose'];
+  /** Set once the link is down, until Playwright has been told. */
+  #end: LinkClosed | undefined;
+  #closing = false;
+  /** Why this side closed, where it was not asked to. */
+  #fault = '';
+
+  constructor(socket: WebSocket, cut: () => void, secret: string, options: TransportOptions) {
+    this.#socket = socket;
+    this.#cut = cut;
+    this.#meter = options.meter;
+    this.#own = new OwnCommands((message) => this.#put(message));
+    this.#uploads = new Uploads(this.#own, (message) => this.onmessage?.(message));
+    if (options.hideFirstPage) this.#filter = new FirstPageFilter(this.#own);
+    // Each message in a task of its own, as Playwright's own transport does: what Playwright does about a message it
+    // does in microtasks, and those must all have run before it sees the next (several come in one packet).
+    socket.addEventListener('message', ({ data }) => setImmediate(this.#deliver, data));
+    this.closed = new Promise((resolve) => {
+      socket.addEventListener('close', ({ code, reason }) => {
+        const byUs = this.#closing && this.#fault === '';
+        this.#closing = true;
+        this.#end = { code, reason: this.#fault || redactText(reason, [secret]), byUs };
+        resolve(this.#end);
+        this.#own.end();
+        // In line behind the messages that are still on their way to Playwright.
+        setImmediate(this.#tellEnd);
+      });
+    });
+  }
+
+  get onclose(): CdpTransport['onclose'] {
+    return this.#onclose;
+  }
+
+  set onclose(listener: CdpTransport['onclose']) {
+    this.#onclose = listener;
+    // The link may have gone down before Playwright listened: it would wait.
+    if (listener && this.#end) setImmediate(this.#tellEnd);
+  }
+
+  send(message: object): void {
+    this.#filter?.sent(message);
+    if (!this.#uploads.takes(message)) this.#put(keepOutOfCache(message));
+  }
+
+  close(): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#socket.close();
+    const timer = setTimeout(this.#cut, GOODBYE_MS);
+    void this.closed.then(() => clearTimeout(timer));
+  }
+
+  #put(message: object): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  readonly #deliver = (data: unknown): void => {
+    let message: CdpMessage;
+    try {
+      message = JSON.parse(String(data));
+    } catch {
+      // No word of what it was: it may hold anything.
+      this.#fail('a message was not JSON');
+      return;
+    }
+    if (this.#own.takes(message) || this.#filter?.hides(message)) return;
+    this.#meter?.observe(message);
+    this.onmessage?.(message);
+    for (const event of restoredEvents(message)) this.onmessage?.(event);
+  };
+
+  #fail(fault: string): void {
+    if (this.#closing) return;
+    this.#fault = fault;
+    this.close();
+  }
+
+  readonly #tellEnd = (): void => {
+    const listener = this.#onclose;
+    if (!this.#end || !listener) return;
+    const end = this.#end;
+    this.#end = undefined;
+    listener(describeClosed(end));
+  };
+}

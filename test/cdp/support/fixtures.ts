@@ -1,0 +1,93 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Browser } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import type { WebSocket } from 'ws';
+import { type CdpTransport, openTransport, type TransportOptions } from '../../../src/cdp/transport.ts';
+import { findChromium } from '../../../src/emulator/find-chromium.ts';
+import { test as base } from '../../emulator/support/fixtures.ts';
+import { CdpServer } from './cdp-server.ts';
+
+interface Fixtures {
+  /** Starts a server in a browser's place; see {@link CdpServer}. */
+  serve: (onLink?: (link: WebSocket, socket: Socket) => void) => Promise<CdpServer>;
+  /** The same, with the handshake in the test's hands. */
+  serveUpgrade: (upgrade: (request: IncomingMessage, socket: Socket) => void) => Promise<CdpServer>;
+  /** Opens a transport that is closed after the test. */
+  open: (cdpUrl: string, options?: Partial<TransportOptions>) => Promise<CdpTransport>;
+  /** Address of a fresh emulated browser that reaches this machine's loopback. */
+  cdpUrl: string;
+  /** Path of a Chromium whose `/tmp` is its own: as far from this machine's disk as a hosted browser's. */
+  remoteChromium: string;
+  /** Address of an emulated browser that has its own `/tmp`. */
+  remoteCdpUrl: string;
+  /** Playwright on a transport to the browser of `cdpUrl`. */
+  connectThrough: (options?: Partial<TransportOptions>) => Promise<{ browser: Browser; transport: CdpTransport }>;
+}
+
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
+  serve: async ({}, use) => {
+    const servers: CdpServer[] = [];
+    await use(async (onLink) => {
+      const server = await CdpServer.start(onLink);
+      servers.push(server);
+      return server;
+    });
+    for (const server of servers) await server.close();
+  },
+
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
+  serveUpgrade: async ({}, use) => {
+    const servers: CdpServer[] = [];
+    await use(async (upgrade) => {
+      const server = await CdpServer.withUpgrade(upgrade);
+      servers.push(server);
+      return server;
+    });
+    for (const server of servers) await server.close();
+  },
+
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
+  open: async ({}, use) => {
+    const transports: CdpTransport[] = [];
+    await use(async (cdpUrl, options) => {
+      const transport = await openTransport(cdpUrl, { hideFirstPage: true, ...options });
+      transports.push(transport);
+      return transport;
+    });
+    for (const transport of transports) transport.close();
+    await Promise.all(transports.map(({ closed }) => closed));
+  },
+
+  cdpUrl: async ({ start }, use) => {
+    const { api } = await start({ allowLoopback: true });
+    await use((await api.create()).body.cdpUrl);
+  },
+
+  remoteChromium: async ({ fakeChromium }, use) => {
+    const chromium = (await findChromium()).path;
+    // The profile folder lies in /tmp too: it is kept, under its own path.
+    const inside = `
+      for argument; do case "$argument" in --user-data-dir=*) profile="\${argument#*=}";; esac; done
+      keep="$(mktemp -d -p /var/tmp)"
+      mount --bind "$profile" "$keep" && mount -t tmpfs tmpfs /tmp && mkdir -p "$profile" &&
+      mount --bind "$keep" "$profile" && umount "$keep" && rmdir "$keep" && exec '${chromium}' "$@"`;
+    const script = inside.replaceAll("'", `'\\''`);
+    await use(await fakeChromium(`exec unshare --mount --propagation private sh -c '${script}' chromium "$@"`));
+  },
+
+  remoteCdpUrl: async ({ start, remoteChromium }, use) => {
+    const { api } = await start({ allowLoopback: true, chromium: remoteChromium });
+    await use((await api.create()).body.cdpUrl);
+  },
+
+  connectThrough: async ({ cdpUrl, open }, use) => {
+    await use(async (options) => {
+      const transport = await open(cdpUrl, options);
+      return { browser: await chromium.connectOverCDP(transport), transport };
+    });
+  },
+});
+
+export { expect } from '@playwright/test';

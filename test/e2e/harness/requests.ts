@@ -1,0 +1,22 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** A request that a server of this process answered. */
+export interface Answered {
+  method: string;
+  /** Without the query. */
+  path: string;
+  status: number;
+}
+
+/** Records every request that the servers of this process (an emulator started here) answer. */
+export function recordRequests(): { answered: Answered[]; stop(): void } {
+  const answered: Answered[] = [];
+  const onFinish = (message: unknown) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    const [path = ''] = (request.url ?? '').split('?');
+    answered.push({ method: request.method ?? '', path, status: response.statusCode });
+  };
+  subscribe('http.server.response.finish', onFinish);
+  return { answered, stop: () => void unsubscribe('http.server.response.finish', onFinish) };
+}

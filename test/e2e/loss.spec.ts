@@ -1,0 +1,96 @@
+import { expect, test } from './harness/fixtures.ts';
+import { descendants } from './harness/processes.ts';
+import { hostedAttachments, reportedTests, startPlaywright } from './harness/run-playwright.ts';
+import { wrappedConfig } from './harness/suites.ts';
+
+/** A browser that is lost in mid-test fails that test quickly and once, says why, and the next test runs on a fresh one. */
+
+const SUITE = `
+import { test, expect } from 'poolwright';
+test('loses it', async ({ page, hostedSession }) => {
+  await page.goto('/');
+  console.log('READY ' + hostedSession.sessionId);
+  await page.waitForSelector('never');
+});
+test('goes on', async ({ page }) => { await page.goto('/'); });`;
+
+/** The emulator runs in this process; its one browser is the Chromium below it that is no helper of another. */
+function chromium(): number {
+  const browsers = descendants(process.pid).filter(({ command }) => /chrom/.test(command) && !/--type=/.test(command));
+  const main = browsers.find(({ command }) => command.includes('--user-data-dir'));
+  if (!main) throw new Error(`no Chromium among ${JSON.stringify(browsers)}`);
+  return main.pid;
+}
+
+const ways = [
+  {
+    name: 'stopped by somebody',
+    options: '{}',
+    lose: ({ stop }: { stop(): Promise<void> }) => stop(),
+    says: /status "completed" at the service\): somebody stopped it before its time/,
+    endReason: 'lost',
+    within: 10_000,
+  },
+  {
+    name: 'crashed',
+    options: '{}',
+    lose: () => process.kill(chromium(), 'SIGKILL'),
+    says: /status "error" at the service\): the browser crashed/,
+    endReason: 'lost',
+    within: 10_000,
+  },
+  {
+    name: 'hung',
+    options: '{}',
+    lose: () => process.kill(chromium(), 'SIGSTOP'),
+    says: /it did not answer for 15 s; .*the browser hung, or the network to it was cut/,
+    endReason: 'lost',
+    within: 40_000,
+  },
+  {
+    name: 'at the end of its lease',
+    options: `{ pool: 'e2e' }`,
+    lose: () => undefined,
+    says: /its lease was over: the test took longer than what was left of the pool's `leaseTimeoutSeconds`/,
+    endReason: 'lost',
+    within: 45_000,
+  },
+];
+
+for (const { name, options, lose, says, endReason, within } of ways) {
+  test(name, async ({ newConsumer, service, site }) => {
+    if (options.includes('pool')) await service.client.createPool({ name: 'e2e', size: 1, leaseTimeoutSeconds: 30 });
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(options, 'timeout: 120_000,'),
+      'tests/a.spec.ts': SUITE,
+    });
+    const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    await run.printed(/READY \S+/);
+    const sessionId = /READY (\S+)/.exec(run.output())?.[1] ?? '';
+    const since = Date.now();
+    await lose({ stop: () => service.client.stopSession(sessionId) });
+    expect((await run.exit).code).toBe(1);
+    expect(Date.now() - since).toBeLessThan(within + 20_000); // the second test and the end of the run are in it
+
+    const [lost, next] = await reportedTests(consumer);
+    expect(lost?.results).toHaveLength(1);
+    expect(lost?.results[0]?.status).toBe('failed'); // not "timedOut"
+    expect(lost?.results[0]?.duration).toBeLessThan(within);
+    const said = (lost?.results[0]?.errors ?? []).map(({ message }) => message ?? '');
+    const ours = said.filter((message) => message.includes('The hosted browser was lost during this test'));
+    expect(ours, said.join('\n')).toHaveLength(1);
+    expect(ours[0]).toContain(`session ${sessionId} was lost`);
+    expect(ours[0]).toMatch(says);
+    const [attachment] = hostedAttachments(lost?.results[0]);
+    expect(attachment).toMatchObject({ sessionId, infrastructureFailure: expect.stringMatching(says) });
+
+    expect(next?.results[0]?.status).toBe('passed');
+    expect(hostedAttachments(next?.results[0])).toMatchObject([{ infrastructureFailure: null }]);
+    expect(hostedAttachments(next?.results[0])[0]?.sessionId).not.toBe(sessionId);
+    const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    expect(record.sessions[0]).toMatchObject({ sessionId, endReason, endConfirmed: true });
+    expect(run.output()).toContain('browser lost');
+    expect(await service.running()).toEqual([]);
+  });
+}
