@@ -51,7 +51,18 @@ const emulatorOptions = z.strictObject({
     .transform((names) => (Array.isArray(names) ? names : [names])),
   /** What goes wrong on purpose, from the first request on. `POST /__emulator/faults` adds more. Default none. */
   faults: z.array(faultRule).default([]),
-  /** Whatever is drawn by lot for faults is drawn from this number: the same one, the same faults. Default 1. */
+  /** Round-trip time of the CDP links, in ms: half of it each way. Default 0. Up to 10 000. */
+  rtt: z.number().min(0).max(10_000).default(0),
+  /** How much longer every browser takes to start, in ms; it counts against `startupDeadline`. Default 0. */
+  startDelay: z.number().min(0).max(180_000).default(0),
+  /** Up to this much more, in ms, another time for each start. Default 0. */
+  startJitter: z.number().min(0).max(180_000).default(0),
+  /**
+   * Share of all requests, 0 to 1, that fail as they do at a service far away: `429`, `500`, `502` and `503`, equally
+   * often. They are rules in the list of faults, after those of `faults`. Default 0.
+   */
+  errorRate: z.number().min(0).max(1).default(0),
+  /** Whatever is drawn by lot (faults, `startJitter`) is drawn from this number: the same one, the same lots. Default 1. */
   seed: z
     .int()
     .min(0)
