@@ -13,6 +13,14 @@ export default defineConfig({
     { name: 'unit', testDir: 'test/unit', fullyParallel: true },
     { name: 'emulator', testDir: 'test/emulator', timeout: 60_000 },
     { name: 'cdp', testDir: 'test/cdp', timeout: 60_000 },
+    // The long ones, and as many random runs as it takes to believe them, are in `npm run test:faults`.
+    {
+      name: 'faults',
+      testDir: 'test/faults',
+      timeout: 180_000,
+      fullyParallel: true,
+      ...(process.env.CHAOS_RUNS ? {} : { grepInvert: /@slow/ }),
+    },
     { name: 'e2e', testDir: 'test/e2e', timeout: 180_000 },
   ],
 });

@@ -10,7 +10,7 @@ import { openSocket } from './open-socket.ts';
 import { OwnCommands } from './own-commands.ts';
 import { Uploads } from './uploads.ts';
 
-/** What `chromium.connectOverCDP()` takes instead of an address (Playwright ≥ 1.62), and how its link ended. */
+/** What `chromium.connectOverCDP()` takes instead of an address (Playwright ≥ 1.61), and how its link ended. */
 export interface CdpTransport {
   send(message: object): void;
   /** Closes the link; the browser itself goes on. */

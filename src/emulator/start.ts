@@ -1,12 +1,13 @@
 import { createApp } from './app.ts';
 import { BrowserLauncher } from './browser/browser-launcher.ts';
 import { ProfileFolders } from './browser/profile-folders.ts';
+import type { Launcher } from './browser/running-browser.ts';
 import { CdpRelay } from './cdp-relay.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { befall } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
 import { findChromium } from './find-chromium.ts';
-import { type EmulatorOptions, resolveOptions } from './options.ts';
+import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
 import { type ListeningServer, listen } from './server.ts';
 import { EmulatorState } from './state/emulator-state.ts';
 
@@ -29,11 +30,8 @@ export interface Emulator {
  */
 export async function startWithClock(options: EmulatorOptions, clock: Clock): Promise<Emulator> {
   const settings = resolveOptions(options);
-  const { path: executable, source } = await findChromium(settings.chromium);
-  settings.log(`Chromium: ${executable} (${source})`);
-  const profiles = await ProfileFolders.create();
-  const { allowLoopback, chromiumArgs: extraArguments, log } = settings;
-  const launcher = new BrowserLauncher({ executable, extraArguments, allowLoopback, profiles, log });
+  const { log } = settings;
+  const launcher = settings.browser === 'stub' ? await stubLauncher() : await chromiumLauncher(settings);
   const state = new EmulatorState(settings, launcher, clock);
   const relay = new CdpRelay(state);
   const app = createApp(state, log, {
@@ -44,7 +42,7 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   try {
     server = await listen(app, relay, settings.port);
   } catch (error) {
-    await profiles.removeAll();
+    await launcher.stop();
     throw error;
   }
   const { port } = server;
@@ -55,7 +53,6 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
     await server.close();
     await state.stop();
     await launcher.stop();
-    await profiles.removeAll();
   };
   return {
     baseURL: `http://127.0.0.1:${port}`,
@@ -67,6 +64,19 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
     },
     browserPids: () => launcher.pids(),
   };
+}
+
+/** Loaded when asked for, with what it needs: no user of the emulator does. */
+async function stubLauncher(): Promise<Launcher> {
+  const { StubLauncher } = await import('./stub/stub-launcher.ts');
+  return StubLauncher.start();
+}
+
+async function chromiumLauncher({ allowLoopback, chromium, chromiumArgs, log }: EmulatorSettings): Promise<Launcher> {
+  const { path: executable, source } = await findChromium(chromium);
+  log(`Chromium: ${executable} (${source})`);
+  const profiles = await ProfileFolders.create();
+  return new BrowserLauncher({ executable, extraArguments: chromiumArgs, allowLoopback, profiles, log });
 }
 
 /**

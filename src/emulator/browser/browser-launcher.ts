@@ -79,6 +79,7 @@ export class BrowserLauncher implements Launcher {
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all([...this.#alive].map((child) => child.stop()));
+    await this.#options.profiles.removeAll();
   }
 
   async #start(child: BrowserProcess, spec: BrowserSpec): Promise<DevToolsAddress> {

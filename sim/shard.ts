@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectToBroker } from '../src/broker/client.ts';
+import type { LeaseParams } from '../src/broker/protocol.ts';
+import { type StartedBroker, startBroker } from '../src/broker/start.ts';
+
+/** One shard of a run as its broker sees it: real broker process, real sockets, and workers that only hold browsers. */
+
+export interface ShardOptions {
+  baseURL: string;
+  apiKey: string;
+  shard: { current: number; total: number };
+  workers: number;
+  /** Test groups of the shard: what one worker runs in one go. */
+  groups: number;
+  /** ms of one group; drawn for each. */
+  groupMs(): number;
+  pool: string | null;
+}
+
+export interface ShardResult {
+  /** ms each worker waited for its first browser. */
+  waits: number[];
+  /** ms from the first worker's start to the end of the last group. */
+  took: number;
+  /** Workers that got no browser. */
+  failures: string[];
+  /** Browsers that this shard had. */
+  leases: number;
+}
+
+const ACQUIRE_TIMEOUT_MS = 900_000;
+
+/** Starts the shard's broker; `run` then works through its groups. */
+export async function startShard(options: ShardOptions): Promise<{ run(): Promise<ShardResult> }> {
+  const { baseURL, apiKey, shard, workers, pool } = options;
+  const plan: LeaseParams['plan'] = {
+    pool,
+    fallback: 'fail',
+    session: {},
+    reuse: 'run',
+    acquireTimeout: ACQUIRE_TIMEOUT_MS,
+  };
+  const broker = await startBroker({
+    runId: 'sim',
+    service: { kind: 'hosted', baseURL, apiKey },
+    recordFolder: null,
+    workers,
+    shard,
+    suite: 'sim000',
+    ledgerFolder: null,
+    overRuns: [],
+    projects: [{ name: '', plan }],
+  });
+  return { run: () => work(broker, plan, options) };
+}
+
+async function work(broker: StartedBroker, plan: LeaseParams['plan'], options: ShardOptions): Promise<ShardResult> {
+  const { workers, groups, groupMs } = options;
+  const since = Date.now();
+  const waits: number[] = [];
+  const failures: string[] = [];
+  let next = 0;
+  // As in Playwright, a worker has its group before it asks for a browser, and keeps the browser for the groups after.
+  const worker = async (index: number) => {
+    next += 1;
+    const line = await connectToBroker(broker.address, 'worker');
+    const asked = Date.now();
+    try {
+      const place = { project: '', workerIndex: index, parallelIndex: index };
+      const { sessionId } = await line.lease({ plan, ...place, needMs: 10_000 });
+      waits.push(Date.now() - asked);
+      for (;;) {
+        await delay(groupMs());
+        if (next >= groups) break;
+        next += 1;
+      }
+      await line.giveBack({ sessionId, condition: 'healthy' });
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error));
+    } finally {
+      line.close();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, groups) }, (_, index) => worker(index)));
+  const took = Date.now() - since;
+  const { sessions } = await broker.finish();
+  return { waits, took, failures, leases: sessions.length };
+}

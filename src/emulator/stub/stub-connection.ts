@@ -1,0 +1,97 @@
+import type { WebSocket } from 'ws';
+import { acknowledge, CdpError, type Command, command, type Result } from './protocol.ts';
+import { type CommandTarget, type SessionHost, StubSession, type StubTarget } from './stub-session.ts';
+
+/** One client of a stub browser: its socket, and its sessions on it. */
+export class StubConnection implements SessionHost {
+  readonly root: StubSession = new StubSession(this, { isRoot: true });
+  readonly #sessions = new Map<string | undefined, StubSession>([[undefined, this.root]]);
+  readonly #socket: WebSocket;
+  readonly #browser: CommandTarget;
+  #heldBack: string[] | undefined;
+
+  constructor(socket: WebSocket, browser: CommandTarget) {
+    this.#socket = socket;
+    this.#browser = browser;
+    socket.on('error', () => socket.terminate());
+    socket.on('message', (data) => this.#receive(String(data)));
+  }
+
+  get sessions(): StubSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  send(message: object): void {
+    const text = JSON.stringify(message);
+    if (this.#heldBack) this.#heldBack.push(text);
+    else this.#socket.send(text);
+  }
+
+  open(page?: StubTarget): StubSession {
+    const session = new StubSession(this, { isRoot: false, page });
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  close(session: StubSession): void {
+    this.#sessions.delete(session.id);
+  }
+
+  /** Reads nothing, pings included, and says nothing, as a process that stands still. */
+  stall(): void {
+    this.#heldBack ??= [];
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    const texts = this.#heldBack ?? [];
+    this.#heldBack = undefined;
+    for (const text of texts) this.#socket.send(text);
+    this.#socket.resume();
+  }
+
+  /** As the end of a process: no close frame. */
+  drop(): void {
+    this.#socket.terminate();
+  }
+
+  #receive(text: string): void {
+    const parsed = command.safeParse(parseJson(text));
+    if (!parsed.success) {
+      this.send({ error: { code: -32_700, message: 'The message is no CDP command' } });
+      return;
+    }
+    const { id, sessionId } = parsed.data;
+    const succeed = (result: Result) => this.send({ id, sessionId, result });
+    const fail = (error: Error) => {
+      const code = error instanceof CdpError ? error.code : -32_602;
+      this.send({ id, sessionId, error: { code, message: error.message } });
+    };
+    try {
+      const answer = this.#answer(parsed.data);
+      // At once where it can be: clients rely on the order of answers and events.
+      if (answer instanceof Promise) answer.then(succeed).catch(fail);
+      else succeed(answer);
+    } catch (error) {
+      fail(error as Error);
+    }
+  }
+
+  #answer({ method, params, sessionId }: Command): Result | Promise<Result> {
+    const session = this.#sessions.get(sessionId);
+    if (!session) throw new CdpError('Session with given id not found.', -32_001);
+    return (
+      session.page?.handle(method, params, session) ??
+      this.#browser.handle(method, params, session) ??
+      acknowledge(method)
+    );
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

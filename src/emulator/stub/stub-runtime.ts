@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { CdpError, type Params, type Result } from './protocol.ts';
+import { exceptionDetails, remoteObject } from './remote-object.ts';
+import type { StubDocument } from './stub-document.ts';
+import type { CommandTarget, StubSession } from './stub-session.ts';
+import { StubWorld } from './stub-world.ts';
+
+const evaluate = z.object({
+  expression: z.string(),
+  contextId: z.int().optional(),
+  returnByValue: z.boolean().default(false),
+  awaitPromise: z.boolean().default(false),
+});
+const callFunction = z.object({
+  functionDeclaration: z.string(),
+  objectId: z.string().optional(),
+  executionContextId: z.int().optional(),
+  arguments: z
+    .array(
+      z.object({
+        value: z.unknown().optional(),
+        objectId: z.string().optional(),
+        unserializableValue: z.string().optional(),
+      }),
+    )
+    .default([]),
+  returnByValue: z.boolean().default(false),
+  awaitPromise: z.boolean().default(false),
+});
+const ofObject = z.object({ objectId: z.string() });
+
+export interface RuntimeContext {
+  frameId: string;
+  userAgent: string;
+  /** Those that have a session with the page now. */
+  sessions: () => StubSession[];
+  onDocumentClosed: () => void;
+}
+
+/** The `Runtime` domain of a page: its worlds, made anew with each document. */
+export class StubRuntime implements CommandTarget {
+  readonly #context: RuntimeContext;
+  readonly #worlds = new Map<number, StubWorld>();
+  readonly #scripts: { source: string; world: string }[] = [];
+  readonly #bindings = new Set<string>();
+  #document: StubDocument;
+  #lastWorld = 0;
+
+  constructor(context: RuntimeContext, document: StubDocument) {
+    this.#context = context;
+    this.#document = document;
+    this.#add('');
+  }
+
+  /** A new document: new worlds. */
+  reset(document: StubDocument): void {
+    this.#document = document;
+    const names = new Set(['', ...this.#scripts.map(({ world }) => world)]);
+    this.#worlds.clear();
+    this.#emit('Runtime.executionContextsCleared', {});
+    for (const name of names) this.#add(name);
+  }
+
+  /** The world of that name; made if there is none. */
+  isolatedWorld(name: string): StubWorld {
+    return [...this.#worlds.values()].find((world) => world.name === name) ?? this.#add(name);
+  }
+
+  /** A script for every document to come; its answer is its number. */
+  addScript(source: string, world: string): number {
+    return this.#scripts.push({ source, world });
+  }
+
+  handle(method: string, params: Params, session: StubSession) {
+    return this.#handlers[method]?.(params, session);
+  }
+
+  readonly #handlers: Record<string, (params: Params, session: StubSession) => Result | Promise<Result>> = {
+    'Runtime.enable': (_params, session) => {
+      session.enabled.add('Runtime');
+      for (const { description } of this.#worlds.values()) {
+        session.emit('Runtime.executionContextCreated', { context: description });
+      }
+      return {};
+    },
+    'Runtime.addBinding': ({ name }) => {
+      this.#bindings.add(String(name));
+      for (const world of this.#worlds.values()) world.bind(String(name));
+      return {};
+    },
+    'Runtime.evaluate': (params) => {
+      const { expression, contextId, ...how } = evaluate.parse(params);
+      const world = this.#world(contextId);
+      return answer(world, how, () => world.run(expression));
+    },
+    'Runtime.callFunctionOn': (params) => {
+      const { functionDeclaration, objectId, executionContextId, arguments: args, ...how } = callFunction.parse(params);
+      const world = objectId === undefined ? this.#world(executionContextId) : this.#worldOf(objectId);
+      return answer(world, how, () => {
+        const called = world.run(`(${functionDeclaration})`) as (...args: unknown[]) => unknown;
+        const values = args.map((arg) => {
+          if (arg.objectId !== undefined) return this.#worldOf(arg.objectId).kept(arg.objectId);
+          return arg.unserializableValue === undefined ? arg.value : world.run(arg.unserializableValue);
+        });
+        return called.apply(objectId === undefined ? undefined : world.kept(objectId), values);
+      });
+    },
+    'Runtime.getProperties': (params) => {
+      const { objectId } = ofObject.parse(params);
+      const world = this.#worldOf(objectId);
+      const properties = Object.getOwnPropertyDescriptors(Object(world.kept(objectId)));
+      const result = Object.entries(properties).map(([name, { value, enumerable }]) => {
+        return { name, enumerable, configurable: true, isOwn: true, value: remoteObject(value, false, world) };
+      });
+      return { result };
+    },
+    'Runtime.releaseObject': (params) => {
+      const { objectId } = ofObject.parse(params);
+      this.#worlds.get(Number.parseInt(objectId, 10))?.release(objectId);
+      return {};
+    },
+  };
+
+  #add(name: string): StubWorld {
+    const id = ++this.#lastWorld;
+    const { frameId, onDocumentClosed, userAgent } = this.#context;
+    const world = new StubWorld({
+      id,
+      name,
+      frameId,
+      document: this.#document,
+      userAgent,
+      scripts: () => this.#scripts.filter((script) => script.world === name).map(({ source }) => source),
+      bindings: () => [...this.#bindings],
+      onConsole: (type, args) => {
+        const remote = args.map((arg) => remoteObject(arg, false, world));
+        this.#emit('Runtime.consoleAPICalled', { type, args: remote, executionContextId: id, timestamp: Date.now() });
+      },
+      onBinding: (binding, payload) => {
+        this.#emit('Runtime.bindingCalled', { name: binding, payload: String(payload), executionContextId: id });
+      },
+      onDocumentClosed,
+    });
+    this.#worlds.set(id, world);
+    this.#emit('Runtime.executionContextCreated', { context: world.description });
+    return world;
+  }
+
+  #emit(method: string, params: object): void {
+    for (const session of this.#context.sessions()) if (session.enabled.has('Runtime')) session.emit(method, params);
+  }
+
+  #world(id: number | undefined): StubWorld {
+    const world = id === undefined ? this.isolatedWorld('') : this.#worlds.get(id);
+    if (!world) throw new CdpError('Cannot find context with specified id');
+    return world;
+  }
+
+  #worldOf(objectId: string): StubWorld {
+    return this.#world(Number.parseInt(objectId, 10));
+  }
+}
+
+async function answer(
+  world: StubWorld,
+  { returnByValue, awaitPromise }: { returnByValue: boolean; awaitPromise: boolean },
+  work: () => unknown,
+): Promise<Result> {
+  try {
+    const value = work();
+    return { result: remoteObject(awaitPromise ? await value : value, returnByValue, world) };
+  } catch (thrown) {
+    return { result: remoteObject(undefined, true, world), exceptionDetails: exceptionDetails(thrown, world) };
+  }
+}

@@ -1,0 +1,224 @@
+import type { FaultRule } from 'poolwright/emulator';
+import { poolwright } from '../e2e/harness/command.ts';
+import type { Consumer } from '../e2e/harness/consumer.ts';
+import { expect, test } from '../e2e/harness/fixtures.ts';
+import { recordRequests } from '../e2e/harness/requests.ts';
+import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../e2e/harness/run-playwright.ts';
+import type { TestService } from '../e2e/harness/service.ts';
+import { STAYS, suite, wrappedConfig } from '../e2e/harness/suites.ts';
+
+/** Real suites against a service that misbehaves: nothing is left, nothing is asked for in vain, and the user is told. */
+
+const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
+const STOP = { method: 'DELETE', path: '/v1/browser/session' } as const;
+const ACQUIRE = { method: 'POST', path: '/v1/browser/pools/*/acquire' } as const;
+const RELEASE = { method: 'POST', path: '/v1/browser/pools/*/release' } as const;
+
+const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('/'); });`);
+
+async function addFaults({ emulator }: TestService, faults: FaultRule[]): Promise<void> {
+  const response = await fetch(`${emulator.baseURL}/__emulator/faults`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ faults }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+}
+
+async function record(consumer: Consumer) {
+  return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+}
+
+/** Nothing runs, and the run's record says that each session's end was confirmed. */
+async function expectClean(consumer: Consumer, service: TestService): Promise<void> {
+  expect(await service.running()).toEqual([]);
+  const { sessions } = await record(consumer);
+  expect(sessions.filter(({ endConfirmed }: { endConfirmed: boolean }) => !endConfirmed)).toEqual([]);
+}
+
+test.describe('giving back', () => {
+  const faults: { name: string; effect: FaultRule['effect'] }[] = [
+    { name: 'answers 500 twice', effect: { status: 500 } },
+    { name: 'answers 502 that is not JSON, twice', effect: { status: 502, body: '<html>Bad gateway</html>' } },
+    { name: 'is reset twice', effect: { reset: true } },
+    { name: 'has its answer lost twice', effect: { loseAnswer: true } },
+  ];
+  for (const { name, effect } of faults) {
+    for (const options of ['{}', `{ pool: 'e2e', fallback: 'fail' }`]) {
+      test(`${name}, with ${options}`, async ({ newConsumer, service, site }) => {
+        await service.client.createPool({ name: 'e2e', size: 1 });
+        await addFaults(service, [
+          { match: STOP, effect, count: 2 },
+          { match: RELEASE, effect, count: 2 },
+        ]);
+        const consumer = await newConsumer();
+        await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': OPENS });
+        const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+        expect(run.code, run.output).toBe(0);
+        expect((await record(consumer)).sessions).toHaveLength(1);
+        await expectClean(consumer, service);
+      });
+    }
+  }
+
+  test('is never confirmed: said at the end, kept in the ledger, swept by the next run @slow', async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    await addFaults(service, [{ id: 'no-stop', match: STOP, effect: { status: 500 } }]);
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
+    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    const [left] = await service.running();
+    expect(run.output).toContain(`NOT CONFIRMED ENDED: session ${left}`);
+    expect((await record(consumer)).sessions).toMatchObject([{ sessionId: left, endConfirmed: false }]);
+    await addFaults(service, [{ id: 'no-stop', match: { path: '/v1/nothing' }, effect: { status: 500 } }]);
+    const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+    expect(JSON.parse(swept.stdout).stopped).toMatchObject([{ sessionId: left }]);
+    expect(await service.running()).toEqual([]);
+  });
+});
+
+test.describe('asking', () => {
+  test('a create whose answer is lost is found by its note: one browser, one session', async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    await addFaults(service, [{ match: CREATE, effect: { loseAnswer: true }, count: 1 }]);
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
+    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    expect(await service.allSessions()).toBe(1);
+    await expectClean(consumer, service);
+  });
+
+  test('a browser that was created and cannot be connected to is given back, and another one taken', async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    await addFaults(service, [{ match: { path: '/cdp/*' }, effect: { status: 500 }, count: 1 }]);
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
+    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    const { sessions } = await record(consumer);
+    expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual(['connect-failed', 'idle']);
+    await expectClean(consumer, service);
+  });
+
+  test('503 and 429 to several workers: one of them tries again, the others wait for it', async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
+    await addFaults(service, [
+      { match: CREATE, effect: { status: 503, body: busy, headers: { 'Retry-After': '2' } }, count: 3 },
+      { match: CREATE, effect: { status: 429, body: '<html>Slow down</html>' }, count: 1 },
+    ]);
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
+    });
+    const requests = recordRequests();
+    const run = await runPlaywright(consumer, ['--workers=3'], { ...service.env, SITE_URL: site.url });
+    requests.stop();
+    expect(run.code, run.output).toBe(0);
+    expect(run.output).toMatch(
+      /without a browser for 3 s: waiting for the service to start one \(the service answered \d+, asking again\)/,
+    );
+    const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
+    // The three that were under way together are refused together; then one asks and is refused; then all get theirs.
+    expect(creates.filter(({ status }) => status !== 200)).toHaveLength(4);
+    await expectClean(consumer, service);
+  });
+
+  test('402: the whole run stops asking, and every test has the same one-line error', async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    await addFaults(service, [{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
+    });
+    const requests = recordRequests();
+    const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
+    requests.stop();
+    expect(run.code, run.output).toBe(1);
+    const errors = (await reportedTests(consumer)).map(({ results }) => results[0]?.error?.message ?? '');
+    expect(errors).toHaveLength(5);
+    expect(new Set(errors).size).toBe(1);
+    expect(errors[0]).toContain('402 "Insufficient balance". The workspace is out of credit');
+    expect(errors[0]?.split('\n')).toHaveLength(1);
+    // Two were under way before the first answer; nobody asked after it.
+    expect(requests.answered.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2);
+    expect((await record(consumer)).leaseFailures).toHaveLength(1);
+  });
+});
+
+test('a link that is cut in mid-test: said as that, and the session is not left running', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  await addFaults(service, [{ match: { ...CREATE, nth: 1 }, effect: { cutLink: true, afterMs: 4_000 } }]);
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/a.spec.ts': suite(`
+      test('loses it', async ({ page }) => { await page.goto('/'); await page.waitForSelector('never'); });
+      test('goes on', async ({ page }) => { await page.goto('/'); });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(1);
+  const [lost, next] = await reportedTests(consumer);
+  expect(lost?.results[0]?.status).toBe('failed');
+  expect(hostedAttachments(lost?.results[0])[0]?.infrastructureFailure).toMatch(
+    /status "active" at the service\): the link to it was cut while the browser went on/,
+  );
+  expect(next?.results[0]?.status).toBe('passed');
+  await expectClean(consumer, service);
+});
+
+test.describe('death while a browser is on its way', () => {
+  const deaths = [
+    { name: 'SIGKILL of the runner', signal: 'SIGKILL', whom: 'runner' },
+    { name: 'SIGTERM to the runner', signal: 'SIGTERM', whom: 'runner' },
+    { name: 'Ctrl-C', signal: 'SIGINT', whom: 'group' },
+  ] as const;
+  for (const { name, signal, whom } of deaths) {
+    for (const [what, rule] of Object.entries({ create: CREATE, acquire: ACQUIRE })) {
+      test(`${name} during a slow ${what}`, async ({ newConsumer, service, site }) => {
+        const options = what === 'acquire' ? `{ pool: { create: { size: 1 } } }` : '{}';
+        await addFaults(service, [{ match: rule, effect: { delayMs: 3_000 } }]);
+        const consumer = await newConsumer();
+        await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': STAYS });
+        const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+        const matched = async () => {
+          const response = await fetch(`${service.emulator.baseURL}/__emulator/faults`, {
+            headers: { authorization: `Bearer ${service.emulator.apiKey}` },
+          });
+          return ((await response.json()) as { faults: { matched: number }[] }).faults[0]?.matched;
+        };
+        await expect.poll(matched, { timeout: 20_000 }).toBe(1);
+        const pid = run.child.pid ?? 0;
+        process.kill(whom === 'group' ? -pid : pid, signal);
+        await run.exit;
+        // Its ledger is empty when the broker has seen everything ended.
+        const swept = async () =>
+          JSON.parse((await poolwright(['sweep', '--json'], service.env, consumer.folder)).stdout);
+        await expect.poll(async () => (await swept()).alive, { timeout: 10_000 }).toEqual([]);
+        await expect.poll(() => service.running(), { timeout: 10_000 }).toEqual([]);
+        await expect.poll(() => service.client.listPools(), { timeout: 10_000 }).toEqual([]);
+      });
+    }
+  }
+});

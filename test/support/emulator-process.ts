@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+
+/** An emulator in a process of its own. */
+export interface EmulatorProcess {
+  baseURL: string;
+  apiKey: string;
+  pid: number;
+  /** Ends it and every browser; resolves when the process is gone. */
+  stop(): Promise<void>;
+}
+
+/** Options that can be written down: no functions. */
+type PlainOptions = Omit<EmulatorOptions, 'onLog'>;
+
+/** Starts one from the built package. It ends with this process at the latest: its pipe breaks then. */
+export async function startEmulatorProcess(options: PlainOptions = {}): Promise<EmulatorProcess> {
+  const script = join(import.meta.dirname, 'emulator-process.mjs');
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const stop = async () => {
+    child.stdin.end();
+    await exited;
+  };
+  const line = once(createInterface({ input: child.stdout }), 'line');
+  const failed = exited.then(([code]) => {
+    throw new Error(`The emulator's process ended with ${code} before it served`);
+  });
+  const [text] = (await Promise.race([line, failed])) as [string];
+  failed.catch(() => undefined);
+  return { ...JSON.parse(text), stop };
+}
