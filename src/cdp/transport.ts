@@ -1,6 +1,8 @@
 import type { WebSocket } from 'undici';
 import { redactText } from '../redact.ts';
 import { keepOutOfCache, restoredEvents } from './back-forward-cache.ts';
+import { type BridgedHosts, NetworkBridge } from './bridge.ts';
+import type { BridgeFetcher } from './bridge-fetch.ts';
 import { Downloads } from './downloads.ts';
 import { FirstPageFilter } from './hide-first-page.ts';
 import { describeClosed, type LinkClosed } from './link-closed.ts';
@@ -34,6 +36,8 @@ export interface TransportOptions {
   hideFirstPage: boolean;
   /** Sees every message that Playwright sees. */
   meter?: Meter;
+  /** Hosts that the browser's pages reach through this machine; none unless given. */
+  bridge?: BridgedHosts | undefined;
 }
 
 const OPEN_TIMEOUT_MS = 30_000;
@@ -48,7 +52,9 @@ const GOODBYE_MS = 3_000;
 export async function openTransport(cdpUrl: string, options: TransportOptions): Promise<CdpTransport> {
   const { timeout = OPEN_TIMEOUT_MS, signal, sessionId } = options;
   const { socket, cut } = await openSocket(cdpUrl, { timeout, signal, sessionId });
-  return new SocketTransport(socket, cut, cdpUrl, options);
+  // Loaded where there is a bridge, and nowhere else.
+  const fetcher = options.bridge && new (await import('./bridge-fetch.ts')).BridgeFetcher();
+  return new SocketTransport(socket, cut, cdpUrl, options, fetcher);
 }
 
 /** Its fields are private to the language: whoever prints or serializes it sees neither address nor traffic. */
@@ -63,6 +69,7 @@ class SocketTransport implements CdpTransport {
   readonly #uploads: Uploads;
   readonly #downloads: Downloads;
   readonly #filter: FirstPageFilter | undefined;
+  readonly #bridge: NetworkBridge | undefined;
   #onclose: CdpTransport['onclose'];
   /** Set once the link is down, until Playwright has been told. */
   #end: LinkClosed | undefined;
@@ -70,15 +77,22 @@ class SocketTransport implements CdpTransport {
   /** Why this side closed, where it was not asked to. */
   #fault = '';
 
-  constructor(socket: WebSocket, cut: () => void, secret: string, options: TransportOptions) {
+  constructor(
+    socket: WebSocket,
+    cut: () => void,
+    secret: string,
+    { bridge: hosts, hideFirstPage, meter }: TransportOptions,
+    fetcher: BridgeFetcher | undefined,
+  ) {
     this.#socket = socket;
     this.#cut = cut;
-    this.#meter = options.meter;
+    this.#meter = meter;
     this.#own = new OwnCommands((message) => this.#put(message));
     const pass = (message: CdpMessage) => this.onmessage?.(message);
     this.#uploads = new Uploads(this.#own, pass);
     this.#downloads = new Downloads(this.#own, pass);
-    if (options.hideFirstPage) this.#filter = new FirstPageFilter(this.#own);
+    if (hideFirstPage) this.#filter = new FirstPageFilter(this.#own);
+    if (hosts && fetcher) this.#bridge = new NetworkBridge({ hosts, commands: this.#own, fetcher, pass });
     // Each message in a task of its own, as Playwright's own transport does: what Playwright does about a message it
     // does in microtasks, and those must all have run before it sees the next (several come in one packet).
     socket.addEventListener('message', ({ data }) => setImmediate(this.#deliver, data));
@@ -90,6 +104,7 @@ class SocketTransport implements CdpTransport {
         resolve(this.#end);
         this.#own.end();
         this.#downloads.end();
+        this.#bridge?.end();
         // In line behind the messages that are still on their way to Playwright.
         setImmediate(this.#tellEnd);
       });
@@ -108,7 +123,9 @@ class SocketTransport implements CdpTransport {
 
   send(message: object): void {
     this.#filter?.sent(message);
-    if (!this.#uploads.takes(message)) this.#put(this.#downloads.redirect(keepOutOfCache(message)));
+    if (this.#uploads.takes(message)) return;
+    const command = this.#bridge ? this.#bridge.redirect(message) : message;
+    if (command) this.#put(this.#downloads.redirect(keepOutOfCache(command)));
   }
 
   close(): void {
@@ -134,7 +151,7 @@ class SocketTransport implements CdpTransport {
     }
     if (this.#own.takes(message) || this.#filter?.hides(message)) return;
     this.#meter?.observe(message);
-    if (this.#downloads.holds(message)) return;
+    if (this.#downloads.holds(message) || this.#bridge?.takes(message)) return;
     this.onmessage?.(message);
     for (const event of restoredEvents(message)) this.onmessage?.(event);
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createPoolRequest, createSessionRequest } from '../service/schemas/index.ts';
+import { NetworkRuleError, parseNetworkRules } from './network-rules.ts';
 
 /** What a user may write: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
 
@@ -12,6 +13,17 @@ const poolOption = z.union([z.string().min(1), runPool]);
 
 const acquireTimeout = z.number().min(ACQUIRE_TIMEOUT_MS.min).max(ACQUIRE_TIMEOUT_MS.max);
 
+/** `'auto'`, or rules that can be read. */
+const exposeNetwork = z.string().superRefine((text, context) => {
+  if (text === 'auto') return;
+  try {
+    parseNetworkRules(text);
+  } catch (error) {
+    if (!(error instanceof NetworkRuleError)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+  }
+});
+
 const projectFields = {
   pool: poolOption.optional(),
   fallback: z.enum(['session', 'fail']).optional(),
@@ -19,6 +31,7 @@ const projectFields = {
   reuse: z.enum(['run', 'worker', 'test']).optional(),
   acquireTimeout: acquireTimeout.optional(),
   metering: z.boolean().optional(),
+  exposeNetwork: exposeNetwork.optional(),
 };
 
 /** Options of one project (`use.hosted`). */
@@ -68,6 +81,13 @@ export interface ProjectHostedOptions {
   acquireTimeout?: number;
   /** Observe the bytes each test's pages move. Default `true`. */
   metering?: boolean;
+  /**
+   * Hosts that pages of the hosted browser reach through this machine, such as the suite's own server: rules between
+   * commas, in Playwright's syntax, each a host (`staging.internal`), hosts (`*.internal`), an IP address,
+   * `<loopback>`, or `*` for every host, with an optional `:port`. `''`: none. `'auto'` (default): `<loopback>` when
+   * `use.baseURL` or a `webServer` is there, else none. A malformed rule is an OptionsError that names it.
+   */
+  exposeNetwork?: string;
 }
 
 /** Options of `withHostedBrowsers`. An unknown key is an error that names it and the nearest known one. */

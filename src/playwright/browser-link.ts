@@ -3,6 +3,7 @@ import type { LeasedBrowser } from '../broker/protocol.ts';
 import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import { Meter } from '../cdp/meter.ts';
 import { supportsTransport } from '../cdp/supports-transport.ts';
+import { parseNetworkRules } from '../options/network-rules.ts';
 import { connectByAddress, connectThroughTransport } from './cdp-connection.ts';
 import { meterContext } from './context-metering.ts';
 import type { Loss } from './loss.ts';
@@ -27,6 +28,8 @@ export interface BrowserLink extends RecordedLink {
 /** Settings of a link. */
 export interface LinkOptions {
   metering: boolean;
+  /** Rules for the hosts that pages reach through this machine; empty: none. */
+  exposeNetwork: string;
   /** Called once when the browser does not answer any more. */
   onSilent(): void;
 }
@@ -41,9 +44,12 @@ export async function openLink(
   options: LinkOptions,
 ): Promise<BrowserLink> {
   const meter = options.metering ? new Meter() : null;
-  const hasTransport = await supportsTransport(chromium);
+  const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
+  // The bridge is part of our transport: a Playwright that takes none is led through it.
+  const takesTransport = await supportsTransport(chromium);
+  const hasTransport = takesTransport || bridge !== null;
   const { browser, closed, close, cut } = hasTransport
-    ? await connectThroughTransport(chromium, lease, meter)
+    ? await connectThroughTransport(chromium, lease, { meter, bridge, byAddress: !takesTransport })
     : await connectByAddress(chromium, lease);
   let loss: Loss | null = null;
   const watchdog = watch(browser, (seconds) => {

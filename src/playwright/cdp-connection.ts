@@ -1,7 +1,9 @@
 import type { Browser, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../broker/protocol.ts';
+import type { BridgedHosts } from '../cdp/bridge.ts';
 import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import type { Meter } from '../cdp/meter.ts';
+import type { CdpTransport } from '../cdp/transport.ts';
 import { LeaseError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 
@@ -19,15 +21,24 @@ export interface CdpConnection {
 /** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
+/** What our transport does beside carrying messages. */
+export interface TransportUse {
+  /** Sees everything that the browser says. */
+  meter: Meter | null;
+  /** Hosts that pages reach through this machine. */
+  bridge: BridgedHosts | null;
+  /** This Playwright takes an address and no transport: it is given one of this machine, with the transport behind. */
+  byAddress: boolean;
+}
+
 /**
- * Connects with a transport of ours (Playwright ≥ 1.61).
- * @param meter sees everything that the browser says
+ * Connects with a transport of ours.
  * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
  */
 export async function connectThroughTransport(
   chromium: BrowserType,
   { cdpUrl, sessionId }: LeasedBrowser,
-  meter: Meter | null,
+  { meter, bridge, byAddress }: TransportUse,
 ): Promise<CdpConnection> {
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
   const { openTransport } = await import('../cdp/transport.ts');
@@ -37,6 +48,7 @@ export async function connectThroughTransport(
     sessionId,
     hideFirstPage: true,
     ...(meter && { meter }),
+    ...(bridge && { bridge }),
   });
   const { closed } = transport;
   let cut: LinkClosed | null = null;
@@ -46,7 +58,9 @@ export async function connectThroughTransport(
   try {
     // Zero would mean no bound at all.
     const timeout = Math.max(1, deadline - performance.now());
-    const browser = await chromium.connectOverCDP(transport, { timeout });
+    const browser = byAddress
+      ? await chromium.connectOverCDP(await tunnelTo(transport), { timeout })
+      : await chromium.connectOverCDP(transport, { timeout });
     return { browser, closed, close: () => browser.close(), cut: () => transport.close() };
   } catch (error) {
     transport.close();
@@ -78,6 +92,11 @@ export async function connectByAddress(
   } catch (error) {
     throw connectFailed(sessionId, reasonOf(error, cdpUrl));
   }
+}
+
+async function tunnelTo(transport: CdpTransport): Promise<string> {
+  const { openTunnel } = await import('../cdp/tunnel.ts');
+  return await openTunnel(transport);
 }
 
 /** No `cause`: Playwright's error may hold the address. */

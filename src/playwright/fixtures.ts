@@ -1,6 +1,7 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
 import type { BrokerAddress } from '../broker/config.ts';
 import { OptionsError, type PoolwrightError } from '../errors.ts';
+import { exposedNetwork } from '../options/expose-network.ts';
 import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
 import { DEFAULTS } from '../options/schema.ts';
 import { browserHandle } from './browser-handle.ts';
@@ -40,6 +41,11 @@ export async function provideHostedBrowser(
       broker,
       plan: leasePlan(options, process.env),
       metering: options.metering ?? DEFAULTS.metering,
+      exposeNetwork: exposedNetwork(options.exposeNetwork, {
+        // The second one is how Playwright hands on the address of a `webServer` that names a port.
+        baseURL: workerInfo.project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
+        webServer: workerInfo.config.webServer,
+      }),
       project: workerInfo.project.name,
       workerIndex: workerInfo.workerIndex,
       parallelIndex: workerInfo.parallelIndex,

@@ -14,6 +14,8 @@ export interface HostedBrowserOptions {
   broker: BrokerAddress;
   plan: LeasePlan;
   metering: boolean;
+  /** Rules for the hosts that pages reach through this machine; empty: none. */
+  exposeNetwork: string;
   project: string;
   workerIndex: number;
   parallelIndex: number;
@@ -168,13 +170,14 @@ export class HostedBrowser {
   }
 
   private async lease(): Promise<BrowserLink> {
-    const { plan, project, workerIndex, parallelIndex, chromium, metering } = this.options;
+    const { plan, project, workerIndex, parallelIndex, chromium, metering, exposeNetwork } = this.options;
     for (let attempt = 1; ; attempt += 1) {
       const { needMs } = this;
       const lease = await this.broker.ask((line) => line.lease({ plan, project, workerIndex, parallelIndex, needMs }));
       try {
         // A browser that falls silent is ended at the service: that closes its link, and every call on it fails at once.
-        return await openLink(chromium, lease, { metering, onSilent: () => void this.giveBack(lease, 'lost') });
+        const onSilent = () => void this.giveBack(lease, 'lost');
+        return await openLink(chromium, lease, { metering, exposeNetwork, onSilent });
       } catch (error) {
         await this.giveBack(lease, 'unreachable');
         if (attempt >= CONNECT_ATTEMPTS || !(error instanceof LeaseError)) throw error;

@@ -7,6 +7,7 @@ import type {
   WorkerInfo,
 } from '@playwright/test';
 import { OptionsError } from '../errors.ts';
+import { exposedNetwork } from '../options/expose-network.ts';
 import { leasePlan, type MergedOptions, mergeOptions } from '../options/lease-plan.ts';
 import { parseHostedOptions, parseProjectOptions } from '../options/parse.ts';
 import type { HostedOptions, ProjectHostedOptions } from '../options/schema.ts';
@@ -57,7 +58,12 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
       return { ...use, hosted: false };
     }
     hosted.push({ name, plan: leasePlan(merged, process.env) });
-    return hostedUse(merged, common, use);
+    const exposeNetwork = exposedNetwork(merged.exposeNetwork, {
+      baseURL: use.baseURL ?? common.baseURL,
+      webServer: config.webServer,
+    });
+    // Workers know the `baseURL` that Playwright derives from a server's port, but not a list of servers.
+    return hostedUse(exposeNetwork === '' ? merged : { ...merged, exposeNetwork }, common, use);
   };
 
   const wrapped = projects

@@ -17,7 +17,8 @@ const oldest: { chromium: BrowserType } = createRequire(
 const leased = (cdpUrl: string) => ({ cdpUrl, sessionId: 'ses_1' }) as LeasedBrowser;
 
 const WAYS = {
-  transport: (cdpUrl: string) => connectThroughTransport(chromium, leased(cdpUrl), null),
+  transport: (cdpUrl: string) =>
+    connectThroughTransport(chromium, leased(cdpUrl), { meter: null, bridge: null, byAddress: false }),
   'address on the latest Playwright': (cdpUrl: string) => connectByAddress(chromium, leased(cdpUrl)),
   'address on the oldest Playwright': (cdpUrl: string) => connectByAddress(oldest.chromium, leased(cdpUrl)),
 };

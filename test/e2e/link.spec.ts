@@ -17,7 +17,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
   test(`screenshots of a failing test: Playwright ${version}`, async ({ newConsumer, service, site }) => {
     const consumer = await newConsumer(version);
     await consumer.write({
-      'playwright.config.ts': wrappedConfig('{}').replace('use: {', `use: { screenshot: 'only-on-failure',`),
+      'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }").replace('use: {', `use: { screenshot: 'only-on-failure',`),
       'tests/a.spec.ts': FAILS,
     });
     const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
@@ -38,7 +38,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
   }) => {
     const consumer = await newConsumer(version);
     await consumer.write({
-      'playwright.config.ts': wrappedConfig('{}'),
+      'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }"),
       'tests/upload.txt': 'from this machine',
       'tests/a.spec.ts': suite(`
         test('one context', async ({ page }) => { await page.goto('/'); });

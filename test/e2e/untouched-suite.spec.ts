@@ -52,7 +52,7 @@ export default defineConfig(withHostedBrowsers({
     { name: 'pool', use: { ...devices['Desktop Chrome'] } },
     { name: 'session', use: { hosted: { session: { type: 'hosted_stealth' } } } },
   ],
-}, { pool: process.env.POOL }));
+}, { pool: process.env.POOL, exposeNetwork: '' }));
 `;
 
 for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {

@@ -1,0 +1,153 @@
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { Agent, type Dispatcher, request as send } from 'undici';
+
+/** A request of a page, to be made from this machine. */
+export interface BridgeRequest {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: Buffer | null;
+  /** The page's context takes any certificate. */
+  ignoreHTTPSErrors: boolean;
+  signal: AbortSignal;
+}
+
+/** What came of it: an answer, whatever its status, or why there is none, in words of CDP's `Network.ErrorReason`. */
+export type BridgeOutcome =
+  | { status: number; phrase: string; headers: { name: string; value: string }[]; body: Buffer }
+  | { failure: string; detail: string };
+
+/** Bound on the body of one answer, in bytes: it crosses the link in one message, in base64, in a string. */
+export const MAX_BODY_BYTES = 256 * 1024 * 1024;
+/** Bound on connecting, in ms. */
+const CONNECT_TIMEOUT_MS = 30_000;
+/** Bound on waiting for the head of an answer, and for each next piece of its body, in ms: as long as Chromium waits. */
+const ANSWER_TIMEOUT_MS = 300_000;
+/** A kept connection may be closed by its server just when the next request is on its way, in ms. */
+const KEEP_ALIVE_MS = 1_000;
+
+/** Headers about one connection, which are the sender's own to set. */
+const OF_CONNECTION =
+  /^(:.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|expect|accept-encoding)$/i;
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'ConnectionRefused',
+  ECONNRESET: 'ConnectionReset',
+  EPIPE: 'ConnectionReset',
+  UND_ERR_SOCKET: 'ConnectionClosed',
+  ENOTFOUND: 'NameNotResolved',
+  EAI_AGAIN: 'NameNotResolved',
+  ETIMEDOUT: 'TimedOut',
+  UND_ERR_CONNECT_TIMEOUT: 'TimedOut',
+  UND_ERR_HEADERS_TIMEOUT: 'TimedOut',
+  UND_ERR_BODY_TIMEOUT: 'TimedOut',
+  EHOSTUNREACH: 'AddressUnreachable',
+  ENETUNREACH: 'AddressUnreachable',
+};
+
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: promisify(gunzip) as Decoder,
+  'x-gzip': promisify(gunzip) as Decoder,
+  deflate: promisify(inflate) as Decoder,
+  br: promisify(brotliDecompress) as Decoder,
+};
+
+/** Makes pages' requests from this machine. Redirects are not followed: the page does that, and is asked anew. */
+export class BridgeFetcher {
+  #strict: Agent | undefined;
+  #lenient: Agent | undefined;
+
+  /** Never rejects. */
+  async fetch(request: BridgeRequest): Promise<BridgeOutcome> {
+    try {
+      return await this.#fetch(request);
+    } catch (error) {
+      return describeFailure(error);
+    }
+  }
+
+  /** Cuts what is under way. */
+  close(): void {
+    void this.#strict?.destroy();
+    void this.#lenient?.destroy();
+  }
+
+  async #fetch({ url, method, headers, body, ignoreHTTPSErrors, signal }: BridgeRequest): Promise<BridgeOutcome> {
+    const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
+    const answer = await send(url, {
+      method: method as Dispatcher.HttpMethod,
+      headers: { ...sent, 'accept-encoding': Object.keys(DECODERS).join(', ') },
+      body,
+      signal,
+      dispatcher: this.#agent(ignoreHTTPSErrors),
+    });
+    const raw = await collect(answer.body);
+    const encoding = String(answer.headers['content-encoding'] ?? '').toLowerCase();
+    // Chromium takes what it is handed as it is: it has decoded nothing, so this must.
+    const decoded = raw.length > 0 ? await DECODERS[encoding]?.(raw, { maxOutputLength: MAX_BODY_BYTES }) : undefined;
+    return {
+      status: answer.statusCode,
+      phrase: answer.statusText,
+      headers: Object.entries(answer.headers)
+        .filter(([name]) => !/^(transfer-encoding|connection|keep-alive)$/.test(name))
+        // Of a decoded body both are untrue.
+        .filter(([name]) => decoded === undefined || !/^content-(encoding|length)$/.test(name))
+        .flatMap(([name, value = []]) => [value].flat().map((one) => ({ name, value: one }))),
+      body: decoded ?? raw,
+    };
+  }
+
+  #agent(ignoreHTTPSErrors: boolean): Agent {
+    this.#strict ??= newAgent(true);
+    if (!ignoreHTTPSErrors) return this.#strict;
+    this.#lenient ??= newAgent(false);
+    return this.#lenient;
+  }
+}
+
+function newAgent(rejectUnauthorized: boolean): Agent {
+  return new Agent({
+    allowH2: false,
+    connect: { timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized, lookup: localhostHere },
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    bodyTimeout: ANSWER_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // A browser that is told to keep a connection longer may; this one has no use for it.
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
+}
+
+/** `localhost` and what is below it is this machine (RFC 6761), whatever a name server says. */
+const localhostHere: LookupFunction = (hostname, options, callback) => {
+  if (hostname !== 'localhost' && !hostname.endsWith('.localhost')) return lookup(hostname, options, callback);
+  const both = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ];
+  if (options.all) callback(null, both);
+  else callback(null, '127.0.0.1', 4);
+};
+
+async function collect(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, size);
+}
+
+function tooLarge(): Error {
+  return new Error(`the answer is larger than ${MAX_BODY_BYTES / 1024 ** 2} MB, which is the most that can be carried`);
+}
+
+function describeFailure(error: unknown): BridgeOutcome {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return { failure: FAILURES[code ?? ''] ?? 'Failed', detail: message || code || String(error) };
+}

@@ -1,0 +1,183 @@
+import { BridgeCredentials } from './bridge-credentials.ts';
+import type { BridgeFetcher, BridgeOutcome, BridgeRequest } from './bridge-fetch.ts';
+import { BridgedSessions } from './bridged-sessions.ts';
+import { ExtraInfo } from './extra-info.ts';
+import type { CdpMessage } from './message.ts';
+import type { OwnCommands } from './own-commands.ts';
+import {
+  type ContinueFields,
+  type PausedRequest,
+  pausedRequest,
+  requestBody,
+  requestHeaders,
+} from './paused-request.ts';
+
+/** The hosts that pages reach through this machine. */
+export interface BridgedHosts {
+  /** Whether an address is on one of them. */
+  matches(url: string): boolean;
+  /** The same as URL globs of CDP's `Fetch.enable`; they may take in more, never less. */
+  readonly urlPatterns: readonly string[];
+}
+
+/** What a bridge is made of. */
+export interface BridgeOptions {
+  hosts: BridgedHosts;
+  commands: OwnCommands;
+  fetcher: BridgeFetcher;
+  /** Hands Playwright a message as if it came from the browser. */
+  pass: (message: CdpMessage) => void;
+}
+
+/**
+ * Carries requests of pages to listed hosts through this machine. The browser stops them (CDP's Fetch domain), this
+ * machine makes them, and the browser is handed the answer. Playwright's own use of that domain, for routes, goes first
+ * and knows nothing of this: only what it lets go on to the network is carried. Each redirect is a request of its own
+ * that is judged anew. Where Playwright stops no requests, the browser stops those to listed hosts and no others.
+ */
+export class NetworkBridge {
+  readonly #hosts: BridgedHosts;
+  readonly #commands: OwnCommands;
+  readonly #fetcher: BridgeFetcher;
+  readonly #pass: (message: CdpMessage) => void;
+  readonly #sessions: BridgedSessions;
+  /** Requests that Playwright has stopped, by session and ID. */
+  readonly #withPlaywright = new Map<string, PausedRequest>();
+  /** Requests that are being made, by network ID. */
+  readonly #underWay = new Map<unknown, { sessionId: string; abort: AbortController }>();
+  readonly #credentials: BridgeCredentials;
+  readonly #extraInfo: ExtraInfo;
+
+  constructor({ hosts, commands, fetcher, pass }: BridgeOptions) {
+    this.#hosts = hosts;
+    this.#commands = commands;
+    this.#fetcher = fetcher;
+    this.#pass = pass;
+    this.#credentials = new BridgeCredentials(pass);
+    this.#extraInfo = new ExtraInfo(pass);
+    this.#sessions = new BridgedSessions((sessionId) => commands.post('Fetch.enable', this.#ownPatterns(), sessionId));
+  }
+
+  /** Whether a message of the browser is about a request that Playwright does not know to be stopped. */
+  takes(message: CdpMessage): boolean {
+    const { method, sessionId, params = {} } = message;
+    if (method === 'Target.detachedFromTarget') this.#forget(params);
+    if (method?.startsWith('Target.')) this.#sessions.observe(message);
+    if (sessionId === undefined) return false;
+    // A page that cancels a request, or is left.
+    if (method === 'Network.loadingFailed' && 'requestId' in params)
+      this.#underWay.get(params.requestId)?.abort.abort();
+    this.#extraInfo.correct(message);
+    if (method !== 'Fetch.requestPaused') return false;
+    const session = this.#sessions.get(sessionId);
+    const paused = pausedRequest(sessionId, params);
+    if (!session || !paused) return false;
+    if (session.playwrightIntercepts) {
+      this.#withPlaywright.set(key(sessionId, paused.requestId), paused);
+      return false;
+    }
+    if (this.#hosts.matches(paused.url)) void this.#carry(paused, {});
+    else this.#commands.post('Fetch.continueRequest', { requestId: paused.requestId }, sessionId);
+    return true;
+  }
+
+  /** The command to send in place of Playwright's; null when there is none to send, because it is answered here. */
+  redirect(command: CdpMessage): CdpMessage | null {
+    const { id, method, sessionId, params = {} } = command;
+    if (sessionId === undefined || method === undefined) return command;
+    this.#sessions.sent(command);
+    if (this.#credentials.takes(command)) return null;
+    if (method === 'Fetch.disable' && this.#sessions.get(sessionId)) {
+      return { ...command, method: 'Fetch.enable', params: this.#ownPatterns() };
+    }
+    if (!ANSWERS.has(method)) return command;
+    const fields: ContinueFields = params;
+    const known = key(sessionId, fields.requestId);
+    const paused = this.#withPlaywright.get(known);
+    this.#withPlaywright.delete(known);
+    if (!paused || method !== 'Fetch.continueRequest') return command;
+    if (!this.#hosts.matches(typeof fields.url === 'string' ? fields.url : paused.url)) return command;
+    void this.#carry(paused, fields);
+    // Playwright looks for the answer after this call.
+    setImmediate(() => this.#pass({ id, sessionId, result: {} }));
+    return null;
+  }
+
+  /** The link is down. */
+  end(): void {
+    for (const { abort } of this.#underWay.values()) abort.abort();
+    this.#fetcher.close();
+  }
+
+  #ownPatterns(): object {
+    return { patterns: this.#hosts.urlPatterns.map((urlPattern) => ({ urlPattern, requestStage: 'Request' })) };
+  }
+
+  /** Never rejects: a request that is gone meanwhile needs no answer. */
+  async #carry(paused: PausedRequest, changes: ContinueFields): Promise<void> {
+    const { sessionId, requestId, networkId = requestId } = paused;
+    const abort = new AbortController();
+    this.#underWay.set(networkId, { sessionId, abort });
+    try {
+      const headers = requestHeaders(paused, changes);
+      const request = {
+        url: typeof changes.url === 'string' ? changes.url : paused.url,
+        method: typeof changes.method === 'string' ? changes.method : paused.method,
+        headers,
+        body: await requestBody(this.#commands, paused, changes),
+        signal: abort.signal,
+      };
+      let outcome = await this.#outcome(sessionId, request);
+      for (let tries = 0; tries < MAX_CREDENTIALS && this.#sessions.get(sessionId)?.playwrightIntercepts; tries += 1) {
+        const authorization = await this.#credentials.answer(paused, outcome);
+        if (authorization === null) break;
+        outcome = await this.#outcome(sessionId, { ...request, headers: { ...headers, authorization } });
+      }
+      if (abort.signal.aborted) return;
+      this.#extraInfo.tell(paused, headers, outcome);
+      const [method, params] = toCommand(requestId, outcome);
+      await this.#commands.call(method, params, sessionId);
+    } catch {
+      // Its page is gone, or its link; if it is not, it must not wait for ever.
+      this.#commands.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
+    } finally {
+      if (this.#underWay.get(networkId)?.abort === abort) this.#underWay.delete(networkId);
+    }
+  }
+
+  async #outcome(sessionId: string, request: Omit<BridgeRequest, 'ignoreHTTPSErrors'>): Promise<BridgeOutcome> {
+    const { offline = false, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
+    if (offline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
+    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors });
+  }
+
+  /** What a closed page had under way. */
+  #forget({ sessionId: gone }: { sessionId?: unknown }): void {
+    for (const { sessionId, abort } of this.#underWay.values()) if (sessionId === gone) abort.abort();
+    for (const [known, { sessionId }] of this.#withPlaywright) {
+      if (sessionId === gone) this.#withPlaywright.delete(known);
+    }
+  }
+}
+
+/** How often one request is tried with credentials. Playwright gives them once. */
+const MAX_CREDENTIALS = 2;
+/** Commands that let a stopped request go. */
+const ANSWERS = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetch.failRequest']);
+
+function key(sessionId: string, id: unknown): string {
+  return `${sessionId} ${id}`;
+}
+
+function toCommand(requestId: string, outcome: BridgeOutcome): [method: string, params: object] {
+  if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
+  const { status, phrase, headers, body } = outcome;
+  const params = {
+    requestId,
+    responseCode: status,
+    ...(phrase !== '' && { responsePhrase: phrase }),
+    responseHeaders: headers,
+    body: body.toString('base64'),
+  };
+  return ['Fetch.fulfillRequest', params];
+}

@@ -1,0 +1,58 @@
+import type { BridgeOutcome } from './bridge-fetch.ts';
+import type { CdpMessage } from './message.ts';
+import type { PausedRequest } from './paused-request.ts';
+
+interface ResponseFields {
+  requestId?: unknown;
+  hasExtraInfo?: boolean;
+  redirectResponse?: unknown;
+  redirectHasExtraInfo?: boolean;
+}
+
+/**
+ * Tells Playwright the headers of carried requests as they crossed the network, cookies included, and of their answers,
+ * `Set-Cookie` included. The browser reports those two (`Network.*ExtraInfo`) only of what it sends itself.
+ */
+export class ExtraInfo {
+  readonly #pass: (message: CdpMessage) => void;
+  /** How many answers under a network ID are still to be announced as having them. */
+  readonly #told = new Map<unknown, number>();
+
+  /** @param pass hands Playwright a message as if it came from the browser */
+  constructor(pass: (message: CdpMessage) => void) {
+    this.#pass = pass;
+  }
+
+  /** To be told of a carried request before the browser is handed its answer. */
+  tell({ sessionId, networkId: requestId }: PausedRequest, sent: Record<string, string>, outcome: BridgeOutcome): void {
+    if (requestId === undefined || 'failure' in outcome) return;
+    this.#told.set(requestId, (this.#told.get(requestId) ?? 0) + 1);
+    const headers: Record<string, string> = {};
+    for (const { name, value } of outcome.headers) {
+      // As CDP has several of one name.
+      headers[name] = name in headers ? `${headers[name]}\n${value}` : value;
+    }
+    const request = { requestId, headers: sent, associatedCookies: [] };
+    const response = { requestId, headers, statusCode: outcome.status, blockedCookies: [] };
+    this.#pass({ sessionId, method: 'Network.requestWillBeSentExtraInfo', params: request });
+    this.#pass({ sessionId, method: 'Network.responseReceivedExtraInfo', params: response });
+  }
+
+  /** Corrects an event of the browser about an answer whose headers were told. */
+  correct({ method, params }: CdpMessage): void {
+    if (this.#told.size === 0 || params === undefined) return;
+    const fields: ResponseFields = params;
+    if (method === 'Network.responseReceived' && this.#takeOne(fields.requestId)) fields.hasExtraInfo = true;
+    if (method === 'Network.requestWillBeSent' && fields.redirectResponse && this.#takeOne(fields.requestId)) {
+      fields.redirectHasExtraInfo = true;
+    }
+    if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#told.delete(fields.requestId);
+  }
+
+  #takeOne(requestId: unknown): boolean {
+    const left = this.#told.get(requestId) ?? 0;
+    if (left > 1) this.#told.set(requestId, left - 1);
+    else this.#told.delete(requestId);
+    return left > 0;
+  }
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { CdpMessage } from './message.ts';
+import type { OwnCommands } from './own-commands.ts';
+
+/** A request that the browser has stopped before it went out. */
+export interface PausedRequest {
+  sessionId: string;
+  /** Of the Fetch domain. */
+  requestId: string;
+  /** Of the Network domain. */
+  networkId: string | undefined;
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  hasBody: boolean;
+  /** Its parts in base64; undefined for what only the browser can read (files). */
+  bodyParts: (string | undefined)[];
+}
+
+/** What Playwright may change about a request that it lets go on. */
+export interface ContinueFields {
+  requestId?: unknown;
+  url?: unknown;
+  method?: unknown;
+  /** base64 */
+  postData?: unknown;
+  headers?: { name: string; value: string }[];
+}
+
+const pausedParams = z.looseObject({
+  requestId: z.string(),
+  networkId: z.string().optional(),
+  request: z.looseObject({
+    url: z.string(),
+    method: z.string(),
+    headers: z.record(z.string(), z.string()),
+    hasPostData: z.boolean().optional(),
+    postDataEntries: z.array(z.looseObject({ bytes: z.string().optional() })).optional(),
+  }),
+});
+
+const postData = z.looseObject({ postData: z.string(), base64Encoded: z.boolean().optional() });
+
+/** Reads `Fetch.requestPaused`; null for what is stopped at its answer, or no such event. */
+export function pausedRequest(sessionId: string, params: CdpMessage['params'] = {}): PausedRequest | null {
+  if ('responseStatusCode' in params || 'responseErrorReason' in params) return null;
+  const { success, data } = pausedParams.safeParse(params);
+  if (!success) return null;
+  const { requestId, networkId, request } = data;
+  return {
+    sessionId,
+    requestId,
+    networkId,
+    url: request.url,
+    method: request.method,
+    headers: request.headers,
+    hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,
+    bodyParts: (request.postDataEntries ?? []).map(({ bytes }) => bytes),
+  };
+}
+
+/** The headers to send: Playwright's where it gives any, but cookies are always the browser's. */
+export function requestHeaders({ headers }: PausedRequest, changes: ContinueFields): Record<string, string> {
+  if (!changes.headers) return headers;
+  const cookies = Object.entries(headers).filter(([name]) => /^cookie$/i.test(name));
+  return Object.fromEntries([...changes.headers.map(({ name, value }) => [name, value] as const), ...cookies]);
+}
+
+/**
+ * The body to send; null for none.
+ * @throws PoolwrightError when the browser does not hand it out
+ */
+export async function requestBody(
+  commands: OwnCommands,
+  paused: PausedRequest,
+  changes: ContinueFields,
+): Promise<Buffer | null> {
+  if (typeof changes.postData === 'string') return Buffer.from(changes.postData, 'base64');
+  const { bodyParts, hasBody, networkId, sessionId } = paused;
+  if (!hasBody) return null;
+  const known = bodyParts.filter((part) => part !== undefined);
+  if (known.length > 0 && known.length === bodyParts.length) {
+    return Buffer.concat(known.map((part) => Buffer.from(part, 'base64')));
+  }
+  const answer = postData.parse(await commands.call('Network.getRequestPostData', { requestId: networkId }, sessionId));
+  return Buffer.from(answer.postData, answer.base64Encoded ? 'base64' : 'utf8');
+}

@@ -1,0 +1,101 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** Which requests of a hosted browser go through the test machine. */
+export interface NetworkRules {
+  /** Whether an `http:`, `https:`, `ws:` or `wss:` address is on a listed host; false for every other text. */
+  matches(url: string): boolean;
+  /** The same for Chromium, as URL globs. They may take in more, never less. */
+  readonly urlPatterns: readonly string[];
+}
+
+const LOOPBACK = '<loopback>';
+/** What Playwright takes for `<loopback>`. */
+const LOOPBACK_HOSTS = ['localhost', '*.localhost', '127.0.0.1', '[::1]'];
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'ws:': 80, 'https:': 443, 'wss:': 443 };
+
+interface Rule {
+  /** Host globs as they stand in a URL. */
+  hosts: string[];
+  /** Null: every port. */
+  port: number | null;
+}
+
+/** A rule that cannot be read; `message` says which and why, without the option's name. */
+export class NetworkRuleError extends Error {
+  override readonly name = 'NetworkRuleError';
+}
+
+/**
+ * Reads the value of `exposeNetwork`, in Playwright's syntax: rules between commas, each a host, a host with `*` in it,
+ * an IP address (IPv6 in brackets), `<loopback>` or `*`, and optionally `:port`. The empty text lists nothing.
+ * @throws NetworkRuleError for a rule that is malformed, or matches everything without being `*`
+ */
+export function parseNetworkRules(text: string): NetworkRules {
+  const rules = text.trim() === '' ? [] : text.split(',').map((rule) => parseRule(rule.trim()));
+  const tests = rules.map(ruleTest);
+  return {
+    matches: (address) => {
+      if (!URL.canParse(address)) return false;
+      const { protocol, hostname, port } = new URL(address);
+      const defaultPort = DEFAULT_PORTS[protocol];
+      if (defaultPort === undefined) return false;
+      return tests.some((test) => test(hostname, port === '' ? defaultPort : Number(port)));
+    },
+    urlPatterns: rules.flatMap(patternsOf),
+  };
+}
+
+function parseRule(rule: string): Rule {
+  const fail = (reason: string) => new NetworkRuleError(`the rule ${JSON.stringify(rule)} ${reason}`);
+  if (rule === '')
+    throw fail('is empty: write hosts between commas, for example "<loopback>,*.internal,10.0.0.7:8080"');
+  // Without brackets its last group would be taken for a port.
+  if (isIPv6(rule)) throw fail(`is an IPv6 address without brackets: write "[${rule}]"`);
+  const [, name = '', digits] = /^(.*?)(?::(\d*))?$/.exec(rule) ?? [];
+  const port = digits === undefined ? null : Number(digits);
+  if (port !== null && (digits === '' || port < 1 || port > 65_535)) {
+    throw fail('has a wrong port: 1 to 65535 is expected after the colon');
+  }
+  if (name === LOOPBACK) return { hosts: LOOPBACK_HOSTS, port };
+  if (name === '*') return { hosts: ['*'], port };
+  // As in Playwright, `.internal` means the hosts below it.
+  const host = canonicalHost(name.startsWith('.') ? `*${name}` : name);
+  if (host === null) {
+    throw fail(
+      'is no host: a name, a name with `*` in it, an IP address, <loopback> or * is expected, and no scheme or path',
+    );
+  }
+  if (/^[*.]+$/.test(host)) throw fail('matches everything: write "*" if that is meant');
+  return { hosts: [host], port };
+}
+
+/** As the browser writes it in a URL; null for what is no host. */
+function canonicalHost(name: string): string | null {
+  if (!/^(\[[\da-f:.]+\]|[^\s/\\?#@:<>[\]]+)$/i.test(name) || !URL.canParse(`http://${name}/`)) return null;
+  return new URL(`http://${name}/`).hostname;
+}
+
+function ruleTest({ hosts, port }: Rule): (host: string, port: number) => boolean {
+  const tests = hosts.map(hostTest);
+  return (host, hostPort) => (port === null || port === hostPort) && tests.some((test) => test(host));
+}
+
+function hostTest(glob: string): (host: string) => boolean {
+  if (glob === '*') return () => true;
+  if (!glob.includes('*')) return (host) => host === glob;
+  const expression = new RegExp(`^${glob.split('*').map(escaped).join('.*')}$`);
+  // A name with a star means names: `1*` is not 10.0.0.7.
+  return (host) => !isIPv4(host) && !host.startsWith('[') && expression.test(host);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function patternsOf({ hosts, port }: Rule): string[] {
+  return hosts.flatMap((host) => {
+    if (port === null) return [`*://${host}/*`, `*://${host}:*`];
+    // A URL does not name its scheme's own port.
+    return [`*://${host}:${port}/*`, ...(port === 80 || port === 443 ? [`*://${host}/*`] : [])];
+  });
+}

@@ -1,0 +1,318 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import { parseNetworkRules } from '../../src/options/network-rules.ts';
+import { type DevServer, LARGE_BYTES, startDevServer } from './support/dev-server.ts';
+import { test as base, expect } from './support/fixtures.ts';
+
+interface Fixtures {
+  dev: DevServer;
+  other: DevServer;
+  secure: DevServer;
+  bridged: (rules?: string, options?: BrowserContextOptions) => Promise<BrowserContext>;
+}
+
+/** A browser that cannot reach this machine's loopback, with a bridge to it. */
+const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
+  dev: async ({}, use) => {
+    const server = await startDevServer();
+    await use(server);
+    await server.close();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
+  other: async ({}, use) => {
+    const server = await startDevServer();
+    await use(server);
+    await server.close();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
+  secure: async ({}, use) => {
+    const server = await startDevServer({ secure: true });
+    await use(server);
+    await server.close();
+  },
+  bridged: async ({ start, open }, use) => {
+    const { api } = await start();
+    let browser: Browser | undefined;
+    await use(async (rules = '<loopback>', options = {}) => {
+      browser ??= await chromium.connectOverCDP(
+        await open((await api.create()).body.cdpUrl, { bridge: parseNetworkRules(rules) }),
+      );
+      return await browser.newContext(options);
+    });
+    await browser?.close();
+  },
+});
+
+test('documents with their assets', async ({ bridged, dev }) => {
+  const page = await (await bridged()).newPage();
+  const response = await page.goto(dev.url);
+  expect(response?.status()).toBe(200);
+  await expect(page.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
+  expect(await page.evaluate('window.app')).toBe('loaded');
+  expect(await page.evaluate('document.images[0].naturalWidth')).toBe(7);
+});
+
+test('fetch with every method and body', async ({ bridged, dev }) => {
+  const page = await (await bridged()).newPage();
+  await page.goto(dev.url);
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const body = ['GET', 'HEAD'].includes(method) ? undefined : `body of ${method} ü`;
+    const text = await page.evaluate(
+      async ({ method, body }) => await (await fetch('/echo', { method, ...(body && { body }) })).text(),
+      { method, body },
+    );
+    const seen = dev.seen('/echo');
+    expect(seen?.method).toBe(method);
+    expect(seen?.body.toString()).toBe(body ?? '');
+    if (method === 'HEAD') expect(text).toBe('');
+    else expect(JSON.parse(text)).toMatchObject({ method, body: Buffer.from(body ?? '').toString('base64') });
+  }
+});
+
+test('bodies that are binary, large, blobs, forms with files', async ({ bridged, dev }) => {
+  const page = await (await bridged()).newPage();
+  await page.goto(dev.url);
+  const bytes = await page.evaluate(async () => {
+    const bytes = new Uint8Array(256).map((_, index) => index);
+    await fetch('/echo', { method: 'POST', body: bytes });
+    return [...bytes];
+  });
+  expect([...(dev.seen('/echo')?.body ?? [])]).toEqual(bytes);
+  await page.evaluate(() => fetch('/echo', { method: 'POST', body: new Blob(['a blob ', 'in pieces']) }));
+  expect(dev.seen('/echo')?.body.toString()).toBe('a blob in pieces');
+  await page.evaluate(() => fetch('/echo', { method: 'POST', body: new Uint8Array(5_000_000).fill(65) }));
+  expect(dev.seen('/echo')?.body.length).toBe(5_000_000);
+  await page.evaluate(() => {
+    const form = new FormData();
+    form.append('name', 'Ada');
+    form.append('file', new File([new Uint8Array([0, 255, 128])], 'a.bin'));
+    return fetch('/echo', { method: 'POST', body: form });
+  });
+  expect(dev.seen('/echo')?.body.includes(Buffer.from([0, 255, 128]))).toBe(true);
+  await page.setContent(
+    `<form action="${dev.url}/echo" method="post" enctype="multipart/form-data"><input name=f type=file></form>`,
+  );
+  await page.setInputFiles('input', {
+    name: 'b.bin',
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from([9, 254, 8]),
+  });
+  await Promise.all([page.waitForURL('**/echo'), page.evaluate('document.forms[0].submit()')]);
+  expect(dev.seen('/echo')?.body.includes(Buffer.from([9, 254, 8]))).toBe(true);
+});
+
+test('cookies both ways, several at once', async ({ bridged, dev }) => {
+  const context = await bridged();
+  const page = await context.newPage();
+  await page.goto(dev.url);
+  await page.evaluate(() => fetch('/cookies'));
+  expect((await context.cookies()).map(({ name, value, httpOnly }) => ({ name, value, httpOnly }))).toEqual([
+    { name: 'first', value: '1', httpOnly: false },
+    { name: 'second', value: '2', httpOnly: true },
+    { name: 'third', value: '3', httpOnly: false },
+  ]);
+  await page.evaluate(() => fetch('/echo'));
+  expect(dev.seen('/echo')?.headers.cookie).toBe('first=1; second=2; third=3');
+  await page.evaluate(() => fetch('/echo', { credentials: 'omit' }));
+  expect(dev.seen('/echo')?.headers.cookie).toBeUndefined();
+  const response = await page.goto(`${dev.url}/cookies`);
+  expect(await response?.headersArray()).toContainEqual({ name: 'set-cookie', value: 'first=1; Path=/' });
+});
+
+test('redirects: on, over to another listed host, and to one that is not listed', async ({ bridged, dev, other }) => {
+  const context = await bridged(`localhost:${dev.port},127.0.0.1:${other.port}`);
+  const page = await context.newPage();
+  await page.goto(`${dev.url}/redirect?to=/echo`);
+  expect(page.url()).toBe(`${dev.url}/echo`);
+  expect(dev.seen('/echo')?.headers.cookie).toBe('hop=1');
+  const response = await page.goto(
+    `${dev.url}/redirect?to=${encodeURIComponent(`http://127.0.0.1:${other.port}/status?code=200`)}`,
+  );
+  expect(await response?.text()).toBe('status 200');
+  expect(response?.request().redirectedFrom()?.url()).toContain('/redirect');
+  const posted = await page
+    .goto(dev.url)
+    .then(() =>
+      page.evaluate(async () =>
+        (await fetch('/redirect?status=307&to=/echo', { method: 'POST', body: 'again' })).json(),
+      ),
+    );
+  expect(posted).toMatchObject({ method: 'POST', body: Buffer.from('again').toString('base64') });
+  await expect(page.goto(`${dev.url}/redirect?to=${encodeURIComponent(`${other.url}/echo`)}`)).rejects.toThrow('net::');
+  expect(other.seen('/echo')).toBeUndefined();
+});
+
+test('204, 304, 1xx, errors, resets and refused connections are what they are', async ({ bridged, dev, other }) => {
+  const page = await (await bridged()).newPage();
+  await page.goto(dev.url);
+  for (const status of [204, 304, 400, 404, 500, 503]) {
+    const seen = await page.evaluate(async (status) => {
+      const answer = await fetch(`/status?code=${status}`);
+      return { status: answer.status, text: await answer.text(), mark: answer.headers.get('x-mark') };
+    }, status);
+    expect(seen).toEqual({ status, text: [204, 304].includes(status) ? '' : `status ${status}`, mark: 'here' });
+  }
+  expect(await page.evaluate(async () => (await fetch('/early')).text())).toBe('after 1xx');
+  expect(await page.evaluate(async () => (await fetch('/stream')).text())).toBe('one,two');
+  expect(await page.evaluate(async () => await fetch('/reset').catch((error) => error.message))).toBe(
+    'Failed to fetch',
+  );
+  await other.close();
+  const refused = await page.context().newPage();
+  await expect(refused.goto(other.url)).rejects.toThrow('net::ERR_CONNECTION_REFUSED');
+  const failure = page.waitForEvent('requestfailed');
+  expect(
+    await page.evaluate(
+      async (url) => await fetch(url).catch((error) => error.message),
+      dev.url.replace(String(dev.port), String(other.port)),
+    ),
+  ).toBe('Failed to fetch');
+  expect((await failure).failure()?.errorText).toBe('net::ERR_CONNECTION_REFUSED');
+});
+
+test('a certificate that nobody knows passes under ignoreHTTPSErrors, and only there', async ({ bridged, secure }) => {
+  const trusting = await (await bridged('<loopback>', { ignoreHTTPSErrors: true })).newPage();
+  await trusting.goto(secure.url);
+  await expect(trusting.locator('h1')).toHaveText('Dev');
+  const strict = await (await bridged()).newPage();
+  await expect(strict.goto(secure.url)).rejects.toThrow('net::');
+});
+
+test('large answers and downloads', async ({ bridged, dev }) => {
+  const page = await (await bridged()).newPage();
+  await page.goto(dev.url);
+  expect(await page.evaluate(async () => (await (await fetch('/large')).arrayBuffer()).byteLength)).toBe(LARGE_BYTES);
+  await page.setContent(`<a href="${dev.url}/file">get</a>`);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('get').click()]);
+  expect(readFileSync(await download.path(), 'utf8')).toBe('a download');
+});
+
+test("the user's own routes, listeners and headers", async ({ bridged, dev }) => {
+  const context = await bridged();
+  const page = await context.newPage();
+  await page.goto(dev.url);
+  await context.route('**/echo', (route) =>
+    route.continue({ headers: { ...route.request().headers(), 'x-own': 'yes' }, method: 'PUT', postData: 'changed' }),
+  );
+  const [response] = await Promise.all([page.waitForResponse('**/echo'), page.evaluate(() => fetch('/echo'))]);
+  expect(await response.json()).toMatchObject({
+    method: 'PUT',
+    body: Buffer.from('changed').toString('base64'),
+    headers: { 'x-own': 'yes' },
+  });
+  await page.route('**/echo', (route) => route.fallback());
+  await page.evaluate(() => fetch('/echo'));
+  expect(dev.seen('/echo')?.headers['x-own']).toBe('yes');
+  await page.route('**/status*', (route) => route.fulfill({ body: 'mine' }));
+  expect(await page.evaluate(async () => (await fetch('/status?code=500')).text())).toBe('mine');
+  await page.route('**/app.js', (route) => route.abort());
+  await page.goto(dev.url);
+  expect(await page.evaluate('window.app')).toBeUndefined();
+  await page.unrouteAll();
+  await context.unrouteAll();
+  await context.addCookies([{ name: 'from', value: 'test', url: dev.url }]);
+  const [plain] = await Promise.all([page.waitForResponse('**/echo'), page.evaluate(() => fetch('/echo'))]);
+  expect(await plain.json()).toMatchObject({ method: 'GET' });
+  expect(await plain.request().allHeaders()).toMatchObject({ cookie: 'from=test', referer: `${dev.url}/` });
+  expect(await plain.allHeaders()).toMatchObject({ 'content-type': 'application/json' });
+  expect(await page.request.get(`${dev.url}/echo`).then((answer) => answer.json())).toMatchObject({
+    headers: { cookie: 'from=test' },
+  });
+});
+
+test('hosts that are not listed are not reached', async ({ bridged, dev, other }) => {
+  const page = await (await bridged(`localhost:${dev.port}`)).newPage();
+  await page.goto(dev.url);
+  await expect(page.evaluate((url) => fetch(url), `${other.url}/cors`)).rejects.toThrow('Failed to fetch');
+  await page.route('**/*', (route) => route.continue());
+  await expect(page.evaluate((url) => fetch(url), `${other.url}/cors`)).rejects.toThrow('Failed to fetch');
+  expect(other.requests).toEqual([]);
+});
+
+test('across origins, what the other server says holds', async ({ bridged, dev, other }) => {
+  const page = await (await bridged()).newPage();
+  await page.goto(dev.url);
+  const text = await page.evaluate(
+    async (url) => (await fetch(url, { method: 'PUT', headers: { 'x-own': '1' } })).text(),
+    `${other.url}/cors`,
+  );
+  expect(text).toBe('shared');
+  await expect(page.evaluate((url) => fetch(url), `${other.url}/echo`)).rejects.toThrow('Failed to fetch');
+  await expect(page.evaluate((url) => fetch(url, { method: 'PUT' }), `${other.url}/status?code=200`)).rejects.toThrow(
+    'Failed to fetch',
+  );
+  expect(other.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'OPTIONS /cors',
+    'PUT /cors',
+    'GET /echo',
+    'OPTIONS /status',
+  ]);
+});
+
+test('httpCredentials are given, and only where they are asked for', async ({ bridged, dev }) => {
+  const page = await (
+    await bridged('<loopback>', { httpCredentials: { username: 'ada', password: 'secret' } })
+  ).newPage();
+  const response = await page.goto(`${dev.url}/private`);
+  expect(response?.status()).toBe(200);
+  await expect(page.locator('body')).toHaveText('inside');
+  await page.goto(`${dev.url}/echo`);
+  expect(dev.seen('/echo')?.headers.authorization).toBeUndefined();
+  const wrong = await bridged('<loopback>', { httpCredentials: { username: 'ada', password: 'wrong' } });
+  expect((await (await wrong.newPage()).goto(`${dev.url}/private`))?.status()).toBe(401);
+  expect((await (await (await bridged()).newPage()).goto(`${dev.url}/private`))?.status()).toBe(401);
+});
+
+test('workers, frames, popups', async ({ bridged, dev, other }) => {
+  const context = await bridged();
+  const page = await context.newPage();
+  await page.goto(dev.url);
+  const fromWorker = page.evaluate(`new Promise((resolve) => {
+    const worker = new Worker('/worker.js');
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.postMessage('/status?code=200');
+  })`);
+  expect(await fromWorker).toBe('status 200');
+  await page.evaluate(
+    `document.body.insertAdjacentHTML('beforeend', '<iframe src="http://127.0.0.1:${other.port}/">')`,
+  );
+  await expect(page.frameLocator('iframe').locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
+  const [popup] = await Promise.all([context.waitForEvent('page'), page.evaluate(`void open('/')`)]);
+  await expect(popup.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
+});
+
+test('offline means offline', async ({ bridged, dev }) => {
+  const context = await bridged();
+  const page = await context.newPage();
+  await context.setOffline(true);
+  await expect(page.goto(dev.url)).rejects.toThrow('net::ERR_INTERNET_DISCONNECTED');
+  await context.setOffline(false);
+  await page.goto(dev.url);
+});
+
+test('service workers: their script, and what they fetch', async ({ bridged, dev }) => {
+  const page = await (await bridged()).newPage();
+  await page.goto(dev.url);
+  await page.evaluate(`(async () => {
+    const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve));
+    await navigator.serviceWorker.register('/sw.js');
+    await controlled;
+  })()`);
+  expect(await page.evaluate(async () => (await fetch('/through')).text())).toBe('sw:GET');
+});
+
+test('a request that is cancelled, or whose page is closed, is cut', async ({ bridged, dev }) => {
+  const context = await bridged();
+  const page = await context.newPage();
+  await page.goto(dev.url);
+  await page.evaluate(`window.abort = new AbortController(), void fetch('/hang', abort).catch(() => undefined)`);
+  await expect.poll(() => dev.seen('/hang')?.closed).toBe(false);
+  await page.evaluate('abort.abort()');
+  await expect.poll(() => dev.seen('/hang')?.closed).toBe(true);
+  await page.evaluate(`void fetch('/hang').catch(() => undefined)`);
+  await expect.poll(() => dev.seen('/hang')?.closed).toBe(false);
+  await page.close();
+  await expect.poll(() => dev.seen('/hang')?.closed).toBe(true);
+});

@@ -1,0 +1,195 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { WebSocketServer } from 'ws';
+
+/** What the server saw of one request. */
+export interface SeenRequest {
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: Buffer;
+  /** Whether its connection, or the answer, has ended. */
+  closed: boolean;
+}
+
+/** A suite's own server on this machine. */
+export interface DevServer {
+  /** `http://localhost:<port>`, or https */
+  url: string;
+  port: number;
+  requests: SeenRequest[];
+  /** The last request for a path. */
+  seen(path: string): SeenRequest | undefined;
+  close(): Promise<void>;
+}
+
+export const LARGE_BYTES = 30_000_001;
+
+type Reply = (request: SeenRequest, response: ServerResponse, query: URLSearchParams) => unknown;
+
+const html = (response: ServerResponse, body: string) =>
+  response.setHeader('content-type', 'text/html').end(`<!doctype html><title>dev</title>${body}`);
+
+const replies: Record<string, Reply> = {
+  '/': (_request, response) =>
+    html(
+      response,
+      '<link rel="stylesheet" href="/style.css"><script src="/app.js"></script><img src="/pixel.svg"><h1>Dev</h1>',
+    ),
+  '/style.css': (_request, response) =>
+    response.setHeader('content-type', 'text/css').end('h1 { color: rgb(1, 2, 3) }'),
+  '/app.js': (_request, response) =>
+    response
+      .setHeader('content-type', 'text/javascript')
+      .setHeader('content-encoding', 'gzip')
+      .end(gzipSync('window.app = "loaded"')),
+  '/pixel.svg': (_request, response) =>
+    response
+      .setHeader('content-type', 'image/svg+xml')
+      .end('<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>'),
+  '/echo': ({ method, headers, body }, response) =>
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify({ method, headers, body: body.toString('base64') })),
+  '/cookies': (_request, response) =>
+    response
+      .setHeader('set-cookie', [
+        'first=1; Path=/',
+        'second=2; Path=/; HttpOnly; SameSite=Lax',
+        'third=3; Path=/; Max-Age=3600',
+      ])
+      .end('set'),
+  '/redirect': (_request, response, query) =>
+    response
+      .writeHead(Number(query.get('status') ?? 302), { location: query.get('to') ?? '/', 'set-cookie': 'hop=1' })
+      .end(),
+  '/status': (_request, response, query) => {
+    const status = Number(query.get('code'));
+    response
+      .writeHead(status, { 'x-mark': 'here', 'content-type': 'text/plain' })
+      .end([204, 304].includes(status) ? undefined : `status ${status}`);
+  },
+  '/early': (_request, response) => {
+    response.writeProcessing();
+    response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
+    response.end('after 1xx');
+  },
+  '/hang': () => undefined,
+  '/reset': (_request, response) => response.socket?.destroy(),
+  '/large': (_request, response) =>
+    response.setHeader('content-type', 'application/octet-stream').end(Buffer.alloc(LARGE_BYTES, 7)),
+  '/stream': (_request, response) => {
+    response.write('one,');
+    setImmediate(() => response.end('two'));
+  },
+  '/file': (_request, response) =>
+    response.setHeader('content-disposition', 'attachment; filename="a.txt"').end('a download'),
+  '/private': ({ headers }, response) =>
+    headers.authorization === `Basic ${Buffer.from('ada:secret').toString('base64')}`
+      ? html(response, 'inside')
+      : response.writeHead(401, { 'www-authenticate': 'Basic realm="dev"' }).end('who?'),
+  '/cors': ({ headers }, response) =>
+    response
+      .setHeader('access-control-allow-origin', headers.origin ?? '*')
+      .setHeader('access-control-allow-headers', 'content-type,x-own')
+      .setHeader('access-control-allow-methods', 'PUT')
+      .end('shared'),
+  '/worker.js': (_request, response) =>
+    response
+      .setHeader('content-type', 'text/javascript')
+      .end('onmessage = async ({ data }) => postMessage(await (await fetch(data)).text())'),
+  '/sw.js': (_request, response) =>
+    response
+      .setHeader('content-type', 'text/javascript')
+      .end(`self.addEventListener('install', () => self.skipWaiting());
+        self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+        self.addEventListener('fetch', (event) => {
+          if (event.request.url.endsWith('/through')) event.respondWith(fetch('/echo').then(async (answer) => new Response('sw:' + (await answer.json()).method)));
+        });`),
+};
+
+/** Starts one; with `secure`, on a certificate that nobody knows. */
+export async function startDevServer({ secure = false } = {}): Promise<DevServer> {
+  const requests: SeenRequest[] = [];
+  const listener: RequestListener = (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://any');
+      const seen = {
+        method: request.method ?? '',
+        path: pathname,
+        headers: request.headers,
+        body: Buffer.concat(chunks),
+        closed: false,
+      };
+      requests.push(seen);
+      response.on('close', () => {
+        seen.closed = true;
+      });
+      const reply = replies[pathname];
+      if (reply) reply(seen, response, searchParams);
+      else response.writeHead(404).end('not here');
+    });
+  };
+  const server = secure ? createSecureServer(selfSigned(), listener) : createServer(listener);
+  const sockets = new WebSocketServer({ server, handleProtocols: (offered) => [...offered][0] ?? false });
+  sockets.on('connection', (socket, request) => {
+    socket.send(JSON.stringify({ path: request.url, headers: request.headers, protocol: socket.protocol }));
+    socket.on('message', (data, binary) => {
+      if (String(data) === 'bye') socket.close(4001, 'as asked');
+      else if (String(data) === 'cut') socket.terminate();
+      else socket.send(data, { binary });
+    });
+  });
+  // Node looks `localhost` up and may find either family first: a server that means to be found takes both.
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${secure ? 'https' : 'http'}://localhost:${port}`,
+    port,
+    requests,
+    seen: (path) => requests.findLast((request) => request.path === path),
+    close: () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets.clients) socket.terminate();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function selfSigned(): { key: Buffer; cert: Buffer } {
+  const folder = mkdtempSync(join(tmpdir(), 'poolwright-cert-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  try {
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '1',
+        '-subj',
+        '/CN=localhost',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+      ],
+      { stdio: 'ignore' },
+    );
+    return { key: readFileSync(key), cert: readFileSync(cert) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
