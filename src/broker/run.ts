@@ -117,7 +117,7 @@ async function sweepBefore(options: SweepOptions): Promise<string[]> {
 /** Room for every worker and a handover; the run's own limit, so that the emulator is never why a run waits. */
 async function startEmulator(config: BrokerConfig): Promise<EmbeddedEmulator> {
   const concurrentBrowsers = Math.max(10, config.workers * 2);
-  return await startEmbeddedEmulator({ concurrentBrowsers, warmBrowserCap: 30, allowLoopback: true });
+  return await startEmbeddedEmulator({ concurrentBrowsers, warmBrowserCap: 30 });
 }
 
 async function endRun(config: BrokerConfig, registry: LeaseRegistry, startedAt: string, log: Log): Promise<RunRecord> {

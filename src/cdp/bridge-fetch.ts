@@ -1,8 +1,7 @@
-import { lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { Agent, type Dispatcher, request as send } from 'undici';
+import { localhostHere } from './localhost.ts';
 
 /** A request of a page, to be made from this machine. */
 export interface BridgeRequest {
@@ -120,17 +119,6 @@ function newAgent(rejectUnauthorized: boolean): Agent {
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });
 }
-
-/** `localhost` and what is below it is this machine (RFC 6761), whatever a name server says. */
-const localhostHere: LookupFunction = (hostname, options, callback) => {
-  if (hostname !== 'localhost' && !hostname.endsWith('.localhost')) return lookup(hostname, options, callback);
-  const both = [
-    { address: '127.0.0.1', family: 4 },
-    { address: '::1', family: 6 },
-  ];
-  if (options.all) callback(null, both);
-  else callback(null, '127.0.0.1', 4);
-};
 
 async function collect(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const pieces: Buffer[] = [];

@@ -1,6 +1,8 @@
 import { BridgeCredentials } from './bridge-credentials.ts';
-import type { BridgeFetcher, BridgeOutcome, BridgeRequest } from './bridge-fetch.ts';
+import { BridgeFetcher, type BridgeOutcome, type BridgeRequest } from './bridge-fetch.ts';
+import type { BridgedHosts } from './bridged-hosts.ts';
 import { BridgedSessions } from './bridged-sessions.ts';
+import { BridgedWebSockets } from './bridged-web-sockets.ts';
 import { ExtraInfo } from './extra-info.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
@@ -12,23 +14,6 @@ import {
   requestHeaders,
 } from './paused-request.ts';
 
-/** The hosts that pages reach through this machine. */
-export interface BridgedHosts {
-  /** Whether an address is on one of them. */
-  matches(url: string): boolean;
-  /** The same as URL globs of CDP's `Fetch.enable`; they may take in more, never less. */
-  readonly urlPatterns: readonly string[];
-}
-
-/** What a bridge is made of. */
-export interface BridgeOptions {
-  hosts: BridgedHosts;
-  commands: OwnCommands;
-  fetcher: BridgeFetcher;
-  /** Hands Playwright a message as if it came from the browser. */
-  pass: (message: CdpMessage) => void;
-}
-
 /**
  * Carries requests of pages to listed hosts through this machine. The browser stops them (CDP's Fetch domain), this
  * machine makes them, and the browser is handed the answer. Playwright's own use of that domain, for routes, goes first
@@ -38,7 +23,7 @@ export interface BridgeOptions {
 export class NetworkBridge {
   readonly #hosts: BridgedHosts;
   readonly #commands: OwnCommands;
-  readonly #fetcher: BridgeFetcher;
+  readonly #fetcher = new BridgeFetcher();
   readonly #pass: (message: CdpMessage) => void;
   readonly #sessions: BridgedSessions;
   /** Requests that Playwright has stopped, by session and ID. */
@@ -47,15 +32,20 @@ export class NetworkBridge {
   readonly #underWay = new Map<unknown, { sessionId: string; abort: AbortController }>();
   readonly #credentials: BridgeCredentials;
   readonly #extraInfo: ExtraInfo;
+  readonly #webSockets: BridgedWebSockets;
 
-  constructor({ hosts, commands, fetcher, pass }: BridgeOptions) {
+  /** @param pass hands Playwright a message as if it came from the browser */
+  constructor(hosts: BridgedHosts, commands: OwnCommands, pass: (message: CdpMessage) => void) {
     this.#hosts = hosts;
     this.#commands = commands;
-    this.#fetcher = fetcher;
     this.#pass = pass;
     this.#credentials = new BridgeCredentials(pass);
     this.#extraInfo = new ExtraInfo(pass);
-    this.#sessions = new BridgedSessions((sessionId) => commands.post('Fetch.enable', this.#ownPatterns(), sessionId));
+    this.#sessions = new BridgedSessions((sessionId, isDocument) => {
+      commands.post('Fetch.enable', this.#ownPatterns(), sessionId);
+      if (isDocument) this.#webSockets.prepare(sessionId);
+    });
+    this.#webSockets = new BridgedWebSockets(hosts, commands, this.#sessions, pass);
   }
 
   /** Whether a message of the browser is about a request that Playwright does not know to be stopped. */
@@ -68,6 +58,7 @@ export class NetworkBridge {
     if (method === 'Network.loadingFailed' && 'requestId' in params)
       this.#underWay.get(params.requestId)?.abort.abort();
     this.#extraInfo.correct(message);
+    if (this.#webSockets.takes(message)) return true;
     if (method !== 'Fetch.requestPaused') return false;
     const session = this.#sessions.get(sessionId);
     const paused = pausedRequest(sessionId, params);
@@ -106,6 +97,7 @@ export class NetworkBridge {
   /** The link is down. */
   end(): void {
     for (const { abort } of this.#underWay.values()) abort.abort();
+    this.#webSockets.leave();
     this.#fetcher.close();
   }
 
@@ -153,6 +145,7 @@ export class NetworkBridge {
 
   /** What a closed page had under way. */
   #forget({ sessionId: gone }: { sessionId?: unknown }): void {
+    this.#webSockets.leave(gone);
     for (const { sessionId, abort } of this.#underWay.values()) if (sessionId === gone) abort.abort();
     for (const [known, { sessionId }] of this.#withPlaywright) {
       if (sessionId === gone) this.#withPlaywright.delete(known);

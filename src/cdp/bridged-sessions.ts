@@ -19,10 +19,10 @@ interface AttachedFields {
 /** What a bridge knows of each target that Playwright is attached to. */
 export class BridgedSessions {
   readonly #sessions = new Map<string, BridgedSession>();
-  readonly #begin: (sessionId: string) => void;
+  readonly #begin: (sessionId: string, isDocument: boolean) => void;
 
   /** @param begin is called for each new target, while it still waits to be let run */
-  constructor(begin: (sessionId: string) => void) {
+  constructor(begin: (sessionId: string, isDocument: boolean) => void) {
     this.#begin = begin;
   }
 
@@ -39,7 +39,7 @@ export class BridgedSessions {
     // What Playwright tells a page before it tells the page's frames and workers holds for them.
     const { ignoreHTTPSErrors = false, offline = false } = this.#sessions.get(parent ?? '') ?? {};
     this.#sessions.set(sessionId, { playwrightIntercepts: false, ignoreHTTPSErrors, offline });
-    this.#begin(sessionId);
+    this.#begin(sessionId, targetInfo?.type === 'page' || targetInfo?.type === 'iframe');
   }
 
   /** To be told of Playwright's commands. */

@@ -1,8 +1,8 @@
 import type { WebSocket } from 'undici';
 import { redactText } from '../redact.ts';
 import { keepOutOfCache, restoredEvents } from './back-forward-cache.ts';
-import { type BridgedHosts, NetworkBridge } from './bridge.ts';
-import type { BridgeFetcher } from './bridge-fetch.ts';
+import type { NetworkBridge } from './bridge.ts';
+import type { BridgedHosts } from './bridged-hosts.ts';
 import { Downloads } from './downloads.ts';
 import { FirstPageFilter } from './hide-first-page.ts';
 import { describeClosed, type LinkClosed } from './link-closed.ts';
@@ -53,8 +53,8 @@ export async function openTransport(cdpUrl: string, options: TransportOptions): 
   const { timeout = OPEN_TIMEOUT_MS, signal, sessionId } = options;
   const { socket, cut } = await openSocket(cdpUrl, { timeout, signal, sessionId });
   // Loaded where there is a bridge, and nowhere else.
-  const fetcher = options.bridge && new (await import('./bridge-fetch.ts')).BridgeFetcher();
-  return new SocketTransport(socket, cut, cdpUrl, options, fetcher);
+  const bridgeClass = options.bridge && (await import('./bridge.ts')).NetworkBridge;
+  return new SocketTransport(socket, cut, cdpUrl, options, bridgeClass);
 }
 
 /** Its fields are private to the language: whoever prints or serializes it sees neither address nor traffic. */
@@ -82,7 +82,7 @@ class SocketTransport implements CdpTransport {
     cut: () => void,
     secret: string,
     { bridge: hosts, hideFirstPage, meter }: TransportOptions,
-    fetcher: BridgeFetcher | undefined,
+    bridgeClass: typeof NetworkBridge | undefined,
   ) {
     this.#socket = socket;
     this.#cut = cut;
@@ -92,7 +92,7 @@ class SocketTransport implements CdpTransport {
     this.#uploads = new Uploads(this.#own, pass);
     this.#downloads = new Downloads(this.#own, pass);
     if (hideFirstPage) this.#filter = new FirstPageFilter(this.#own);
-    if (hosts && fetcher) this.#bridge = new NetworkBridge({ hosts, commands: this.#own, fetcher, pass });
+    if (hosts && bridgeClass) this.#bridge = new bridgeClass(hosts, this.#own, pass);
     // Each message in a task of its own, as Playwright's own transport does: what Playwright does about a message it
     // does in microtasks, and those must all have run before it sees the next (several come in one packet).
     socket.addEventListener('message', ({ data }) => setImmediate(this.#deliver, data));

@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 
 /** Which requests of a hosted browser go through the test machine. */
 export interface NetworkRules {
@@ -6,6 +6,8 @@ export interface NetworkRules {
   matches(url: string): boolean;
   /** The same for Chromium, as URL globs. They may take in more, never less. */
   readonly urlPatterns: readonly string[];
+  /** The same, exactly, as regular expressions for `host:port`. */
+  readonly hostExpressions: readonly string[];
 }
 
 const LOOPBACK = '<loopback>';
@@ -32,15 +34,17 @@ export class NetworkRuleError extends Error {
  */
 export function parseNetworkRules(text: string): NetworkRules {
   const rules = text.trim() === '' ? [] : text.split(',').map((rule) => parseRule(rule.trim()));
-  const tests = rules.map(ruleTest);
+  const hostExpressions = rules.flatMap(expressionsOf);
+  const tests = hostExpressions.map((expression) => new RegExp(expression));
   return {
     matches: (address) => {
       if (!URL.canParse(address)) return false;
       const { protocol, hostname, port } = new URL(address);
       const defaultPort = DEFAULT_PORTS[protocol];
       if (defaultPort === undefined) return false;
-      return tests.some((test) => test(hostname, port === '' ? defaultPort : Number(port)));
+      return tests.some((test) => test.test(`${hostname}:${port || defaultPort}`));
     },
+    hostExpressions,
     urlPatterns: rules.flatMap(patternsOf),
   };
 }
@@ -75,17 +79,15 @@ function canonicalHost(name: string): string | null {
   return new URL(`http://${name}/`).hostname;
 }
 
-function ruleTest({ hosts, port }: Rule): (host: string, port: number) => boolean {
-  const tests = hosts.map(hostTest);
-  return (host, hostPort) => (port === null || port === hostPort) && tests.some((test) => test(host));
+function expressionsOf({ hosts, port }: Rule): string[] {
+  return hosts.map((host) => `^${hostExpression(host)}:${port ?? '\\d+'}$`);
 }
 
-function hostTest(glob: string): (host: string) => boolean {
-  if (glob === '*') return () => true;
-  if (!glob.includes('*')) return (host) => host === glob;
-  const expression = new RegExp(`^${glob.split('*').map(escaped).join('.*')}$`);
+function hostExpression(glob: string): string {
+  if (glob === '*') return '.*';
+  if (!glob.includes('*')) return escaped(glob);
   // A name with a star means names: `1*` is not 10.0.0.7.
-  return (host) => !isIPv4(host) && !host.startsWith('[') && expression.test(host);
+  return `(?!\\[|(?:\\d+\\.){3}\\d+:)${glob.split('*').map(escaped).join('.*')}`;
 }
 
 function escaped(text: string): string {

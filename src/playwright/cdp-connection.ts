@@ -1,6 +1,6 @@
 import type { Browser, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../broker/protocol.ts';
-import type { BridgedHosts } from '../cdp/bridge.ts';
+import type { BridgedHosts } from '../cdp/bridged-hosts.ts';
 import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import type { Meter } from '../cdp/meter.ts';
 import type { CdpTransport } from '../cdp/transport.ts';

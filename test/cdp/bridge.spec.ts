@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { parseNetworkRules } from '../../src/options/network-rules.ts';
 import { type DevServer, LARGE_BYTES, startDevServer } from './support/dev-server.ts';
@@ -315,4 +315,155 @@ test('a request that is cancelled, or whose page is closed, is cut', async ({ br
   await expect.poll(() => dev.seen('/hang')?.closed).toBe(false);
   await page.close();
   await expect.poll(() => dev.seen('/hang')?.closed).toBe(true);
+});
+
+test.describe('WebSockets', () => {
+  /** Opens one in the page; `talk.got` is what it heard, `talk.ended` how it ended. */
+  const OPEN = `(address, ...rest) => {
+    const socket = new WebSocket(address, ...rest);
+    window.talk = { socket, got: [], errors: 0 };
+    socket.onmessage = ({ data }) => talk.got.push(data);
+    socket.addEventListener('error', () => talk.errors++);
+    talk.ended = new Promise((resolve) => {
+      socket.onclose = ({ code, reason, wasClean }) => resolve({ code, reason, wasClean, errors: talk.errors });
+    });
+    return new Promise((resolve) => { socket.onopen = () => resolve('open'); talk.ended.then(() => resolve('closed')); });
+  }`;
+  const open = (page: Page, address: string, protocols?: string[]) =>
+    page.evaluate(`(${OPEN})(${JSON.stringify(address)}${protocols ? `, ${JSON.stringify(protocols)}` : ''})`);
+  const got = (page: Page, count: number) =>
+    page.waitForFunction(`talk.got.length >= ${count}`).then(() => page.evaluate('talk.got'));
+
+  test('text and binary, both ways, with protocol, origin and cookies', async ({ bridged, dev }) => {
+    const context = await bridged();
+    const page = await context.newPage();
+    await page.goto(`${dev.url}/cookies`);
+    await page.goto(dev.url);
+    expect(await open(page, `${dev.url.replace('http', 'ws')}/hmr?token=1`, ['vite-hmr', 'other'])).toBe('open');
+    const [hello] = (await got(page, 1)) as [string];
+    expect(JSON.parse(hello)).toMatchObject({
+      path: '/hmr?token=1',
+      protocol: 'vite-hmr',
+      headers: {
+        origin: dev.url,
+        cookie: expect.stringMatching(/^(?=.*first=1)(?=.*second=2)(?=.*third=3).{27,30}$/),
+        'user-agent': expect.stringContaining('Chrome'),
+      },
+    });
+    expect(await page.evaluate('[talk.socket.protocol, talk.socket.readyState, talk.socket.url]')).toEqual([
+      'vite-hmr',
+      1,
+      `${dev.url.replace('http', 'ws')}/hmr?token=1`,
+    ]);
+    expect(await page.evaluate('[talk.socket instanceof WebSocket, talk.socket.OPEN, WebSocket.name]')).toEqual([
+      true,
+      1,
+      'WebSocket',
+    ]);
+    await page.evaluate(
+      `talk.socket.send('ü'), talk.socket.send(new Blob(['in a blob'])), talk.socket.send('after it')`,
+    );
+    await got(page, 4);
+    expect(await page.evaluate('talk.got[1]')).toBe('ü');
+    expect(await page.evaluate('talk.got[2].text()')).toBe('in a blob');
+    expect(await page.evaluate('talk.got[3]')).toBe('after it');
+    await page.evaluate(
+      `talk.socket.binaryType = 'arraybuffer', talk.socket.send(new Uint8Array([9, 0, 255, 128]).subarray(1))`,
+    );
+    await got(page, 5);
+    expect(await page.evaluate('[...new Uint8Array(talk.got[4])]')).toEqual([0, 255, 128]);
+    await page.evaluate(`talk.socket.send(new Uint8Array(3_000_000).fill(7))`);
+    await got(page, 6);
+    expect(await page.evaluate('talk.got[5].byteLength')).toBe(3_000_000);
+    await page.evaluate(`talk.socket.send('bye')`);
+    expect(await page.evaluate('talk.ended')).toEqual({ code: 4001, reason: 'as asked', wasClean: true, errors: 0 });
+  });
+
+  test('ends of every kind', async ({ bridged, dev, other }) => {
+    const page = await (await bridged()).newPage();
+    await page.goto(dev.url);
+    const address = dev.url.replace('http', 'ws');
+    await open(page, address);
+    await page.evaluate(`talk.socket.close(3001, 'enough')`);
+    expect(await page.evaluate('talk.ended')).toEqual({ code: 3001, reason: 'enough', wasClean: true, errors: 0 });
+    await open(page, address);
+    await page.evaluate(`talk.socket.send('cut')`);
+    expect(await page.evaluate('talk.ended')).toEqual({ code: 1006, reason: '', wasClean: false, errors: 1 });
+    await other.close();
+    expect(await open(page, other.url.replace('http', 'ws'))).toBe('closed');
+    expect(await page.evaluate('talk.ended')).toEqual({ code: 1006, reason: '', wasClean: false, errors: 1 });
+    await open(page, address);
+    expect(dev.sockets()).toBe(1);
+    await page.goto('about:blank');
+    await expect.poll(() => dev.sockets()).toBe(0);
+  });
+
+  test('what is wrong is refused as ever', async ({ bridged, dev }) => {
+    const page = await (await bridged()).newPage();
+    await page.goto(dev.url);
+    for (const [script, name] of [
+      [`new WebSocket()`, 'TypeError'],
+      [`new WebSocket('ws://localhost/#hash', ['a', 'a'])`, 'SyntaxError'],
+      [`new WebSocket('ws://localhost/', ['a b'])`, 'SyntaxError'],
+      [`new WebSocket('ws://localhost:1/').send('early')`, 'InvalidStateError'],
+      [`new WebSocket('ws://localhost:1/').close(1001)`, 'InvalidAccessError'],
+      [`new WebSocket('ws://localhost:1/').close(1000, 'x'.repeat(124))`, 'SyntaxError'],
+    ]) {
+      expect(await page.evaluate(`(() => { try { ${script}; } catch (error) { return error.name; } })()`), script).toBe(
+        name,
+      );
+    }
+  });
+
+  test("the user's own listeners and routes", async ({ bridged, dev }) => {
+    const context = await bridged();
+    const page = await context.newPage();
+    await page.goto(dev.url);
+    const address = `${dev.url.replace('http', 'ws')}/`;
+    const [socket] = await Promise.all([page.waitForEvent('websocket'), open(page, address)]);
+    expect(socket.url()).toBe(address);
+    const [sent, received] = await Promise.all([
+      socket.waitForEvent('framesent'),
+      socket.waitForEvent('framereceived', ({ payload }) => payload === 'ping'),
+      page.evaluate(`talk.socket.send('ping')`),
+    ]);
+    expect([sent.payload, received.payload]).toEqual(['ping', 'ping']);
+    await Promise.all([socket.waitForEvent('close'), page.evaluate('talk.socket.close()')]);
+
+    await page.routeWebSocket('**/*', (route) => {
+      const server = route.connectToServer();
+      route.onMessage((message) => server.send(`${message} there`));
+      server.onMessage((message) => route.send(`${message} and back`));
+    });
+    await page.goto(dev.url);
+    await open(page, address);
+    await page.evaluate(`talk.socket.send('there')`);
+    expect(((await got(page, 2)) as string[])[1]).toBe('there there and back');
+  });
+
+  test('only listed hosts, and only in documents of listed hosts', async ({ bridged, dev, other }) => {
+    const page = await (await bridged(`localhost:${dev.port}`)).newPage();
+    await page.goto(dev.url);
+    expect(await open(page, other.url.replace('http', 'ws'))).toBe('closed');
+    expect(other.requests).toEqual([]);
+    const names = `Object.getOwnPropertyNames(globalThis).filter((name) => name.startsWith('bridge'))`;
+    expect(await page.evaluate(names)).toEqual([]);
+    await page.route('http://elsewhere.example/', (route) => route.fulfill({ contentType: 'text/html', body: 'else' }));
+    await page.goto('http://elsewhere.example/');
+    expect(await page.evaluate(names)).toEqual([]);
+    expect(await page.evaluate(`Function.prototype.toString.call(WebSocket)`)).toBe(
+      'function WebSocket() { [native code] }',
+    );
+    expect(await page.evaluate(`Object.getOwnPropertySymbols(globalThis).map(String)`)).toEqual([]);
+  });
+
+  test('over TLS that nobody knows, in frames too', async ({ bridged, secure }) => {
+    const page = await (await bridged('<loopback>', { ignoreHTTPSErrors: true })).newPage();
+    await page.goto(secure.url);
+    expect(await open(page, secure.url.replace('http', 'ws'))).toBe('open');
+    const strict = await (await bridged()).newPage();
+    await strict.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: '<iframe></iframe>' }));
+    await strict.goto(secure.url);
+    expect(await open(strict, secure.url.replace('http', 'ws'))).toBe('closed');
+  });
 });

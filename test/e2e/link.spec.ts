@@ -17,7 +17,10 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
   test(`screenshots of a failing test: Playwright ${version}`, async ({ newConsumer, service, site }) => {
     const consumer = await newConsumer(version);
     await consumer.write({
-      'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }").replace('use: {', `use: { screenshot: 'only-on-failure',`),
+      'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }").replace(
+        'use: {',
+        `use: { screenshot: 'only-on-failure',`,
+      ),
       'tests/a.spec.ts': FAILS,
     });
     const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });

@@ -33,6 +33,20 @@ test('with routes', async ({ page, context }) => {
   await page.goto('/');
   expect(await page.evaluate('window.app')).toBe('loaded');
 });
+test('hot reload', async ({ page }) => {
+  await page.goto('/');
+  const [socket, got] = await Promise.all([
+    page.waitForEvent('websocket'),
+    page.evaluate((url) => new Promise((resolve) => {
+      const socket = new WebSocket(url, 'vite-hmr');
+      const got = [];
+      socket.onmessage = ({ data }) => got.push(data) === 2 ? resolve(got) : socket.send('update');
+    }), process.env.SITE_URL.replace('http', 'ws') + '/hmr'),
+  ]);
+  expect(JSON.parse(got[0])).toMatchObject({ path: '/hmr', protocol: 'vite-hmr', headers: { origin: process.env.SITE_URL } });
+  expect(got[1]).toBe('update');
+  expect(socket.url()).toContain('/hmr');
+});
 test('refused', async ({ page }) => {
   await expect(page.goto('http://localhost:1/')).rejects.toThrow(/net::ERR_(CONNECTION_REFUSED|UNSAFE_PORT)/);
 });
@@ -69,7 +83,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       const env = { ...service.env, SITE_URL: dev.url, SECURE_URL: secure.url };
       const run = await runPlaywright(consumer, ['--workers=1'], env);
       expect(run.code, run.output).toBe(0);
-      expect(await reportedTests(consumer)).toHaveLength(4);
+      expect(await reportedTests(consumer)).toHaveLength(5);
 
       const off = await runPlaywright(consumer, ['--grep=reaches'], { ...env, OPTIONS: '{"exposeNetwork":""}' });
       expect(off.code).toBe(1);

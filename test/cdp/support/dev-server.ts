@@ -26,6 +26,8 @@ export interface DevServer {
   requests: SeenRequest[];
   /** The last request for a path. */
   seen(path: string): SeenRequest | undefined;
+  /** How many WebSockets are open. */
+  sockets(): number;
   close(): Promise<void>;
 }
 
@@ -156,6 +158,7 @@ export async function startDevServer({ secure = false } = {}): Promise<DevServer
     port,
     requests,
     seen: (path) => requests.findLast((request) => request.path === path),
+    sockets: () => sockets.clients.size,
     close: () =>
       new Promise<void>((resolve) => {
         for (const socket of sockets.clients) socket.terminate();

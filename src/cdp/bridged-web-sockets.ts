@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import type { RawData, WebSocket } from 'ws';
+import { z } from 'zod';
+import { openBridgeSocket } from './bridge-socket.ts';
+import type { BridgedHosts } from './bridged-hosts.ts';
+import type { BridgedSessions } from './bridged-sessions.ts';
+import type { CdpMessage } from './message.ts';
+import type { OwnCommands } from './own-commands.ts';
+import { WebSocketEvents } from './web-socket-events.ts';
+import { type ShimNames, webSocketShim } from './web-socket-shim.ts';
+
+const id = z.number().int();
+const said = z.discriminatedUnion('op', [
+  z.object({
+    op: z.literal('open'),
+    id,
+    url: z.string(),
+    protocols: z.array(z.string()),
+    origin: z.string(),
+    userAgent: z.string(),
+  }),
+  z.object({ op: z.literal('text'), id, data: z.string() }),
+  z.object({ op: z.literal('binary'), id, data: z.string() }),
+  z.object({ op: z.literal('close'), id, code: z.number().optional(), reason: z.string() }),
+]);
+type Said = z.output<typeof said>;
+type Opening = Extract<Said, { op: 'open' }>;
+
+const cookieList = z.looseObject({ cookies: z.array(z.looseObject({ name: z.string(), value: z.string() })) });
+
+interface BindingFields {
+  name?: unknown;
+  payload?: unknown;
+  executionContextId?: unknown;
+}
+
+/** The document that a socket belongs to. */
+interface Place {
+  sessionId: string;
+  contextId: number;
+}
+
+interface Carried extends Place {
+  /** Undefined while it is being opened. */
+  socket: WebSocket | undefined;
+  events: WebSocketEvents;
+  closed: boolean;
+}
+
+/** Code of a connection that failed, which no side has sent. */
+const ABNORMAL = 1006;
+
+/**
+ * WebSockets of pages to listed hosts, which CDP has no way to stop: a stand-in for `WebSocket` in the page talks to
+ * this, and this to the server.
+ */
+export class BridgedWebSockets {
+  readonly #hosts: BridgedHosts;
+  readonly #commands: OwnCommands;
+  readonly #sessions: BridgedSessions;
+  readonly #pass: (message: CdpMessage) => void;
+  readonly #names: ShimNames = { binding: `bridge${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
+  readonly #carried = new Map<string, Carried>();
+
+  constructor(
+    hosts: BridgedHosts,
+    commands: OwnCommands,
+    sessions: BridgedSessions,
+    pass: (message: CdpMessage) => void,
+  ) {
+    this.#hosts = hosts;
+    this.#commands = commands;
+    this.#sessions = sessions;
+    this.#pass = pass;
+  }
+
+  /** Prepares a new page or frame, while it still waits to be let run. */
+  prepare(sessionId: string): void {
+    const source = webSocketShim(this.#names, this.#hosts.hostExpressions);
+    this.#commands.post('Runtime.addBinding', { name: this.#names.binding }, sessionId);
+    this.#commands.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
+  }
+
+  /** Whether a message of the browser is from a stand-in. */
+  takes({ method, sessionId, params = {} }: CdpMessage): boolean {
+    if (sessionId === undefined) return false;
+    const fields: BindingFields = params;
+    if (method === 'Runtime.executionContextDestroyed') this.#leave(sessionId, fields.executionContextId);
+    if (method === 'Runtime.executionContextsCleared') this.#leave(sessionId);
+    if (method !== 'Runtime.bindingCalled' || fields.name !== this.#names.binding) return false;
+    const { success, data } = said.safeParse(parseJson(fields.payload));
+    if (success && typeof fields.executionContextId === 'number') {
+      this.#hear({ sessionId, contextId: fields.executionContextId }, data);
+    }
+    return true;
+  }
+
+  /** A page, or all of them, are gone. */
+  leave(gone?: unknown): void {
+    for (const { sessionId } of [...this.#carried.values()]) {
+      if (gone === undefined || sessionId === gone) this.#leave(sessionId);
+    }
+  }
+
+  #hear(place: Place, message: Said): void {
+    const key = `${place.sessionId} ${place.contextId} ${message.id}`;
+    if (message.op === 'open') {
+      void this.#open(key, place, message);
+      return;
+    }
+    const carried = this.#carried.get(key);
+    if (!carried) return;
+    const { socket, events } = carried;
+    if (message.op === 'close') {
+      carried.closed = true;
+      // While it opens, this cuts it, and says so.
+      if (socket) socket.close(message.code, message.reason);
+      else this.#end(key, message.id, ABNORMAL, '');
+      return;
+    }
+    const binary = message.op === 'binary';
+    events.sent(message.data, binary);
+    socket?.send(binary ? Buffer.from(message.data, 'base64') : message.data);
+  }
+
+  async #open(key: string, place: Place, opening: Opening): Promise<void> {
+    const { url, protocols, origin, userAgent } = opening;
+    const events = new WebSocketEvents(place.sessionId, url, this.#pass);
+    const carried: Carried = { ...place, socket: undefined, events, closed: false };
+    this.#carried.set(key, carried);
+    const { offline, ignoreHTTPSErrors = false } = this.#sessions.get(place.sessionId) ?? {};
+    // Judged here too: the page is not to be trusted with it.
+    if (offline || !this.#hosts.matches(url)) return this.#end(key, opening.id, ABNORMAL, '');
+    const cookie = await this.#cookies(url, place.sessionId);
+    if (carried.closed) return;
+    const headers = { origin, 'user-agent': userAgent, ...(cookie !== '' && { cookie }) };
+    const socket = openBridgeSocket(url, { protocols, headers, ignoreHTTPSErrors });
+    carried.socket = socket;
+    socket.on('open', () => {
+      events.opened();
+      this.#say(place, { id: opening.id, op: 'open', protocol: socket.protocol });
+    });
+    socket.on('message', (data: RawData, binary: boolean) => {
+      // Not fragments: the socket hands out one buffer unless told otherwise.
+      const text = (data as Buffer).toString(binary ? 'base64' : 'utf8');
+      events.received(text, binary);
+      this.#say(place, { id: opening.id, op: binary ? 'binary' : 'text', data: text });
+    });
+    socket.on('error', (error) => events.failed(error.message));
+    socket.on('close', (code, reason) => this.#end(key, opening.id, code, reason.toString()));
+  }
+
+  /** @returns the value of the `Cookie` header; empty for none, or when the page is gone */
+  async #cookies(url: string, sessionId: string): Promise<string> {
+    try {
+      // `ws:` addresses have the cookies of `http:` ones.
+      const urls = [url.replace(/^ws/, 'http')];
+      const { cookies } = cookieList.parse(await this.#commands.call('Network.getCookies', { urls }, sessionId));
+      return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+    } catch {
+      return '';
+    }
+  }
+
+  #end(key: string, socketId: number, code: number, reason: string): void {
+    const carried = this.#carried.get(key);
+    if (!carried) return;
+    this.#carried.delete(key);
+    carried.closed = true;
+    carried.events.closed();
+    const wasClean = code !== ABNORMAL;
+    this.#say(carried, { id: socketId, op: wasClean ? 'closed' : 'failed', code, reason, wasClean });
+  }
+
+  #say({ sessionId, contextId }: Place, message: object): void {
+    const expression = `globalThis[Symbol.for(${JSON.stringify(this.#names.mailbox)})]?.(${JSON.stringify(message)})`;
+    this.#commands.post('Runtime.evaluate', { expression, contextId, silent: true }, sessionId);
+  }
+
+  /** A document, or every document of a page, is gone; nobody is there to be told. */
+  #leave(sessionId: string, contextId?: unknown): void {
+    for (const [key, carried] of this.#carried) {
+      if (carried.sessionId !== sessionId || (contextId !== undefined && carried.contextId !== contextId)) continue;
+      this.#carried.delete(key);
+      carried.closed = true;
+      carried.events.closed();
+      carried.socket?.close();
+    }
+  }
+}
+
+function parseJson(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
