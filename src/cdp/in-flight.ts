@@ -22,6 +22,10 @@ export class InFlight {
   /** Waits for all. @throws what the first of them threw */
   async done(): Promise<void> {
     await Promise.all(this.#tasks);
-    this.#tasks = [];
+  }
+
+  /** Waits for all, failed ones too. Never throws. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#tasks);
   }
 }

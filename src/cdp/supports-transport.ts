@@ -6,7 +6,7 @@ interface ConnectsOverCdp {
 const answers = new WeakMap<object, Promise<boolean>>();
 
 /**
- * Whether this Playwright's `connectOverCDP` takes a transport (1.62 and later do). Found by offering it an object that
+ * Whether this Playwright's `connectOverCDP` takes a transport (1.61 and later do). Found by offering it an object that
  * is no endpoint and almost a transport: a Playwright that knows transports looks for its `send`, an older one does
  * not. Both then find nothing to connect to and reject before anything is started, and before there is a step in the
  * test's report. Asked once per `chromium`; never rejects.

@@ -1,6 +1,7 @@
 import type { WebSocket } from 'undici';
 import { redactText } from '../redact.ts';
 import { keepOutOfCache, restoredEvents } from './back-forward-cache.ts';
+import { Downloads } from './downloads.ts';
 import { FirstPageFilter } from './hide-first-page.ts';
 import { describeClosed, type LinkClosed } from './link-closed.ts';
 import type { CdpMessage } from './message.ts';
@@ -9,7 +10,7 @@ import { openSocket } from './open-socket.ts';
 import { OwnCommands } from './own-commands.ts';
 import { Uploads } from './uploads.ts';
 
-/** What `chromium.connectOverCDP()` takes instead of an address (Playwright ≥ 1.62), and how its link ended. */
+/** What `chromium.connectOverCDP()` takes instead of an address (Playwright ≥ 1.61), and how its link ended. */
 export interface CdpTransport {
   send(message: object): void;
   /** Closes the link; the browser itself goes on. */
@@ -60,6 +61,7 @@ class SocketTransport implements CdpTransport {
   readonly #meter: Meter | undefined;
   readonly #own: OwnCommands;
   readonly #uploads: Uploads;
+  readonly #downloads: Downloads;
   readonly #filter: FirstPageFilter | undefined;
   #onclose: CdpTransport['onclose'];
   /** Set once the link is down, until Playwright has been told. */
@@ -73,7 +75,9 @@ class SocketTransport implements CdpTransport {
     this.#cut = cut;
     this.#meter = options.meter;
     this.#own = new OwnCommands((message) => this.#put(message));
-    this.#uploads = new Uploads(this.#own, (message) => this.onmessage?.(message));
+    const pass = (message: CdpMessage) => this.onmessage?.(message);
+    this.#uploads = new Uploads(this.#own, pass);
+    this.#downloads = new Downloads(this.#own, pass);
     if (options.hideFirstPage) this.#filter = new FirstPageFilter(this.#own);
     // Each message in a task of its own, as Playwright's own transport does: what Playwright does about a message it
     // does in microtasks, and those must all have run before it sees the next (several come in one packet).
@@ -85,6 +89,7 @@ class SocketTransport implements CdpTransport {
         this.#end = { code, reason: this.#fault || redactText(reason, [secret]), byUs };
         resolve(this.#end);
         this.#own.end();
+        this.#downloads.end();
         // In line behind the messages that are still on their way to Playwright.
         setImmediate(this.#tellEnd);
       });
@@ -103,7 +108,7 @@ class SocketTransport implements CdpTransport {
 
   send(message: object): void {
     this.#filter?.sent(message);
-    if (!this.#uploads.takes(message)) this.#put(keepOutOfCache(message));
+    if (!this.#uploads.takes(message)) this.#put(this.#downloads.redirect(keepOutOfCache(message)));
   }
 
   close(): void {
@@ -129,6 +134,7 @@ class SocketTransport implements CdpTransport {
     }
     if (this.#own.takes(message) || this.#filter?.hides(message)) return;
     this.#meter?.observe(message);
+    if (this.#downloads.holds(message)) return;
     this.onmessage?.(message);
     for (const event of restoredEvents(message)) this.onmessage?.(event);
   };

@@ -92,7 +92,7 @@ async function carryFile(files: RemoteObject, path: string): Promise<void> {
     const options = { type: lookup(path) || '', lastModified: Math.floor(mtimeMs) };
     await files.call(ADD_FILE, pieces, basename(path), options);
   } finally {
-    pieces.release();
     await file.close();
+    pieces.release();
   }
 }

@@ -9,6 +9,7 @@ interface EmulatorFlags {
   apiKey?: string;
   concurrentBrowsers?: number;
   warmBrowserCap?: number;
+  balanceCents?: number;
   chromium?: string;
   allowLoopback?: boolean;
   rtt?: number;
@@ -40,6 +41,7 @@ export function addEmulatorCommand(program: Command): void {
     .option('--api-key <key>', `key that clients send (default: ${KEY_VARIABLE}, else a random one)`)
     .option('--concurrent-browsers <number>', 'how many sessions may run at once (default: 10)', integer)
     .option('--warm-browser-cap <number>', 'how many warm browsers all pools may ask for (default: 30)', integer)
+    .option('--balance-cents <number>', 'what may be used up before creates answer 402 (default: 100000)', integer)
     .option('--chromium <path>', 'Chromium to run')
     .option('--allow-loopback', "let the browsers reach this machine's loopback, as no hosted browser can")
     .option('--rtt <ms>', 'round-trip time of the CDP links, half each way (default: 0)', integer)

@@ -16,6 +16,8 @@ const workspaceOptions = z.strictObject({
   concurrentBrowsers: count.optional(),
   /** How many warm browsers all pools together may ask for. */
   warmBrowserCap: count.optional(),
+  /** What it may use up, in cents. */
+  balanceCents: z.int().optional(),
 });
 
 const emulatorOptions = z.strictObject({
@@ -29,6 +31,11 @@ const emulatorOptions = z.strictObject({
   concurrentBrowsers: count.default(10),
   /** The account's warm-browser cap, per workspace. Default 30. */
   warmBrowserCap: count.default(30),
+  /**
+   * What each workspace may use up, in cents; when it is gone, creates and acquires answer 402. The emulator charges
+   * 10 cents for an hour of a browser and half a cent for a megabyte. Default 100 000.
+   */
+  balanceCents: z.int().default(100_000),
   /** How long a browser may take to become CDP-ready, in ms. Default 20 000. */
   startupDeadline: count.max(180_000).default(20_000),
   /** Path of the Chromium to run. Default: `POOLWRIGHT_CHROMIUM`, Playwright's download, the system's. */
@@ -79,6 +86,7 @@ export interface WorkspaceSettings {
   name: string;
   concurrentBrowsers: number;
   warmBrowserCap: number;
+  balanceCents: number;
 }
 
 /** Checked options with every default in place. */
@@ -105,6 +113,7 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
       name: `workspace-${index + 1}`,
       concurrentBrowsers: rest.concurrentBrowsers,
       warmBrowserCap: rest.warmBrowserCap,
+      balanceCents: rest.balanceCents,
       ...workspace,
     })),
   };

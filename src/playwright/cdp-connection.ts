@@ -20,7 +20,7 @@ export interface CdpConnection {
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Connects with a transport of ours (Playwright ≥ 1.62).
+ * Connects with a transport of ours (Playwright ≥ 1.61).
  * @param meter sees everything that the browser says
  * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
  */

@@ -4,7 +4,7 @@ import { type Meter, meteredEvents } from '../cdp/meter.ts';
 let sessions = 0;
 
 /**
- * Meters every page of a context where there is no transport to watch (Playwright before 1.62): a CDP session of its
+ * Meters every page of a context where there is no transport to watch (Playwright before 1.61): a CDP session of its
  * own reports the browser's network events, at the price of two round trips a page. A page that the test opens is
  * metered before the test has it; of a popup, which loads by itself, what came before those round trips is missing.
  */

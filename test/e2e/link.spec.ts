@@ -4,7 +4,7 @@ import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-p
 import { ASSET_BYTES } from './harness/site.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
-/** What differs by the way Playwright is connected: a transport of ours (≥ 1.62), or the address (before). */
+/** What differs by the way Playwright is connected: a transport of ours (≥ 1.61), or the address (before). */
 
 const FAILS = suite(`
   test('fails on a page', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });

@@ -8,7 +8,7 @@ import { findChromium } from '../../../src/emulator/find-chromium.ts';
 import { test as base } from '../../emulator/support/fixtures.ts';
 import { CdpServer } from './cdp-server.ts';
 
-interface Fixtures {
+export interface CdpFixtures {
   /** Starts a server in a browser's place; see {@link CdpServer}. */
   serve: (onLink?: (link: WebSocket, socket: Socket) => void) => Promise<CdpServer>;
   /** The same, with the handshake in the test's hands. */
@@ -25,7 +25,7 @@ interface Fixtures {
   connectThrough: (options?: Partial<TransportOptions>) => Promise<{ browser: Browser; transport: CdpTransport }>;
 }
 
-export const test = base.extend<Fixtures>({
+export const test = base.extend<CdpFixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   serve: async ({}, use) => {
     const servers: CdpServer[] = [];
