@@ -140,6 +140,21 @@ test.describe('a fault of the wire', () => {
     expect(Date.now() - began).toBeGreaterThanOrEqual(299);
   });
 
+  test('delays no longer than the emulator runs', async ({ start }) => {
+    const lines: string[] = [];
+    const emulator = await start({
+      faults: [{ match: CREATE, effect: { delayMs: 60_000 } }],
+      onLog: (line) => lines.push(line),
+    });
+    const pending = failure(emulator.api.create());
+    await expect.poll(async () => (await listed(emulator.api))[0].fired).toBe(1);
+    const began = Date.now();
+    await emulator.stop();
+    expect(await pending).not.toBe('answered');
+    expect(Date.now() - began).toBeLessThan(1_000);
+    expect(lines.join()).not.toContain('did not start');
+  });
+
   test('resets the connection before anything is done', async ({ start }) => {
     const { api } = await start({ faults: [{ match: CREATE, effect: { reset: true }, count: 1 }] });
     expect(await failure(api.create())).toBe('ECONNRESET');
