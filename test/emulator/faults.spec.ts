@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { WebSocket } from 'ws';
 import type { FaultRule } from '../../src/emulator/faults/fault-rule.ts';
 import type { Api } from './support/api.ts';
 import { expect, test } from './support/fixtures.ts';
@@ -56,6 +58,8 @@ test.describe('the list of faults', () => {
     expect((await api.call('DELETE', '/__emulator/faults')).body).toEqual({ faults: [] });
     expect((await api.get('/pools')).status).toBe(200);
     expect((await fetch(`${baseURL}/__emulator/faults`)).status).toBe(401);
+    // It is no part of the service's API.
+    expect(await (await fetch(`${baseURL}/doc`)).text()).not.toContain('__emulator');
   });
 
   test('is drawn by lot from the seed', async ({ start }) => {
@@ -185,16 +189,17 @@ test.describe('a fault of the wire', () => {
 });
 
 test.describe('a fault of a browser', () => {
-  test('crashes it after the create; its place is free then', async ({ start, connect }) => {
+  test('crashes it after the create; its place is free then', async ({ start }) => {
     const emulator = await start({
       concurrentBrowsers: 1,
       faults: [{ match: CREATE, effect: { crashBrowser: true, afterMs: 500 }, count: 1 }],
     });
     const { api } = emulator;
-    const { sessionId, cdpUrl } = (await api.create()).body;
-    const browser = await connect(cdpUrl);
-    if (browser.isConnected()) await new Promise((resolve) => browser.once('disconnected', resolve));
+    const { sessionId, status } = (await api.create()).body;
+    const pids = emulator.browserPids();
+    expect([status, pids.length]).toEqual(['active', 1]);
     await expect.poll(async () => (await api.session(sessionId)).body.status).toBe('error');
+    expect(pids.filter(isRunning)).toEqual([]);
     expect((await api.create()).status).toBe(200);
     expect(await listed(api)).toMatchObject([{ matched: 2, fired: 1 }]);
   });
@@ -288,8 +293,10 @@ test.describe('a fault of the handshake', () => {
       faults: [{ match: { path: '/cdp/*' }, effect: { cutLink: true, afterMs: 400 }, count: 1 }],
     });
     const { cdpUrl } = (await api.create()).body;
-    const browser = await connect(cdpUrl);
-    await new Promise((resolve) => browser.once('disconnected', resolve));
+    const socket = new WebSocket(cdpUrl);
+    const closed = once(socket, 'close');
+    await once(socket, 'open');
+    expect((await closed)[0]).toBe(1006); // no close frame came
     expect((await connect(cdpUrl)).isConnected()).toBe(true);
   });
 });
