@@ -45,6 +45,8 @@ async function simulate({ shards, workers, limit, pool, groups }: Scenario): Pro
   const emulator = await startEmulator({
     browser: 'stub',
     concurrentBrowsers: limit,
+    startDelay: START_MS,
+    startJitter: START_MS / 2,
   });
   const { baseURL, apiKey } = emulator;
   const client = new ServiceClient({ baseURL, apiKey });
