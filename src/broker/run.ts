@@ -10,6 +10,7 @@ import { LeaseRegistry } from './lease-registry.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from './ledger.ts';
 import { createLog, type Log } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
+import { preflight } from './preflight.ts';
 import type { RunRecord } from './run-record.ts';
 import { listen } from './server.ts';
 import { type SweepOptions, sweep } from './sweep.ts';
@@ -69,7 +70,19 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   try {
     await client.listSessions({ pageSize: 1 }, { timeout: CHECK_TIMEOUT_MS });
     if (!emulator) notices.push(...(await sweepBefore({ client, baseURL, apiKey, suite, ledgerFolder, overRuns })));
-    for (const { plan } of projects) if (typeof plan.pool === 'string') await registry.checkPool(plan.pool);
+    const plans = [];
+    for (const { plan } of projects) {
+      plans.push({ plan, pool: typeof plan.pool === 'string' ? await registry.checkPool(plan.pool) : null });
+    }
+    const { limit, warnings } = await preflight({
+      client,
+      workers,
+      // An emulator of the run's own is shared with no other shard.
+      shard: emulator ? null : shard,
+      plans,
+    });
+    registry.gate.limit = limit;
+    notices.push(...warnings);
     server = await listen(config.address, { registry, client, token: config.token, secrets, finish });
   } catch (error) {
     await client.close();

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { killGroup } from '../emulator/browser/kill-group.ts';
 import { type Emulator, startEmulator } from '../emulator/index.ts';
+import { decimal } from './decimal.ts';
 import { integer } from './integer.ts';
 
 interface EmulatorFlags {
@@ -8,8 +9,14 @@ interface EmulatorFlags {
   apiKey?: string;
   concurrentBrowsers?: number;
   warmBrowserCap?: number;
+  balanceCents?: number;
   chromium?: string;
   allowLoopback?: boolean;
+  rtt?: number;
+  startDelay?: number;
+  startJitter?: number;
+  errorRate?: number;
+  seed?: number;
   verbose?: boolean;
   json?: boolean;
 }
@@ -21,6 +28,8 @@ const SAME_SIGNAL_MS = 500;
 const HELP = `
 The API key is --api-key, else the variable ${KEY_VARIABLE} (which keeps it out of the process list), else a random one.
 Chromium is the one that POOLWRIGHT_CHROMIUM names, else Playwright's download, else the system's.
+--rtt, --start-delay, --start-jitter and --error-rate make it as slow and as moody as a service far away. Other faults
+are put in while it runs: POST /__emulator/faults (see the README).
 Ctrl-C stops it and every browser; a second one kills them.`;
 
 /** `poolwright emulator`: the hosted-browser service on this machine. */
@@ -32,8 +41,22 @@ export function addEmulatorCommand(program: Command): void {
     .option('--api-key <key>', `key that clients send (default: ${KEY_VARIABLE}, else a random one)`)
     .option('--concurrent-browsers <number>', 'how many sessions may run at once (default: 10)', integer)
     .option('--warm-browser-cap <number>', 'how many warm browsers all pools may ask for (default: 30)', integer)
+    .option('--balance-cents <number>', 'what may be used up before creates answer 402 (default: 100000)', integer)
     .option('--chromium <path>', 'Chromium to run')
     .option('--allow-loopback', "let the browsers reach this machine's loopback, as no hosted browser can")
+    .option('--rtt <ms>', 'round-trip time of the CDP links, half each way (default: 0)', integer)
+    .option('--start-delay <ms>', 'how much longer every browser takes to start (default: 0)', integer)
+    .option('--start-jitter <ms>', 'up to this much more, another time for each start (default: 0)', integer)
+    .option(
+      '--error-rate <share>',
+      'share of requests, 0 to 1, that fail with 429, 500, 502 or 503 (default: 0)',
+      decimal,
+    )
+    .option(
+      '--seed <number>',
+      'what errors and jitter are drawn from: the same one, the same lots (default: 1)',
+      integer,
+    )
     .option('--verbose', 'log what happens to stderr')
     .option('--json', 'print the address and the key as one line of JSON')
     .addHelpText('after', HELP)

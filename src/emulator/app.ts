@@ -2,6 +2,7 @@ import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { ApiError } from './api-error.ts';
 import { type FaultContext, injectFaults } from './faults/fault-middleware.ts';
+import { accountRoutes } from './routes/account.ts';
 import { emulatorControlRoutes } from './routes/emulator-control.ts';
 import { type ApiApp, type ApiEnv, createRouter } from './routes/http.ts';
 import { leaseRoutes } from './routes/leases.ts';
@@ -16,6 +17,7 @@ export function createApp(state: EmulatorState, log: (line: string) => void, fau
   app.use('/v1/*', authenticate(state), requireJson);
   app.use('/__emulator/*', authenticate(state), requireJson);
   if (faults) app.route('/__emulator', emulatorControlRoutes(faults));
+  app.route('/v1/account', accountRoutes());
   app.route('/v1/browser', sessionRoutes(state));
   app.route('/v1/browser', poolRoutes());
   app.route('/v1/browser', leaseRoutes(state));

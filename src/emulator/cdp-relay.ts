@@ -2,39 +2,80 @@ import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { DevToolsAddress } from './browser/browser-process.ts';
+import { befall, befallAfter, type LinkCutter } from './faults/browser-fault.ts';
+import type { FaultList, Firing } from './faults/fault-list.ts';
+import { browserFault } from './faults/fault-rule.ts';
+import { spoilHandshake } from './faults/handshake-fault.ts';
 import type { BrowserSession } from './state/browser-session.ts';
 import type { EmulatorState } from './state/emulator-state.ts';
+import { Wire } from './wire.ts';
 
 /** Hop headers and what Chromium must not see: it judges Host and Origin, and the key is none of its business. */
 const DROPPED = new Set(['host', 'origin', 'authorization', 'cookie']);
 const REFUSALS = { 403: 'Forbidden', 404: 'Not Found', 410: 'Gone' } as const;
 
+export interface RelayOptions {
+  /** Round-trip time of the links, in ms. */
+  rtt: number;
+  faults: FaultList;
+  log: (line: string) => void;
+}
+
 /** Joins clients' CDP sockets to Chromium's. After the upgrade it only moves bytes: no frame is read or rewritten. */
-export class CdpRelay {
+export class CdpRelay implements LinkCutter {
   readonly #state: EmulatorState;
+  readonly #options: RelayOptions;
+  /** Sockets whose handshake a fault holds up. */
+  readonly #held = new Set<Duplex>();
   /** Clients' sockets, with the session that each is joined to. */
   readonly #sockets = new Map<Duplex, BrowserSession>();
 
-  constructor(state: EmulatorState) {
+  constructor(state: EmulatorState, options: RelayOptions) {
     this.#state = state;
+    this.#options = options;
   }
 
   /** Handler of the HTTP server's `upgrade` event. */
   handleUpgrade(request: IncomingMessage, client: Duplex, head: Buffer): void {
     client.on('error', () => client.destroy());
-    const token = /^\/cdp\/([\w-]+)$/.exec((request.url ?? '').split('?')[0] ?? '')?.[1];
+    const firing = this.#options.faults.take('GET', pathOf(request));
+    if (firing) void this.#spoil(firing, request, client, head);
+    else this.#join(request, client, head);
+  }
+
+  async #spoil(firing: Firing, request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
+    const { effect, id } = firing;
+    const { log } = this.#options;
+    log(`fault ${id}: handshake of a CDP link`);
+    this.#held.add(client);
+    client.once('close', () => this.#held.delete(client));
+    if (!(await spoilHandshake(firing, client))) return;
+    this.#held.delete(client);
+    const session = this.#join(request, client, head);
+    const fault = browserFault(effect);
+    if (!fault) return;
+    if (session) befallAfter(effect.afterMs ?? 0, () => befall(session, fault, this), log);
+    else firing.takeBack();
+  }
+
+  /** The answer is the session that the client is joined to. */
+  #join(request: IncomingMessage, client: Duplex, head: Buffer): BrowserSession | undefined {
+    const token = /^\/cdp\/([\w-]+)$/.exec(pathOf(request))?.[1];
     const session = token === undefined ? undefined : this.#state.sessionByCdpToken(token);
     if (!session) refuse(client, 404, 'There is no browser at this address');
     else if (!session.isLive) refuse(client, 410, 'The session has ended');
     else if (!session.devtools) refuse(client, 403, 'The session is still starting');
-    else this.#splice(request, client as Socket, head, session, session.devtools);
+    else {
+      this.#splice(request, client as Socket, head, session, session.devtools);
+      return session;
+    }
+    return undefined;
   }
 
   closeAll(): void {
-    for (const socket of this.#sockets.keys()) socket.destroy();
+    for (const socket of [...this.#sockets.keys(), ...this.#held]) socket.destroy();
   }
 
-  /** A fault: breaks the links of a session that are open now, without a close frame. */
   cut(session: BrowserSession): void {
     for (const [socket, of] of this.#sockets) if (of === session) socket.destroy();
   }
@@ -49,19 +90,22 @@ export class CdpRelay {
     };
     const unsubscribe = session.onEnd(close);
     this.#sockets.set(client, session);
+    const oneWay = this.#options.rtt / 2;
+    const [up, down] = [new Wire(client, upstream, oneWay), new Wire(upstream, client, oneWay)];
     client.once('close', () => {
       unsubscribe();
       this.#sockets.delete(client);
-      upstream.destroy();
+      up.after(() => upstream.destroy());
     });
     upstream.on('error', close);
     // Chromium's end after its last byte: what it sent before still goes out.
-    upstream.once('close', () => client.destroySoon());
-    upstream.write(requestHead(request, to));
-    if (head.length > 0) upstream.write(head);
-    upstream.pipe(client);
-    client.pipe(upstream);
+    upstream.once('close', () => down.after(() => client.destroySoon()));
+    up.send(Buffer.concat([Buffer.from(requestHead(request, to)), head]));
   }
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?')[0] ?? '';
 }
 
 function requestHead(request: IncomingMessage, { path, port }: DevToolsAddress): string {

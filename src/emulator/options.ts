@@ -16,6 +16,8 @@ const workspaceOptions = z.strictObject({
   concurrentBrowsers: count.optional(),
   /** How many warm browsers all pools together may ask for. */
   warmBrowserCap: count.optional(),
+  /** What it may use up, in cents. */
+  balanceCents: z.int().optional(),
 });
 
 const emulatorOptions = z.strictObject({
@@ -29,6 +31,11 @@ const emulatorOptions = z.strictObject({
   concurrentBrowsers: count.default(10),
   /** The account's warm-browser cap, per workspace. Default 30. */
   warmBrowserCap: count.default(30),
+  /**
+   * What each workspace may use up, in cents; when it is gone, creates and acquires answer 402. The emulator charges
+   * 10 cents for an hour of a browser and half a cent for a megabyte. Default 100 000.
+   */
+  balanceCents: z.int().default(100_000),
   /** How long a browser may take to become CDP-ready, in ms. Default 20 000. */
   startupDeadline: count.max(180_000).default(20_000),
   /** Path of the Chromium to run. Default: `POOLWRIGHT_CHROMIUM`, Playwright's download, the system's. */
@@ -44,7 +51,18 @@ const emulatorOptions = z.strictObject({
     .transform((names) => (Array.isArray(names) ? names : [names])),
   /** What goes wrong on purpose, from the first request on. `POST /__emulator/faults` adds more. Default none. */
   faults: z.array(faultRule).default([]),
-  /** Whatever is drawn by lot for faults is drawn from this number: the same one, the same faults. Default 1. */
+  /** Round-trip time of the CDP links, in ms: half of it each way. Default 0. Up to 10 000. */
+  rtt: z.number().min(0).max(10_000).default(0),
+  /** How much longer every browser takes to start, in ms; it counts against `startupDeadline`. Default 0. */
+  startDelay: z.number().min(0).max(180_000).default(0),
+  /** Up to this much more, in ms, another time for each start. Default 0. */
+  startJitter: z.number().min(0).max(180_000).default(0),
+  /**
+   * Share of all requests, 0 to 1, that fail as they do at a service far away: `429`, `500`, `502` and `503`, equally
+   * often. They are rules in the list of faults, after those of `faults`. Default 0.
+   */
+  errorRate: z.number().min(0).max(1).default(0),
+  /** Whatever is drawn by lot (faults, `startJitter`) is drawn from this number: the same one, the same lots. Default 1. */
   seed: z
     .int()
     .min(0)
@@ -68,6 +86,7 @@ export interface WorkspaceSettings {
   name: string;
   concurrentBrowsers: number;
   warmBrowserCap: number;
+  balanceCents: number;
 }
 
 /** Checked options with every default in place. */
@@ -94,6 +113,7 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
       name: `workspace-${index + 1}`,
       concurrentBrowsers: rest.concurrentBrowsers,
       warmBrowserCap: rest.warmBrowserCap,
+      balanceCents: rest.balanceCents,
       ...workspace,
     })),
   };

@@ -2,10 +2,13 @@ import { createApp } from './app.ts';
 import { BrowserLauncher } from './browser/browser-launcher.ts';
 import { ProfileFolders } from './browser/profile-folders.ts';
 import type { Launcher } from './browser/running-browser.ts';
+import { SlowLauncher } from './browser/slow-launcher.ts';
 import { CdpRelay } from './cdp-relay.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { befall } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
+import { seededRandom } from './faults/random.ts';
+import { randomErrors } from './faults/random-errors.ts';
 import { findChromium } from './find-chromium.ts';
 import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
 import { type ListeningServer, listen } from './server.ts';
@@ -31,11 +34,13 @@ export interface Emulator {
 export async function startWithClock(options: EmulatorOptions, clock: Clock): Promise<Emulator> {
   const settings = resolveOptions(options);
   const { log } = settings;
-  const launcher = settings.browser === 'stub' ? await stubLauncher() : await chromiumLauncher(settings);
+  const browsers = settings.browser === 'stub' ? await stubLauncher() : await chromiumLauncher(settings);
+  const launcher = new SlowLauncher(browsers, { ...settings, random: seededRandom(settings.seed, 'start-jitter') });
   const state = new EmulatorState(settings, launcher, clock);
-  const relay = new CdpRelay(state);
+  const faults = new FaultList([...settings.faults, ...randomErrors(settings.errorRate)], settings.seed);
+  const relay = new CdpRelay(state, { rtt: settings.rtt, faults, log });
   const app = createApp(state, log, {
-    faults: new FaultList(settings.faults, settings.seed),
+    faults,
     befall: (session, fault) => befall(session, fault, relay),
   });
   let server: ListeningServer;

@@ -1,9 +1,12 @@
+import * as account from './account.ts';
 import type { CallOptions, ServiceClientOptions } from './client-options.ts';
 import { ServiceCore } from './core.ts';
 import { createSession } from './create-session.ts';
 import * as leases from './leases.ts';
 import * as pools from './pools.ts';
 import type {
+  AccountBalance,
+  AccountBilling,
   AcquireRequest,
   CreatePoolRequest,
   CreateSessionRequest,
@@ -163,6 +166,19 @@ export class ServiceClient {
    */
   async flushPool(poolId: string, options: CallOptions = {}): Promise<FlushedPool> {
     return await pools.flushPool(this.#core, poolId, options);
+  }
+
+  /** What the account has left, in cents; may be negative (sections 2.6, 4.8). */
+  async getBalance(options: CallOptions = {}): Promise<AccountBalance> {
+    return await account.getBalance(this.#core, options);
+  }
+
+  /**
+   * The account's plan and billing (sections 2.6, 4.8). The document promises `plan.concurrent_browsers` and shows no
+   * more; what else the service says is passed on. Fields ending `_ms` are Unix time in ms, bandwidth is in megabytes.
+   */
+  async getBilling(options: CallOptions = {}): Promise<AccountBilling> {
+    return await account.getBilling(this.#core, options);
   }
 
   /**

@@ -22,7 +22,11 @@ export {
   retryRule,
 } from './retry-policy.ts';
 export {
+  type AccountBalance,
+  type AccountBilling,
   type AcquireRequest,
+  accountBalance,
+  accountBilling,
   acquireRequest,
   acquireResponse,
   type CreatePoolRequest,

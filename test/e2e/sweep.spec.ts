@@ -35,6 +35,10 @@ for (const options of ['{}', `{ pool: 'e2e' }`, '{ pool: { create: { size: 1 } }
     await deadRun(consumer, service, site.url);
     const [left, ...more] = await service.running();
     expect(more).toEqual([]);
+    const { note } = await service.client.getSession(left ?? '');
+    expect(note).toMatch(
+      /^poolwright run=local-\w+ shard=1\/1 project=default slot=0 req=\S+ suite=[0-9a-f]{6} beat=\w+$/,
+    );
     const foreign = await service.client.createSession({ note: 'somebody else poolwright run=1' });
 
     const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);

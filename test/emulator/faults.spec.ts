@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { chromium } from 'playwright-core';
 import type { FaultRule } from '../../src/emulator/faults/fault-rule.ts';
 import type { Api } from './support/api.ts';
 import { expect, test } from './support/fixtures.ts';
@@ -241,5 +242,39 @@ test.describe('a fault of a browser', () => {
     expect((await act('crash', new Api(baseURL, 'b'))).status).toBe(404);
     expect((await act('crash')).status).toBe(200);
     await expect.poll(async () => (await api.session(sessionId)).body.status).toBe('error');
+  });
+});
+
+test.describe('a fault of the handshake', () => {
+  test('refuses, resets, holds up or delays a CDP link', async ({ start, connect }) => {
+    const { api } = await start({ browser: 'stub' });
+    const { cdpUrl } = (await api.create()).body;
+    const path = '/cdp/*';
+    const attempt = (timeout = 5_000) => chromium.connectOverCDP(cdpUrl, { timeout });
+    await inject(
+      api,
+      { match: { path }, effect: { status: 503, body: 'busy' }, count: 1 },
+      { match: { path }, effect: { reset: true }, count: 1 },
+      { match: { path }, effect: { hang: true }, count: 1 },
+      { match: { path }, effect: { delayMs: 300 }, count: 1 },
+    );
+    await expect(attempt()).rejects.toThrow(/503/);
+    await expect(attempt()).rejects.toThrow(/ECONNRESET|hang up|closed/);
+    await expect(attempt(300)).rejects.toThrow(/Timeout 300ms/);
+    const began = Date.now();
+    await connect(cdpUrl);
+    expect(Date.now() - began).toBeGreaterThanOrEqual(299);
+    expect((await listed(api)).map(({ fired }: { fired: number }) => fired)).toEqual([1, 1, 1, 1]);
+  });
+
+  test('cuts a link some time after it was made', async ({ start, connect }) => {
+    const { api } = await start({
+      browser: 'stub',
+      faults: [{ match: { path: '/cdp/*' }, effect: { cutLink: true, afterMs: 400 }, count: 1 }],
+    });
+    const { cdpUrl } = (await api.create()).body;
+    const browser = await connect(cdpUrl);
+    await new Promise((resolve) => browser.once('disconnected', resolve));
+    expect((await connect(cdpUrl)).isConnected()).toBe(true);
   });
 });

@@ -167,6 +167,12 @@ test.describe('poolwright emulator', () => {
     expect((await new Api(answer.baseURL, 'secret-key-1').get('/sessions')).status).toBe(200);
   });
 
+  test('is lifelike by flags', async ({ run }) => {
+    const flags = ['--error-rate', '1', '--seed', '3', '--rtt', '50', '--start-delay', '10', '--start-jitter', '5'];
+    const { answer } = await run('cli', ['emulator', '--json', ...flags]);
+    expect([429, 500, 502, 503]).toContain((await fetch(`${answer.baseURL}/v1/browser/pools`)).status);
+  });
+
   test('exits 1 for a failure and 2 for bad usage, without a stack', async ({ run, start }) => {
     const { port } = await start();
     const inUse = await run('cli', ['emulator', '--port', String(port)]);
@@ -179,6 +185,9 @@ test.describe('poolwright emulator', () => {
       ['emulator', '--port', '70000'],
       ['nope'],
       ['emulator', '--nope'],
+      ['emulator', '--error-rate', 'often'],
+      ['emulator', '--rtt', '-5'],
+      ['emulator', '--browser', 'stub'],
     ]) {
       const bad = await run('cli', args);
       expect([args, bad.child.exitCode]).toEqual([args, 2]);

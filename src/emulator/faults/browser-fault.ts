@@ -1,17 +1,38 @@
-import type { CdpRelay } from '../cdp-relay.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import type { BrowserFault } from './fault-rule.ts';
 
-type Act = (session: BrowserSession, relay: CdpRelay) => void;
+/** What holds the sessions' CDP links. */
+export interface LinkCutter {
+  /** Breaks the links of a session that are open now, without a close frame. */
+  cut(session: BrowserSession): void;
+}
+
+type Act = (session: BrowserSession, links: LinkCutter) => void;
 
 const ACTS: Record<BrowserFault, Act> = {
   crashBrowser: (session) => session.browser?.crash(),
   stallBrowser: (session) => session.browser?.stall(),
-  cutLink: (session, relay) => relay.cut(session),
+  cutLink: (session, links) => links.cut(session),
   endSession: (session) => void session.stop(),
 };
 
 /** Lets a fault befall a session's browser. An ended session has none: nothing happens. */
-export function befall(session: BrowserSession, fault: BrowserFault, relay: CdpRelay): void {
-  ACTS[fault](session, relay);
+export function befall(session: BrowserSession, fault: BrowserFault, links: LinkCutter): void {
+  ACTS[fault](session, links);
+}
+
+/** Does it now or, with `ms`, later; nobody hears of a failure then but the log. */
+export function befallAfter(ms: number, act: () => void, log: (line: string) => void): void {
+  if (ms === 0) {
+    act();
+    return;
+  }
+  const later = () => {
+    try {
+      act();
+    } catch (error) {
+      log(`fault: ${(error as Error).message}`);
+    }
+  };
+  setTimeout(later, ms).unref();
 }

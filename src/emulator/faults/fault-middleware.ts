@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import type { ApiEnv } from '../routes/http.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
+import { befallAfter } from './browser-fault.ts';
 import type { FaultList } from './fault-list.ts';
 import { type BrowserFault, browserFault, type FaultEffect } from './fault-rule.ts';
 
@@ -37,7 +38,7 @@ export function injectFaults({ faults, befall }: FaultContext, log: Log): Middle
     if (!fault) return;
     const session = await sessionOf(c);
     if (!session?.browser) return firing.takeBack();
-    runAfter(effect.afterMs ?? 0, () => befall(session, fault), log);
+    befallAfter(effect.afterMs ?? 0, () => befall(session, fault), log);
   };
 }
 
@@ -63,21 +64,6 @@ function aborted(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true });
     if (signal.aborted) resolve();
   });
-}
-
-function runAfter(ms: number, action: () => void, log: Log): void {
-  if (ms === 0) {
-    action();
-    return;
-  }
-  const later = () => {
-    try {
-      action();
-    } catch (error) {
-      log(`fault: ${(error as Error).message}`);
-    }
-  };
-  setTimeout(later, ms).unref();
 }
 
 /** The session that a successful answer is about: named in it, else in the query. */

@@ -5,8 +5,8 @@ import type { BrowserSession } from './browser-session.ts';
 import { Semaphore } from './semaphore.ts';
 import { Workspace } from './workspace.ts';
 
-/** Warm browsers that may start at once: each start is a second of a core. */
-const WARM_STARTS = 2;
+/** Warm browsers that may start at once: each start is a second of a core, one that mostly waits is less. */
+const WARM_STARTS = { chromium: 2, delayed: 8, stub: 100 };
 
 /** Everything the emulator knows; the API's handlers are functions of a request and this. */
 export class EmulatorState {
@@ -21,7 +21,9 @@ export class EmulatorState {
       startupDeadline: settings.startupDeadline,
       log: settings.log,
       nodes: settings.servedBy,
-      warmSlots: new Semaphore(WARM_STARTS),
+      warmSlots: new Semaphore(
+        WARM_STARTS[settings.browser === 'stub' ? 'stub' : settings.startDelay > 0 ? 'delayed' : 'chromium'],
+      ),
       publish: (session: BrowserSession) => void this.#byCdpToken.set(session.cdpToken, session),
     };
     for (const workspace of settings.workspaces) {

@@ -2,6 +2,7 @@ import { LIMITS } from '../../service/limits.ts';
 import { ApiError } from '../api-error.ts';
 import type { Clock } from '../clock.ts';
 import type { WorkspaceSettings } from '../options.ts';
+import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
 import { browserSpec, type CreateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
@@ -23,11 +24,30 @@ export class Workspace {
   readonly #context: WorkspaceContext;
   readonly #sessions = new Map<string, BrowserSession>();
   readonly #pools = new Map<string, BrowserPool>();
+  readonly #account: Account;
 
   constructor(settings: WorkspaceSettings, context: WorkspaceContext) {
     this.name = settings.name;
     this.#settings = settings;
     this.#context = context;
+    this.#account = new Account(settings.balanceCents, context.clock);
+  }
+
+  /** How many sessions may live at once. */
+  get concurrentBrowsers(): number {
+    return this.#settings.concurrentBrowsers;
+  }
+
+  get balanceCents(): number {
+    return this.#account.balanceCents(this.sessions);
+  }
+
+  get usage(): Usage {
+    return this.#account.usage(this.sessions);
+  }
+
+  get openedAt(): string {
+    return this.#account.openedAt;
   }
 
   /** Newest first. */
@@ -110,8 +130,9 @@ export class Workspace {
     this.#context.publish(session);
   }
 
-  /** Sessions that start or run count, leased ones among them; browsers that wait in a pool do not. */
+  /** Money first, then room. Sessions that start or run count, leased ones among them; browsers that wait in a pool do not. */
   #checkLimit(): void {
+    this.#account.check(this.sessions);
     const live = this.sessions.filter(({ isLive }) => isLive).length;
     if (live >= this.#settings.concurrentBrowsers) throw new ApiError(403, 'Session limit reached');
   }

@@ -1,3 +1,4 @@
 /** The wire shapes of the service, shared by the client, the options and the emulator. */
+export * from './account.ts';
 export * from './pool.ts';
 export * from './session.ts';

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** Account records: section 2.6 of the service document, which shows little of them. Unknown fields pass. */
+
+/** Answer to `GET /v1/account/balance`. */
+export const accountBalance = z.looseObject({
+  balance_cents: z.number().describe('What is left, in cents; negative when more was used than was paid.'),
+});
+
+/** Answer to `GET /v1/account/billing`. */
+export const accountBilling = z.looseObject({
+  plan: z
+    .looseObject({
+      concurrent_browsers: z.number().nullish().describe('Browsers that may run at once, starting ones included.'),
+    })
+    .nullish(),
+});
+
+export type AccountBalance = z.infer<typeof accountBalance>;
+export type AccountBilling = z.infer<typeof accountBilling>;
