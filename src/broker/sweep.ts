@@ -23,6 +23,8 @@ export interface SweepOptions {
   /** A run to end whatever its notes and ledgers say, because the user says that it is dead. */
   runId?: string;
   signal?: AbortSignal;
+  /** The broker that sweeps: its own ledger is none of a dead one, and whoever had its socket before it is dead. */
+  self?: { mark: string; socket: string };
 }
 
 /** What a sweep did. */
@@ -33,6 +35,11 @@ export interface SweepResult {
   poolsDeleted: string[];
   /** Sessions of this project that belong to runs which are alive, or may be. */
   alive: { sessionId: string; runId: string; project: string }[];
+  /**
+   * Pools of which a dead run may still hold a browser: its acquire was never answered, so nobody knows which one. It
+   * ends by itself at the pool's `leaseTimeoutSeconds`.
+   */
+  unknownLeases: { poolId: string; runId: string }[];
   /** Ledger files that could not be trusted, by their new name. */
   setAside: string[];
   /** What did not work, one line each; their ledgers stay. */
@@ -50,7 +57,14 @@ const ALIVE_TIMEOUT_MS = 2_000;
  * socket, or its notes say so; and never a session that is not of this project.
  */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const result: SweepResult = { stopped: [], poolsDeleted: [], alive: [], setAside: [], failures: [] };
+  const result: SweepResult = {
+    stopped: [],
+    poolsDeleted: [],
+    alive: [],
+    unknownLeases: [],
+    setAside: [],
+    failures: [],
+  };
   const dead = await deadLedgers(options, result);
   // The list first: a session whose create nobody heard of is found only there.
   const sessions = await listSessions(options, result);
@@ -77,7 +91,7 @@ async function deadLedgers(options: SweepOptions, result: SweepResult): Promise<
   result.setAside = setAside;
   const dead: DeadLedger[] = [];
   for (const ledger of ledgers) {
-    if (!sameService(ledger.content, options) || (await isAlive(ledger.content))) continue;
+    if (!sameService(ledger.content, options) || (await isAlive(ledger.content, options))) continue;
     const unanswered = ledger.content.entries.filter(({ sessionId }) => sessionId === null);
     dead.push({ ...ledger, unanswered: new Set(unanswered.map(({ request }) => request)), done: false });
   }
@@ -114,8 +128,10 @@ function sameService(ledger: LedgerContent, { baseURL, apiKey }: SweepOptions): 
 }
 
 /** A broker of this machine is alive while it answers; of another one, while its ledger is kept up. */
-async function isAlive(ledger: LedgerContent): Promise<boolean> {
+async function isAlive(ledger: LedgerContent, { self }: SweepOptions): Promise<boolean> {
+  if (ledger.mark === self?.mark) return true;
   if (ledger.host !== hostname()) return Date.now() - Date.parse(ledger.beatAt) < SILENT_MS;
+  if (ledger.socket === self?.socket) return false;
   return await new Promise((resolve) => {
     const socket = connect(ledger.socket);
     const settle = (alive: boolean) => {
@@ -154,7 +170,10 @@ async function listSessions(options: SweepOptions, result: SweepResult): Promise
 async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result: SweepResult): Promise<boolean> {
   let whole = true;
   for (const { sessionId, leaseId, poolId } of ledger.entries) {
-    if (!sessionId) continue;
+    if (!sessionId) {
+      if (poolId) result.unknownLeases.push({ poolId, runId: ledger.runId });
+      continue;
+    }
     try {
       await endLease(options.client, { sessionId, leaseId, poolId }, { signal: options.signal });
       result.stopped.push({ sessionId, runId: ledger.runId });
