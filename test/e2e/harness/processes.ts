@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Processes that descend from `root`, by what /proc says, with the title each has. */
 export function descendants(root: number): { pid: number; parent: number; command: string }[] {
@@ -32,4 +32,19 @@ export function brokerOf(runner: number): number {
   const broker = descendants(runner).find(({ command }) => command.startsWith('poolwright broker'));
   if (!broker) throw new Error(`no broker below ${runner}: ${JSON.stringify(descendants(runner))}`);
   return broker.pid;
+}
+
+/** Brokers of runs in a folder, also those whose runner is dead. */
+export function brokersIn(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return title.startsWith('poolwright broker') && readlinkSync(`/proc/${pid}/cwd`) === folder;
+      } catch {
+        return false; // it has just ended
+      }
+    })
+    .map(Number);
 }
