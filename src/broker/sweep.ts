@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
+import { basename, dirname } from 'node:path';
 import { PoolwrightError } from '../errors.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { type ParsedNote, parseNote } from '../lease/note.ts';
@@ -73,7 +74,11 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     ledger.done = done && (sessions !== null || ledger.unanswered.size === 0);
   }
   for (const session of sessions ?? []) await sweepByNote(session, dead, options, result);
-  for (const { file, done } of dead) if (done) rmSync(file, { force: true });
+  for (const { file, content, done } of dead) {
+    if (!done) continue;
+    rmSync(file, { force: true });
+    removeSocket(content, options.self);
+  }
   return result;
 }
 
@@ -121,6 +126,13 @@ async function sweepByNote(
     if (ledger) ledger.done = false;
     result.failures.push(`session ${sessionId} of run ${note.runId} was not stopped: ${textOf(error)}`);
   }
+}
+
+/** The folder that a dead broker of this machine left with its socket. A successor has taken its own place there. */
+function removeSocket({ host, socket }: LedgerContent, self?: SweepOptions['self']): void {
+  const folder = dirname(socket);
+  if (host !== hostname() || socket === self?.socket || !/^poolwright-\w+$/.test(basename(folder))) return;
+  rmSync(folder, { recursive: true, force: true });
 }
 
 function sameService(ledger: LedgerContent, { baseURL, apiKey }: SweepOptions): boolean {
