@@ -38,7 +38,7 @@ export function startPlaywright(
   args: string[] = [],
   env: Record<string, string> = {},
 ): RunningPlaywright {
-  const child = spawn(process.execPath, [consumer.playwrightCli, 'test', ...args], {
+  const child = spawn(process.env.TEST_NODE ?? process.execPath, [consumer.playwrightCli, 'test', ...args], {
     cwd: consumer.folder,
     env: userEnvironment(env),
     detached: true,
