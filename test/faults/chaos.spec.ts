@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { poolwright } from '../e2e/harness/command.ts';
 import type { Consumer } from '../e2e/harness/consumer.ts';
 import { expect, test } from '../e2e/harness/fixtures.ts';
-import { brokerOf, brokersIn } from '../e2e/harness/processes.ts';
+import { brokersIn } from '../e2e/harness/processes.ts';
 import { type RunningPlaywright, startPlaywright } from '../e2e/harness/run-playwright.ts';
 import { startService, type TestService } from '../e2e/harness/service.ts';
 import { suite, wrappedConfig } from '../e2e/harness/suites.ts';
-import { isRunning } from '../emulator/support/processes.ts';
 import { type ChaosPlan, chaosPlan } from './chaos-plan.ts';
 
 /**
@@ -84,22 +83,21 @@ async function kill(run: RunningPlaywright, plan: ChaosPlan): Promise<void> {
   try {
     if (whom === 'ctrl-c') process.kill(-runner, 'SIGINT');
     else if (whom === 'runner') process.kill(runner, 'SIGKILL');
-    else if (whom === 'broker') process.kill(brokerOf(runner), 'SIGKILL');
+    else if (whom === 'broker') for (const broker of brokersIn(run.folder)) process.kill(broker, 'SIGKILL');
     else if (whom === 'worker') process.kill(Number(run.output().match(/AT (\d+)/)?.[1]), 'SIGKILL');
-    else await killMachine(runner);
+    else await killMachine(runner, run.folder);
   } catch (error) {
     // It has ended by itself in this moment.
-    if (isRunning(runner) && !/ESRCH/.test(String(error))) throw error;
+    if (!/ESRCH/.test(String(error))) throw error;
   }
 }
 
 /** Runner, workers and broker at once: the runner is held, so that it does not replace its broker. */
-async function killMachine(runner: number): Promise<void> {
+async function killMachine(runner: number, folder: string): Promise<void> {
   process.kill(runner, 'SIGSTOP');
-  const broker = brokerOf(runner);
-  process.kill(broker, 'SIGKILL');
+  for (const broker of brokersIn(folder)) process.kill(broker, 'SIGKILL');
   process.kill(-runner, 'SIGKILL');
-  await expect.poll(() => isRunning(broker)).toBe(false);
+  await expect.poll(() => brokersIn(folder)).toEqual([]);
 }
 
 /** The faults may spoil a sweep too; then it says so, and the next one does the rest. */

@@ -8,6 +8,8 @@ import type { Consumer } from './consumer.ts';
 /** A `playwright test` that is running. */
 export interface RunningPlaywright {
   child: ChildProcess;
+  /** Where it runs. */
+  folder: string;
   /** What it has printed so far, both streams. */
   output(): string;
   /** Resolves when the output has matched; rejects when the run ends first. */
@@ -66,7 +68,7 @@ export function startPlaywright(
     await Promise.race([matched, ended]);
     listeners.delete(listener);
   };
-  return { child, output: () => text, printed, exit };
+  return { child, folder: consumer.folder, output: () => text, printed, exit };
 }
 
 /** Runs `playwright test` to its end. */
