@@ -36,6 +36,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
+if (results.size === 0) throw new Error('the suite did not run');
 const rows = [...results].map(([title, status]) => [title, ...WAYS.map((way) => status[way] ?? 'not run')]);
 const table = [
   `| feature | ${WAYS.map((way) => HEADS[way]).join(' | ')} |`,
@@ -92,7 +93,5 @@ async function runSuite(way: Way): Promise<Map<string, string>> {
   const parsed: JSONReport = JSON.parse(await readFile(report, 'utf8'));
   if (process.env.COMPAT_KEEP) await cp(report, join(process.env.COMPAT_KEEP, `${way}.json`));
   const specs = (suite: JSONReportSuite): JSONReportSpec[] => [...suite.specs, ...(suite.suites ?? []).flatMap(specs)];
-  return new Map(
-    parsed.suites.flatMap(specs).map(({ title, tests }) => [title, VERDICTS[tests[0]?.status ?? 'skipped']]),
-  );
+  return new Map(parsed.suites.flatMap(specs).map((spec) => [spec.title, verdict(spec)]));
 }

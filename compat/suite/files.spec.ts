@@ -52,14 +52,3 @@ test('video', async ({ browser, baseURL }, testInfo) => {
   await context.close();
   expect(statSync((await page.video()?.path()) ?? '').size).toBeGreaterThan(0);
 });
-test.describe('tracing', () => {
-  test.use({ trace: 'off' }); // the runner's own would be in the way
-  test('tracing by hand', async ({ browser, baseURL }, testInfo) => {
-    const context = await browser.newContext({ baseURL });
-    await context.tracing.start({ snapshots: true, screenshots: true });
-    await (await context.newPage()).goto('/');
-    await context.tracing.stop({ path: testInfo.outputPath('by-hand.zip') });
-    expect(statSync(testInfo.outputPath('by-hand.zip')).size).toBeGreaterThan(1_000);
-    await context.close();
-  });
-});

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { poolwright } from '../e2e/harness/command.ts';
 import type { Consumer } from '../e2e/harness/consumer.ts';
 import { expect, test } from '../e2e/harness/fixtures.ts';
-import { brokersIn } from '../e2e/harness/processes.ts';
+import { brokersIn, processesIn } from '../e2e/harness/processes.ts';
 import { type RunningPlaywright, startPlaywright } from '../e2e/harness/run-playwright.ts';
 import { startService, type TestService } from '../e2e/harness/service.ts';
 import { suite, wrappedConfig } from '../e2e/harness/suites.ts';
@@ -107,13 +107,13 @@ async function expectSwept(consumer: Consumer, service: TestService): Promise<vo
     .toBe(0);
 }
 
-/** What is alive or on the books: sessions, pools of the run, ledgers, brokers. */
+/** What is alive or on the books: sessions, pools of the run, ledgers, processes. */
 async function left(consumer: Consumer, { client, running }: TestService): Promise<string[]> {
   const folder = join(consumer.folder, 'node_modules/.cache/poolwright');
   const ledgers = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.ledger.json')) : [];
   try {
     const pools = (await client.listPools()).map(({ name }) => name).filter((name) => name !== 'chaos');
-    return [...(await running()), ...pools, ...ledgers, ...brokersIn(consumer.folder)].map(String);
+    return [...(await running()), ...pools, ...ledgers, ...processesIn(consumer.folder)].map(String);
   } catch (error) {
     return [`not known: ${String(error)}`]; // spoilt by a fault
   }

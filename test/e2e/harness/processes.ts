@@ -34,17 +34,27 @@ export function brokerOf(runner: number): number {
   return broker.pid;
 }
 
-/** Brokers of runs in a folder, also those whose runner is dead. */
-export function brokersIn(folder: string): number[] {
+/** Processes that were started in a folder: runners, workers and brokers, also those whose runner is dead. */
+export function processesIn(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return title.startsWith('poolwright broker') && readlinkSync(`/proc/${pid}/cwd`) === folder;
+        return readlinkSync(`/proc/${pid}/cwd`) === folder;
       } catch {
-        return false; // it has just ended
+        return false; // it has just ended, or is a zombie
       }
     })
     .map(Number);
+}
+
+/** Brokers of runs in a folder. */
+export function brokersIn(folder: string): number[] {
+  return processesIn(folder).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('poolwright broker');
+    } catch {
+      return false;
+    }
+  });
 }
