@@ -7,7 +7,7 @@ import { main } from './playwright.mjs';
 
 /**
  * `npm run test:versions`: the same end-to-end tests on every supported Playwright and Node; writes docs/versions.md.
- * Not part of the tests: it installs what it needs below node_modules/.cache.
+ * `npm run test:versions -- 1.60` runs those only and keeps the other rows. Not part of the tests: it installs what it needs below node_modules/.cache.
  */
 const PLAYWRIGHTS = ['1.48', '1.52', '1.56', '1.60', '1.62', 'latest'];
 const NODES = ['22', '24'];
@@ -15,17 +15,34 @@ const NODES = ['22', '24'];
 const SPECS = ['untouched-suite', 'session-fixture', 'reuse', 'nothing-left', 'lease-time'];
 const TESTS = 'Playwright latest|reuse:|hands the healthy|SIGKILL of a worker|Ctrl-C|rollover|before the first worker';
 
+const PAGE = join('docs', 'versions.md');
 const cache = resolve('node_modules', '.cache', 'poolwright-versions');
 
 await main(async () => {
   ensureBuilt();
   await ensureChromium();
+  const asked = process.argv.slice(2);
   const rows = [];
-  for (const wanted of PLAYWRIGHTS) rows.push(run({ playwright: playwright(wanted) }));
+  for (const wanted of asked.length > 0 ? asked : PLAYWRIGHTS) rows.push(run({ playwright: playwright(wanted) }));
+  if (asked.length > 0) return finish([...rowsOfBefore(rows), ...rows]);
   for (const node of NODES) {
     for (const wanted of [PLAYWRIGHTS[0], 'latest'])
       rows.push(run({ playwright: playwright(wanted), node: nodeBinary(node) }));
   }
+  return finish(rows);
+});
+
+/** Rows of the last time that were not run again. */
+function rowsOfBefore(rows) {
+  const again = new Set(rows.map(({ row }) => row.split('|').slice(1, 3).join()));
+  const lines = existsSync(PAGE) ? readFileSync(PAGE, 'utf8').split('\n') : [];
+  return lines
+    .filter((line) => /^\| \d/.test(line) && !again.has(line.split('|').slice(1, 3).join()))
+    .map((row) => ({ row, ok: row.includes('passed') }));
+}
+
+function finish(unsorted) {
+  const rows = unsorted.toSorted((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
   const table = [
     '| Playwright | Node | tests | result |',
     '| --- | --- | --- | --- |',
@@ -33,11 +50,11 @@ await main(async () => {
   ].join('\n');
   console.log(`\n${table}`);
   writeFileSync(
-    join('docs', 'versions.md'),
+    PAGE,
     `# Versions\n\nMade by \`npm run test:versions\`: the same end-to-end tests on each, with real Chromium behind the emulator.\n\n${table}\n`,
   );
   return rows.every(({ ok }) => ok) ? 0 : 1;
-});
+}
 
 /** The folder of `@playwright/test` in this version, installed when it is not there. */
 function playwright(version) {
