@@ -136,13 +136,13 @@ export class LeaseRegistry {
   }
 
   /** A worker lets go of its browser; a healthy one goes to the next worker. */
-  giveBack({ sessionId, condition }: GiveBackParams, holder: Holder): void {
+  giveBack({ sessionId, condition, toBeReplaced }: GiveBackParams, holder: Holder): void {
     const held = this.browsers.get(sessionId);
     if (held?.state !== 'claimed' || held.holder !== holder) return;
     if (condition === 'unreachable') this.end(held, 'connect-failed');
     else if (condition !== 'healthy') this.end(held, condition);
     else if (held.plan.reuse !== 'run' || this.closing.signal.aborted) this.end(held, 'finished');
-    else this.supplyOf(held.plan).offer(held);
+    else this.supplyOf(held.plan).offer(held, toBeReplaced);
   }
 
   /** A worker's connection broke: whatever it still claims is ended at once, never handed on. */

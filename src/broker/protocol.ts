@@ -56,6 +56,8 @@ export const giveBackParams = z.object({
    * link closed, or it did not answer. `unreachable`: it could not be connected to.
    */
   condition: z.enum(['healthy', 'rolled-over', 'lost', 'unreachable']),
+  /** Whether another worker will probably take this one's place, as after a failed test. */
+  toBeReplaced: z.boolean(),
 });
 
 /** What a worker tells about a test that used a browser. */
