@@ -37,7 +37,7 @@ const PENDING_GRACE_MS = 6_000;
 /** How long it waits for the service to confirm every end, in ms. What is not confirmed then stays in the ledger. */
 const CONFIRM_GRACE_MS = 60_000;
 /** How often notes say that the run is alive, in ms. */
-export const BEAT_MS = 5 * 60_000;
+const BEAT_MS = 5 * 60_000;
 
 /** Owns every browser of a run: lends it, takes it back, keeps it for the next worker, and ends it exactly once. */
 export class LeaseRegistry {

@@ -77,7 +77,6 @@ export const sessionReport = z.object({
   bandwidthBytes: z.number().nullable(),
 });
 
-export type HelloParams = z.infer<typeof helloParams>;
 export type LeaseParams = z.infer<typeof leaseParams>;
 export type ExpectParams = z.infer<typeof expectParams>;
 export type LeasedBrowser = z.infer<typeof leasedBrowser>;
