@@ -93,7 +93,7 @@ const test = base.extend<Metered>({
 /** Expects the meter to say what the site says, within 2 %, once all is in. */
 async function expectSame(meter: Meter, site: CountingSite, atLeast: number): Promise<void> {
   expect(site.sent()).toBeGreaterThan(atLeast);
-  await expect.poll(() => Math.abs(meter.total() / site.sent() - 1), { timeout: 5_000 }).toBeLessThan(0.02);
+  await expect.poll(() => Math.abs(meter.total() / site.sent() - 1), { timeout: 15_000 }).toBeLessThan(0.02);
 }
 
 const TEXT = '.then((response) => response.text()).then((text) => text.length)';

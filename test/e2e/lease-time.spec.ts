@@ -76,7 +76,7 @@ test('a browser that nobody will need is given back within 5 s, while the run go
     'tests/b.spec.ts': suite(`
       test('long', async ({ page }) => {
         await page.goto('/');
-        const until = Date.now() + 9_000;
+        const until = Date.now() + 12_000;
         while (Date.now() < until) await page.evaluate(() => 1);
       });`),
   });
@@ -87,8 +87,8 @@ test('a browser that nobody will need is given back within 5 s, while the run go
   const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
   const session = sessions.find(({ sessionId }: { sessionId: string }) => sessionId === attachment?.sessionId);
   expect(session).toMatchObject({ endReason: 'idle', endConfirmed: true });
-  // 5 s of waiting, and the stop itself.
-  expect(Date.parse(session.endedAt) - Date.parse(String(attachment?.endedAt))).toBeLessThan(7_500);
+  // 5 s of waiting, the stop itself, and what a busy machine adds; the run goes on for longer.
+  expect(Date.parse(session.endedAt) - Date.parse(String(attachment?.endedAt))).toBeLessThan(11_000);
 });
 
 test.describe('fetch-ahead', () => {
