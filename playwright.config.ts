@@ -8,6 +8,8 @@ export default defineConfig({
   outputDir: 'test-results',
   forbidOnly: !!process.env.CI,
   workers: 2,
+  // Bounds on waits, not claims about speed: the machines that run this are shared and small.
+  expect: { timeout: 15_000 },
   reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }]],
   projects: [
     { name: 'unit', testDir: 'test/unit', fullyParallel: true },

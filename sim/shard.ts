@@ -74,7 +74,7 @@ async function work(broker: StartedBroker, plan: LeaseParams['plan'], options: S
         if (next >= groups) break;
         next += 1;
       }
-      await line.giveBack({ sessionId, condition: 'healthy' });
+      await line.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false });
     } catch (error) {
       failures.push(error instanceof Error ? error.message : String(error));
     } finally {

@@ -1,15 +1,12 @@
 import { parseNote } from '../lease/note.ts';
 import { pause } from '../lease/pause.ts';
 import type { ServiceClient } from '../service/index.ts';
+import { WaitingLine } from '../service/waiting-line.ts';
 
 /** How often the session list is looked at while requests are parked, in ms; up to half as much is added at random. */
 const WATCH_INTERVAL_MS = 4_000;
 /** A run that holds the whole limit lets others go first by this much, in ms; one that holds nothing does not wait. */
 const POLITENESS_MS = 4_000;
-
-interface Waiter {
-  wake(): void;
-}
 
 /** What the session list said last. */
 export interface Capacity {
@@ -37,7 +34,7 @@ export class CapacityGate {
   /** `plan.concurrent_browsers`; null while it is not known. */
   limit: number | null = null;
 
-  private readonly waiters: Waiter[] = [];
+  private readonly line = new WaitingLine();
   private watching: AbortController | null = null;
   private last: Capacity | null = null;
 
@@ -55,38 +52,23 @@ export class CapacityGate {
   /** Resolves at once while there may be room; in line behind the parked ones otherwise. */
   async enter(signal: AbortSignal): Promise<void> {
     const full = this.limit !== null && this.options.held() >= this.limit;
-    if (full || this.waiters.length > 0) await this.wait(signal);
+    if (full || this.line.length > 0) await this.wait(signal);
   }
 
   /** Resolves when it is this request's turn to ask again; rejects with the signal's reason. */
   async wait(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        const at = this.waiters.indexOf(waiter);
-        if (at >= 0) this.waiters.splice(at, 1);
-        signal.removeEventListener('abort', giveUp);
-        if (this.waiters.length === 0) this.stopWatching();
-      };
-      const giveUp = () => {
-        leave();
-        reject(signal.reason);
-      };
-      const waiter: Waiter = {
-        wake: () => {
-          leave();
-          resolve();
-        },
-      };
-      this.waiters.push(waiter);
-      signal.addEventListener('abort', giveUp);
-      if (!this.watching) void this.watch();
-    });
+    const turn = this.line.join(signal);
+    if (!this.watching) void this.watch();
+    try {
+      await turn;
+    } finally {
+      if (this.line.length === 0) this.stopWatching();
+    }
   }
 
   /** A browser of this run has ended: its slot is free for the request that waits longest. */
   slotFreed(): void {
-    this.waiters[0]?.wake();
+    this.line.next();
   }
 
   private stopWatching(): void {

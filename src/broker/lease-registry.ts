@@ -37,7 +37,7 @@ const PENDING_GRACE_MS = 6_000;
 /** How long it waits for the service to confirm every end, in ms. What is not confirmed then stays in the ledger. */
 const CONFIRM_GRACE_MS = 60_000;
 /** How often notes say that the run is alive, in ms. */
-export const BEAT_MS = 5 * 60_000;
+const BEAT_MS = 5 * 60_000;
 
 /** Owns every browser of a run: lends it, takes it back, keeps it for the next worker, and ends it exactly once. */
 export class LeaseRegistry {
@@ -136,13 +136,13 @@ export class LeaseRegistry {
   }
 
   /** A worker lets go of its browser; a healthy one goes to the next worker. */
-  giveBack({ sessionId, condition }: GiveBackParams, holder: Holder): void {
+  giveBack({ sessionId, condition, toBeReplaced }: GiveBackParams, holder: Holder): void {
     const held = this.browsers.get(sessionId);
     if (held?.state !== 'claimed' || held.holder !== holder) return;
     if (condition === 'unreachable') this.end(held, 'connect-failed');
     else if (condition !== 'healthy') this.end(held, condition);
     else if (held.plan.reuse !== 'run' || this.closing.signal.aborted) this.end(held, 'finished');
-    else this.supplyOf(held.plan).offer(held);
+    else this.supplyOf(held.plan).offer(held, toBeReplaced);
   }
 
   /** A worker's connection broke: whatever it still claims is ended at once, never handed on. */

@@ -16,6 +16,8 @@ const ledgerEntry = z.object({
 const ledgerContent = z.object({
   schema: z.literal(1),
   runId: z.string(),
+  /** Tells this broker from every other one, also from one before it at the same socket. */
+  mark: z.string(),
   /** Address of the service, and which of its workspaces. */
   baseURL: z.string(),
   workspace: z.string(),

@@ -56,6 +56,8 @@ export const giveBackParams = z.object({
    * link closed, or it did not answer. `unreachable`: it could not be connected to.
    */
   condition: z.enum(['healthy', 'rolled-over', 'lost', 'unreachable']),
+  /** Whether another worker will probably take this one's place, as after a failed test. */
+  toBeReplaced: z.boolean(),
 });
 
 /** What a worker tells about a test that used a browser. */
@@ -75,7 +77,6 @@ export const sessionReport = z.object({
   bandwidthBytes: z.number().nullable(),
 });
 
-export type HelloParams = z.infer<typeof helloParams>;
 export type LeaseParams = z.infer<typeof leaseParams>;
 export type ExpectParams = z.infer<typeof expectParams>;
 export type LeasedBrowser = z.infer<typeof leasedBrowser>;

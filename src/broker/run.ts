@@ -12,13 +12,11 @@ import { createLog, type Log } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
 import { preflight } from './preflight.ts';
 import type { RunRecord } from './run-record.ts';
+import { RunSweep } from './run-sweep.ts';
 import { listen } from './server.ts';
-import { type SweepOptions, sweep } from './sweep.ts';
 
 /** Bound on the first call to the service, in ms: an address where nobody answers is said before the run begins. */
 const CHECK_TIMEOUT_MS = 10_000;
-/** Bound on stopping what dead runs left, in ms. */
-const SWEEP_TIMEOUT_MS = 15_000;
 
 /** A broker at work. */
 export interface BrokerRun {
@@ -49,12 +47,16 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const run = { runId, shard, suite, mark: randomBytes(4).toString('hex') };
   // The embedded emulator ends with its broker, and all its browsers with it.
   const ledgerFolder = emulator ? null : config.ledgerFolder;
-  const ledger = new Ledger(ledgerFolder === null ? null : ledgerOwner(config, ledgerFolder, service), log);
+  const ledger = new Ledger(ledgerFolder === null ? null : ledgerOwner(config, run.mark, ledgerFolder, service), log);
+  const self = { mark: run.mark, socket: config.address };
+  const sweeping = emulator
+    ? null
+    : new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, self }, log);
   const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble: () => overload.lately() });
 
   let finished: Promise<RunRecord> | null = null;
   const finish = () => {
-    finished ??= endRun(config, registry, startedAt, log);
+    finished ??= endRun(config, registry, sweeping, startedAt, log);
     return finished;
   };
 
@@ -69,7 +71,7 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
 
   try {
     await client.listSessions({ pageSize: 1 }, { timeout: CHECK_TIMEOUT_MS });
-    if (!emulator) notices.push(...(await sweepBefore({ client, baseURL, apiKey, suite, ledgerFolder, overRuns })));
+    if (sweeping) notices.push(...(await sweeping.begin()));
     const plans = [];
     for (const { plan } of projects) {
       plans.push({ plan, pool: typeof plan.pool === 'string' ? await registry.checkPool(plan.pool) : null });
@@ -94,24 +96,12 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
 
 function ledgerOwner(
   config: BrokerConfig,
+  mark: string,
   folder: string,
   { baseURL, apiKey }: { baseURL: string; apiKey: string },
 ): LedgerOwner {
   const { runId, address: socket } = config;
-  return { folder, content: { runId, baseURL, workspace: workspaceMark(apiKey), host: hostname(), socket } };
-}
-
-/** Stops what dead runs of this project left. That it takes long, or fails, does not keep the run from beginning. */
-async function sweepBefore(options: SweepOptions): Promise<string[]> {
-  const swept = await sweep({ ...options, signal: AbortSignal.timeout(SWEEP_TIMEOUT_MS) });
-  const lines: string[] = [];
-  const runs = [...new Set(swept.stopped.map(({ runId }) => runId))].join(', ');
-  if (swept.stopped.length > 0) lines.push(`stopped ${count(swept.stopped.length)} that a dead run left (${runs})`);
-  for (const file of swept.setAside) {
-    lines.push(`warning: ${file} is not a ledger of this version, or only half of one: set aside, not used`);
-  }
-  for (const failure of swept.failures) lines.push(`warning: ${failure}`);
-  return lines;
+  return { folder, content: { runId, mark, baseURL, workspace: workspaceMark(apiKey), host: hostname(), socket } };
 }
 
 /** Room for every worker and a handover; the run's own limit, so that the emulator is never why a run waits. */
@@ -120,8 +110,14 @@ async function startEmulator(config: BrokerConfig): Promise<EmbeddedEmulator> {
   return await startEmbeddedEmulator({ concurrentBrowsers, warmBrowserCap: 30 });
 }
 
-async function endRun(config: BrokerConfig, registry: LeaseRegistry, startedAt: string, log: Log): Promise<RunRecord> {
-  await registry.endAll();
+async function endRun(
+  config: BrokerConfig,
+  registry: LeaseRegistry,
+  sweeping: RunSweep | null,
+  startedAt: string,
+  log: Log,
+): Promise<RunRecord> {
+  await Promise.all([registry.endAll(), sweeping?.end()]);
   const record: RunRecord = {
     schema: 1,
     runId: config.runId,
@@ -148,8 +144,4 @@ async function writeRecord(folder: string, record: RunRecord): Promise<void> {
   const file = join(folder, 'run.json');
   await writeFile(`${file}.tmp`, `${JSON.stringify(record, null, 2)}\n`);
   await rename(`${file}.tmp`, file);
-}
-
-function count(browsers: number): string {
-  return browsers === 1 ? '1 browser' : `${browsers} browsers`;
 }

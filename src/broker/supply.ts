@@ -36,8 +36,10 @@ export interface SupplyActions {
   failedUnseen(error: unknown): void;
 }
 
-/** How long a used, healthy browser waits for the worker that replaces its last one, in ms. */
+/** How long a browser waits that nobody is known to need, in ms. */
 const IDLE_MS = 5_000;
+/** How long it waits for the worker that replaces its last one, in ms: a busy machine takes a while to start one. */
+const REPLACED_IDLE_MS = 15_000;
 /** How long one that was fetched ahead waits for its first worker, which Playwright is still starting, in ms. */
 const AHEAD_IDLE_MS = 30_000;
 
@@ -110,7 +112,7 @@ export class Supply {
   }
 
   /** A browser has come, or come back: for who waits longest and can use it, else idle for a while. */
-  offer(held: HeldBrowser): void {
+  offer(held: HeldBrowser, toBeReplaced = false): void {
     const waiter = this.waiters.find((each) => suits(held, each));
     if (waiter) {
       waiter.resolve(held);
@@ -121,7 +123,8 @@ export class Supply {
     held.holder = null;
     this.idle.add(held);
     const ahead = isFresh(held) && this.expected > 0;
-    held.idleTimer = setTimeout(() => this.discard(held, 'idle'), ahead ? AHEAD_IDLE_MS : IDLE_MS);
+    const idleMs = ahead ? AHEAD_IDLE_MS : toBeReplaced ? REPLACED_IDLE_MS : IDLE_MS;
+    held.idleTimer = setTimeout(() => this.discard(held, 'idle'), idleMs);
   }
 
   /** Every worker that waits gets this error, and nothing more is fetched for them. */

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
+import { basename, dirname } from 'node:path';
 import { PoolwrightError } from '../errors.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { type ParsedNote, parseNote } from '../lease/note.ts';
@@ -23,6 +24,8 @@ export interface SweepOptions {
   /** A run to end whatever its notes and ledgers say, because the user says that it is dead. */
   runId?: string;
   signal?: AbortSignal;
+  /** The broker that sweeps: its own ledger is none of a dead one, and whoever had its socket before it is dead. */
+  self?: { mark: string; socket: string };
 }
 
 /** What a sweep did. */
@@ -33,6 +36,11 @@ export interface SweepResult {
   poolsDeleted: string[];
   /** Sessions of this project that belong to runs which are alive, or may be. */
   alive: { sessionId: string; runId: string; project: string }[];
+  /**
+   * Pools of which a dead run may still hold a browser: its acquire was never answered, so nobody knows which one. It
+   * ends by itself at the pool's `leaseTimeoutSeconds`.
+   */
+  unknownLeases: { poolId: string; runId: string }[];
   /** Ledger files that could not be trusted, by their new name. */
   setAside: string[];
   /** What did not work, one line each; their ledgers stay. */
@@ -50,7 +58,14 @@ const ALIVE_TIMEOUT_MS = 2_000;
  * socket, or its notes say so; and never a session that is not of this project.
  */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const result: SweepResult = { stopped: [], poolsDeleted: [], alive: [], setAside: [], failures: [] };
+  const result: SweepResult = {
+    stopped: [],
+    poolsDeleted: [],
+    alive: [],
+    unknownLeases: [],
+    setAside: [],
+    failures: [],
+  };
   const dead = await deadLedgers(options, result);
   // The list first: a session whose create nobody heard of is found only there.
   const sessions = await listSessions(options, result);
@@ -59,7 +74,11 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     ledger.done = done && (sessions !== null || ledger.unanswered.size === 0);
   }
   for (const session of sessions ?? []) await sweepByNote(session, dead, options, result);
-  for (const { file, done } of dead) if (done) rmSync(file, { force: true });
+  for (const { file, content, done } of dead) {
+    if (!done) continue;
+    rmSync(file, { force: true });
+    removeSocket(content, options.self);
+  }
   return result;
 }
 
@@ -77,7 +96,7 @@ async function deadLedgers(options: SweepOptions, result: SweepResult): Promise<
   result.setAside = setAside;
   const dead: DeadLedger[] = [];
   for (const ledger of ledgers) {
-    if (!sameService(ledger.content, options) || (await isAlive(ledger.content))) continue;
+    if (!sameService(ledger.content, options) || (await isAlive(ledger.content, options))) continue;
     const unanswered = ledger.content.entries.filter(({ sessionId }) => sessionId === null);
     dead.push({ ...ledger, unanswered: new Set(unanswered.map(({ request }) => request)), done: false });
   }
@@ -109,13 +128,22 @@ async function sweepByNote(
   }
 }
 
+/** The folder that a dead broker of this machine left with its socket. A successor has taken its own place there. */
+function removeSocket({ host, socket }: LedgerContent, self?: SweepOptions['self']): void {
+  const folder = dirname(socket);
+  if (host !== hostname() || socket === self?.socket || !/^poolwright-\w+$/.test(basename(folder))) return;
+  rmSync(folder, { recursive: true, force: true });
+}
+
 function sameService(ledger: LedgerContent, { baseURL, apiKey }: SweepOptions): boolean {
   return ledger.baseURL === baseURL && ledger.workspace === workspaceMark(apiKey);
 }
 
 /** A broker of this machine is alive while it answers; of another one, while its ledger is kept up. */
-async function isAlive(ledger: LedgerContent): Promise<boolean> {
+async function isAlive(ledger: LedgerContent, { self }: SweepOptions): Promise<boolean> {
+  if (ledger.mark === self?.mark) return true;
   if (ledger.host !== hostname()) return Date.now() - Date.parse(ledger.beatAt) < SILENT_MS;
+  if (ledger.socket === self?.socket) return false;
   return await new Promise((resolve) => {
     const socket = connect(ledger.socket);
     const settle = (alive: boolean) => {
@@ -154,7 +182,10 @@ async function listSessions(options: SweepOptions, result: SweepResult): Promise
 async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result: SweepResult): Promise<boolean> {
   let whole = true;
   for (const { sessionId, leaseId, poolId } of ledger.entries) {
-    if (!sessionId) continue;
+    if (!sessionId) {
+      if (poolId) result.unknownLeases.push({ poolId, runId: ledger.runId });
+      continue;
+    }
     try {
       await endLease(options.client, { sessionId, leaseId, poolId }, { signal: options.signal });
       result.stopped.push({ sessionId, runId: ledger.runId });

@@ -6,9 +6,10 @@ import type { CdpMessage } from './message.ts';
  * Browsers that are connected to have it on.
  *
  * A page with an `unload` listener is not kept in the cache. One is added to the script that Playwright installs in
- * every new document anyway, in a world of its own, where pages do not see it.
+ * every new document anyway, in a world of its own, where pages do not see it; where a site forbids such listeners the
+ * browser would complain in the console, so there none is added.
  */
-const KEEPS_OUT = "globalThis.addEventListener('unload', () => {});";
+const KEEPS_OUT = "if (document.featurePolicy?.allowsFeature('unload')) addEventListener('unload', () => {});";
 
 interface ScriptFields {
   source?: unknown;

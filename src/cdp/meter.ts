@@ -46,7 +46,7 @@ interface DownloadFields {
 /**
  * Counts the bytes that a browser moves, from the events that it sends to Playwright anyway: what its pages, frames,
  * workers and downloads received, headers included, and the frames of their WebSockets both ways (as they are before
- * compression). Counted as they come, so a request that is cut counts with what it had brought.
+ * compression). Counted as they come, so a request that is cut counts as far as it was reported.
  *
  * Zero are answers from a cache, from a service worker (its own requests count) and from `route.fulfill()`.
  * Not counted, because the browser does not report it: what requests send, TLS and TCP overhead, and whatever a page

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
+import { addDoctorCommand } from './doctor/index.ts';
 import { addEmulatorCommand } from './emulator.ts';
 import { reportFailure } from './failure.ts';
 import { addSessionsCommand } from './sessions.ts';
@@ -14,6 +15,7 @@ const program = new Command('poolwright')
   .showHelpAfterError('(add --help for the options)')
   .exitOverride();
 
+addDoctorCommand(program);
 addEmulatorCommand(program);
 addSessionsCommand(program);
 addSweepCommand(program);

@@ -30,13 +30,17 @@ async function run({ run: runId, json }: Options): Promise<void> {
 }
 
 function lines(result: SweepResult, root: string): string[] {
-  const { stopped, poolsDeleted, alive, setAside, failures } = result;
+  const { stopped, poolsDeleted, alive, unknownLeases, setAside, failures } = result;
   const said = [
     ...stopped.map(({ sessionId, runId }) => `stopped ${sessionId} (run ${runId})`),
     ...poolsDeleted.map((name) => `deleted pool ${name}`),
     ...alive.map(
       ({ sessionId, runId }) =>
         `left ${sessionId}: run ${runId} may be alive (is it dead? poolwright sweep --run ${runId})`,
+    ),
+    ...unknownLeases.map(
+      ({ poolId, runId }) =>
+        `run ${runId} may hold one more browser of pool ${poolId} (its acquire was never answered): it ends by itself at the pool's leaseTimeoutSeconds`,
     ),
     ...setAside.map((file) => `set aside ${file}: not a ledger of this version, or only half of one`),
     ...failures.map((failure) => `failed: ${failure}`),

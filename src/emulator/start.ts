@@ -39,9 +39,11 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   const state = new EmulatorState(settings, launcher, clock);
   const faults = new FaultList([...settings.faults, ...randomErrors(settings.errorRate)], settings.seed);
   const relay = new CdpRelay(state, { rtt: settings.rtt, faults, log });
+  const stopSignal = new AbortController();
   const app = createApp(state, log, {
     faults,
     befall: (session, fault) => befall(session, fault, relay),
+    stopping: stopSignal.signal,
   });
   let server: ListeningServer;
   try {
@@ -55,6 +57,7 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
+    stopSignal.abort();
     await server.close();
     await state.stop();
     await launcher.stop();

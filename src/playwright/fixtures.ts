@@ -87,7 +87,9 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
   try {
     await use(value);
   } finally {
-    lost = await recorder.end(testInfo, workerState().hosted?.sink ?? null);
+    const present = workerState().hosted;
+    if (present) present.lastTestFailed = testInfo.status !== testInfo.expectedStatus;
+    lost = await recorder.end(testInfo, present?.sink ?? null);
   }
   if (lost) throw lost;
 }

@@ -42,6 +42,8 @@ export class HostedBrowser {
   private stale: 'used' | 'ends-soon' | null = null;
   /** What the running test needs of a browser's life, in ms. */
   private needMs: number;
+  /** Playwright replaces the worker after a failed test. */
+  lastTestFailed = false;
   private readonly bandwidthUnknown = new Set<string>();
   private readonly broker: BrokerLine;
 
@@ -166,7 +168,8 @@ export class HostedBrowser {
     { sessionId }: LeasedBrowser,
     condition: 'healthy' | 'rolled-over' | 'lost' | 'unreachable',
   ): Promise<void> {
-    await this.broker.ask((line) => line.giveBack({ sessionId, condition })).catch(() => undefined);
+    const toBeReplaced = condition === 'healthy' && this.lastTestFailed;
+    await this.broker.ask((line) => line.giveBack({ sessionId, condition, toBeReplaced })).catch(() => undefined);
   }
 
   private async lease(): Promise<BrowserLink> {

@@ -33,6 +33,11 @@ export interface HostedWorkerOptions {
   hosted: HostedOptions | false;
 }
 
+// An overridden option stays one, and has to say so: Playwright 1.60 refuses a config that sets it otherwise. The types
+// know this for new fixtures only.
+const TEST_OPTION = { scope: 'test', option: true } as { scope: 'test' };
+const WORKER_OPTION = { scope: 'worker', option: true } as { scope: 'worker' };
+
 /**
  * Playwright's `test` on hosted browsers, with the session in hand. Works with and without `withHostedBrowsers`, and in
  * `mergeTests`.
@@ -40,25 +45,31 @@ export interface HostedWorkerOptions {
 export const test = base.extend<HostedTestFixtures, HostedWorkerOptions>({
   hosted: [{}, { scope: 'worker', option: true }],
 
-  // Not on top of the config's own `connectOptions`: with the wrapper that would be this fixture a second time.
+  // The config's own `connectOptions` takes the place of this one, which would be the same fixture a second time.
   connectOptions: [
     async ({ playwright, hosted, browserName }, use, workerInfo) => {
       if (hosted === false) return await use(undefined);
       assertChromium(browserName, workerInfo.project.name);
       await provideHostedBrowser(playwright.chromium, asMerged(hosted, 'use.hosted'), use, workerInfo);
     },
-    { scope: 'worker' },
+    WORKER_OPTION,
   ],
 
   // Two options that Playwright asks for around every test; see the config wrapper.
-  contextOptions: async ({ contextOptions, hosted }, use, testInfo) => {
-    if (hosted === false) return await use(contextOptions);
-    await recordTest(contextOptions, use, testInfo);
-  },
-  serviceWorkers: async ({ serviceWorkers, hosted }, use, testInfo) => {
-    if (hosted === false) return await use(serviceWorkers);
-    await recordTest(serviceWorkers, use, testInfo);
-  },
+  contextOptions: [
+    async ({ contextOptions, hosted }, use, testInfo) => {
+      if (hosted === false) return await use(contextOptions);
+      await recordTest(contextOptions, use, testInfo);
+    },
+    TEST_OPTION,
+  ],
+  serviceWorkers: [
+    async ({ serviceWorkers, hosted }, use, testInfo) => {
+      if (hosted === false) return await use(serviceWorkers);
+      await recordTest(serviceWorkers, use, testInfo);
+    },
+    TEST_OPTION,
+  ],
 
   hostedSession: async ({ browser: _leased, hosted }, use) => {
     const state = workerState();

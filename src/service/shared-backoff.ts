@@ -1,8 +1,6 @@
-/** One backoff for every request for a browser, so that many who wait do not ask at once when the service is back. */
+import { WaitingLine } from './waiting-line.ts';
 
-interface Waiter {
-  go(): void;
-}
+/** One backoff for every request for a browser, so that many who wait do not ask at once when the service is back. */
 
 /** So many at a time count as "as many as want to". */
 const NO_LIMIT = 64;
@@ -18,7 +16,7 @@ export class SharedBackoff {
   /** How many may be under way at a time. */
   private limit = NO_LIMIT;
   private underway = 0;
-  private readonly waiters: Waiter[] = [];
+  private readonly line = new WaitingLine();
   private timer: NodeJS.Timeout | null = null;
 
   /** Refusals in a row so far; grows the wait. */
@@ -29,32 +27,18 @@ export class SharedBackoff {
   /** Waits for this caller's turn, and takes it. Rejects when the signal fires. Every turn must be {@link end}ed. */
   async turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.waiters.length === 0 && this.open()) {
+    if (this.line.length === 0 && this.open()) {
       this.underway += 1;
       return;
     }
-    await new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        const at = this.waiters.indexOf(waiter);
-        if (at >= 0) this.waiters.splice(at, 1);
-        signal.removeEventListener('abort', giveUp);
-      };
-      const giveUp = () => {
-        leave();
-        this.admit();
-        reject(signal.reason);
-      };
-      const waiter: Waiter = {
-        go: () => {
-          leave();
-          this.underway += 1;
-          resolve();
-        },
-      };
-      this.waiters.push(waiter);
-      signal.addEventListener('abort', giveUp);
-      this.admit();
-    });
+    const turn = this.line.join(signal);
+    this.admit();
+    try {
+      await turn;
+    } catch (error) {
+      this.admit(); // the timer was set for who has given up
+      throw error;
+    }
   }
 
   /** A turn is over: the service refused for overload (nobody asks for `delayMs`), or it did not. */
@@ -77,10 +61,13 @@ export class SharedBackoff {
   }
 
   private admit(): void {
-    while (this.waiters.length > 0 && this.open()) this.waiters[0]?.go();
+    while (this.line.length > 0 && this.open()) {
+      this.underway += 1;
+      this.line.next();
+    }
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     const wait = this.notBefore - Date.now();
-    if (this.waiters.length > 0 && wait > 0) this.timer = setTimeout(() => this.admit(), wait);
+    if (this.line.length > 0 && wait > 0) this.timer = setTimeout(() => this.admit(), wait);
   }
 }

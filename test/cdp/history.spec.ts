@@ -50,6 +50,17 @@ test('a page sees no listener', async ({ connectThrough, pages }) => {
   expect(await page.evaluate('window.onunload')).toBe(null);
 });
 
+test('nothing is said in the console', async ({ connectThrough, pages }) => {
+  const { browser } = await connectThrough();
+  const page = await (await browser.newContext()).newPage();
+  const said: string[] = [];
+  page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => said.push(error.message));
+  for (const path of ['/a?frame=1', '/forbids/a', '/b']) await page.goto(pages + path);
+  await page.evaluate(`console.log('last')`);
+  await expect.poll(() => said).toEqual(['log: last']);
+});
+
 test('a page that comes out of the cache all the same is loaded at once', async ({ connectThrough, pages }) => {
   const { browser } = await connectThrough();
   const page = await (await browser.newContext()).newPage();

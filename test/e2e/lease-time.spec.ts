@@ -64,6 +64,33 @@ test('a test that may outlive every browser is told so at its start; others are 
   expect([warnings(short)?.length, warnings(long)?.length]).toEqual([0, 1]);
 });
 
+test('a browser that nobody will need is given back within 5 s, while the run goes on', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/a.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('/'); });`),
+    'tests/b.spec.ts': suite(`
+      test('long', async ({ page }) => {
+        await page.goto('/');
+        const until = Date.now() + 12_000;
+        while (Date.now() < until) await page.evaluate(() => 1);
+      });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  const short = (await reportedTests(consumer)).find(({ title }) => title === 'short');
+  const [attachment] = hostedAttachments(short?.results[0]);
+  const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+  const session = sessions.find(({ sessionId }: { sessionId: string }) => sessionId === attachment?.sessionId);
+  expect(session).toMatchObject({ endReason: 'idle', endConfirmed: true });
+  // 5 s of waiting, the stop itself, and what a busy machine adds; the run goes on for longer.
+  expect(Date.parse(session.endedAt) - Date.parse(String(attachment?.endedAt))).toBeLessThan(11_000);
+});
+
 test.describe('fetch-ahead', () => {
   /** Says when a worker, not the runner, has loaded the file. */
   const LOADED = `if (process.env.TEST_WORKER_INDEX) console.log('LOADED ' + Date.now());`;

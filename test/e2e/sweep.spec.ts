@@ -1,13 +1,15 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sessionNote } from '../../src/lease/note.ts';
+import { projectFolder } from '../../src/options/project-folder.ts';
 import { isRunning } from '../emulator/support/processes.ts';
 import { poolwright } from './harness/command.ts';
 import type { Consumer } from './harness/consumer.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { brokerOf } from './harness/processes.ts';
 import { runPlaywright, startPlaywright } from './harness/run-playwright.ts';
-import type { TestService } from './harness/service.ts';
+import { startService, type TestService } from './harness/service.ts';
 import { STAYS, suite, wrappedConfig } from './harness/suites.ts';
 
 /** What a dead machine left is given back by the next run or by `poolwright sweep`, and nothing else is. */
@@ -114,6 +116,34 @@ test('an earlier attempt at the same CI run is swept without its ledger; another
   expect(await service.running()).toHaveLength(1);
   await poolwright(['sweep', '--run', 'gh-9.1'], service.env, next.folder);
   expect(await service.running()).toEqual([]);
+});
+
+test("by notes alone: a run of this project that has been silent for long is dead, one that has not is not, others' are theirs", async ({
+  newConsumer,
+}) => {
+  const service = await startService({ browser: 'stub' });
+  try {
+    const consumer = await newConsumer();
+    const { suite: ours } = projectFolder(consumer.folder);
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const note = (runId: string, suite: string, beat: Date) =>
+      sessionNote({ runId, shard: null, project: '', slot: 0, request: `${runId}-1`, suite, beat }, undefined);
+    const create = async (text: string) => (await service.client.createSession({ note: text })).sessionId;
+    const silent = await create(note('silent', ours, minutesAgo(25)));
+    const alive = await create(note('alive', ours, minutesAgo(8)));
+    const theirs = await create(note('theirs', 'ffffff', minutesAgo(55)));
+
+    const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+    expect(swept.code, swept.stderr).toBe(0);
+    expect(JSON.parse(swept.stdout)).toMatchObject({
+      stopped: [{ sessionId: silent, runId: 'silent' }],
+      alive: [{ sessionId: alive, runId: 'alive' }],
+      failures: [],
+    });
+    expect((await service.running()).sort()).toEqual([alive, theirs].sort());
+  } finally {
+    await service.stop();
+  }
 });
 
 test('a ledger that is cut short or of another version is set aside with a warning, not used and not fatal', async ({

@@ -68,6 +68,8 @@ test('/doc describes the API, without a key', async ({ start }) => {
   const doc = (await response.json()) as OpenApi;
   expect(doc.info.version).toBe('1.0.0');
   expect(Object.keys(doc.paths).sort()).toEqual([
+    '/v1/account/balance',
+    '/v1/account/billing',
     '/v1/browser/pools',
     '/v1/browser/pools/{poolId}',
     '/v1/browser/pools/{poolId}/acquire',

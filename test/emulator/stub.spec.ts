@@ -43,6 +43,11 @@ for (const [version, playwright] of Object.entries(PLAYWRIGHTS)) {
     const said = page.waitForEvent('console');
     await page.evaluate(() => console.log('hi', 3));
     expect((await said).text()).toBe('hi 3');
+    const cdp = await context.newCDPSession(page);
+    expect(await cdp.send('Runtime.evaluate', { expression: '2 * 3' })).toEqual({
+      result: { type: 'number', value: 6 },
+    });
+    await cdp.detach();
     await expect(page.goto('http://example.com')).rejects.toThrow('net::ERR_INTERNET_DISCONNECTED');
     await page.close();
     expect(context.pages()).toEqual([]);
@@ -74,6 +79,22 @@ test.describe('a stub', () => {
     const { targetInfos } = await cdp.send('Target.getTargets');
     expect(targetInfos).toHaveLength(2);
     await expect(cdp.send('Page.printToPDF' as 'Target.getTargets')).rejects.toThrow("'Page.printToPDF' wasn't found");
+  });
+
+  test('survives what its pages do', async ({ start, connect }) => {
+    const { api } = await start(stub);
+    const page = await (await connect((await api.create()).body.cdpUrl)).newPage();
+    const endless = page.evaluate(() => {
+      for (;;);
+    });
+    await expect(endless).rejects.toThrow('timed out');
+    await page.evaluate(() => {
+      setTimeout(() => {
+        throw new Error('late');
+      });
+    });
+    // A later timer of the page comes when that one has thrown.
+    expect(await page.evaluate(() => new Promise((resolve) => setTimeout(() => resolve('on'), 5)))).toBe('on');
   });
 
   test('crashes as a process does, and frees its place', async ({ start, connect }) => {

@@ -106,7 +106,7 @@ test.describe('asking', () => {
     const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
     expect(run.code, run.output).toBe(0);
     const { sessions } = await record(consumer);
-    expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual(['connect-failed', 'idle']);
+    expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual(['connect-failed', 'run-ended']);
     await expectClean(consumer, service);
   });
 

@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // The global setup prints the summary where the reporter is not loaded.
   playwright: ['broker', 'cdp', 'lease', 'options', 'service', 'reporter', 'errors.ts', 'redact.ts'],
   emulator: ['service', 'errors.ts', 'redact.ts'],
-  cli: ['emulator', 'broker', 'lease', 'options', 'service', 'reporter', 'errors.ts', 'redact.ts'],
+  cli: ['emulator', 'broker', 'cdp', 'lease', 'options', 'service', 'reporter', 'errors.ts', 'redact.ts'],
 };
 
 /** Of `service/`, the emulator shares the schemas and the numbers in them, nothing else. */

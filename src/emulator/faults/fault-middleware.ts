@@ -12,6 +12,8 @@ export interface FaultContext {
   faults: FaultList;
   /** Lets a fault befall a session's browser. */
   befall: (session: BrowserSession, fault: BrowserFault) => void;
+  /** Aborts when the emulator stops: what is delayed then is not done any more. */
+  stopping: AbortSignal;
 }
 
 type Log = (line: string) => void;
@@ -21,14 +23,15 @@ const ofSession = z.looseObject({ sessionId: z.string() });
 const BODILESS = new Set([204, 205, 304]);
 
 /** Stands before the API, its authentication included, as the network and the edge do: what it spoils is spoilt there. */
-export function injectFaults({ faults, befall }: FaultContext, log: Log): MiddlewareHandler<ApiEnv> {
+export function injectFaults({ faults, befall, stopping }: FaultContext, log: Log): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const firing = faults.take(c.req.method, c.req.path);
     if (!firing) return await next();
     const { effect, id } = firing;
     log(`fault ${id}: ${c.req.method} ${c.req.path}`);
     // A caller who hangs up meanwhile changes nothing: a slow service does what it was asked all the same.
-    if (effect.delayMs) await delay(effect.delayMs, undefined, { ref: false });
+    if (effect.delayMs) await delay(effect.delayMs, undefined, { ref: false, signal: stopping }).catch(() => undefined);
+    if (stopping.aborted) return reset(c);
     if (effect.status !== undefined) return spoiltAnswer(effect, effect.status, id);
     if (effect.hang) await aborted(c.req.raw.signal);
     if (effect.hang || effect.reset) return reset(c);

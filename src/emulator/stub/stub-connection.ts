@@ -4,7 +4,7 @@ import { type CommandTarget, type SessionHost, StubSession, type StubTarget } fr
 
 /** One client of a stub browser: its socket, and its sessions on it. */
 export class StubConnection implements SessionHost {
-  readonly root: StubSession = new StubSession(this, { isRoot: true });
+  readonly root: StubSession = new StubSession(this);
   readonly #sessions = new Map<string | undefined, StubSession>([[undefined, this.root]]);
   readonly #socket: WebSocket;
   readonly #browser: CommandTarget;
@@ -27,8 +27,8 @@ export class StubConnection implements SessionHost {
     else this.#socket.send(text);
   }
 
-  open(page?: StubTarget): StubSession {
-    const session = new StubSession(this, { isRoot: false, page });
+  open(parent: StubSession, page?: StubTarget): StubSession {
+    const session = new StubSession(this, parent, page);
     this.#sessions.set(session.id, session);
     return session;
   }

@@ -97,12 +97,11 @@ export class StubRuntime implements CommandTarget {
       const { functionDeclaration, objectId, executionContextId, arguments: args, ...how } = callFunction.parse(params);
       const world = objectId === undefined ? this.#world(executionContextId) : this.#worldOf(objectId);
       return answer(world, how, () => {
-        const called = world.run(`(${functionDeclaration})`) as (...args: unknown[]) => unknown;
         const values = args.map((arg) => {
           if (arg.objectId !== undefined) return this.#worldOf(arg.objectId).kept(arg.objectId);
           return arg.unserializableValue === undefined ? arg.value : world.run(arg.unserializableValue);
         });
-        return called.apply(objectId === undefined ? undefined : world.kept(objectId), values);
+        return world.call(functionDeclaration, objectId === undefined ? undefined : world.kept(objectId), values);
       });
     },
     'Runtime.getProperties': (params) => {

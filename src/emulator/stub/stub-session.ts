@@ -19,7 +19,7 @@ export interface SessionHost {
   readonly root: StubSession;
   readonly sessions: StubSession[];
   send(message: object): void;
-  open(page?: StubTarget): StubSession;
+  open(parent: StubSession, page?: StubTarget): StubSession;
   close(session: StubSession): void;
 }
 
@@ -27,14 +27,17 @@ export interface SessionHost {
 export class StubSession {
   readonly id: string | undefined;
   readonly host: SessionHost;
+  /** The session that it was opened by, which hears of it; the first one has none. */
+  readonly parent: StubSession | undefined;
   readonly page: StubTarget | undefined;
   /** What it wants to hear of. */
   readonly enabled = new Set<'Target' | 'Page' | 'Runtime' | 'lifecycle' | 'autoAttach'>();
 
-  constructor(host: SessionHost, kind: { isRoot: boolean; page?: StubTarget | undefined }) {
+  constructor(host: SessionHost, parent?: StubSession, page?: StubTarget) {
     this.host = host;
-    this.page = kind.page;
-    this.id = kind.isRoot ? undefined : newId();
+    this.parent = parent;
+    this.page = page;
+    this.id = parent && newId();
   }
 
   emit(method: string, params: object): void {

@@ -21,11 +21,14 @@ export interface WorldSettings {
 
 /** A script that does not come to an end would stop every stub of this process. */
 const SCRIPT_TIMEOUT_MS = 2_000;
+const FRAME_MS = 16;
+const CALL = '__stub_call';
 const CONSOLE = ['debug', 'log', 'info', 'warn', 'error'] as const;
 
 /**
  * A JavaScript world of a page: V8's, with a document that has a title. Made when the first script comes: most pages of
- * a stub never run one. `node:vm` keeps worlds apart but holds nobody in; what runs here comes from tests.
+ * a stub never run one. `node:vm` keeps worlds apart but holds nobody in; what runs here comes from tests, and a promise
+ * that it leaves rejected is this process's.
  */
 export class StubWorld {
   readonly id: number;
@@ -52,6 +55,14 @@ export class StubWorld {
   run(source: string): unknown {
     this.#global ??= this.#create();
     return runInContext(source, this.#global, { timeout: SCRIPT_TIMEOUT_MS });
+  }
+
+  /** Calls a function of this world, given as source. */
+  call(source: string, self: unknown, args: unknown[]): unknown {
+    const called = this.run(`(${source})`) as (...args: unknown[]) => unknown;
+    // By way of a script, for its time limit.
+    Object.defineProperty(this.#global, CALL, { value: () => called.apply(self, args), configurable: true });
+    return this.run(`globalThis[${JSON.stringify(CALL)}]()`);
   }
 
   /** A function of that name tells the client what it is called with. */
@@ -82,10 +93,16 @@ export class StubWorld {
       document: documentFace(document, onDocumentClosed),
       location: { href: document.url, toString: () => document.url },
       navigator: { userAgent },
-      setTimeout: (callback: () => void, ms: number) => Number(setTimeout(callback, ms).unref()),
+      setTimeout: (callback: () => void, ms: number) => Number(setTimeout(guarded(callback), ms).unref()),
       clearTimeout,
-      requestAnimationFrame: (callback: (now: number) => void) =>
-        Number(setTimeout(() => callback(performance.now()), 16).unref()),
+      requestAnimationFrame: (callback: (now: number) => void) => {
+        return Number(
+          setTimeout(
+            guarded(() => callback(performance.now())),
+            FRAME_MS,
+          ).unref(),
+        );
+      },
       performance: { now: () => performance.now() },
     };
     const context = createContext(global);
@@ -124,5 +141,16 @@ function documentFace(document: StubDocument, onClosed: () => void): object {
         return document.html;
       },
     },
+  };
+}
+
+/** What a page's timer throws is the page's. */
+function guarded(callback: () => void): () => void {
+  return () => {
+    try {
+      callback();
+    } catch {
+      // A browser would say so in its console.
+    }
   };
 }

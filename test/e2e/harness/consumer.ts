@@ -9,7 +9,8 @@ const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 /** Playwright versions the suites are run on: where each is installed. */
 export const PLAYWRIGHTS = {
   oldest: 'test/e2e/playwright-1.48/node_modules/@playwright/test',
-  latest: 'node_modules/@playwright/test',
+  // `npm run test:versions` puts others in its place.
+  latest: process.env.TEST_PLAYWRIGHT ?? 'node_modules/@playwright/test',
 } as const;
 export type PlaywrightVersion = keyof typeof PLAYWRIGHTS;
 
@@ -50,7 +51,7 @@ export async function makeConsumer(
     await mkdir(dirname(target), { recursive: true });
     await cp(join(root, file), target);
   }
-  const playwright = join(root, PLAYWRIGHTS[version]);
+  const playwright = resolve(root, PLAYWRIGHTS[version]);
   await mkdir(join(folder, 'node_modules', '@playwright'), { recursive: true });
   await symlink(playwright, join(folder, 'node_modules', '@playwright', 'test'), 'junction');
 

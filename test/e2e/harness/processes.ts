@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Processes that descend from `root`, by what /proc says, with the title each has. */
 export function descendants(root: number): { pid: number; parent: number; command: string }[] {
@@ -32,4 +32,29 @@ export function brokerOf(runner: number): number {
   const broker = descendants(runner).find(({ command }) => command.startsWith('poolwright broker'));
   if (!broker) throw new Error(`no broker below ${runner}: ${JSON.stringify(descendants(runner))}`);
   return broker.pid;
+}
+
+/** Processes that were started in a folder: runners, workers and brokers, also those whose runner is dead. */
+export function processesIn(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readlinkSync(`/proc/${pid}/cwd`) === folder;
+      } catch {
+        return false; // it has just ended, or is a zombie
+      }
+    })
+    .map(Number);
+}
+
+/** Brokers of runs in a folder. */
+export function brokersIn(folder: string): number[] {
+  return processesIn(folder).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('poolwright broker');
+    } catch {
+      return false;
+    }
+  });
 }

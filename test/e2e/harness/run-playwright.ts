@@ -8,6 +8,8 @@ import type { Consumer } from './consumer.ts';
 /** A `playwright test` that is running. */
 export interface RunningPlaywright {
   child: ChildProcess;
+  /** Where it runs. */
+  folder: string;
   /** What it has printed so far, both streams. */
   output(): string;
   /** Resolves when the output has matched; rejects when the run ends first. */
@@ -38,7 +40,7 @@ export function startPlaywright(
   args: string[] = [],
   env: Record<string, string> = {},
 ): RunningPlaywright {
-  const child = spawn(process.execPath, [consumer.playwrightCli, 'test', ...args], {
+  const child = spawn(process.env.TEST_NODE ?? process.execPath, [consumer.playwrightCli, 'test', ...args], {
     cwd: consumer.folder,
     env: userEnvironment(env),
     detached: true,
@@ -66,7 +68,7 @@ export function startPlaywright(
     await Promise.race([matched, ended]);
     listeners.delete(listener);
   };
-  return { child, output: () => text, printed, exit };
+  return { child, folder: consumer.folder, output: () => text, printed, exit };
 }
 
 /** Runs `playwright test` to its end. */

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { build } from 'tsup';
+import { ensureBuilt } from './build.mjs';
+import { ensureChromium } from './chromium.mjs';
+import { main } from './playwright.mjs';
+
+/** `npm run compat`: Playwright Test's features three ways; writes docs/compatibility.md. Not part of the tests. */
+await main(async () => {
+  ensureBuilt();
+  await ensureChromium();
+  // Where `poolwright` means this package.
+  const outDir = join('.consumers', 'compat');
+  await build({
+    config: false,
+    entry: { compat: 'compat/main.ts' },
+    format: ['esm'],
+    target: 'node20',
+    platform: 'node',
+    outDir,
+    silent: true,
+    external: ['poolwright'],
+  });
+  return spawnSync(process.execPath, [join(outDir, 'compat.js')], { stdio: 'inherit' }).status ?? 1;
+});

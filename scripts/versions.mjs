@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ensureBuilt } from './build.mjs';
+import { ensureChromium } from './chromium.mjs';
+import { main } from './playwright.mjs';
+
+/**
+ * `npm run test:versions`: the same end-to-end tests on every supported Playwright and Node; writes docs/versions.md.
+ * `npm run test:versions -- 1.60` runs those only and keeps the other rows. Not part of the tests: it installs what it needs below node_modules/.cache.
+ */
+const PLAYWRIGHTS = ['1.48', '1.52', '1.56', '1.60', '1.62', 'latest'];
+const NODES = ['22', '24'];
+/** Untouched suites, the fixture, handover, deaths, rollover, and files. */
+const SPECS = ['untouched-suite', 'session-fixture', 'reuse', 'nothing-left', 'lease-time'];
+const TESTS = 'Playwright latest|reuse:|hands the healthy|SIGKILL of a worker|Ctrl-C|rollover|before the first worker';
+
+const PAGE = join('docs', 'versions.md');
+const cache = resolve('node_modules', '.cache', 'poolwright-versions');
+
+await main(async () => {
+  ensureBuilt();
+  await ensureChromium();
+  const asked = process.argv.slice(2);
+  const rows = [];
+  for (const wanted of asked.length > 0 ? asked : PLAYWRIGHTS) rows.push(run({ playwright: playwright(wanted) }));
+  if (asked.length > 0) return finish([...rowsOfBefore(rows), ...rows]);
+  for (const node of NODES) {
+    for (const wanted of [PLAYWRIGHTS[0], 'latest'])
+      rows.push(run({ playwright: playwright(wanted), node: nodeBinary(node) }));
+  }
+  return finish(rows);
+});
+
+/** Rows of the last time that were not run again. */
+function rowsOfBefore(rows) {
+  const again = new Set(rows.map(({ row }) => row.split('|').slice(1, 3).join()));
+  const lines = existsSync(PAGE) ? readFileSync(PAGE, 'utf8').split('\n') : [];
+  return lines
+    .filter((line) => /^\| \d/.test(line) && !again.has(line.split('|').slice(1, 3).join()))
+    .map((row) => ({ row, ok: row.includes('passed') }));
+}
+
+function finish(unsorted) {
+  const rows = unsorted.toSorted((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
+  const table = [
+    '| Playwright | Node | tests | result |',
+    '| --- | --- | --- | --- |',
+    ...rows.map(({ row }) => row),
+  ].join('\n');
+  console.log(`\n${table}`);
+  writeFileSync(
+    PAGE,
+    `# Versions\n\nMade by \`npm run test:versions\`: the same end-to-end tests on each, with real Chromium behind the emulator.\n\n${table}\n`,
+  );
+  return rows.every(({ ok }) => ok) ? 0 : 1;
+}
+
+/** The folder of `@playwright/test` in this version, installed when it is not there. */
+function playwright(version) {
+  const folder = join(cache, `playwright-${version}`);
+  const range = version === 'latest' ? 'latest' : `~${version}.0`;
+  return install(folder, `@playwright/test@${range}`, join('@playwright', 'test'));
+}
+
+/** The Node of this major version, from the registry's own package of it. */
+function nodeBinary(major) {
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  return join(install(join(cache, `node-${major}`), `${name}@${major}`, name), 'bin', 'node');
+}
+
+function install(folder, spec, inModules) {
+  const installed = join(folder, 'node_modules', inModules);
+  if (!existsSync(installed)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+    const args = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', spec];
+    const { status } = spawnSync(npm, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) throw new Error(`${spec} could not be installed`);
+  }
+  return installed;
+}
+
+function run({ playwright: folder, node = process.execPath }) {
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const nodeVersion = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+  console.log(`\nPlaywright ${version} on Node ${nodeVersion}`);
+  const results = join(cache, 'results.json');
+  const cli = join('node_modules', '@playwright', 'test', 'cli.js');
+  const args = [cli, 'test', '--project=e2e', '-g', TESTS, '--reporter=list,json', ...SPECS];
+  spawnSync(process.execPath, args, {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_PLAYWRIGHT: folder, TEST_NODE: node, PLAYWRIGHT_JSON_OUTPUT_NAME: results },
+  });
+  const { stats } = JSON.parse(readFileSync(results, 'utf8'));
+  const failed = stats.unexpected + stats.flaky;
+  const ok = failed === 0 && stats.expected > 0;
+  return {
+    ok,
+    row: `| ${version} | ${nodeVersion} | ${stats.expected + failed} | ${ok ? 'passed' : `${failed} failed`} |`,
+  };
+}

@@ -1,0 +1,126 @@
+import { findChromium } from '../../emulator/index.ts';
+import { OptionsError, PoolwrightError } from '../../errors.ts';
+import { findPool } from '../../lease/find-pool.ts';
+import { inContinuousIntegration, variable } from '../../options/environment.ts';
+import { hostedService } from '../../options/resolve-service.ts';
+import type { ServiceClient } from '../../service/index.ts';
+import { tryOneSession } from './trial-session.ts';
+
+/** What came of one question. `warning`: a run works, but not as well as it might. */
+export interface Finding {
+  check: string;
+  result: 'ok' | 'warning' | 'failed' | 'skipped';
+  says: string;
+}
+
+/** Bound on one question, in ms. */
+const TIMEOUT_MS = 15_000;
+
+/** The emulator's browser; without it only runs on the emulator fail. */
+export async function chromium(): Promise<Finding> {
+  return await finding(
+    'Chromium',
+    async () => {
+      const { path } = await findChromium();
+      return `${path} (for the emulator)`;
+    },
+    'warning',
+  );
+}
+
+export function variables(): Finding {
+  const check = 'variables';
+  try {
+    const { baseURL } = hostedService({}, process.env);
+    return {
+      check,
+      result: 'ok',
+      says: `POOLWRIGHT_BASE_URL is ${new URL(baseURL).origin}, POOLWRIGHT_API_KEY is set`,
+    };
+  } catch (error) {
+    const alone = error instanceof OptionsError && !inContinuousIntegration(process.env);
+    const more = alone ? ' Without a key, runs use the emulator on this machine.' : '';
+    return { check, result: alone ? 'skipped' : 'failed', says: `${textOf(error)}${more}` };
+  }
+}
+
+export async function reach(client: ServiceClient): Promise<Finding> {
+  return await finding('service and key', async () => {
+    const since = performance.now();
+    await client.listSessions({ pageSize: 1 }, { timeout: TIMEOUT_MS, retry: 'none' });
+    return `answers, and takes the key (${ms(performance.now() - since)})`;
+  });
+}
+
+export async function balance(client: ServiceClient): Promise<Finding> {
+  const check = 'balance';
+  try {
+    const { balance_cents: cents } = await client.getBalance({ timeout: TIMEOUT_MS });
+    if (cents > 0) return { check, result: 'ok', says: `${cents} cents` };
+    return { check, result: 'failed', says: `${cents} cents: no browser will start (402) until it is topped up` };
+  } catch (error) {
+    return { check, result: 'warning', says: textOf(error) };
+  }
+}
+
+export async function limit(client: ServiceClient, wanted: number): Promise<Finding> {
+  const check = 'plan limit';
+  try {
+    const { plan } = await client.getBilling({ timeout: TIMEOUT_MS });
+    const most = plan?.concurrent_browsers ?? null;
+    if (most === null) return { check, result: 'skipped', says: 'the service does not say it' };
+    const text = `${most} browsers at once, ${wanted} wanted (--workers × --shards)`;
+    return wanted <= most
+      ? { check, result: 'ok', says: text }
+      : { check, result: 'warning', says: `${text}: some workers will wait for others to finish` };
+  } catch (error) {
+    return { check, result: 'warning', says: textOf(error) };
+  }
+}
+
+export async function pool(client: ServiceClient, wanted: number): Promise<Finding> {
+  const check = 'pool';
+  const named = variable(process.env, 'POOLWRIGHT_POOL');
+  if (named === undefined) return { check, result: 'skipped', says: 'POOLWRIGHT_POOL is not set' };
+  try {
+    const { name, id, status, size, ready, starting, leased, lastError } = await findPool(client, named);
+    const error = lastError ? `, last error: ${lastError}` : '';
+    const says = `${name} (${id}) is ${status}, size ${size}, ${ready ?? 0} ready, ${starting ?? 0} starting, ${leased ?? 0} leased${error}`;
+    const good = status === 'ready' || status === 'warming';
+    if (!good) return { check, result: 'warning', says };
+    return wanted <= size
+      ? { check, result: 'ok', says }
+      : { check, result: 'warning', says: `${says}: ${wanted} wanted, the others take a browser's start longer` };
+  } catch (error) {
+    return { check, result: 'failed', says: textOf(error) };
+  }
+}
+
+/** One real session: how long it takes to come, to be connected to and to answer. */
+export async function session(client: ServiceClient): Promise<Finding> {
+  return await finding('session', async () => {
+    const { create, connect, roundTrip } = await tryOneSession(client, TIMEOUT_MS);
+    return `created in ${ms(create)}, connected in ${ms(connect)}, ${ms(roundTrip)} a round trip, stopped`;
+  });
+}
+
+async function finding(
+  check: string,
+  work: () => Promise<string>,
+  otherwise: 'failed' | 'warning' = 'failed',
+): Promise<Finding> {
+  try {
+    return { check, result: 'ok', says: await work() };
+  } catch (error) {
+    return { check, result: otherwise, says: textOf(error) };
+  }
+}
+
+/** The message, which holds no secret, in one line. */
+function textOf(error: unknown): string {
+  return (error instanceof PoolwrightError ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');
+}
+
+function ms(duration: number): string {
+  return `${Math.round(duration)} ms`;
+}

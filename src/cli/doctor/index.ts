@@ -1,0 +1,65 @@
+import { type Command, Option } from 'commander';
+import type { ServiceClient } from '../../service/index.ts';
+import { integer } from '../integer.ts';
+import { printJson } from '../print.ts';
+import { withClient } from '../with-client.ts';
+import { balance, chromium, type Finding, limit, pool, reach, session, variables } from './checks.ts';
+
+interface Flags {
+  workers: number;
+  shards: number;
+  session: boolean;
+  json?: boolean;
+}
+
+type Say = (finding: Finding) => void;
+
+const MARKS: Record<Finding['result'], string> = {
+  ok: 'ok     ',
+  warning: 'warning',
+  failed: 'FAILED ',
+  skipped: 'skipped',
+};
+
+/** `poolwright doctor`: everything that a run needs, one question after the other. */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description(
+      'Check everything that a run needs: variables, service, key, balance, limits, pool, Chromium, a real session',
+    )
+    .addOption(new Option('--workers <number>', 'parallel workers of your run').argParser(integer).default(1))
+    .addOption(new Option('--shards <number>', 'shards of your run').argParser(integer).default(1))
+    .option('--no-session', 'do not create a session to try it out (it costs a few seconds of a browser)')
+    .option('--json', 'print JSON')
+    .action(run);
+}
+
+async function run(flags: Flags): Promise<void> {
+  const findings: Finding[] = [];
+  const say: Say = (finding) => {
+    findings.push(finding);
+    if (!flags.json) process.stdout.write(`${MARKS[finding.result]} ${finding.check}: ${finding.says}\n`);
+  };
+  say(await chromium());
+  if (passes(say, variables())) {
+    await withClient(async (client) => {
+      if (passes(say, await reach(client))) await examine(client, flags, say);
+    });
+  }
+  if (flags.json) printJson(findings);
+  if (findings.some(({ result }) => result === 'failed')) process.exitCode = 1;
+}
+
+/** Says a finding and answers whether to go on. */
+function passes(say: Say, finding: Finding): boolean {
+  say(finding);
+  return finding.result === 'ok' || finding.result === 'warning';
+}
+
+async function examine(client: ServiceClient, flags: Flags, say: Say): Promise<void> {
+  say(await balance(client));
+  say(await limit(client, flags.workers * flags.shards));
+  say(await pool(client, flags.workers * flags.shards));
+  say(flags.session ? await session(client) : { check: 'session', result: 'skipped', says: '--no-session' });
+}

@@ -1,0 +1,58 @@
+import { openSocket } from '../../cdp/open-socket.ts';
+import { PoolwrightError } from '../../errors.ts';
+import type { ServiceClient } from '../../service/index.ts';
+
+/** How long a hosted browser takes, measured on one that is created for it and stopped. All in ms. */
+export interface Trial {
+  create: number;
+  connect: number;
+  /** Median of five. */
+  roundTrip: number;
+}
+
+/** The least a session may live, in seconds, should it not be stopped (section 8 of the service document). */
+const TRIAL_SECONDS = 60;
+const ROUND_TRIPS = 5;
+
+/** @throws ServiceError, LeaseError `CONNECT_FAILED`; the session is stopped in any case */
+export async function tryOneSession(client: ServiceClient, timeout: number): Promise<Trial> {
+  const since = performance.now();
+  const note = `poolwright doctor ${Date.now().toString(36)}-${process.pid}`;
+  const { sessionId, cdpUrl } = await client.createSession({ duration: TRIAL_SECONDS, note });
+  const create = performance.now() - since;
+  try {
+    if (!cdpUrl) throw new PoolwrightError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`);
+    return { create, ...(await connect(cdpUrl, sessionId, timeout)) };
+  } finally {
+    await client.stopSession(sessionId);
+  }
+}
+
+async function connect(cdpUrl: string, sessionId: string, timeout: number): Promise<Omit<Trial, 'create'>> {
+  const since = performance.now();
+  const { socket, cut } = await openSocket(cdpUrl, { timeout, sessionId });
+  try {
+    const connected = performance.now() - since;
+    const trips: number[] = [];
+    for (let id = 1; id <= ROUND_TRIPS; id += 1) {
+      const asked = performance.now();
+      const answered = new Promise<void>((resolve, reject) => {
+        const late = () => reject(new PoolwrightError('TIMEOUT', `The browser did not answer within ${timeout} ms.`));
+        const timer = setTimeout(late, timeout);
+        const answer = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        socket.addEventListener('message', answer, { once: true });
+      });
+      socket.send(JSON.stringify({ id, method: 'Browser.getVersion' }));
+      await answered;
+      trips.push(performance.now() - asked);
+    }
+    trips.sort((a, b) => a - b);
+    return { connect: connected, roundTrip: trips[Math.floor(trips.length / 2)] ?? 0 };
+  } finally {
+    socket.close();
+    cut();
+  }
+}
