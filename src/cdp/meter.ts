@@ -13,19 +13,6 @@ import {
 /** One message of the browser, as far as the meter is concerned. */
 export type CdpEvent = Pick<CdpMessage, 'sessionId' | 'method' | 'params'>;
 
-/** The events of one page that {@link Meter} reads: what to subscribe to where there is no transport to watch. */
-export const meteredEvents = [
-  'Network.requestWillBeSent',
-  'Network.requestServedFromCache',
-  'Network.responseReceived',
-  'Network.dataReceived',
-  'Network.loadingFinished',
-  'Network.loadingFailed',
-  'Network.webSocketHandshakeResponseReceived',
-  'Network.webSocketFrameSent',
-  'Network.webSocketFrameReceived',
-] as const;
-
 /** A request under way. */
 interface Request {
   /** Bytes of it that are counted so far. */
@@ -52,8 +39,7 @@ interface DownloadFields {
  * Not counted, because the browser does not report it: what requests send, TLS and TCP overhead, and whatever a page
  * moved before anyone watched it.
  *
- * To be fed with messages of one browser: all of them as its transport sees them, or, where Playwright has no
- * transport, with the {@link meteredEvents} of CDP sessions under a `sessionId` of the feeder's choice.
+ * To be fed with all messages of one browser.
  */
 export class Meter {
   #total = 0;

@@ -2,10 +2,8 @@ import type { Browser, BrowserContext, BrowserContextOptions, BrowserType } from
 import type { LeasedBrowser } from '../broker/protocol.ts';
 import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import { Meter } from '../cdp/meter.ts';
-import { supportsTransport } from '../cdp/supports-transport.ts';
 import { parseNetworkRules } from '../options/network-rules.ts';
-import { connectByAddress, connectThroughTransport } from './cdp-connection.ts';
-import { meterContext } from './context-metering.ts';
+import { connectToBrowser } from './cdp-connection.ts';
 import type { Loss } from './loss.ts';
 import type { RecordedLink } from './recorder.ts';
 import { watch } from './watchdog.ts';
@@ -35,7 +33,7 @@ export interface LinkOptions {
 }
 
 /**
- * Connects to a leased browser: through a transport of ours where this Playwright takes one, else by address.
+ * Connects to a leased browser.
  * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack.
  */
 export async function openLink(
@@ -45,12 +43,7 @@ export async function openLink(
 ): Promise<BrowserLink> {
   const meter = options.metering ? new Meter() : null;
   const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
-  // The bridge is part of our transport: a Playwright that takes none is led through it.
-  const takesTransport = await supportsTransport(chromium);
-  const hasTransport = takesTransport || bridge !== null;
-  const { browser, closed, close, cut } = hasTransport
-    ? await connectThroughTransport(chromium, lease, { meter, bridge, byAddress: !takesTransport })
-    : await connectByAddress(chromium, lease);
+  const { browser, closed, close, cut } = await connectToBrowser(chromium, lease, { meter, bridge });
   let loss: Loss | null = null;
   const watchdog = watch(browser, (seconds) => {
     loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
@@ -66,12 +59,7 @@ export async function openLink(
     lease,
     defaultContext: browser.contexts()[0],
     closed,
-    newContext: async (contextOptions) => {
-      const context = await browser.newContext(contextOptions);
-      // The transport sees all that the browser says; without one every page needs to be listened to.
-      if (meter && !hasTransport) meterContext(context, meter);
-      return context;
-    },
+    newContext: (contextOptions) => browser.newContext(contextOptions),
     observedBytes: () => meter?.total() ?? null,
     lost: () => loss,
     answers: (ms) => watchdog.answers(ms),

@@ -3,6 +3,7 @@ import type { LeasedBrowser } from '../broker/protocol.ts';
 import type { BridgedHosts } from '../cdp/bridged-hosts.ts';
 import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import type { Meter } from '../cdp/meter.ts';
+import { supportsTransport } from '../cdp/supports-transport.ts';
 import type { CdpTransport } from '../cdp/transport.ts';
 import { LeaseError } from '../errors.ts';
 import { redactText } from '../redact.ts';
@@ -14,7 +15,7 @@ export interface CdpConnection {
   readonly closed: Promise<LinkClosed>;
   /** Says goodbye and drops the connection; the browser itself goes on. One that does not answer is waited for. */
   close(): Promise<void>;
-  /** Drops the connection to a browser that does not answer, where that is possible from this side. */
+  /** Drops the connection to a browser that does not answer. */
   cut(): void;
 }
 
@@ -27,18 +28,16 @@ export interface TransportUse {
   meter: Meter | null;
   /** Hosts that pages reach through this machine. */
   bridge: BridgedHosts | null;
-  /** This Playwright takes an address and no transport: it is given one of this machine, with the transport behind. */
-  byAddress: boolean;
 }
 
 /**
- * Connects with a transport of ours.
+ * Connects with a transport of ours, whatever the Playwright: one that takes no transport is led through it.
  * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
  */
-export async function connectThroughTransport(
+export async function connectToBrowser(
   chromium: BrowserType,
   { cdpUrl, sessionId }: LeasedBrowser,
-  { meter, bridge, byAddress }: TransportUse,
+  { meter, bridge }: TransportUse,
 ): Promise<CdpConnection> {
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
   const { openTransport } = await import('../cdp/transport.ts');
@@ -58,9 +57,9 @@ export async function connectThroughTransport(
   try {
     // Zero would mean no bound at all.
     const timeout = Math.max(1, deadline - performance.now());
-    const browser = byAddress
-      ? await chromium.connectOverCDP(await tunnelTo(transport), { timeout })
-      : await chromium.connectOverCDP(transport, { timeout });
+    const browser = (await supportsTransport(chromium))
+      ? await chromium.connectOverCDP(transport, { timeout })
+      : await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
     return { browser, closed, close: () => browser.close(), cut: () => transport.close() };
   } catch (error) {
     transport.close();
@@ -68,32 +67,7 @@ export async function connectThroughTransport(
   }
 }
 
-/**
- * Connects by address, as every Playwright can.
- * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
- */
-export async function connectByAddress(
-  chromium: BrowserType,
-  { cdpUrl, sessionId }: LeasedBrowser,
-): Promise<CdpConnection> {
-  try {
-    const browser = await chromium.connectOverCDP(cdpUrl, { timeout: CONNECT_TIMEOUT_MS });
-    let byUs = false;
-    const closed = new Promise<LinkClosed>((resolve) => {
-      // Playwright does not say more.
-      browser.once('disconnected', () => resolve({ code: null, reason: '', byUs }));
-    });
-    const close = () => {
-      byUs = true;
-      return browser.close();
-    };
-    // The socket is Playwright's: it closes when the service ends the session.
-    return { browser, closed, close, cut: () => undefined };
-  } catch (error) {
-    throw connectFailed(sessionId, reasonOf(error, cdpUrl));
-  }
-}
-
+/** Only an older Playwright needs it, and its library. */
 async function tunnelTo(transport: CdpTransport): Promise<string> {
   const { openTunnel } = await import('../cdp/tunnel.ts');
   return await openTunnel(transport);

@@ -4,7 +4,7 @@ import type { BrowserType } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import type { LeasedBrowser } from '../../src/broker/protocol.ts';
 import { LeaseError } from '../../src/errors.ts';
-import { connectByAddress, connectThroughTransport } from '../../src/playwright/cdp-connection.ts';
+import { connectToBrowser } from '../../src/playwright/cdp-connection.ts';
 import { TOKEN } from './support/cdp-server.ts';
 import { expect, test } from './support/fixtures.ts';
 
@@ -16,15 +16,12 @@ const oldest: { chromium: BrowserType } = createRequire(
 
 const leased = (cdpUrl: string) => ({ cdpUrl, sessionId: 'ses_1' }) as LeasedBrowser;
 
-const WAYS = {
-  transport: (cdpUrl: string) =>
-    connectThroughTransport(chromium, leased(cdpUrl), { meter: null, bridge: null, byAddress: false }),
-  'address on the latest Playwright': (cdpUrl: string) => connectByAddress(chromium, leased(cdpUrl)),
-  'address on the oldest Playwright': (cdpUrl: string) => connectByAddress(oldest.chromium, leased(cdpUrl)),
-};
+const WAYS: Record<string, BrowserType> = { 'latest, by transport': chromium, 'oldest, by tunnel': oldest.chromium };
 
-for (const [way, connect] of Object.entries(WAYS)) {
-  test.describe(`by ${way}`, () => {
+for (const [way, browserType] of Object.entries(WAYS)) {
+  const connect = (cdpUrl: string) => connectToBrowser(browserType, leased(cdpUrl), { meter: null, bridge: null });
+
+  test.describe(`Playwright ${way}`, () => {
     for (const status of [401, 404, 503]) {
       test(`refused with HTTP ${status}: an error without the address`, async ({ serveUpgrade }) => {
         const server = await serveUpgrade((_request, socket) => {
@@ -46,7 +43,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
       const server = await serve((link) => link.on('message', () => link.close(4003, `ended: ${server.cdpUrl}`)));
       const error = await connect(server.cdpUrl).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: 'CONNECT_FAILED', sessionId: 'ses_1' });
-      if (way === 'transport') expect(String(error)).toContain('(code 4003: ended: ws://');
+      expect(String(error)).toContain('(code 4003: ended: ws://');
       expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
     });
 
@@ -59,7 +56,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
 
       const second = await connect(cdpUrl);
       await api.stop(sessionId);
-      expect(await second.closed).toEqual({ code: way === 'transport' ? 1006 : null, reason: '', byUs: false });
+      expect(await second.closed).toEqual({ code: 1006, reason: '', byUs: false });
     });
   });
 }
