@@ -35,7 +35,7 @@ type Times = Record<Step, number>;
 async function connect(way: Way, cdpUrl: string): Promise<Browser> {
   if (way === 'address') return await chromium.connectOverCDP(cdpUrl);
   const metering = way === 'metered' ? { meter: new Meter() } : {};
-  return await chromium.connectOverCDP(await openTransport(cdpUrl, { hideFirstPage: true, ...metering }));
+  return await chromium.connectOverCDP(await openTransport(cdpUrl, metering));
 }
 
 /** One round of all steps, in ms. */

@@ -4,12 +4,13 @@ import { keepOutOfCache, restoredEvents } from './back-forward-cache.ts';
 import type { NetworkBridge } from './bridge.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 import { Downloads } from './downloads.ts';
-import { FirstPageFilter } from './hide-first-page.ts';
+import { HiddenTargets } from './hidden-targets.ts';
 import { describeClosed, type LinkClosed } from './link-closed.ts';
 import type { CdpMessage } from './message.ts';
 import type { Meter } from './meter.ts';
 import { openSocket } from './open-socket.ts';
 import { OwnCommands } from './own-commands.ts';
+import { PersistentContext, type PersistentOptions } from './persistent-context.ts';
 import { Uploads } from './uploads.ts';
 
 /** What `chromium.connectOverCDP()` takes instead of an address (Playwright ≥ 1.61), and how its link ended. */
@@ -32,8 +33,8 @@ export interface TransportOptions {
   signal?: AbortSignal;
   /** For errors: whose browser it is. */
   sessionId?: string;
-  /** Hides the pages that the browser has when Playwright connects: right for `'isolated'`, wrong for `'persistent'`. */
-  hideFirstPage: boolean;
+  /** The first context that Playwright asks for is the browser's own; without this, each is a new one. */
+  persistent?: PersistentOptions;
   /** Sees every message that Playwright sees. */
   meter?: Meter;
   /** Hosts that the browser's pages reach through this machine; none unless given. */
@@ -49,7 +50,7 @@ const GOODBYE_MS = 3_000;
  * @throws LeaseError `CONNECT_FAILED`, which holds no more of the `cdpUrl` than its host
  * @throws PoolwrightError `ABORTED` when the signal fires, or the signal's own reason when that is a PoolwrightError
  */
-export async function openTransport(cdpUrl: string, options: TransportOptions): Promise<CdpTransport> {
+export async function openTransport(cdpUrl: string, options: TransportOptions = {}): Promise<CdpTransport> {
   const { timeout = OPEN_TIMEOUT_MS, signal, sessionId } = options;
   const { socket, cut } = await openSocket(cdpUrl, { timeout, signal, sessionId });
   // Loaded where there is a bridge, and nowhere else.
@@ -68,7 +69,8 @@ class SocketTransport implements CdpTransport {
   readonly #own: OwnCommands;
   readonly #uploads: Uploads;
   readonly #downloads: Downloads;
-  readonly #filter: FirstPageFilter | undefined;
+  readonly #hidden: HiddenTargets;
+  readonly #persistent: PersistentContext | undefined;
   readonly #bridge: NetworkBridge | undefined;
   #onclose: CdpTransport['onclose'];
   /** Set once the link is down, until Playwright has been told. */
@@ -81,7 +83,7 @@ class SocketTransport implements CdpTransport {
     socket: WebSocket,
     cut: () => void,
     secret: string,
-    { bridge: hosts, hideFirstPage, meter }: TransportOptions,
+    { bridge: hosts, meter, persistent }: TransportOptions,
     bridgeClass: typeof NetworkBridge | undefined,
   ) {
     this.#socket = socket;
@@ -91,7 +93,8 @@ class SocketTransport implements CdpTransport {
     const pass = (message: CdpMessage) => this.onmessage?.(message);
     this.#uploads = new Uploads(this.#own, pass);
     this.#downloads = new Downloads(this.#own, pass);
-    if (hideFirstPage) this.#filter = new FirstPageFilter(this.#own);
+    if (persistent) this.#persistent = new PersistentContext(this.#own, pass, persistent);
+    this.#hidden = this.#persistent?.hidden ?? new HiddenTargets(this.#own);
     if (hosts && bridgeClass) this.#bridge = new bridgeClass(hosts, this.#own, pass);
     // Each message in a task of its own, as Playwright's own transport does: what Playwright does about a message it
     // does in microtasks, and those must all have run before it sees the next (several come in one packet).
@@ -122,10 +125,10 @@ class SocketTransport implements CdpTransport {
   }
 
   send(message: object): void {
-    this.#filter?.sent(message);
-    if (this.#uploads.takes(message)) return;
+    this.#hidden.sent(message);
+    if (this.#persistent?.takes(message) || this.#uploads.takes(message)) return;
     const command = this.#bridge ? this.#bridge.redirect(message) : message;
-    if (command) this.#put(this.#downloads.redirect(keepOutOfCache(command)));
+    if (command) this.#put(this.#toBrowser(command));
   }
 
   close(): void {
@@ -134,6 +137,11 @@ class SocketTransport implements CdpTransport {
     this.#socket.close();
     const timer = setTimeout(this.#cut, GOODBYE_MS);
     void this.closed.then(() => clearTimeout(timer));
+  }
+
+  #toBrowser(command: CdpMessage): CdpMessage {
+    const redirected = this.#downloads.redirect(keepOutOfCache(command));
+    return this.#persistent ? this.#persistent.redirect(redirected) : redirected;
   }
 
   #put(message: object): void {
@@ -149,7 +157,8 @@ class SocketTransport implements CdpTransport {
       this.#fail('a message was not JSON');
       return;
     }
-    if (this.#own.takes(message) || this.#filter?.hides(message)) return;
+    if (this.#own.takes(message) || this.#hidden.hides(message)) return;
+    this.#persistent?.observe(message);
     this.#meter?.observe(message);
     if (this.#downloads.holds(message) || this.#bridge?.takes(message)) return;
     this.onmessage?.(message);

@@ -45,7 +45,6 @@ export async function connectToBrowser(
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
-    hideFirstPage: true,
     ...(meter && { meter }),
     ...(bridge && { bridge }),
   });

@@ -42,12 +42,8 @@ test.describe('with the first page hidden', () => {
     }
   });
 
-  test('a first page that answers nothing does not hold up the connection', async ({
-    cdpUrl,
-    connectThrough,
-    open,
-  }) => {
-    const other = await chromium.connectOverCDP(await open(cdpUrl, { hideFirstPage: false }));
+  test('a first page that answers nothing does not hold up the connection', async ({ cdpUrl, connectThrough }) => {
+    const other = await chromium.connectOverCDP(cdpUrl);
     const first = other.contexts()[0]?.pages()[0];
     const stuck = first?.evaluate('(() => { console.log("stuck"); for (;;); })()').catch(() => undefined);
     await first?.waitForEvent('console');
@@ -57,13 +53,6 @@ test.describe('with the first page hidden', () => {
     await other.close();
     await stuck;
   });
-});
-
-test('without hiding, the first page is there', async ({ connectThrough }) => {
-  const { browser } = await connectThrough({ hideFirstPage: false });
-  const [first, ...more] = browser.contexts().flatMap((context) => context.pages());
-  expect(more).toEqual([]);
-  expect(first?.url()).toBe('about:blank');
 });
 
 test('closing the browser drops the link, and the browser goes on', async ({ connectThrough, cdpUrl, open }) => {
@@ -113,7 +102,7 @@ test('the address is in no log of Playwright, whatever it is asked to log', asyn
     script,
     `import { chromium } from 'playwright-core';
     import { openTransport } from './transport.js';
-    const transport = await openTransport(process.env.CDP_URL, { hideFirstPage: true });
+    const transport = await openTransport(process.env.CDP_URL);
     const browser = await chromium.connectOverCDP(transport);
     const page = await browser.newPage();
     await page.goto('data:text/html,hello');

@@ -52,7 +52,7 @@ export const test = base.extend<CdpFixtures>({
   open: async ({}, use) => {
     const transports: CdpTransport[] = [];
     await use(async (cdpUrl, options) => {
-      const transport = await openTransport(cdpUrl, { hideFirstPage: true, ...options });
+      const transport = await openTransport(cdpUrl, options);
       transports.push(transport);
       return transport;
     });

@@ -1,30 +1,43 @@
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
 
+/** A target as the browser announces it. */
+export interface TargetInfo {
+  targetId?: unknown;
+  type?: unknown;
+  browserContextId?: unknown;
+}
+
 interface TargetFields {
   sessionId?: unknown;
   targetId?: unknown;
-  targetInfo?: { targetId?: unknown; type?: unknown };
+  targetInfo?: TargetInfo;
 }
 
 /**
- * Hides the pages that a browser has when Playwright connects to it. Playwright would adopt them into the default
- * context, and then every screenshot of a failed test comes twice, one of them blank; and a page that answers nothing
- * would hold up the connection. What is opened later is shown, popups included; so are workers.
+ * Hides targets from Playwright, first of all the pages that a browser has when Playwright connects to it. Playwright
+ * would adopt them into the default context, and then every screenshot of a failed test comes twice, one of them blank;
+ * and a page that answers nothing would hold up the connection. What is opened later is shown, popups included; so are
+ * workers, unless somebody else wants a target hidden.
  *
- * Existing pages are announced between Playwright's `Target.setAutoAttach` to the browser and the answer to it. A page
- * announced then is let go at once, and nothing about it is passed on.
+ * Existing pages are announced between Playwright's `Target.setAutoAttach` to the browser and the answer to it. A target
+ * that is hidden is let go at once, and nothing about it is passed on.
  */
-export class FirstPageFilter {
+export class HiddenTargets {
   readonly #commands: OwnCommands;
+  readonly #alsoHidden: (target: TargetInfo) => boolean;
   readonly #targets = new Set<unknown>();
   readonly #sessions = new Set<unknown>();
+  /** Targets whose next session is for commands of our own. */
+  readonly #claimed = new Set<unknown>();
   /** ID of Playwright's `Target.setAutoAttach`; null before it is sent and after it is answered. */
   #attaching: number | null = null;
   #connected = false;
 
-  constructor(commands: OwnCommands) {
+  /** @param alsoHidden asked about each target that the browser attaches Playwright to */
+  constructor(commands: OwnCommands, alsoHidden: (target: TargetInfo) => boolean = () => false) {
     this.#commands = commands;
+    this.#alsoHidden = alsoHidden;
   }
 
   /** To be told of every command before it goes out. */
@@ -33,7 +46,12 @@ export class FirstPageFilter {
     this.#attaching = command.id ?? null;
   }
 
-  /** Whether a message is about a hidden page and must not be passed on. */
+  /** The next session on this target is ours: hidden, and not let go. */
+  claim(targetId: string): void {
+    this.#claimed.add(targetId);
+  }
+
+  /** Whether a message is about a hidden target and must not be passed on. */
   hides(message: CdpMessage): boolean {
     const { id, method, sessionId } = message;
     if (sessionId !== undefined) return this.#sessions.size > 0 && this.#hidesOfSession(sessionId, message);
@@ -57,7 +75,16 @@ export class FirstPageFilter {
     const targetId = fields.targetInfo?.targetId ?? fields.targetId;
     if (method === 'Target.detachedFromTarget') return this.#sessions.delete(fields.sessionId);
     if (method !== 'Target.attachedToTarget') return this.#targets.has(targetId);
-    if (this.#attaching === null || fields.targetInfo?.type !== 'page') return false;
+    const { targetInfo = {} } = fields;
+    if (this.#claimed.delete(targetId)) {
+      this.#sessions.add(fields.sessionId);
+      return true;
+    }
+    const wasThere = this.#attaching !== null && targetInfo.type === 'page';
+    if (!wasThere && !this.#alsoHidden(targetInfo)) {
+      this.#targets.delete(targetId);
+      return false;
+    }
     this.#targets.add(targetId);
     this.#letGo(fields);
     return true;
