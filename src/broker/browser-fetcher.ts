@@ -2,7 +2,6 @@ import { OptionsError, ServiceError } from '../errors.ts';
 import { acquireBrowser, type Waiting } from '../lease/acquire.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
 import { isAmbiguous, type ServiceClient } from '../service/index.ts';
-import { LIMITS } from '../service/limits.ts';
 import type { CapacityGate } from './capacity-gate.ts';
 import { type HeldBrowser, heldBrowser, type Place } from './held-browser.ts';
 import type { Ledger } from './ledger.ts';
@@ -84,8 +83,7 @@ export class BrowserFetcher {
       ledger.asked(request, pool?.id ?? null);
       const lease = await acquireBrowser(plan, {
         client,
-        poolId: pool?.id ?? null,
-        leaseTimeoutSeconds: pool?.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default,
+        pool,
         note: noteFor(run, place, request, plan),
         signal,
         onWait,

@@ -28,6 +28,8 @@ export interface BrokerConnection {
   giveBack(params: GiveBackParams): Promise<void>;
   testUsage(params: TestUsage): Promise<void>;
   sessionReport(sessionId: string): Promise<SessionReport>;
+  /** Tells the terminal, once a run. */
+  say(text: string): Promise<void>;
   expect(params: ExpectParams): Promise<void>;
   finish(): Promise<RunRecord>;
   close(): void;
@@ -47,6 +49,7 @@ export async function connectToBroker(address: BrokerAddress, role: 'worker' | '
     giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
     testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
     sessionReport: async (sessionId) => sessionReport.parse(await ask(METHODS.sessionReport, { sessionId })),
+    say: async (text) => void (await ask(METHODS.say, { text })),
     expect: async (params) => void (await ask(METHODS.expect, params)),
     finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
     close: () => {

@@ -93,6 +93,8 @@ export function asMessage(held: HeldBrowser): LeasedBrowser {
     leaseId: lease.leaseId,
     poolId: lease.poolId,
     servedBy: lease.servedBy,
+    type: lease.type,
+    hasOwnState: lease.hasOwnState,
     cdpUrl: lease.cdpUrl,
     startedAt: record.startedAt,
     lifetimeMs: lease.lifetimeSeconds * 1000,

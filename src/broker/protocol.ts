@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createPoolRequest, createSessionRequest } from '../service/schemas/index.ts';
+import { createPoolRequest, createSessionRequest, sessionTypes } from '../service/schemas/index.ts';
 
 /**
  * What goes over the broker's socket. A worker's connection is its claim on its browser: when it breaks without a
@@ -38,6 +38,9 @@ export const leasedBrowser = z.object({
   leaseId: z.string().nullable(),
   poolId: z.string().nullable(),
   servedBy: z.string().nullable(),
+  type: z.enum(sessionTypes),
+  /** Whether it has a profile or extensions, which only its own context shows. */
+  hasOwnState: z.boolean(),
   cdpUrl: z.string(),
   /** ISO 8601: when this run got the browser. */
   startedAt: z.string(),
@@ -67,6 +70,9 @@ export const testUsage = z.object({
   infrastructureFailure: z.string().nullable(),
 });
 
+/** A line for the terminal that several workers may come to say. */
+export const sayParams = z.object({ text: z.string().max(2_000) });
+
 export const sessionParams = z.object({ sessionId: z.string() });
 
 /** What the service says of a session; null where it says nothing. */
@@ -90,6 +96,7 @@ export const METHODS = {
   lease: 'lease',
   giveBack: 'giveBack',
   testUsage: 'testUsage',
+  say: 'say',
   sessionReport: 'sessionReport',
   /** Control only: fetch browsers for workers that are being started. */
   expect: 'expect',

@@ -13,6 +13,7 @@ import { OverloadMemory } from './overload-memory.ts';
 import { preflight } from './preflight.ts';
 import type { RunRecord } from './run-record.ts';
 import { RunSweep } from './run-sweep.ts';
+import { SaidOnce } from './said-once.ts';
 import { listen } from './server.ts';
 
 /** Bound on the first call to the service, in ms: an address where nobody answers is said before the run begins. */
@@ -85,7 +86,9 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
     });
     registry.gate.limit = limit;
     notices.push(...warnings);
-    server = await listen(config.address, { registry, client, token: config.token, secrets, finish });
+    const said = new SaidOnce(log);
+    const say = (text: string) => said.say(text);
+    server = await listen(config.address, { registry, client, token: config.token, secrets, say, finish });
   } catch (error) {
     await client.close();
     await emulator?.stop();

@@ -18,6 +18,7 @@ import {
   leaseParams,
   METHODS,
   type Method,
+  sayParams,
   sessionParams,
   testUsage,
 } from './protocol.ts';
@@ -30,6 +31,8 @@ export interface BrokerHandlers {
   client: ServiceClient;
   token: string;
   secrets: readonly string[];
+  /** Tells the terminal, once. */
+  say(text: string): void;
   /** Ends the run: everything given back, the record written. */
   finish(): Promise<RunRecord>;
 }
@@ -92,6 +95,10 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     const session = await handlers.client.getSession(sessionId);
     const { status, stoppedAt, bandwidthBytes } = session;
     return { status, stoppedAt: stoppedAt ?? null, bandwidthBytes: bandwidthBytes ?? null };
+  });
+  on(METHODS.say, sayParams, 'worker', ({ text }) => {
+    handlers.say(text);
+    return null;
   });
   on(METHODS.expect, expectParams, 'control', (params) => {
     registry.expect(params);

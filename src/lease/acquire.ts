@@ -1,17 +1,17 @@
 import { LeaseError, ServiceError } from '../errors.ts';
+import { hasOwnState } from '../options/context-mode.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
 import type { ServiceClient } from '../service/index.ts';
 import { LIMITS } from '../service/limits.ts';
+import type { Pool } from '../service/schemas/index.ts';
 import type { Lease } from './lease.ts';
 import { pause } from './pause.ts';
 
 /** What getting a browser needs to know beside the plan. */
 export interface AcquireContext {
   client: ServiceClient;
-  /** ID of the pool to lease from; null to create a session. */
-  poolId: string | null;
-  /** Seconds a lease of that pool may last. */
-  leaseTimeoutSeconds: number;
+  /** The pool to lease from; null to create a session. */
+  pool: Pool | null;
   /** The note the session shall carry; unique, so that a create whose answer was lost is found by it. */
   note: string;
   /** Fires when the plan's `acquireTimeout` is over or the run ends. */
@@ -45,19 +45,19 @@ const POOL_POLL_GAP_MS = 1_000;
  * @throws ServiceError as the client does; LeaseError `ACQUIRE_TIMEOUT` when the signal fires.
  */
 export async function acquireBrowser(plan: LeasePlan, context: AcquireContext): Promise<Lease> {
-  if (context.poolId !== null) {
+  if (context.pool !== null) {
     const polls = plan.fallback === 'fail' ? Number.POSITIVE_INFINITY : POOL_POLLS_BEFORE_FALLBACK;
-    const lease = await leaseFromPool(context, context.poolId, polls);
+    const lease = await leaseFromPool(context, context.pool, polls);
     if (lease) return lease;
   }
   return await createSession(plan, context);
 }
 
 /** Null when the pool had nothing and a session shall be created instead. */
-async function leaseFromPool(context: AcquireContext, poolId: string, polls: number): Promise<Lease | null> {
+async function leaseFromPool(context: AcquireContext, pool: Pool, polls: number): Promise<Lease | null> {
   for (let poll = 1; ; poll += 1) {
     try {
-      return await oneLease(context, poolId);
+      return await oneLease(context, pool);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.status !== 409) throw error;
       // A paused pool answers 409 too, but no waiting makes it ready.
@@ -72,11 +72,12 @@ async function leaseFromPool(context: AcquireContext, poolId: string, polls: num
   }
 }
 
-async function oneLease(context: AcquireContext, poolId: string): Promise<Lease> {
+async function oneLease(context: AcquireContext, pool: Pool): Promise<Lease> {
   const askedAt = new Date();
   const { client, signal } = context;
+  const lifetimeSeconds = pool.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default;
   const acquired = await withCapacity(context, () =>
-    client.acquire(poolId, { waitMs: POOL_WAIT_MS }, { signal, retry: 'policy' }),
+    client.acquire(pool.id, { waitMs: POOL_WAIT_MS }, { signal, retry: 'policy' }),
   );
   // The note says whose it is. Nobody waits for that, and a session without one is still good.
   client.updateSession(acquired.sessionId, { note: context.note }).catch(() => undefined);
@@ -84,12 +85,14 @@ async function oneLease(context: AcquireContext, poolId: string): Promise<Lease>
     source: 'pool',
     sessionId: acquired.sessionId,
     leaseId: acquired.leaseId,
-    poolId,
+    poolId: pool.id,
     servedBy: acquired.servedBy,
+    type: 'hosted',
+    hasOwnState: hasOwnState(pool.browser ?? {}),
     cdpUrl: acquired.cdpUrl,
     startedAt: new Date(),
-    lifetimeSeconds: context.leaseTimeoutSeconds,
-    expiresAt: secondsAfter(askedAt, context.leaseTimeoutSeconds),
+    lifetimeSeconds,
+    expiresAt: secondsAfter(askedAt, lifetimeSeconds),
   };
 }
 
@@ -114,6 +117,8 @@ async function createSession(plan: LeasePlan, context: AcquireContext): Promise<
     leaseId: null,
     poolId: null,
     servedBy: session.servedBy ?? null,
+    type: plan.session.type ?? 'hosted',
+    hasOwnState: hasOwnState(plan.session),
     cdpUrl: session.cdpUrl,
     startedAt: new Date(),
     lifetimeSeconds,

@@ -1,3 +1,5 @@
+import type { SessionType } from '../service/schemas/index.ts';
+
 /** One browser that this run holds, however it was got. */
 export interface Lease {
   readonly source: 'pool' | 'session';
@@ -6,6 +8,10 @@ export interface Lease {
   readonly leaseId: string | null;
   readonly poolId: string | null;
   readonly servedBy: string | null;
+  /** Kind of browser. A pool's template names none: `hosted`. */
+  readonly type: SessionType;
+  /** Whether it has a profile or extensions, which only its own context shows. */
+  readonly hasOwnState: boolean;
   /** A secret: who has it has the browser. */
   readonly cdpUrl: string;
   readonly startedAt: Date;

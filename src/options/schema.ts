@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { createPoolRequest, createSessionRequest } from '../service/schemas/index.ts';
+import type { ContextOption } from './context-mode.ts';
+import type { IdentityOption } from './identity.ts';
 import { NetworkRuleError, parseNetworkRules } from './network-rules.ts';
 
 /** What a user may write: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
@@ -24,6 +26,11 @@ const exposeNetwork = z.string().superRefine((text, context) => {
   }
 });
 
+const contextOption = z.union([
+  z.enum(['auto', 'isolated', 'persistent']),
+  z.strictObject({ mode: z.literal('persistent'), clear: z.boolean().optional() }),
+]);
+
 const projectFields = {
   pool: poolOption.optional(),
   fallback: z.enum(['session', 'fail']).optional(),
@@ -32,6 +39,8 @@ const projectFields = {
   acquireTimeout: acquireTimeout.optional(),
   metering: z.boolean().optional(),
   exposeNetwork: exposeNetwork.optional(),
+  context: contextOption.optional(),
+  identity: z.enum(['keep', 'override']).optional(),
 };
 
 /** Options of one project (`use.hosted`). */
@@ -55,6 +64,7 @@ export const DEFAULTS = {
   reuse: 'run',
   acquireTimeout: ACQUIRE_TIMEOUT_MS.default,
   metering: true,
+  context: 'auto',
 } as const;
 
 /** A pool made for this run: sized to its workers unless `size` is given, deleted after it. */
@@ -88,6 +98,19 @@ export interface ProjectHostedOptions {
    * `use.baseURL` or a `webServer` is there, else none. A malformed rule is an OptionsError that names it.
    */
   exposeNetwork?: string;
+  /**
+   * `'isolated'`: a new context per test. `'persistent'`: the browser's own context, the only one with its profile and
+   * extensions; what the test opened is closed after it, cookies and storage stay. With `{ mode: 'persistent', clear:
+   * true }` those are cleared after each test too. `'auto'` (default): persistent where the session or the pool's
+   * template names a `profile` or `extensionIds`, else isolated.
+   */
+  context?: ContextOption;
+  /**
+   * `'keep'`: the browser stays what it is; user agent, viewport, screen, scale, touch, locale, timezone and colour
+   * scheme from `use` (such as `devices[…]`) are dropped, which is said once. `'override'`: they are applied. Default:
+   * `'keep'` for `hosted_stealth` and `hosted_privacy`, `'override'` for `hosted`.
+   */
+  identity?: IdentityOption;
 }
 
 /** Options of `withHostedBrowsers`. An unknown key is an error that names it and the nearest known one. */

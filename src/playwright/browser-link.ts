@@ -2,8 +2,11 @@ import type { Browser, BrowserContext, BrowserContextOptions, BrowserType } from
 import type { LeasedBrowser } from '../broker/protocol.ts';
 import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import { Meter } from '../cdp/meter.ts';
+import { type ContextOption, contextMode } from '../options/context-mode.ts';
+import { type IdentityOption, keepsIdentity } from '../options/identity.ts';
 import { parseNetworkRules } from '../options/network-rules.ts';
 import { connectToBrowser } from './cdp-connection.ts';
+import { assertPersistent, withoutEmulation } from './context-options.ts';
 import type { Loss } from './loss.ts';
 import type { RecordedLink } from './recorder.ts';
 import { watch } from './watchdog.ts';
@@ -15,7 +18,7 @@ export interface BrowserLink extends RecordedLink {
   readonly defaultContext: BrowserContext | undefined;
   /** Resolves as soon as the link is down, whoever closed it; what the other side said is in it. Never rejects. */
   readonly closed: Promise<LinkClosed>;
-  /** Opens a context whose pages are metered. */
+  /** Opens a context, in the mode and with the identity that the link's settings say. @throws OptionsError */
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** Whether the browser answers within `ms`. */
   answers(ms: number): Promise<boolean>;
@@ -23,11 +26,20 @@ export interface BrowserLink extends RecordedLink {
   close(): Promise<void>;
 }
 
+const SECOND_CONTEXT =
+  'a second context while the persistent one is open is a new one, without the profile and extensions of the browser';
+const CREDENTIALS_STAY =
+  '`httpCredentials` in a persistent context: the browser remembers them until it ends, for the tests that follow too';
+
 /** Settings of a link. */
 export interface LinkOptions {
   metering: boolean;
   /** Rules for the hosts that pages reach through this machine; empty: none. */
   exposeNetwork: string;
+  context: ContextOption;
+  identity: IdentityOption | undefined;
+  /** Called with what the user should know about the contexts of this browser. */
+  onNote(text: string): void;
   /** Called once when the browser does not answer any more. */
   onSilent(): void;
 }
@@ -43,7 +55,10 @@ export async function openLink(
 ): Promise<BrowserLink> {
   const meter = options.metering ? new Meter() : null;
   const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
-  const { browser, closed, close, cut } = await connectToBrowser(chromium, lease, { meter, bridge });
+  const mode = contextMode(options.context, lease.hasOwnState);
+  const persistent = mode.persistent ? { clear: mode.clear } : null;
+  const { browser, closed, close, cut } = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
+  const defaultContext = browser.contexts()[0];
   let loss: Loss | null = null;
   const watchdog = watch(browser, (seconds) => {
     loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
@@ -57,9 +72,20 @@ export async function openLink(
   return {
     browser,
     lease,
-    defaultContext: browser.contexts()[0],
+    defaultContext,
     closed,
-    newContext: (contextOptions) => browser.newContext(contextOptions),
+    newContext: async (given = {}) => {
+      if (persistent) {
+        const taken = browser.contexts().some((context) => context !== defaultContext);
+        if (taken) options.onNote(SECOND_CONTEXT);
+        else assertPersistent(given, 'newContext');
+        if (given.httpCredentials && !taken) options.onNote(CREDENTIALS_STAY);
+      }
+      if (!keepsIdentity(options.identity, lease.type)) return await browser.newContext(given);
+      const { kept, dropped } = withoutEmulation(given);
+      if (dropped.length > 0) options.onNote(droppedNote(lease.type, dropped));
+      return await browser.newContext(kept);
+    },
     observedBytes: () => meter?.total() ?? null,
     lost: () => loss,
     answers: (ms) => watchdog.answers(ms),
@@ -69,6 +95,10 @@ export async function openLink(
       await close().catch(() => undefined);
     },
   };
+}
+
+function droppedNote(type: string, names: string[]): string {
+  return `a ${type} browser keeps its own identity: ${names.join(', ')} from \`use\` or newContext not applied (\`hosted: { identity: 'override' }\` applies them)`;
 }
 
 /** A sentence as part of another one. */

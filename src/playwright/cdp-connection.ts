@@ -3,6 +3,7 @@ import type { LeasedBrowser } from '../broker/protocol.ts';
 import type { BridgedHosts } from '../cdp/bridged-hosts.ts';
 import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import type { Meter } from '../cdp/meter.ts';
+import type { PersistentOptions } from '../cdp/persistent-context.ts';
 import { supportsTransport } from '../cdp/supports-transport.ts';
 import type { CdpTransport } from '../cdp/transport.ts';
 import { LeaseError } from '../errors.ts';
@@ -28,6 +29,8 @@ export interface TransportUse {
   meter: Meter | null;
   /** Hosts that pages reach through this machine. */
   bridge: BridgedHosts | null;
+  /** The browser's own context in the place of a new one. */
+  persistent: PersistentOptions | null;
 }
 
 /**
@@ -37,7 +40,7 @@ export interface TransportUse {
 export async function connectToBrowser(
   chromium: BrowserType,
   { cdpUrl, sessionId }: LeasedBrowser,
-  { meter, bridge }: TransportUse,
+  { meter, bridge, persistent }: TransportUse,
 ): Promise<CdpConnection> {
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
   const { openTransport } = await import('../cdp/transport.ts');
@@ -47,6 +50,7 @@ export async function connectToBrowser(
     sessionId,
     ...(meter && { meter }),
     ...(bridge && { bridge }),
+    ...(persistent && { persistent }),
   });
   const { closed } = transport;
   let cut: LinkClosed | null = null;

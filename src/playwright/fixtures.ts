@@ -46,6 +46,8 @@ export async function provideHostedBrowser(
         baseURL: workerInfo.project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
         webServer: workerInfo.config.webServer,
       }),
+      context: options.context ?? DEFAULTS.context,
+      identity: options.identity,
       project: workerInfo.project.name,
       workerIndex: workerInfo.workerIndex,
       parallelIndex: workerInfo.parallelIndex,

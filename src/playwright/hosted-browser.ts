@@ -2,6 +2,8 @@ import type { BrowserType } from '@playwright/test';
 import type { BrokerAddress } from '../broker/config.ts';
 import type { LeasedBrowser, SessionReport } from '../broker/protocol.ts';
 import { LeaseError } from '../errors.ts';
+import type { ContextOption } from '../options/context-mode.ts';
+import type { IdentityOption } from '../options/identity.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
 import { BrokerLine } from './broker-line.ts';
 import { type BrowserLink, openLink } from './browser-link.ts';
@@ -16,6 +18,8 @@ export interface HostedBrowserOptions {
   metering: boolean;
   /** Rules for the hosts that pages reach through this machine; empty: none. */
   exposeNetwork: string;
+  context: ContextOption;
+  identity: IdentityOption | undefined;
   project: string;
   workerIndex: number;
   parallelIndex: number;
@@ -133,6 +137,10 @@ export class HostedBrowser {
     }
   }
 
+  private say(text: string): void {
+    this.broker.ask((line) => line.say(text)).catch(() => undefined);
+  }
+
   private async report(sessionId: string): Promise<SessionReport | null> {
     return await this.broker.ask((line) => line.sessionReport(sessionId)).catch(() => null);
   }
@@ -173,14 +181,16 @@ export class HostedBrowser {
   }
 
   private async lease(): Promise<BrowserLink> {
-    const { plan, project, workerIndex, parallelIndex, chromium, metering, exposeNetwork } = this.options;
+    const { plan, project, workerIndex, parallelIndex, chromium } = this.options;
+    const { metering, exposeNetwork, context, identity } = this.options;
+    const onNote = (text: string) => this.say(project ? `project "${project}": ${text}` : text);
     for (let attempt = 1; ; attempt += 1) {
       const { needMs } = this;
       const lease = await this.broker.ask((line) => line.lease({ plan, project, workerIndex, parallelIndex, needMs }));
       try {
         // A browser that falls silent is ended at the service: that closes its link, and every call on it fails at once.
         const onSilent = () => void this.giveBack(lease, 'lost');
-        return await openLink(chromium, lease, { metering, exposeNetwork, onSilent });
+        return await openLink(chromium, lease, { metering, exposeNetwork, context, identity, onNote, onSilent });
       } catch (error) {
         await this.giveBack(lease, 'unreachable');
         if (attempt >= CONNECT_ATTEMPTS || !(error instanceof LeaseError)) throw error;

@@ -7,10 +7,12 @@ import type {
   WorkerInfo,
 } from '@playwright/test';
 import { OptionsError } from '../errors.ts';
+import { contextMode, hasOwnState } from '../options/context-mode.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
 import { leasePlan, type MergedOptions, mergeOptions } from '../options/lease-plan.ts';
 import { parseHostedOptions, parseProjectOptions } from '../options/parse.ts';
-import type { HostedOptions, ProjectHostedOptions } from '../options/schema.ts';
+import { DEFAULTS, type HostedOptions, type ProjectHostedOptions } from '../options/schema.ts';
+import { assertPersistent } from './context-options.ts';
 import { provideHostedBrowser, recordTest } from './fixtures.ts';
 import { markMerged } from './merged-options.ts';
 import { packageFile } from './package-file.ts';
@@ -57,7 +59,13 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
       local.push(name);
       return { ...use, hosted: false };
     }
-    hosted.push({ name, plan: leasePlan(merged, process.env) });
+    const plan = leasePlan(merged, process.env);
+    // A pool's template is not known here; what it cannot do is said where a context is opened.
+    const ownState = plan.pool === null && hasOwnState(plan.session);
+    if (contextMode(merged.context ?? DEFAULTS.context, ownState).persistent) {
+      assertPersistent({ ...common, ...use }, name ? `projects["${name}"].use` : 'use');
+    }
+    hosted.push({ name, plan });
     const exposeNetwork = exposedNetwork(merged.exposeNetwork, {
       baseURL: use.baseURL ?? common.baseURL,
       webServer: config.webServer,

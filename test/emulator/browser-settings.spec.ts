@@ -44,7 +44,7 @@ test.describe('the browser', () => {
     const response = await page?.goto(site.url);
     expect(await page?.evaluate<Look>(look)).toMatchObject({
       timezone: 'Europe/Berlin',
-      languages: ['de-DE', 'de'],
+      languages: ['de-DE', 'de', 'en-US', 'en'],
       screen: '1600x900',
       window: '1000x700',
     });

@@ -84,8 +84,8 @@ export function chromiumEnvironment(spec?: Pick<BrowserSpec, 'timezone' | 'langu
 
 function sandboxArguments(): string[] {
   const args: string[] = [];
-  // Chromium refuses to run as root with its sandbox.
-  if (process.getuid?.() === 0) args.push('--no-sandbox');
+  // Chromium refuses to run as root with its sandbox; and without, it warns in a bar that makes pages smaller.
+  if (process.getuid?.() === 0) args.push('--no-sandbox', '--test-type');
   if (isSharedMemorySmall()) args.push('--disable-dev-shm-usage');
   return args;
 }

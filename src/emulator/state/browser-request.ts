@@ -44,10 +44,13 @@ export function browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
   };
 }
 
-/** `de-DE` → `de-DE,de`, as a browser in that language has it. */
+/**
+ * `de-DE` → `de-DE,de,en-US,en`, as a Chromium in that language has it. To a new (off-the-record) context Chromium gives
+ * what it derives from the first of them, which is then the same.
+ */
 function acceptLanguage(language: string): string {
-  const [primary] = language.split('-');
-  return primary === language ? language : `${language},${primary}`;
+  const [primary = language] = language.split('-');
+  return [...new Set([language, primary, 'en-US', 'en'])].join(',');
 }
 
 function smaller(size: string, limit: string | undefined): string {
