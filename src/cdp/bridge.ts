@@ -4,6 +4,7 @@ import type { BridgedHosts } from './bridged-hosts.ts';
 import { BridgedSessions } from './bridged-sessions.ts';
 import { BridgedWebSockets } from './bridged-web-sockets.ts';
 import { ExtraInfo } from './extra-info.ts';
+import { ImpliedHeaders } from './implied-headers.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
 import {
@@ -33,6 +34,7 @@ export class NetworkBridge {
   readonly #credentials: BridgeCredentials;
   readonly #extraInfo: ExtraInfo;
   readonly #webSockets: BridgedWebSockets;
+  readonly #implied: ImpliedHeaders;
 
   /** @param pass hands Playwright a message as if it came from the browser */
   constructor(hosts: BridgedHosts, commands: OwnCommands, pass: (message: CdpMessage) => void) {
@@ -41,6 +43,7 @@ export class NetworkBridge {
     this.#pass = pass;
     this.#credentials = new BridgeCredentials(pass);
     this.#extraInfo = new ExtraInfo(pass);
+    this.#implied = new ImpliedHeaders(commands);
     this.#sessions = new BridgedSessions((sessionId, isDocument) => {
       commands.post('Fetch.enable', this.#ownPatterns(), sessionId);
       if (isDocument) this.#webSockets.prepare(sessionId);
@@ -111,7 +114,7 @@ export class NetworkBridge {
     const abort = new AbortController();
     this.#underWay.set(networkId, { sessionId, abort });
     try {
-      const headers = requestHeaders(paused, changes);
+      const headers = await this.#headers(paused, changes);
       const request = {
         url: typeof changes.url === 'string' ? changes.url : paused.url,
         method: typeof changes.method === 'string' ? changes.method : paused.method,
@@ -137,6 +140,14 @@ export class NetworkBridge {
     }
   }
 
+  /** The headers to send, with those that the browser would have added. */
+  async #headers(paused: PausedRequest, changes: ContinueFields): Promise<Record<string, string>> {
+    const { sessionId } = paused;
+    const headers = requestHeaders(paused, changes);
+    const session = this.#sessions.get(sessionId);
+    return session ? await this.#implied.complete(headers, { sessionId, ...session }) : headers;
+  }
+
   async #outcome(sessionId: string, request: Omit<BridgeRequest, 'ignoreHTTPSErrors'>): Promise<BridgeOutcome> {
     const { offline = false, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
     if (offline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
@@ -146,6 +157,7 @@ export class NetworkBridge {
   /** What a closed page had under way. */
   #forget({ sessionId: gone }: { sessionId?: unknown }): void {
     this.#webSockets.leave(gone);
+    this.#implied.forget(String(gone));
     for (const { sessionId, abort } of this.#underWay.values()) if (sessionId === gone) abort.abort();
     for (const [known, { sessionId }] of this.#withPlaywright) {
       if (sessionId === gone) this.#withPlaywright.delete(known);

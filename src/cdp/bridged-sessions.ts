@@ -2,6 +2,10 @@ import type { CdpMessage } from './message.ts';
 
 /** One target that makes requests, as far as a bridge has to know it. */
 export interface BridgedSession {
+  /** Of its browser context. */
+  contextId: string;
+  /** A page or a frame; else a worker. */
+  isDocument: boolean;
   /** Playwright has the target's requests stopped, all of them, for routes or credentials. */
   playwrightIntercepts: boolean;
   ignoreHTTPSErrors: boolean;
@@ -13,7 +17,7 @@ const TYPES = new Set<unknown>(['page', 'iframe', 'service_worker', 'shared_work
 
 interface AttachedFields {
   sessionId?: unknown;
-  targetInfo?: { type?: unknown };
+  targetInfo?: { type?: unknown; browserContextId?: unknown };
 }
 
 /** What a bridge knows of each target that Playwright is attached to. */
@@ -38,8 +42,10 @@ export class BridgedSessions {
     if (method !== 'Target.attachedToTarget' || !TYPES.has(targetInfo?.type)) return;
     // What Playwright tells a page before it tells the page's frames and workers holds for them.
     const { ignoreHTTPSErrors = false, offline = false } = this.#sessions.get(parent ?? '') ?? {};
-    this.#sessions.set(sessionId, { playwrightIntercepts: false, ignoreHTTPSErrors, offline });
-    this.#begin(sessionId, targetInfo?.type === 'page' || targetInfo?.type === 'iframe');
+    const contextId = String(targetInfo?.browserContextId);
+    const isDocument = targetInfo?.type === 'page' || targetInfo?.type === 'iframe';
+    this.#sessions.set(sessionId, { contextId, isDocument, playwrightIntercepts: false, ignoreHTTPSErrors, offline });
+    this.#begin(sessionId, isDocument);
   }
 
   /** To be told of Playwright's commands. */

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { OwnCommands } from './own-commands.ts';
+
+/** Where a request comes from. */
+interface Sender {
+  sessionId: string;
+  /** Of its browser context. */
+  contextId: string;
+  /** A page or a frame; else a worker. */
+  isDocument: boolean;
+}
+
+type Headers = Record<string, string>;
+
+const evaluated = z.looseObject({ result: z.looseObject({ value: z.string() }) });
+
+/** A page that does not answer sends its requests without, in ms. */
+const ANSWER_MS = 1_000;
+const LANGUAGE = 'accept-language';
+const AGENT = 'user-agent';
+
+/**
+ * Headers that the browser adds after it has stopped a request, so that a carried one would be without: the languages,
+ * and of a worker's script the user agent too. Not made up: `Sec-Fetch-*`, which servers take for a promise.
+ */
+export class ImpliedHeaders {
+  readonly #commands: OwnCommands;
+  readonly #languages = new Map<string, Promise<string | null>>();
+  /** What the last page of a context sent: its workers send the same. */
+  readonly #byContext = new Map<string, Headers>();
+
+  constructor(commands: OwnCommands) {
+    this.#commands = commands;
+  }
+
+  async complete(headers: Headers, { sessionId, contextId, isDocument }: Sender): Promise<Headers> {
+    if (!isDocument) return { ...this.#byContext.get(contextId), ...lowerCase(headers) };
+    const given = lowerCase(headers);
+    const language = given[LANGUAGE] ?? (await this.#languagesOf(sessionId));
+    const agent = given[AGENT];
+    this.#byContext.set(contextId, { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }) });
+    return language ? { ...given, [LANGUAGE]: language } : given;
+  }
+
+  /** A page is gone. */
+  forget(sessionId: string): void {
+    this.#languages.delete(sessionId);
+  }
+
+  async #languagesOf(sessionId: string): Promise<string | null> {
+    const asked = this.#languages.get(sessionId) ?? this.#ask(sessionId);
+    this.#languages.set(sessionId, asked);
+    const languages = await asked;
+    if (languages === null) this.#languages.delete(sessionId);
+    return languages;
+  }
+
+  async #ask(sessionId: string): Promise<string | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(resolve, ANSWER_MS, null);
+    });
+    const expression = 'navigator.languages.join()';
+    const answer = this.#commands.call('Runtime.evaluate', { expression, returnByValue: true }, sessionId).then(
+      (result) => evaluated.parse(result).result.value,
+      () => null,
+    );
+    const languages = await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+    return languages ? withWeights(languages.split(',')) : null;
+  }
+}
+
+function lowerCase(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** As Chromium weighs them: `de-DE,de;q=0.9,en-US;q=0.8`. */
+function withWeights(languages: string[]): string {
+  const weight = (index: number) => Math.max(1, 10 - index) / 10;
+  return languages.map((language, index) => (index === 0 ? language : `${language};q=${weight(index)}`)).join(',');
+}
