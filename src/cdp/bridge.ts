@@ -46,7 +46,9 @@ export class NetworkBridge {
     this.#implied = new ImpliedHeaders(commands);
     this.#sessions = new BridgedSessions((sessionId, isDocument) => {
       commands.post('Fetch.enable', this.#ownPatterns(), sessionId);
-      if (isDocument) this.#webSockets.prepare(sessionId);
+      if (!isDocument) return;
+      this.#webSockets.prepare(sessionId);
+      this.#implied.prepare(sessionId);
     });
     this.#webSockets = new BridgedWebSockets(hosts, commands, this.#sessions, pass);
   }

@@ -33,11 +33,17 @@ export class ImpliedHeaders {
     this.#commands = commands;
   }
 
+  /** Asks a new page for its languages. Once it is on its way somewhere, it answers only when it has arrived. */
+  prepare(sessionId: string): void {
+    this.#languages.set(sessionId, this.#ask(sessionId));
+  }
+
   async complete(headers: Headers, { sessionId, contextId, isDocument }: Sender): Promise<Headers> {
-    if (!isDocument) return { ...this.#byContext.get(contextId), ...lowerCase(headers) };
     const given = lowerCase(headers);
-    const language = given[LANGUAGE] ?? (await this.#languagesOf(sessionId));
-    const agent = given[AGENT];
+    const known = this.#byContext.get(contextId) ?? {};
+    if (!isDocument) return { ...known, ...given };
+    const language = given[LANGUAGE] ?? (await this.#languages.get(sessionId)) ?? known[LANGUAGE];
+    const agent = given[AGENT] ?? known[AGENT];
     this.#byContext.set(contextId, { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }) });
     return language ? { ...given, [LANGUAGE]: language } : given;
   }
@@ -45,14 +51,6 @@ export class ImpliedHeaders {
   /** A page is gone. */
   forget(sessionId: string): void {
     this.#languages.delete(sessionId);
-  }
-
-  async #languagesOf(sessionId: string): Promise<string | null> {
-    const asked = this.#languages.get(sessionId) ?? this.#ask(sessionId);
-    this.#languages.set(sessionId, asked);
-    const languages = await asked;
-    if (languages === null) this.#languages.delete(sessionId);
-    return languages;
   }
 
   async #ask(sessionId: string): Promise<string | null> {

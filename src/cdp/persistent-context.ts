@@ -30,6 +30,7 @@ const SWEEPS = 5;
 const CLOSE_MS = 5_000;
 
 interface ContextFields {
+  proxyServer?: unknown;
   browserContextId?: unknown;
 }
 
@@ -79,6 +80,12 @@ export class PersistentContext {
   takes({ id, sessionId, method, params }: CdpMessage): boolean {
     if (sessionId !== undefined) return false;
     if (method === 'Target.createBrowserContext' && this.#state === 'closed') {
+      const { proxyServer }: ContextFields = params ?? {};
+      if (proxyServer !== undefined) {
+        const message = "a persistent context is the browser's own and cannot have a proxy of its own";
+        this.#pass({ id, error: { code: -32_000, message } });
+        return true;
+      }
       void this.#answer(id, this.#open());
       return true;
     }

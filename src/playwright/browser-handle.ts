@@ -25,11 +25,11 @@ export function browserHandle(source: HandleSource, first: BrowserLink): Browser
   };
 
   const newContext = async (options?: BrowserContextOptions): Promise<BrowserContext> => {
-    const { recorder } = workerState();
+    const { recorder, contextUse } = workerState();
     const connected = await source.connected(recorder.testTimeout);
     recorder.uses(connected);
     if (source.warning !== null) recorder.warn(source.warning);
-    const context = await connected.newContext(options);
+    const context = await connected.newContext(options, contextUse);
     // A context made through a handle would name the browser behind it.
     Object.defineProperty(context, 'browser', { value: () => handle, configurable: true });
     return context;

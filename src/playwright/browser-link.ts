@@ -18,8 +18,12 @@ export interface BrowserLink extends RecordedLink {
   readonly defaultContext: BrowserContext | undefined;
   /** Resolves as soon as the link is down, whoever closed it; what the other side said is in it. Never rejects. */
   readonly closed: Promise<LinkClosed>;
-  /** Opens a context, in the mode and with the identity that the link's settings say. @throws OptionsError */
-  newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /**
+   * Opens a context, in the mode and with the identity that the link's settings say.
+   * @param use what Playwright adds to the options by itself
+   * @throws OptionsError
+   */
+  newContext(options?: BrowserContextOptions, use?: Readonly<Record<string, unknown>>): Promise<BrowserContext>;
   /** Whether the browser answers within `ms`. */
   answers(ms: number): Promise<boolean>;
   /** Drops the connection; the browser itself goes on. */
@@ -74,15 +78,15 @@ export async function openLink(
     lease,
     defaultContext,
     closed,
-    newContext: async (given = {}) => {
+    newContext: async (given = {}, use = {}) => {
       if (persistent) {
         const taken = browser.contexts().some((context) => context !== defaultContext);
         if (taken) options.onNote(SECOND_CONTEXT);
         else assertPersistent(given, 'newContext');
-        if (given.httpCredentials && !taken) options.onNote(CREDENTIALS_STAY);
+        if ((given.httpCredentials ?? use.httpCredentials) && !taken) options.onNote(CREDENTIALS_STAY);
       }
       if (!keepsIdentity(options.identity, lease.type)) return await browser.newContext(given);
-      const { kept, dropped } = withoutEmulation(given);
+      const { kept, dropped } = withoutEmulation(given, use);
       if (dropped.length > 0) options.onNote(droppedNote(lease.type, dropped));
       return await browser.newContext(kept);
     },
@@ -98,7 +102,7 @@ export async function openLink(
 }
 
 function droppedNote(type: string, names: string[]): string {
-  return `a ${type} browser keeps its own identity: ${names.join(', ')} from \`use\` or newContext not applied (\`hosted: { identity: 'override' }\` applies them)`;
+  return `a ${type} browser keeps its own identity; not applied: ${names.join(', ')} (\`hosted: { identity: 'override' }\` applies them)`;
 }
 
 /** A sentence as part of another one. */

@@ -29,11 +29,19 @@ const DEFAULTS: BrowserContextOptions = {
   colorScheme: 'light',
 };
 
+/** What `use` sets, which Playwright adds to the options that it is given. */
+type Used = Readonly<Record<string, unknown>>;
+
+interface Kept {
+  kept: BrowserContextOptions;
+  dropped: string[];
+}
+
 /** Options without emulation, and the names of those that somebody had set. */
-export function withoutEmulation(options: BrowserContextOptions): { kept: BrowserContextOptions; dropped: string[] } {
+export function withoutEmulation(options: BrowserContextOptions, use: Used): Kept {
   const names = Object.keys(IDENTITY) as (keyof typeof IDENTITY)[];
   const dropped = names.filter((name) => {
-    const given = options[name];
+    const given = options[name] ?? use[name];
     return given != null && JSON.stringify(given) !== JSON.stringify(DEFAULTS[name]);
   });
   return { kept: { ...options, ...IDENTITY }, dropped };

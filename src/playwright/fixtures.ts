@@ -1,4 +1,10 @@
-import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
+import type {
+  BrowserType,
+  PlaywrightTestOptions,
+  PlaywrightWorkerOptions,
+  TestInfo,
+  WorkerInfo,
+} from '@playwright/test';
 import type { BrokerAddress } from '../broker/config.ts';
 import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
@@ -94,6 +100,26 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
     lost = await recorder.end(testInfo, present?.sink ?? null);
   }
   if (lost) throw lost;
+}
+
+/** The options of `use` that a hosted browser may not take as they are. */
+export type ContextUse = Pick<
+  PlaywrightTestOptions,
+  | 'colorScheme'
+  | 'contextOptions'
+  | 'deviceScaleFactor'
+  | 'hasTouch'
+  | 'httpCredentials'
+  | 'isMobile'
+  | 'locale'
+  | 'timezoneId'
+  | 'userAgent'
+  | 'viewport'
+>;
+
+/** Keeps what `use` sets for the running test, `test.use` included, for whoever opens its contexts. */
+export function rememberUse({ contextOptions, ...options }: ContextUse): void {
+  workerState().contextUse = { ...options, ...contextOptions };
 }
 
 /** Refuses a project that cannot run on a hosted browser, before anything is asked for. */

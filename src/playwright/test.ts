@@ -1,7 +1,7 @@
 import { test as base } from '@playwright/test';
 import { OptionsError } from '../errors.ts';
 import type { HostedOptions } from '../options/schema.ts';
-import { assertChromium, provideHostedBrowser, recordTest } from './fixtures.ts';
+import { assertChromium, provideHostedBrowser, recordTest, rememberUse } from './fixtures.ts';
 import { asMerged } from './merged-options.ts';
 import { workerState } from './worker-state.ts';
 
@@ -64,8 +64,27 @@ export const test = base.extend<HostedTestFixtures, HostedWorkerOptions>({
     TEST_OPTION,
   ],
   serviceWorkers: [
-    async ({ serviceWorkers, hosted }, use, testInfo) => {
+    async (
+      {
+        serviceWorkers,
+        contextOptions,
+        colorScheme,
+        deviceScaleFactor,
+        hasTouch,
+        httpCredentials,
+        isMobile,
+        locale,
+        timezoneId,
+        userAgent,
+        viewport,
+        hosted,
+      },
+      use,
+      testInfo,
+    ) => {
       if (hosted === false) return await use(serviceWorkers);
+      const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
+      rememberUse({ ...emulation, httpCredentials, contextOptions });
       await recordTest(serviceWorkers, use, testInfo);
     },
     TEST_OPTION,

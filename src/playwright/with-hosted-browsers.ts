@@ -13,7 +13,7 @@ import { leasePlan, type MergedOptions, mergeOptions } from '../options/lease-pl
 import { parseHostedOptions, parseProjectOptions } from '../options/parse.ts';
 import { DEFAULTS, type HostedOptions, type ProjectHostedOptions } from '../options/schema.ts';
 import { assertPersistent } from './context-options.ts';
-import { provideHostedBrowser, recordTest } from './fixtures.ts';
+import { type ContextUse, provideHostedBrowser, recordTest, rememberUse } from './fixtures.ts';
 import { markMerged } from './merged-options.ts';
 import { packageFile } from './package-file.ts';
 import { type HostedProject, rememberRun } from './run-registry.ts';
@@ -132,8 +132,28 @@ function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
     // that one, and the other still puts its tests on record.
     contextOptions: async ({ contextOptions }: Given<'contextOptions'>, provide: Provide, testInfo: TestInfo) =>
       await recordTest(use.contextOptions ?? common.contextOptions ?? contextOptions, provide, testInfo),
-    serviceWorkers: async ({ serviceWorkers }: Given<'serviceWorkers'>, provide: Provide, testInfo: TestInfo) =>
-      await recordTest(use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo),
+    // Most of these have their default from `contextOptions`, so that one cannot ask for them.
+    serviceWorkers: async (
+      {
+        serviceWorkers,
+        contextOptions,
+        colorScheme,
+        deviceScaleFactor,
+        hasTouch,
+        httpCredentials,
+        isMobile,
+        locale,
+        timezoneId,
+        userAgent,
+        viewport,
+      }: ContextUse & Given<'serviceWorkers'>,
+      provide: Provide,
+      testInfo: TestInfo,
+    ) => {
+      const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
+      rememberUse({ ...emulation, httpCredentials, contextOptions });
+      await recordTest(use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo);
+    },
   };
   return { ...use, ...fixtures } as unknown as Use;
 }

@@ -6,6 +6,8 @@ export interface WorkerState {
   /** The worker's hosted browser, once a test has needed one. */
   hosted: HostedBrowser | null;
   readonly recorder: Recorder;
+  /** What `use` sets for the contexts of the running test. Playwright adds it to what newContext is given, unseen. */
+  contextUse: Readonly<Record<string, unknown>>;
 }
 
 const KEY = Symbol.for('poolwright.worker');
@@ -16,6 +18,6 @@ const KEY = Symbol.for('poolwright.worker');
  */
 export function workerState(): WorkerState {
   const holder = globalThis as { [KEY]?: WorkerState };
-  holder[KEY] ??= { hosted: null, recorder: new Recorder() };
+  holder[KEY] ??= { hosted: null, recorder: new Recorder(), contextUse: {} };
   return holder[KEY];
 }

@@ -22,6 +22,7 @@ export function suite(body: string): string {
 /** A test that opens the site, says so, and then stays until something ends it. */
 export const STAYS = suite(`
 test('stays', async ({ page }) => {
+  test.setTimeout(0);
   await page.goto('/');
   console.log('WORKER ' + process.pid);
   await new Promise(() => undefined);
