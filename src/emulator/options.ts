@@ -18,6 +18,8 @@ const workspaceOptions = z.strictObject({
   warmBrowserCap: count.optional(),
   /** What it may use up, in cents. */
   balanceCents: z.int().optional(),
+  /** Whether the account is enabled for extensions. */
+  extensionAccess: z.boolean().optional(),
 });
 
 const emulatorOptions = z.strictObject({
@@ -36,6 +38,17 @@ const emulatorOptions = z.strictObject({
    * 10 cents for an hour of a browser and half a cent for a megabyte. Default 100 000.
    */
   balanceCents: z.int().default(100_000),
+  /**
+   * Whether the accounts are enabled for extensions; if not, what has to do with them answers 403. Default true: an
+   * account at the service is enabled on request, and who tries out extensions here has asked.
+   */
+  extensionAccess: z.boolean().default(true),
+  /**
+   * Folder that keeps profiles and extensions between runs, made when it is not there; each workspace has its part, by
+   * its `name`. It holds cookies: guard it as you would a browser's profile. One emulator at a time may use it.
+   * Default: nothing survives.
+   */
+  data: z.string().min(1).optional(),
   /** How long a browser may take to become CDP-ready, in ms. Default 20 000. */
   startupDeadline: count.max(180_000).default(20_000),
   /** Path of the Chromium to run. Default: `POOLWRIGHT_CHROMIUM`, Playwright's download, the system's. */
@@ -87,6 +100,7 @@ export interface WorkspaceSettings {
   concurrentBrowsers: number;
   warmBrowserCap: number;
   balanceCents: number;
+  extensionAccess: boolean;
 }
 
 /** Checked options with every default in place. */
@@ -114,6 +128,7 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
       concurrentBrowsers: rest.concurrentBrowsers,
       warmBrowserCap: rest.warmBrowserCap,
       balanceCents: rest.balanceCents,
+      extensionAccess: rest.extensionAccess,
       ...workspace,
     })),
   };

@@ -47,6 +47,7 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   });
   let server: ListeningServer;
   try {
+    await state.load();
     server = await listen(app, relay, settings.port);
   } catch (error) {
     await launcher.stop();

@@ -13,19 +13,16 @@ const DEFAULT_DISPLAY = '1920x1080';
 const DEFAULT_WINDOW = '1280x800';
 
 /** Fields that would change the browser and that the emulator cannot do: to ignore them would let a test pass falsely. */
-const UNSUPPORTED = ['profile', 'adblock', 'captchaSolver', 'ttsLanguage', 'gpu'] as const;
+const UNSUPPORTED = ['adblock', 'captchaSolver', 'ttsLanguage', 'gpu'] as const;
 
 /**
  * The browser that a create body or a pool template asks for.
- * @throws ApiError 400 naming the field, 403 for a feature the account does not have.
+ * @throws ApiError 400 naming the field.
  */
 export function browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
   for (const field of UNSUPPORTED) {
     const value = body[field];
     if (value !== undefined && value !== false) throw new ApiError(400, `${field}: not supported by this emulator yet`);
-  }
-  if (body.extensionIds !== undefined && body.extensionIds.length > 0) {
-    throw new ApiError(403, 'Extensions API is not enabled for this account');
   }
   if (body.proxyUrl !== undefined && /^dedicated:/i.test(body.proxyUrl)) {
     throw new ApiError(400, 'proxyUrl: dedicated:// is not supported by this emulator yet');

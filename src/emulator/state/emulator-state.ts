@@ -1,5 +1,6 @@
 import type { Launcher } from '../browser/running-browser.ts';
 import type { Clock } from '../clock.ts';
+import { DataFolder } from '../data-folder.ts';
 import type { EmulatorSettings } from '../options.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { Semaphore } from './semaphore.ts';
@@ -12,10 +13,13 @@ const WARM_STARTS = { chromium: 2, delayed: 8, stub: 100 };
 export class EmulatorState {
   readonly #workspaces = new Map<string, Workspace>();
   readonly #byCdpToken = new Map<string, BrowserSession>();
+  readonly #data: DataFolder;
   #cdpOrigin: string | undefined;
 
   constructor(settings: EmulatorSettings, launcher: Launcher, clock: Clock) {
+    this.#data = new DataFolder(settings.data);
     const context = {
+      data: this.#data,
       launcher,
       clock,
       startupDeadline: settings.startupDeadline,
@@ -29,6 +33,12 @@ export class EmulatorState {
     for (const workspace of settings.workspaces) {
       this.#workspaces.set(workspace.apiKey, new Workspace(workspace, context));
     }
+  }
+
+  /** Reads what an earlier emulator left in the data folder, where there is one. */
+  async load(): Promise<void> {
+    if (!this.#data.outlives) return;
+    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.load()));
   }
 
   workspaceOf(apiKey: string): Workspace | undefined {
@@ -51,5 +61,6 @@ export class EmulatorState {
 
   async stop(): Promise<void> {
     await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.stop()));
+    await this.#data.removeTemporary();
   }
 }

@@ -1,18 +1,25 @@
+import { join } from 'node:path';
 import { LIMITS } from '../../service/limits.ts';
 import { ApiError } from '../api-error.ts';
 import type { Clock } from '../clock.ts';
+import type { DataFolder } from '../data-folder.ts';
 import type { WorkspaceSettings } from '../options.ts';
 import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
 import { browserSpec, type CreateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
+import { ExtensionStore } from './extension-store.ts';
+import { ProfileStore } from './profile-store.ts';
 import type { Semaphore } from './semaphore.ts';
+import { type LuggageRequest, SessionLuggage } from './session-luggage.ts';
 
 export interface WorkspaceContext extends SessionContext {
   clock: Clock;
   /** Names of the nodes that serve sessions. */
   nodes: readonly string[];
   warmSlots: Semaphore;
+  /** Where profiles and extensions lie. */
+  data: DataFolder;
   /** Makes the session's CDP address known to the relay. */
   publish: (session: BrowserSession) => void;
 }
@@ -20,6 +27,8 @@ export interface WorkspaceContext extends SessionContext {
 /** What belongs to one API key: its sessions, its pools and its limits. */
 export class Workspace {
   readonly name: string;
+  readonly profiles: ProfileStore;
+  readonly extensions: ExtensionStore;
   readonly #settings: WorkspaceSettings;
   readonly #context: WorkspaceContext;
   readonly #sessions = new Map<string, BrowserSession>();
@@ -31,6 +40,14 @@ export class Workspace {
     this.#settings = settings;
     this.#context = context;
     this.#account = new Account(settings.balanceCents, context.clock);
+    const store = (name: string) => ({ ...context, folder: () => this.#folder(name) });
+    this.profiles = new ProfileStore(store('profiles'));
+    this.extensions = new ExtensionStore(store('extensions'));
+  }
+
+  /** Reads what an earlier emulator left in the data folder. */
+  async load(): Promise<void> {
+    await Promise.all([this.profiles.load(), this.extensions.load()]);
   }
 
   /** How many sessions may live at once. */
@@ -59,12 +76,18 @@ export class Workspace {
     return [...this.#pools.values()];
   }
 
+  /** @throws ApiError 403 */
+  checkExtensionAccess(): void {
+    if (!this.#settings.extensionAccess) throw new ApiError(403, 'Extensions API is not enabled for this account');
+  }
+
   /** Creates a session, listed and counted from now on, and not started yet. */
   createSession(body: CreateBody): BrowserSession {
     const spec = browserSpec(body);
     const servedBy = this.#pickNode(body.nodeId);
+    const luggage = this.#pack(body);
     this.#checkLimit();
-    const session = new BrowserSession({ spec, servedBy, note: body.note ?? null }, this.#context);
+    const session = new BrowserSession({ spec, servedBy, note: body.note ?? null, luggage }, this.#context);
     this.#adopt(session);
     const duration = (body.duration ?? LIMITS.duration.default) * 1000;
     session.onEnd(this.#context.clock.after(duration, () => void session.stop()));
@@ -80,6 +103,7 @@ export class Workspace {
 
   createPool(settings: PoolSettings): BrowserPool {
     this.#pickNode(settings.template.body.nodeId);
+    this.#pack(settings.template.body);
     this.#checkPool(settings);
     const pool = new BrowserPool(settings, {
       clock: this.#context.clock,
@@ -100,7 +124,10 @@ export class Workspace {
   }
 
   async updatePool(pool: BrowserPool, update: PoolUpdate): Promise<void> {
-    if (update.template) this.#pickNode(update.template.body.nodeId);
+    if (update.template) {
+      this.#pickNode(update.template.body.nodeId);
+      this.#pack(update.template.body);
+    }
     this.#checkPool(update, pool);
     await pool.update(update);
   }
@@ -116,18 +143,37 @@ export class Workspace {
   /** Stops everything that runs. */
   async stop(): Promise<void> {
     const pools = this.pools.map((pool) => pool.delete());
-    const sessions = this.sessions.filter(({ isLive }) => isLive).map((session) => session.stop());
+    // Those that have ended, too: one may be saving its profile.
+    const sessions = this.sessions.map((session) => session.stop());
     await Promise.all([...pools, ...sessions]);
   }
 
   #warmSession({ body, spec }: PoolTemplate): BrowserSession {
     const servedBy = this.#pickNode(body.nodeId);
-    return new BrowserSession({ spec, servedBy, note: body.note ?? null }, this.#context);
+    const luggage = this.#luggage(body);
+    return new BrowserSession({ spec, servedBy, note: body.note ?? null, luggage }, this.#context);
   }
 
   #adopt(session: BrowserSession): void {
     this.#sessions.set(session.sessionId, session);
     this.#context.publish(session);
+    if (session.luggage) session.luggage.isUsed = true;
+  }
+
+  /** @throws ApiError 403 for an account without access to extensions, 404 for an extension that is not there */
+  #pack(body: LuggageRequest): SessionLuggage | undefined {
+    if (body.extensionIds && body.extensionIds.length > 0) this.checkExtensionAccess();
+    for (const extensionId of body.extensionIds ?? []) this.extensions.get(extensionId);
+    return this.#luggage(body);
+  }
+
+  #luggage(body: LuggageRequest): SessionLuggage | undefined {
+    if (!body.profile && !body.extensionIds?.length) return undefined;
+    return new SessionLuggage(body, { profiles: this.profiles, extensions: this.extensions, log: this.#context.log });
+  }
+
+  async #folder(store: string): Promise<string> {
+    return join(await this.#context.data.path(), `workspace-${encodeURIComponent(this.name)}`, store);
   }
 
   /** Money first, then room. Sessions that start or run count, leased ones among them; browsers that wait in a pool do not. */

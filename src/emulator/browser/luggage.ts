@@ -1,0 +1,9 @@
+/** What a browser brings along on its disk, and leaves behind there. */
+export interface Luggage {
+  /** Before its start: fills the fresh profile folder. The answer: folders of the extensions to load. */
+  pack(profileFolder: string): Promise<string[]>;
+  /** Whether its profile is kept when it ends now: it gets the time to write it out. */
+  readonly isKept: boolean;
+  /** After its end, before the folder is removed. Never rejects. */
+  unpack(profileFolder: string): Promise<void>;
+}
