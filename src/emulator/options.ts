@@ -120,11 +120,14 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
   const list = workspaces ?? [{ apiKey: apiKey ?? `pw_${randomBytes(18).toString('base64url')}` }];
   const keys = new Set(list.map((workspace) => workspace.apiKey));
   if (keys.size < list.length) throw new OptionsError('workspaces', 'workspaces: two workspaces have the same apiKey');
+  const named = list.map((workspace, index) => ({ name: `workspace-${index + 1}`, ...workspace }));
+  if (new Set(named.map(({ name }) => name)).size < list.length) {
+    throw new OptionsError('workspaces', 'workspaces: two workspaces have the same name');
+  }
   return {
     ...rest,
     log: (line) => onLog?.(redactText(line, keys)),
-    workspaces: list.map((workspace, index) => ({
-      name: `workspace-${index + 1}`,
+    workspaces: named.map((workspace) => ({
       concurrentBrowsers: rest.concurrentBrowsers,
       warmBrowserCap: rest.warmBrowserCap,
       balanceCents: rest.balanceCents,

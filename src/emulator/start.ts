@@ -50,6 +50,7 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
     await state.load();
     server = await listen(app, relay, settings.port);
   } catch (error) {
+    await state.stop();
     await launcher.stop();
     throw error;
   }

@@ -40,6 +40,7 @@ test('an extension is uploaded, runs in sessions under the ID that the API names
   clientOf,
   connect,
   signature,
+  site,
   folder,
 }) => {
   const emulator = await start({ allowLoopback: true });
@@ -68,6 +69,11 @@ test('an extension is uploaded, runs in sessions under the ID that the API names
   expect(context?.serviceWorkers().map((worker) => worker.url())).toContain(
     `chrome-extension://${crxExtensionId}/worker.js`,
   );
+
+  // As everywhere in Chrome, it is not in contexts that keep nothing.
+  const isolated = await (await connect(session.cdpUrl as string)).newPage();
+  await isolated.goto(site.url);
+  expect(await isolated.evaluate('document.documentElement.dataset.probe')).toBeUndefined();
 
   const replaced = await client.replaceExtension(extensionId, await probeExtension({ version: '2.0' }));
   expect(replaced).toEqual({ ...extension, version: '2.0', updatedAt: expect.any(String) });
@@ -232,6 +238,7 @@ test('what is no extension is a 400 that says why, and leaves nothing behind', a
   }
   expect((await api.get('/extensions')).body).toEqual({ extensions: [] });
   expect(await readdir(folder, { recursive: true })).toEqual([
+    'emulator.pid',
     'workspace-workspace-1',
     join('workspace-workspace-1', 'extensions'),
   ]);

@@ -56,7 +56,8 @@ async function sweep(): Promise<void> {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is a process of this ID. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -35,9 +35,13 @@ export class EmulatorState {
     }
   }
 
-  /** Reads what an earlier emulator left in the data folder, where there is one. */
+  /**
+   * Reads what an earlier emulator left in the data folder, where there is one.
+   * @throws EmulatorError `EMULATOR_START_FAILED` when the folder is another emulator's
+   */
   async load(): Promise<void> {
     if (!this.#data.outlives) return;
+    await this.#data.claim();
     await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.load()));
   }
 
@@ -60,7 +64,8 @@ export class EmulatorState {
   }
 
   async stop(): Promise<void> {
+    this.#data.closing();
     await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.stop()));
-    await this.#data.removeTemporary();
+    await this.#data.close();
   }
 }

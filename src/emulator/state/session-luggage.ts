@@ -16,28 +16,29 @@ interface Stores {
   profiles: ProfileStore;
   extensions: ExtensionStore;
   log: (line: string) => void;
+  /** Whether a save would be of use to anybody. */
+  isWanted: () => boolean;
 }
 
 /** A session's profile and extensions: from the stores to the browser's disk, and the profile back. */
 export class SessionLuggage implements Luggage {
   readonly #request: LuggageRequest;
   readonly #profile: ProfileUse | undefined;
-  readonly #extensions: ExtensionStore;
-  readonly #log: (line: string) => void;
+  readonly #stores: Stores;
   /** Whether the session belongs to a workspace: a warm browser that nobody used has nothing to save. */
   isUsed = false;
   /** Whether the session has completed; one that crashed is not saved. */
   hasCompleted = false;
 
-  constructor(request: LuggageRequest, { profiles, extensions, log }: Stores) {
+  constructor(request: LuggageRequest, stores: Stores) {
     this.#request = request;
-    this.#profile = request.profile && profiles.use(request.profile.name);
-    this.#extensions = extensions;
-    this.#log = log;
+    this.#stores = stores;
+    this.#profile = request.profile && stores.profiles.use(request.profile.name);
   }
 
   get isKept(): boolean {
-    return this.hasCompleted && this.isUsed && this.#request.profile?.persist === true;
+    const isAsked = this.#request.profile?.persist === true;
+    return isAsked && this.hasCompleted && this.isUsed && this.#stores.isWanted();
   }
 
   /** @throws ApiError 404 for an extension that was deleted meanwhile */
@@ -47,7 +48,7 @@ export class SessionLuggage implements Luggage {
     for (const extensionId of new Set(this.#request.extensionIds)) {
       const folder = join(profileFolder, EXTENSIONS, extensionId);
       await mkdir(folder, { recursive: true });
-      await this.#extensions.copyInto(extensionId, folder);
+      await this.#stores.extensions.copyInto(extensionId, folder);
       folders.push(folder);
     }
     return folders;
@@ -58,7 +59,7 @@ export class SessionLuggage implements Luggage {
     try {
       await this.#profile?.save(profileFolder);
     } catch (error) {
-      this.#log(`profile "${this.#request.profile?.name}": could not be saved: ${String(error)}`);
+      this.#stores.log(`profile "${this.#request.profile?.name}": could not be saved: ${String(error)}`);
     }
   }
 }

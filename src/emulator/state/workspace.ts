@@ -169,7 +169,12 @@ export class Workspace {
 
   #luggage(body: LuggageRequest): SessionLuggage | undefined {
     if (!body.profile && !body.extensionIds?.length) return undefined;
-    return new SessionLuggage(body, { profiles: this.profiles, extensions: this.extensions, log: this.#context.log });
+    return new SessionLuggage(body, {
+      profiles: this.profiles,
+      extensions: this.extensions,
+      log: this.#context.log,
+      isWanted: () => this.#context.data.isWanted,
+    });
   }
 
   async #folder(store: string): Promise<string> {
