@@ -7,6 +7,7 @@ import { emulatorControlRoutes } from './routes/emulator-control.ts';
 import { extensionRoutes, isUpload } from './routes/extensions.ts';
 import { type ApiApp, type ApiEnv, createRouter } from './routes/http.ts';
 import { leaseRoutes } from './routes/leases.ts';
+import { networkRoutes } from './routes/network.ts';
 import { poolRoutes } from './routes/pools.ts';
 import { profileRoutes } from './routes/profiles.ts';
 import { sessionRoutes } from './routes/sessions.ts';
@@ -20,6 +21,7 @@ export function createApp(state: EmulatorState, log: (line: string) => void, fau
   app.use('/__emulator/*', authenticate(state), requireJson);
   if (faults) app.route('/__emulator', emulatorControlRoutes(faults));
   app.route('/v1/account', accountRoutes());
+  app.route('/v1/network', networkRoutes());
   app.route('/v1/browser', sessionRoutes(state));
   app.route('/v1/browser', poolRoutes());
   app.route('/v1/browser', leaseRoutes(state));
@@ -61,6 +63,7 @@ const requireJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
 function answerError(log: (line: string) => void): ErrorHandler<ApiEnv> {
   return (error: Error, c: Context) => {
     if (error instanceof ApiError) {
+      if (error.status === 503) c.header('Retry-After', '2');
       return c.json({ error: error.message, code: error.code }, error.status);
     }
     if (error instanceof HTTPException) return c.json({ error: error.message }, error.status);

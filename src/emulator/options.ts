@@ -2,10 +2,29 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
+import { isProxyReference } from '../service/schemas/fields.ts';
 import { faultRule } from './faults/fault-rule.ts';
 
 const key = z.string().min(1, 'must not be empty').regex(/^\S+$/, 'must not contain white space');
 const count = z.int().positive();
+
+/** One of a workspace's own addresses. */
+const dedicatedIp = z.strictObject({
+  ip: z.union([z.ipv4(), z.ipv6()]),
+  /** Two letters; sessions through it have this country and its timezone. */
+  country: z
+    .string()
+    .regex(/^[A-Za-z]{2}$/, 'must be two letters')
+    .transform((country) => country.toUpperCase()),
+  /** IANA zone listed for the country. Default: the country's dominant one. */
+  timezone: z.string().min(1).optional(),
+  /** SOCKS5 or SOCKS5H URL of the address; what a session sends leaves through it. */
+  proxyUrl: z.string().refine((value) => /^socks5h?:\/\//i.test(value) && isProxyReference(value), {
+    error: 'must be a SOCKS5 or SOCKS5H URL',
+  }),
+  /** What its last health check said; an address that failed it answers 503. Default true. */
+  healthy: z.boolean().default(true),
+});
 
 const workspaceOptions = z.strictObject({
   /** The key that its clients send. */
@@ -20,6 +39,7 @@ const workspaceOptions = z.strictObject({
   balanceCents: z.int().optional(),
   /** Whether the account is enabled for extensions. */
   extensionAccess: z.boolean().optional(),
+  dedicatedIps: z.array(dedicatedIp).optional(),
 });
 
 const emulatorOptions = z.strictObject({
@@ -43,6 +63,8 @@ const emulatorOptions = z.strictObject({
    * account at the service is enabled on request, and who tries out extensions here has asked.
    */
   extensionAccess: z.boolean().default(true),
+  /** The addresses that `proxyUrl: 'dedicated://…'` may name, and `GET /v1/network/ips` lists. Default none. */
+  dedicatedIps: z.array(dedicatedIp).default([]),
   /**
    * Folder that keeps profiles and extensions between runs, made when it is not there; each workspace has its part, by
    * its `name`. It holds cookies: guard it as you would a browser's profile. One emulator at a time may use it.
@@ -94,6 +116,8 @@ const emulatorOptions = z.strictObject({
 /** What `startEmulator` takes; every field is optional. */
 export type EmulatorOptions = z.input<typeof emulatorOptions>;
 
+export type DedicatedIpSettings = z.output<typeof dedicatedIp>;
+
 export interface WorkspaceSettings {
   apiKey: string;
   name: string;
@@ -101,6 +125,7 @@ export interface WorkspaceSettings {
   warmBrowserCap: number;
   balanceCents: number;
   extensionAccess: boolean;
+  dedicatedIps: DedicatedIpSettings[];
 }
 
 /** Checked options with every default in place. */
@@ -132,6 +157,7 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
       warmBrowserCap: rest.warmBrowserCap,
       balanceCents: rest.balanceCents,
       extensionAccess: rest.extensionAccess,
+      dedicatedIps: rest.dedicatedIps,
       ...workspace,
     })),
   };

@@ -62,7 +62,7 @@ test.describe('create refuses', () => {
 
     ['adblock, not emulated yet', { adblock: true }, 400, /^adblock: not supported/],
     ['the CAPTCHA solver, not emulated yet', { captchaSolver: true }, 400, /^captchaSolver: not supported/],
-    ['a dedicated IP, not emulated yet', { proxyUrl: 'dedicated://any' }, 400, /^proxyUrl: dedicated/],
+    ['a dedicated IP where there is none', { proxyUrl: 'dedicated://any' }, 404, /^proxyUrl: .*dedicated:\/\/any$/],
     ['an extension that is not there', { extensionIds: ['e'] }, 404, /^Extension not found: e$/],
     ['a body that is no object', [], 400, /object/],
     ['a body that is no JSON', '{', 400, /JSON/],

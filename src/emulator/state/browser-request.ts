@@ -3,7 +3,9 @@ import type { poolBrowserTemplate } from '../../service/schemas/pool.ts';
 import type { createSessionRequest } from '../../service/schemas/session.ts';
 import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
-import { resolveLocale } from './locale.ts';
+import type { DedicatedIpSettings } from '../options.ts';
+import { findDedicatedIp, isDedicated } from './dedicated-ips.ts';
+import { type LocaleRequest, resolveLocale } from './locale.ts';
 
 export type CreateBody = z.output<typeof createSessionRequest>;
 export type TemplateBody = z.output<typeof poolBrowserTemplate>;
@@ -17,17 +19,19 @@ const UNSUPPORTED = ['adblock', 'captchaSolver', 'ttsLanguage', 'gpu'] as const;
 
 /**
  * The browser that a create body or a pool template asks for.
- * @throws ApiError 400 naming the field.
+ * @param dedicatedIps the workspace's own addresses
+ * @throws ApiError 400 naming the field, and as {@link findDedicatedIp}.
  */
-export function browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
+export function browserSpec(
+  body: CreateBody & TemplateBody,
+  dedicatedIps: readonly DedicatedIpSettings[] = [],
+): BrowserSpec {
   for (const field of UNSUPPORTED) {
     const value = body[field];
     if (value !== undefined && value !== false) throw new ApiError(400, `${field}: not supported by this emulator yet`);
   }
-  if (body.proxyUrl !== undefined && /^dedicated:/i.test(body.proxyUrl)) {
-    throw new ApiError(400, 'proxyUrl: dedicated:// is not supported by this emulator yet');
-  }
-  const locale = resolveLocale(body);
+  const exit = isDedicated(body.proxyUrl) ? findDedicatedIp(body.proxyUrl, dedicatedIps) : undefined;
+  const locale = resolveLocale(exit ? throughExit(body, exit) : body);
   return {
     ...locale,
     type: body.type ?? 'hosted',
@@ -37,8 +41,16 @@ export function browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
     disableSpeechApi: body.disableSpeechApi ?? false,
     url: body.url,
     browserCheck: body.browserCheck ?? false,
-    proxyUrl: body.proxyUrl,
+    proxyUrl: exit?.proxyUrl ?? body.proxyUrl,
   };
+}
+
+/** Country and timezone are those of the dedicated address; what the body says of them has to agree. */
+function throughExit(body: LocaleRequest, { ip, country, timezone }: DedicatedIpSettings): LocaleRequest {
+  if (body.country !== undefined && body.country.toUpperCase() !== country) {
+    throw new ApiError(400, `country: ${body.country} does not match ${ip}, which is in ${country}`);
+  }
+  return { ...body, country, timezone: body.timezone ?? timezone };
 }
 
 /** `de-DE` → `de-DE,de`, as a browser in that language has it. */

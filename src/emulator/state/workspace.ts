@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { LIMITS } from '../../service/limits.ts';
 import { ApiError } from '../api-error.ts';
+import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../data-folder.ts';
-import type { WorkspaceSettings } from '../options.ts';
+import type { DedicatedIpSettings, WorkspaceSettings } from '../options.ts';
 import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
-import { browserSpec, type CreateBody } from './browser-request.ts';
+import { browserSpec, type CreateBody, type TemplateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
 import { ExtensionStore } from './extension-store.ts';
 import { ProfileStore } from './profile-store.ts';
@@ -76,6 +77,15 @@ export class Workspace {
     return [...this.#pools.values()];
   }
 
+  get dedicatedIps(): readonly DedicatedIpSettings[] {
+    return this.#settings.dedicatedIps;
+  }
+
+  /** @throws ApiError naming the field */
+  browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
+    return browserSpec(body, this.dedicatedIps);
+  }
+
   /** @throws ApiError 403 */
   checkExtensionAccess(): void {
     if (!this.#settings.extensionAccess) throw new ApiError(403, 'Extensions API is not enabled for this account');
@@ -83,7 +93,7 @@ export class Workspace {
 
   /** Creates a session, listed and counted from now on, and not started yet. */
   createSession(body: CreateBody): BrowserSession {
-    const spec = browserSpec(body);
+    const spec = this.browserSpec(body);
     const servedBy = this.#pickNode(body.nodeId);
     const luggage = this.#pack(body);
     this.#checkLimit();
