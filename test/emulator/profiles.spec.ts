@@ -87,6 +87,24 @@ test.describe('a profile', () => {
     expect((await memory(after.page)).stored).toBe('ann');
   });
 
+  visitTest('is there for a session that is created as soon as the one before has ended', async ({ start, visit }) => {
+    const emulator = await start({ allowLoopback: true });
+    const { api } = emulator;
+    const profile = { name: 'p', persist: true };
+    const first = await visit(emulator, { profile });
+    await sign(first.page, 'ann');
+    const stopping = first.stop(); // ended at once; its browser still has to close and to be saved
+    await expect.poll(async () => (await api.session(first.sessionId)).body.status).toBe('completed');
+    const next = await visit(emulator, { profile });
+    expect(await memory(next.page)).toEqual({ cookie: 'who=ann', stored: 'ann' });
+    await stopping;
+    // One that stands still is killed in bounded time, and nobody waits for it for ever.
+    await api.call('POST', `/__emulator/sessions/${next.sessionId}/stall`);
+    await next.stop();
+    const last = await visit(emulator, { profile: { name: 'p' } });
+    expect((await memory(last.page)).stored).toBe('ann');
+  });
+
   visitTest('that nobody persists is never saved, and one that is deleted is gone', async ({ start, visit }) => {
     const emulator = await start({ allowLoopback: true });
     const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });

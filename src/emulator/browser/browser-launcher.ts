@@ -42,14 +42,14 @@ export class BrowserLauncher implements Launcher {
     const plainUserAgent = spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(), signal);
     const egress = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, log });
     const profileFolder = await profiles.add();
-    const extra = luggage ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
-    const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra };
+    let packing: Promise<string[]> | undefined;
     let child: BrowserProcess | undefined;
     let isReady = false;
     let stopping: Promise<void> | undefined;
     const stop = () => {
       stopping ??= (async () => {
         await egress.close();
+        await packing?.catch(() => undefined); // it writes into the folder
         await child?.stop(luggage?.isKept);
         if (isReady) await luggage?.unpack(profileFolder);
         await profiles.remove(profileFolder);
@@ -57,7 +57,10 @@ export class BrowserLauncher implements Launcher {
       return stopping;
     };
     try {
-      const extensions = luggage ? await abortable(luggage.pack(profileFolder), signal) : [];
+      packing = luggage?.pack(profileFolder, signal);
+      const extensions = (await packing) ?? [];
+      const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
+      const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra };
       child = this.#spawn(chromiumArguments(spec, context), chromiumEnvironment(spec));
       const devtools = await abortable(this.#start(child, spec, extensions), signal);
       isReady = true;

@@ -21,7 +21,7 @@ export interface DevToolsAddress {
 /** How long a Chromium may take to close in order before its process group is killed. */
 const CLOSE_GRACE_MS = 1_500;
 /** And how long when its profile is wanted: it writes that out as it closes. */
-const KEEPING_GRACE_MS = 15_000;
+const KEEPING_GRACE_MS = 10_000;
 const KILL_GRACE_MS = 3_000;
 const STDERR_KEPT = 4_096;
 const DEVTOOLS_LINE = /^DevTools listening on ws:\/\/[^:/]+:(\d+)(\/\S+)$/m;

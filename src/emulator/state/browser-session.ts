@@ -143,7 +143,7 @@ export class BrowserSession {
     if (!this.isLive) return;
     this.#status = status;
     this.#stoppedAt = isoTime(this.#context.clock);
-    if (this.luggage) this.luggage.hasCompleted = status === 'completed';
+    this.luggage?.end(status === 'completed');
     this.#bandwidthBytes = this.#browser?.cut() ?? 0;
     this.#launchAborted.abort();
     for (const listener of this.#endListeners) listener();
@@ -151,7 +151,7 @@ export class BrowserSession {
   }
 
   #cleanUp(): Promise<void> {
-    this.#cleanedUp ??= this.#browser?.stop() ?? Promise.resolve();
+    this.#cleanedUp ??= (this.#browser?.stop() ?? Promise.resolve()).finally(() => this.luggage?.close());
     return this.#cleanedUp;
   }
 }

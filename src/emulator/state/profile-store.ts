@@ -20,8 +20,13 @@ export interface StoreContext {
  * that completes last is what the next session finds.
  */
 export interface ProfileUse {
-  /** Fills a fresh user data dir with what was saved; with nothing when there is no such profile. */
+  /**
+   * Fills a fresh user data dir with what was saved; with nothing when there is no such profile. Waits for sessions that
+   * are over and whose browsers still write it out.
+   */
   restore(folder: string): Promise<void>;
+  /** The session is over, and a save follows; the answer says that it is done, or will not come. */
+  announceSave(): () => void;
   /** Saves a user data dir that no browser uses any more. A profile that was deleted meanwhile stays deleted. */
   save(folder: string): Promise<void>;
 }
@@ -32,6 +37,8 @@ export class ProfileStore {
   readonly #context: StoreContext;
   /** IDs by name, from the first save on until it is deleted. */
   readonly #ids = new Map<string, string>();
+  /** Saves that are announced. */
+  readonly #saves = new Set<{ name: string; over: Promise<void> }>();
   /** How often profiles of a name were deleted. */
   readonly #deletions = new Map<string, number>();
 
@@ -54,9 +61,11 @@ export class ProfileStore {
     const deletions = this.#deletions.get(name);
     return {
       restore: async (folder) => {
+        await Promise.all([...this.#saves].filter((save) => save.name === name).map(({ over }) => over));
         const id = this.#ids.get(name);
         if (id !== undefined) await this.#store.copyInto(id, folder);
       },
+      announceSave: () => this.#announceSave(name),
       save: async (folder) => {
         const isWanted = this.#deletions.get(name) === deletions && (await this.#save(name, folder));
         if (!isWanted) {
@@ -72,6 +81,16 @@ export class ProfileStore {
     const id = this.#ids.get(name);
     this.#ids.delete(name);
     if (id !== undefined) await this.#store.delete(id);
+  }
+
+  #announceSave(name: string): () => void {
+    let end: () => void = () => undefined;
+    const save = { name, over: new Promise<void>((resolve) => (end = resolve)) };
+    this.#saves.add(save);
+    return () => {
+      this.#saves.delete(save);
+      end();
+    };
   }
 
   #save(name: string, folder: string): Promise<boolean> {

@@ -27,8 +27,8 @@ export class SessionLuggage implements Luggage {
   readonly #stores: Stores;
   /** Whether the session belongs to a workspace: a warm browser that nobody used has nothing to save. */
   isUsed = false;
-  /** Whether the session has completed; one that crashed is not saved. */
-  hasCompleted = false;
+  #hasCompleted = false;
+  #saveIsOver: (() => void) | undefined;
 
   constructor(request: LuggageRequest, stores: Stores) {
     this.#request = request;
@@ -36,19 +36,32 @@ export class SessionLuggage implements Luggage {
     this.#profile = request.profile && stores.profiles.use(request.profile.name);
   }
 
+  /** The session is over; one that crashed is not saved. From now on, others who want the profile wait for it. */
+  end(hasCompleted: boolean): void {
+    this.#hasCompleted = hasCompleted;
+    if (this.isKept) this.#saveIsOver = this.#profile?.announceSave();
+  }
+
+  /** Nothing of the session is left to do. */
+  close(): void {
+    this.#saveIsOver?.();
+  }
+
   get isKept(): boolean {
     const isAsked = this.#request.profile?.persist === true;
-    return isAsked && this.hasCompleted && this.isUsed && this.#stores.isWanted();
+    return isAsked && this.#hasCompleted && this.isUsed && this.#stores.isWanted();
   }
 
   /** @throws ApiError 404 for an extension that was deleted meanwhile */
-  async pack(profileFolder: string): Promise<string[]> {
+  async pack(profileFolder: string, signal: AbortSignal): Promise<string[]> {
     await this.#profile?.restore(profileFolder);
+    signal.throwIfAborted();
     const folders: string[] = [];
     for (const extensionId of new Set(this.#request.extensionIds)) {
       const folder = join(profileFolder, EXTENSIONS, extensionId);
       await mkdir(folder, { recursive: true });
       await this.#stores.extensions.copyInto(extensionId, folder);
+      signal.throwIfAborted();
       folders.push(folder);
     }
     return folders;
