@@ -16,7 +16,7 @@ const FORM_BYTES = 64 * 1024;
 const maxBytes = LIMITS.extensionBytes.max;
 
 const requireAccess: MiddlewareHandler<ApiEnv> = async (c, next) => {
-  c.var.workspace.checkExtensionAccess();
+  c.var.workspace.stores.checkExtensionAccess();
   await next();
 };
 
@@ -96,19 +96,19 @@ export function extensionRoutes() {
   return createRouter()
     .openapi(uploadExtension, async (c) => {
       const zip = await bytesOf(c.req.valid('form').extension);
-      return c.json({ extension: await c.var.workspace.extensions.add(zip) }, 201);
+      return c.json({ extension: await c.var.workspace.stores.extensions.add(zip) }, 201);
     })
     .openapi(replaceExtension, async (c) => {
       const zip = await bytesOf(c.req.valid('form').extension);
       const { extensionId } = c.req.valid('param');
-      return c.json({ extension: await c.var.workspace.extensions.replace(extensionId, zip) }, 200);
+      return c.json({ extension: await c.var.workspace.stores.extensions.replace(extensionId, zip) }, 200);
     })
-    .openapi(listExtensions, (c) => c.json({ extensions: c.var.workspace.extensions.all }, 200))
+    .openapi(listExtensions, (c) => c.json({ extensions: c.var.workspace.stores.extensions.all }, 200))
     .openapi(getExtension, (c) => {
-      return c.json({ extension: c.var.workspace.extensions.get(c.req.valid('param').extensionId) }, 200);
+      return c.json({ extension: c.var.workspace.stores.extensions.get(c.req.valid('param').extensionId) }, 200);
     })
     .openapi(deleteExtension, async (c) => {
-      await c.var.workspace.extensions.delete(c.req.valid('param').extensionId);
+      await c.var.workspace.stores.extensions.delete(c.req.valid('param').extensionId);
       return c.json({ success: true }, 200);
     });
 }

@@ -22,9 +22,9 @@ const deleteProfile = createRoute({
 /** `/v1/browser/profiles` and `/v1/browser/profile` (sections 2.4, 4.6 and 4.8 of the service document). */
 export function profileRoutes() {
   return createRouter()
-    .openapi(listProfiles, (c) => c.json({ profiles: c.var.workspace.profiles.all }, 200))
+    .openapi(listProfiles, (c) => c.json({ profiles: c.var.workspace.stores.profiles.all }, 200))
     .openapi(deleteProfile, async (c) => {
-      await c.var.workspace.profiles.delete(c.req.valid('query').profileName);
+      await c.var.workspace.stores.profiles.delete(c.req.valid('query').profileName);
       return c.json({ success: true }, 200);
     });
 }

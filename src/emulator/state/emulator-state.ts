@@ -42,7 +42,7 @@ export class EmulatorState {
   async load(): Promise<void> {
     if (!this.#data.outlives) return;
     await this.#data.claim();
-    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.load()));
+    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.stores.load()));
   }
 
   workspaceOf(apiKey: string): Workspace | undefined {

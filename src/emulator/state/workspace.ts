@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { LIMITS } from '../../service/limits.ts';
 import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
@@ -9,10 +8,8 @@ import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
 import { browserSpec, type CreateBody, type TemplateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
-import { ExtensionStore } from './extension-store.ts';
-import { ProfileStore } from './profile-store.ts';
 import type { Semaphore } from './semaphore.ts';
-import { type LuggageRequest, SessionLuggage } from './session-luggage.ts';
+import { WorkspaceStores } from './workspace-stores.ts';
 
 export interface WorkspaceContext extends SessionContext {
   clock: Clock;
@@ -28,8 +25,7 @@ export interface WorkspaceContext extends SessionContext {
 /** What belongs to one API key: its sessions, its pools and its limits. */
 export class Workspace {
   readonly name: string;
-  readonly profiles: ProfileStore;
-  readonly extensions: ExtensionStore;
+  readonly stores: WorkspaceStores;
   readonly #settings: WorkspaceSettings;
   readonly #context: WorkspaceContext;
   readonly #sessions = new Map<string, BrowserSession>();
@@ -41,14 +37,7 @@ export class Workspace {
     this.#settings = settings;
     this.#context = context;
     this.#account = new Account(settings.balanceCents, context.clock);
-    const store = (name: string) => ({ ...context, folder: () => this.#folder(name) });
-    this.profiles = new ProfileStore(store('profiles'));
-    this.extensions = new ExtensionStore(store('extensions'));
-  }
-
-  /** Reads what an earlier emulator left in the data folder. */
-  async load(): Promise<void> {
-    await Promise.all([this.profiles.load(), this.extensions.load()]);
+    this.stores = new WorkspaceStores(settings, context);
   }
 
   /** How many sessions may live at once. */
@@ -86,17 +75,13 @@ export class Workspace {
     return browserSpec(body, this.dedicatedIps);
   }
 
-  /** @throws ApiError 403 */
-  checkExtensionAccess(): void {
-    if (!this.#settings.extensionAccess) throw new ApiError(403, 'Extensions API is not enabled for this account');
-  }
-
   /** Creates a session, listed and counted from now on, and not started yet. */
   createSession(body: CreateBody): BrowserSession {
     const spec = this.browserSpec(body);
     const servedBy = this.#pickNode(body.nodeId);
-    const luggage = this.#pack(body);
+    this.stores.check(body);
     this.#checkLimit();
+    const luggage = this.stores.luggage(body);
     const session = new BrowserSession({ spec, servedBy, note: body.note ?? null, luggage }, this.#context);
     this.#adopt(session);
     const duration = (body.duration ?? LIMITS.duration.default) * 1000;
@@ -113,7 +98,7 @@ export class Workspace {
 
   createPool(settings: PoolSettings): BrowserPool {
     this.#pickNode(settings.template.body.nodeId);
-    this.#pack(settings.template.body);
+    this.stores.check(settings.template.body);
     this.#checkPool(settings);
     const pool = new BrowserPool(settings, {
       clock: this.#context.clock,
@@ -136,7 +121,7 @@ export class Workspace {
   async updatePool(pool: BrowserPool, update: PoolUpdate): Promise<void> {
     if (update.template) {
       this.#pickNode(update.template.body.nodeId);
-      this.#pack(update.template.body);
+      this.stores.check(update.template.body);
     }
     this.#checkPool(update, pool);
     await pool.update(update);
@@ -160,7 +145,7 @@ export class Workspace {
 
   #warmSession({ body, spec }: PoolTemplate): BrowserSession {
     const servedBy = this.#pickNode(body.nodeId);
-    const luggage = this.#luggage(body);
+    const luggage = this.stores.luggage(body);
     return new BrowserSession({ spec, servedBy, note: body.note ?? null, luggage }, this.#context);
   }
 
@@ -168,27 +153,6 @@ export class Workspace {
     this.#sessions.set(session.sessionId, session);
     this.#context.publish(session);
     if (session.luggage) session.luggage.isUsed = true;
-  }
-
-  /** @throws ApiError 403 for an account without access to extensions, 404 for an extension that is not there */
-  #pack(body: LuggageRequest): SessionLuggage | undefined {
-    if (body.extensionIds && body.extensionIds.length > 0) this.checkExtensionAccess();
-    for (const extensionId of body.extensionIds ?? []) this.extensions.get(extensionId);
-    return this.#luggage(body);
-  }
-
-  #luggage(body: LuggageRequest): SessionLuggage | undefined {
-    if (!body.profile && !body.extensionIds?.length) return undefined;
-    return new SessionLuggage(body, {
-      profiles: this.profiles,
-      extensions: this.extensions,
-      log: this.#context.log,
-      isWanted: () => this.#context.data.isWanted,
-    });
-  }
-
-  async #folder(store: string): Promise<string> {
-    return join(await this.#context.data.path(), `workspace-${encodeURIComponent(this.name)}`, store);
   }
 
   /** Money first, then room. Sessions that start or run count, leased ones among them; browsers that wait in a pool do not. */

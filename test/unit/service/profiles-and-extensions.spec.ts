@@ -132,8 +132,12 @@ test.describe('extensions', () => {
       [new Uint8Array(2), 'not a ZIP file'],
       [42, 'must be the path of a ZIP file, or its bytes'],
     ] as const) {
-      for (const sent of [client.uploadExtension(file as string), client.replaceExtension('ext_1', file as string)]) {
-        const failure = await failureOf(sent, PoolwrightError);
+      const calls = [
+        () => client.uploadExtension(file as string),
+        () => client.replaceExtension('ext_1', file as string),
+      ];
+      for (const send of calls) {
+        const failure = await failureOf(send(), PoolwrightError);
         expect(failure.code).toBe('REQUEST_INVALID');
         expect(failure.message).toContain(problem);
       }
