@@ -4,8 +4,8 @@ import type { createSessionRequest } from '../../service/schemas/session.ts';
 import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { DedicatedIpSettings } from '../options.ts';
-import { findDedicatedIp, isDedicated } from './dedicated-ips.ts';
-import { type LocaleRequest, resolveLocale } from './locale.ts';
+import { findDedicatedIp, isDedicated, throughExit } from './dedicated-ips.ts';
+import { resolveLocale } from './locale.ts';
 
 export type CreateBody = z.output<typeof createSessionRequest>;
 export type TemplateBody = z.output<typeof poolBrowserTemplate>;
@@ -43,14 +43,6 @@ export function browserSpec(
     browserCheck: body.browserCheck ?? false,
     proxyUrl: exit?.proxyUrl ?? body.proxyUrl,
   };
-}
-
-/** Country and timezone are those of the dedicated address; what the body says of them has to agree. */
-function throughExit(body: LocaleRequest, { ip, country, timezone }: DedicatedIpSettings): LocaleRequest {
-  if (body.country !== undefined && body.country.toUpperCase() !== country) {
-    throw new ApiError(400, `country: ${body.country} does not match ${ip}, which is in ${country}`);
-  }
-  return { ...body, country, timezone: body.timezone ?? timezone };
 }
 
 /** `de-DE` → `de-DE,de`, as a browser in that language has it. */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { ApiError } from '../api-error.ts';
 import type { DedicatedIpSettings } from '../options.ts';
+import type { LocaleRequest } from './locale.ts';
 
 const SPEC = /^dedicated:\/\/(?:(any)(?:~country-([a-z]{2}))?|([^/?#@\s]+?))\/?$/i;
 
@@ -27,6 +28,14 @@ export function findDedicatedIp(proxyUrl: string, owned: readonly DedicatedIpSet
   if (healthy) return healthy;
   const message = `proxyUrl: ${matching[0]?.ip} failed its last health check`;
   throw new ApiError(503, message, { code: 'dedicated_ip_unhealthy' });
+}
+
+/** Country and timezone are those of the dedicated address; what a body says of them has to agree. @throws ApiError 400 */
+export function throughExit(body: LocaleRequest, { ip, country, timezone }: DedicatedIpSettings): LocaleRequest {
+  if (body.country !== undefined && body.country.toUpperCase() !== country) {
+    throw new ApiError(400, `country: ${body.country} does not match ${ip}, which is in ${country}`);
+  }
+  return { ...body, country, timezone: body.timezone ?? timezone };
 }
 
 function sameIp(one: string, other = ''): boolean {
