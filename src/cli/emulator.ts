@@ -11,6 +11,8 @@ interface EmulatorFlags {
   warmBrowserCap?: number;
   balanceCents?: number;
   chromium?: string;
+  data?: string;
+  extensionAccess?: boolean;
   allowLoopback?: boolean;
   rtt?: number;
   startDelay?: number;
@@ -43,6 +45,8 @@ export function addEmulatorCommand(program: Command): void {
     .option('--warm-browser-cap <number>', 'how many warm browsers all pools may ask for (default: 30)', integer)
     .option('--balance-cents <number>', 'what may be used up before creates answer 402 (default: 100000)', integer)
     .option('--chromium <path>', 'Chromium to run')
+    .option('--data <folder>', 'keep profiles and extensions there between runs (default: nothing survives)')
+    .option('--no-extension-access', 'answer 403 to all that has to do with extensions')
     .option('--allow-loopback', "let the browsers reach this machine's loopback, as no hosted browser can")
     .option('--rtt <ms>', 'round-trip time of the CDP links, half each way (default: 0)', integer)
     .option('--start-delay <ms>', 'how much longer every browser takes to start (default: 0)', integer)

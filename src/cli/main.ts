@@ -3,7 +3,10 @@ import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
 import { addDoctorCommand } from './doctor/index.ts';
 import { addEmulatorCommand } from './emulator.ts';
+import { addExtensionsCommand } from './extensions.ts';
 import { reportFailure } from './failure.ts';
+import { addIpsCommand } from './ips.ts';
+import { addProfilesCommand } from './profiles.ts';
 import { addSessionsCommand } from './sessions.ts';
 import { addSweepCommand } from './sweep.ts';
 
@@ -17,6 +20,9 @@ const program = new Command('poolwright')
 
 addDoctorCommand(program);
 addEmulatorCommand(program);
+addExtensionsCommand(program);
+addIpsCommand(program);
+addProfilesCommand(program);
 addSessionsCommand(program);
 addSweepCommand(program);
 

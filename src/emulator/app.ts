@@ -4,9 +4,12 @@ import { ApiError } from './api-error.ts';
 import { type FaultContext, injectFaults } from './faults/fault-middleware.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emulatorControlRoutes } from './routes/emulator-control.ts';
+import { extensionRoutes, isUpload } from './routes/extensions.ts';
 import { type ApiApp, type ApiEnv, createRouter } from './routes/http.ts';
 import { leaseRoutes } from './routes/leases.ts';
+import { networkRoutes } from './routes/network.ts';
 import { poolRoutes } from './routes/pools.ts';
+import { profileRoutes } from './routes/profiles.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import type { EmulatorState } from './state/emulator-state.ts';
 
@@ -18,9 +21,12 @@ export function createApp(state: EmulatorState, log: (line: string) => void, fau
   app.use('/__emulator/*', authenticate(state), requireJson);
   if (faults) app.route('/__emulator', emulatorControlRoutes(faults));
   app.route('/v1/account', accountRoutes());
+  app.route('/v1/network', networkRoutes());
   app.route('/v1/browser', sessionRoutes(state));
   app.route('/v1/browser', poolRoutes());
   app.route('/v1/browser', leaseRoutes(state));
+  app.route('/v1/browser', profileRoutes());
+  app.route('/v1/browser', extensionRoutes());
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
   // A description holds nothing of a workspace: it is served without a key.
   app.doc('/doc', {
@@ -45,6 +51,7 @@ function authenticate(state: EmulatorState): MiddlewareHandler<ApiEnv> {
 
 /** A body of another type would be taken for an empty one, and what it asks for be ignored. */
 const requireJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  if (isUpload(c.req.method, c.req.path)) return await next();
   const type = c.req.header('Content-Type');
   const hasBody = c.req.header('Transfer-Encoding') !== undefined || Number(c.req.header('Content-Length') ?? 0) > 0;
   if ((type !== undefined || hasBody) && !/^application\/([\w.+-]+\+)?json\b/i.test(type ?? '')) {
@@ -56,6 +63,7 @@ const requireJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
 function answerError(log: (line: string) => void): ErrorHandler<ApiEnv> {
   return (error: Error, c: Context) => {
     if (error instanceof ApiError) {
+      if (error.status === 503) c.header('Retry-After', '2');
       return c.json({ error: error.message, code: error.code }, error.status);
     }
     if (error instanceof HTTPException) return c.json({ error: error.message }, error.status);

@@ -2,10 +2,29 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
+import { isProxyReference } from '../service/schemas/fields.ts';
 import { faultRule } from './faults/fault-rule.ts';
 
 const key = z.string().min(1, 'must not be empty').regex(/^\S+$/, 'must not contain white space');
 const count = z.int().positive();
+
+/** One of a workspace's own addresses. */
+const dedicatedIp = z.strictObject({
+  ip: z.union([z.ipv4(), z.ipv6()]),
+  /** Two letters; sessions through it have this country and its timezone. */
+  country: z
+    .string()
+    .regex(/^[A-Za-z]{2}$/, 'must be two letters')
+    .transform((country) => country.toUpperCase()),
+  /** IANA zone listed for the country. Default: the country's dominant one. */
+  timezone: z.string().min(1).optional(),
+  /** SOCKS5 or SOCKS5H URL of the address; what a session sends leaves through it. */
+  proxyUrl: z.string().refine((value) => /^socks5h?:\/\//i.test(value) && isProxyReference(value), {
+    error: 'must be a SOCKS5 or SOCKS5H URL',
+  }),
+  /** What its last health check said; an address that failed it answers 503. Default true. */
+  healthy: z.boolean().default(true),
+});
 
 const workspaceOptions = z.strictObject({
   /** The key that its clients send. */
@@ -18,6 +37,9 @@ const workspaceOptions = z.strictObject({
   warmBrowserCap: count.optional(),
   /** What it may use up, in cents. */
   balanceCents: z.int().optional(),
+  /** Whether the account is enabled for extensions. */
+  extensionAccess: z.boolean().optional(),
+  dedicatedIps: z.array(dedicatedIp).optional(),
 });
 
 const emulatorOptions = z.strictObject({
@@ -36,6 +58,19 @@ const emulatorOptions = z.strictObject({
    * 10 cents for an hour of a browser and half a cent for a megabyte. Default 100 000.
    */
   balanceCents: z.int().default(100_000),
+  /**
+   * Whether the accounts are enabled for extensions; if not, what has to do with them answers 403. Default true: an
+   * account at the service is enabled on request, and who tries out extensions here has asked.
+   */
+  extensionAccess: z.boolean().default(true),
+  /** The addresses that `proxyUrl: 'dedicated://…'` may name, and `GET /v1/network/ips` lists. Default none. */
+  dedicatedIps: z.array(dedicatedIp).default([]),
+  /**
+   * Folder that keeps profiles and extensions between runs, made when it is not there; each workspace has its part, by
+   * its `name`. It holds cookies: guard it as you would a browser's profile. One emulator at a time may use it.
+   * Default: nothing survives.
+   */
+  data: z.string().min(1).optional(),
   /** How long a browser may take to become CDP-ready, in ms. Default 20 000. */
   startupDeadline: count.max(180_000).default(20_000),
   /** Path of the Chromium to run. Default: `POOLWRIGHT_CHROMIUM`, Playwright's download, the system's. */
@@ -81,12 +116,16 @@ const emulatorOptions = z.strictObject({
 /** What `startEmulator` takes; every field is optional. */
 export type EmulatorOptions = z.input<typeof emulatorOptions>;
 
+export type DedicatedIpSettings = z.output<typeof dedicatedIp>;
+
 export interface WorkspaceSettings {
   apiKey: string;
   name: string;
   concurrentBrowsers: number;
   warmBrowserCap: number;
   balanceCents: number;
+  extensionAccess: boolean;
+  dedicatedIps: DedicatedIpSettings[];
 }
 
 /** Checked options with every default in place. */
@@ -106,14 +145,19 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
   const list = workspaces ?? [{ apiKey: apiKey ?? `pw_${randomBytes(18).toString('base64url')}` }];
   const keys = new Set(list.map((workspace) => workspace.apiKey));
   if (keys.size < list.length) throw new OptionsError('workspaces', 'workspaces: two workspaces have the same apiKey');
+  const named = list.map((workspace, index) => ({ name: `workspace-${index + 1}`, ...workspace }));
+  if (new Set(named.map(({ name }) => name)).size < list.length) {
+    throw new OptionsError('workspaces', 'workspaces: two workspaces have the same name');
+  }
   return {
     ...rest,
     log: (line) => onLog?.(redactText(line, keys)),
-    workspaces: list.map((workspace, index) => ({
-      name: `workspace-${index + 1}`,
+    workspaces: named.map((workspace) => ({
       concurrentBrowsers: rest.concurrentBrowsers,
       warmBrowserCap: rest.warmBrowserCap,
       balanceCents: rest.balanceCents,
+      extensionAccess: rest.extensionAccess,
+      dedicatedIps: rest.dedicatedIps,
       ...workspace,
     })),
   };

@@ -47,8 +47,10 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   });
   let server: ListeningServer;
   try {
+    await state.load();
     server = await listen(app, relay, settings.port);
   } catch (error) {
+    await state.stop();
     await launcher.stop();
     throw error;
   }

@@ -28,7 +28,7 @@ export interface ServiceClientOptions {
   apiKey: string;
   /**
    * Bound on one request, in ms: 1 to 2 147 483 647. Default 30 000. A create gets at least 200 000, because the
-   * service's startup deadline may be 3 minutes; an acquire gets its `waitMs` on top.
+   * service's startup deadline may be 3 minutes; an upload at least 300 000; an acquire gets its `waitMs` on top.
    */
   timeout?: number;
   /** Default `'policy'`. */
@@ -61,7 +61,7 @@ export interface CallOptions {
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Bounds on one request, in ms. */
-export const REQUEST_TIMEOUT = { default: 30_000, create: 200_000 } as const;
+export const REQUEST_TIMEOUT = { default: 30_000, create: 200_000, upload: 300_000 } as const;
 
 export const timeoutSchema = z.number().min(1).max(MAX_TIMER_MS);
 

@@ -2,17 +2,24 @@ import * as account from './account.ts';
 import type { CallOptions, ServiceClientOptions } from './client-options.ts';
 import { ServiceCore } from './core.ts';
 import { createSession } from './create-session.ts';
+import type { ExtensionFile } from './extension-file.ts';
+import * as extensions from './extensions.ts';
 import * as leases from './leases.ts';
+import { listDedicatedIps } from './network.ts';
 import * as pools from './pools.ts';
+import * as profiles from './profiles.ts';
 import type {
   AccountBalance,
   AccountBilling,
   AcquireRequest,
   CreatePoolRequest,
   CreateSessionRequest,
+  DedicatedIp,
+  Extension,
   FlushedPool,
   ListSessionsRequest,
   Pool,
+  Profile,
   ReleasedLease,
   Session,
   SessionPage,
@@ -166,6 +173,66 @@ export class ServiceClient {
    */
   async flushPool(poolId: string, options: CallOptions = {}): Promise<FlushedPool> {
     return await pools.flushPool(this.#core, poolId, options);
+  }
+
+  /** The saved profiles of the workspace (section 4.6). */
+  async listProfiles(options: CallOptions = {}): Promise<Profile[]> {
+    return await profiles.listProfiles(this.#core, options);
+  }
+
+  /** Deletes a saved profile by its name; one that is not there is no error (section 4.8). */
+  async deleteProfile(profileName: string, options: CallOptions = {}): Promise<void> {
+    await profiles.deleteProfile(this.#core, profileName, options);
+  }
+
+  /**
+   * Uploads a Chrome extension (section 4.8). Not sent again when the outcome is not known: the error says so.
+   * @param file a ZIP with `manifest.json` at its root, at most 128 MiB: its path (streamed from disk) or its bytes
+   * @param options `timeout` of one request defaults to 300 000 ms here
+   * @throws ServiceError 403 `SERVICE_FORBIDDEN` when the account is not enabled for extensions; 400
+   *   `SERVICE_BAD_REQUEST` for a ZIP that is no extension
+   * @throws PoolwrightError `REQUEST_INVALID` for a file that cannot be read, is no ZIP or is too large
+   */
+  async uploadExtension(file: ExtensionFile, options: CallOptions = {}): Promise<Extension> {
+    return await extensions.uploadExtension(this.#core, file, options);
+  }
+
+  /**
+   * Replaces an extension with a new ZIP; its `extensionId` stays (section 4.7).
+   * @param file as for {@link uploadExtension}, and so are `timeout` and the errors
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND`
+   */
+  async replaceExtension(extensionId: string, file: ExtensionFile, options: CallOptions = {}): Promise<Extension> {
+    return await extensions.replaceExtension(this.#core, extensionId, file, options);
+  }
+
+  /**
+   * The extensions of the workspace (section 4.8).
+   * @throws ServiceError 403 `SERVICE_FORBIDDEN` when the account is not enabled for extensions
+   */
+  async listExtensions(options: CallOptions = {}): Promise<Extension[]> {
+    return await extensions.listExtensions(this.#core, options);
+  }
+
+  /**
+   * An extension by its internal ID (section 4.8).
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND`; 403 as {@link listExtensions}
+   */
+  async getExtension(extensionId: string, options: CallOptions = {}): Promise<Extension> {
+    return await extensions.getExtension(this.#core, extensionId, options);
+  }
+
+  /**
+   * Deletes an extension by its internal ID (section 4.8).
+   * @throws ServiceError 404 `SERVICE_NOT_FOUND`; 403 as {@link listExtensions}
+   */
+  async deleteExtension(extensionId: string, options: CallOptions = {}): Promise<void> {
+    await extensions.deleteExtension(this.#core, extensionId, options);
+  }
+
+  /** The dedicated IPs of the workspace (section 4.8). The document shows none of a record's fields. */
+  async listDedicatedIps(options: CallOptions = {}): Promise<DedicatedIp[]> {
+    return await listDedicatedIps(this.#core, options);
   }
 
   /** What the account has left, in cents; may be negative (sections 2.6, 4.8). */

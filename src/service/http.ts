@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type Dispatcher, request as sendWithUndici } from 'undici';
 import type { z } from 'zod';
 import { PoolwrightError } from '../errors.ts';
@@ -10,6 +11,7 @@ import {
   parseJson,
   timeoutFailure,
 } from './failures.ts';
+import { encodeForm, type FormBody } from './form-body.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 import { describeIssues } from './validation.ts';
 
@@ -31,6 +33,8 @@ export interface HttpRequest<S extends z.ZodType> {
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   json?: unknown;
+  /** Sent instead of JSON: a form with a file in it. */
+  form?: FormBody;
   /** What a success must look like. */
   schema: S;
   /** What it is about, for messages: `session s-1`. */
@@ -101,7 +105,7 @@ interface RawAnswer extends FailedAnswer {
 
 async function exchange(
   { baseURL, apiKey, dispatcher }: Connection,
-  { method, path, query, json }: HttpRequest<z.ZodType>,
+  { method, path, query, json, form }: HttpRequest<z.ZodType>,
   signal: AbortSignal,
 ): Promise<RawAnswer> {
   const url = new URL(`${baseURL}${path}`);
@@ -110,10 +114,12 @@ async function exchange(
   }
   const headers: Record<string, string> = { authorization: `Bearer ${apiKey}`, accept: 'application/json' };
   if (json !== undefined) headers['content-type'] = 'application/json';
+  const encoded = form && encodeForm(form);
+  Object.assign(headers, encoded?.headers);
   const response = await sendWithUndici(url, {
     method,
     headers,
-    body: json === undefined ? null : JSON.stringify(json),
+    body: encoded ? Readable.from(encoded.body) : json === undefined ? null : JSON.stringify(json),
     dispatcher,
     signal,
     // The signal is the one deadline.

@@ -9,6 +9,7 @@ export {
 } from '../errors.ts';
 export { ServiceClient } from './client.ts';
 export type { CallOptions, RetryInfo, RetryMode, ServiceClientOptions } from './client-options.ts';
+export type { ExtensionFile } from './extension-file.ts';
 export type { AcquiredLease } from './leases.ts';
 export { LIMITS } from './limits.ts';
 export {
@@ -33,7 +34,18 @@ export {
   type CreateSessionRequest,
   createPoolRequest,
   createSessionRequest,
+  type DedicatedIp,
+  dedicatedIp,
+  dedicatedIpList,
+  deleteExtensionResponse,
   deletePoolResponse,
+  deleteProfileRequest,
+  deleteProfileResponse,
+  type Extension,
+  extension,
+  extensionAnswer,
+  extensionId,
+  extensionList,
   type FlushedPool,
   flushResponse,
   type ListSessionsRequest,
@@ -41,11 +53,14 @@ export {
   type Pool,
   type PoolBrowserTemplate,
   type PoolStatus,
+  type Profile,
   pool,
   poolBrowserTemplate,
   poolId,
   poolList,
   poolStatuses,
+  profile,
+  profileList,
   type ReleasedLease,
   releaseRequest,
   releaseResponse,

@@ -18,6 +18,8 @@ export const LIMITS = {
   /** Service notes: seconds. */
   leaseTimeoutSeconds: { min: 30, max: 86_400, default: 900 },
   maxReadyAgeSeconds: { min: 30, max: 86_400, default: 3600 },
+  /** Bytes of an extension's ZIP. The document shows no bound: this one is ours. */
+  extensionBytes: { max: 128 * 1024 * 1024 },
   /** Service notes: larger values are clamped to `max`. */
   pageSize: { max: 100, default: 20 },
 } as const;

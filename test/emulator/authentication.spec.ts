@@ -70,13 +70,18 @@ test('/doc describes the API, without a key', async ({ start }) => {
   expect(Object.keys(doc.paths).sort()).toEqual([
     '/v1/account/balance',
     '/v1/account/billing',
+    '/v1/browser/extensions',
+    '/v1/browser/extensions/{extensionId}',
     '/v1/browser/pools',
     '/v1/browser/pools/{poolId}',
     '/v1/browser/pools/{poolId}/acquire',
     '/v1/browser/pools/{poolId}/flush',
     '/v1/browser/pools/{poolId}/release',
+    '/v1/browser/profile',
+    '/v1/browser/profiles',
     '/v1/browser/session',
     '/v1/browser/sessions',
+    '/v1/network/ips',
   ]);
   const create = doc.paths['/v1/browser/session']?.post;
   expect(create?.security).toEqual([{ bearer: [] }]);
@@ -84,5 +89,10 @@ test('/doc describes the API, without a key', async ({ start }) => {
   expect(create?.requestBody.content['application/json']?.schema).toMatchObject({
     additionalProperties: false,
     properties: { duration: { minimum: 60, maximum: 3600 }, note: { maxLength: 256 } },
+  });
+  const replace = doc.paths['/v1/browser/extensions/{extensionId}']?.put;
+  expect(replace?.requestBody.content['multipart/form-data']?.schema).toMatchObject({
+    properties: { extension: { type: 'string', format: 'binary' } },
+    required: ['extension'],
   });
 });

@@ -7,6 +7,7 @@ import { Api } from './support/api.ts';
 import { type BuiltEntries, buildEntries } from './support/built-entries.ts';
 import { test as base, expect } from './support/fixtures.ts';
 import { isRunning } from './support/processes.ts';
+import { probeExtension } from './support/zip.ts';
 
 interface Started {
   child: ChildProcess;
@@ -171,6 +172,25 @@ test.describe('poolwright emulator', () => {
     const flags = ['--error-rate', '1', '--seed', '3', '--rtt', '50', '--start-delay', '10', '--start-jitter', '5'];
     const { answer } = await run('cli', ['emulator', '--json', ...flags]);
     expect([429, 500, 502, 503]).toContain((await fetch(`${answer.baseURL}/v1/browser/pools`)).status);
+  });
+
+  test('keeps profiles and extensions with --data, and has no extensions without access', async ({ run, folder }) => {
+    const data = `${folder}/data`;
+    const profile = { name: 'p', persist: true };
+    const before = await run('cli', ['emulator', '--json', '--data', data]);
+    const api = new Api(before.answer.baseURL, before.answer.apiKey);
+    expect((await api.create({ profile })).status).toBe(200);
+    expect((await api.upload('POST', '/extensions', await probeExtension())).status).toBe(201);
+    before.child.kill('SIGINT'); // its session completes, and is saved
+    await before.exited;
+    expect(before.child.exitCode).toBe(0);
+    const after = await run('cli', ['emulator', '--json', '--data', data, '--no-extension-access']);
+    const again = new Api(after.answer.baseURL, after.answer.apiKey);
+    expect((await again.get('/profiles')).body.profiles).toMatchObject([{ name: 'p' }]);
+    expect((await again.get('/extensions')).status).toBe(403);
+    const third = await run('cli', ['emulator', '--data', data]);
+    expect(third.child.exitCode).toBe(1);
+    expect(third.stderr()).toMatch(/^poolwright: The data folder .*: another emulator uses it\..*\n$/);
   });
 
   test('exits 1 for a failure and 2 for bad usage, without a stack', async ({ run, start }) => {

@@ -6,6 +6,8 @@ import type { BrowserSpec } from './browser-spec.ts';
 import { EgressProxy } from './egress-proxy.ts';
 import { prepareFirstPage } from './first-page.ts';
 import { killGroup, signalGroup } from './kill-group.ts';
+import { EXTENSION_ARGUMENTS, loadExtensions } from './load-extensions.ts';
+import type { Luggage } from './luggage.ts';
 import type { ProfileFolders } from './profile-folders.ts';
 import type { Launcher, RunningBrowser } from './running-browser.ts';
 
@@ -35,25 +37,33 @@ export class BrowserLauncher implements Launcher {
     return [...this.#alive].flatMap(({ pid }) => pid ?? []);
   }
 
-  async launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser> {
+  async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser> {
     const { allowLoopback, extraArguments, log, profiles } = this.#options;
     const plainUserAgent = spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(), signal);
     const egress = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, log });
     const profileFolder = await profiles.add();
-    const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra: extraArguments };
+    let packing: Promise<string[]> | undefined;
     let child: BrowserProcess | undefined;
+    let isReady = false;
     let stopping: Promise<void> | undefined;
     const stop = () => {
       stopping ??= (async () => {
         await egress.close();
-        await child?.stop();
+        await packing?.catch(() => undefined); // it writes into the folder
+        await child?.stop(luggage?.isKept);
+        if (isReady) await luggage?.unpack(profileFolder);
         await profiles.remove(profileFolder);
       })();
       return stopping;
     };
     try {
+      packing = luggage?.pack(profileFolder, signal);
+      const extensions = (await packing) ?? [];
+      const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
+      const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra };
       child = this.#spawn(chromiumArguments(spec, context), chromiumEnvironment(spec));
-      const devtools = await abortable(this.#start(child, spec), signal);
+      const devtools = await abortable(this.#start(child, spec, extensions), signal);
+      isReady = true;
       void child.exited.then(stop); // one that crashed leaves no proxy and no folder
       const { exited, pid } = child;
       const started = child;
@@ -82,8 +92,9 @@ export class BrowserLauncher implements Launcher {
     await this.#options.profiles.removeAll();
   }
 
-  async #start(child: BrowserProcess, spec: BrowserSpec): Promise<DevToolsAddress> {
+  async #start(child: BrowserProcess, spec: BrowserSpec, extensions: string[]): Promise<DevToolsAddress> {
     const devtools = await child.ready();
+    await loadExtensions(child.pipe, extensions);
     await prepareFirstPage(child.pipe, spec);
     return devtools;
   }

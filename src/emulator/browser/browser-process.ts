@@ -20,6 +20,8 @@ export interface DevToolsAddress {
 
 /** How long a Chromium may take to close in order before its process group is killed. */
 const CLOSE_GRACE_MS = 1_500;
+/** And how long when its profile is wanted: it writes that out as it closes. */
+const KEEPING_GRACE_MS = 10_000;
 const KILL_GRACE_MS = 3_000;
 const STDERR_KEPT = 4_096;
 const DEVTOOLS_LINE = /^DevTools listening on ws:\/\/[^:/]+:(\d+)(\/\S+)$/m;
@@ -62,17 +64,17 @@ export class BrowserProcess {
     return address;
   }
 
-  /** Ends the process and everything it started, in bounded time. */
-  stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
+  /** Ends the process and everything it started, in bounded time; `keepsProfile` gives it more of that to close. */
+  stop(keepsProfile = false): Promise<void> {
+    this.#stopping ??= this.#stop(keepsProfile ? KEEPING_GRACE_MS : CLOSE_GRACE_MS);
     return this.#stopping;
   }
 
-  async #stop(): Promise<void> {
+  async #stop(closeGraceMs: number): Promise<void> {
     // One that never answered would not hear it.
     if (!this.#exit && this.#isReady) {
       this.pipe.send('Browser.close').catch(() => undefined);
-      await Promise.race([this.exited, delay(CLOSE_GRACE_MS, undefined, { ref: false })]);
+      await Promise.race([this.exited, delay(closeGraceMs, undefined, { ref: false })]);
     }
     // Also after an orderly end: helper processes may be left in the group.
     if (this.pid !== undefined) killGroup(this.pid);

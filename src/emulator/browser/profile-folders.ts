@@ -5,6 +5,11 @@ import { join } from 'node:path';
 /** The machine is part of the name: containers that share a temporary folder do not see each other's processes. */
 const PREFIX = `poolwright-emulator-${hostname().replace(/[^A-Za-z0-9]/g, '_')}-`;
 
+/** For `mkdtemp`: a folder in the temporary one that is removed with those of this emulator, should it die. */
+export function temporaryFolderName(what: string): string {
+  return `${PREFIX}${process.pid}-${what}-`;
+}
+
 /** The folder that holds the profile folders of one emulator. */
 export class ProfileFolders {
   readonly #root: string;
@@ -51,7 +56,8 @@ async function sweep(): Promise<void> {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is a process of this ID. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,5 +1,6 @@
 import type { BrowserExit, DevToolsAddress } from './browser-process.ts';
 import type { BrowserSpec } from './browser-spec.ts';
+import type { Luggage } from './luggage.ts';
 
 /** A browser that clients can connect to, with its meter. */
 export interface RunningBrowser {
@@ -20,7 +21,7 @@ export interface RunningBrowser {
 /** Starts browsers of one kind, and knows every one that is alive. */
 export interface Launcher {
   /** Resolves when the browser is CDP-ready. When it cannot be, or `signal` aborts first, nothing is left running. */
-  launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser>;
+  launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser>;
   /** Process IDs of the browsers alive now; each is also the ID of its process group. */
   pids(): number[];
   /** Ends every browser that is alive, whoever started it, and starts no more. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserSpec } from './browser-spec.ts';
+import type { Luggage } from './luggage.ts';
 import type { Launcher, RunningBrowser } from './running-browser.ts';
 
 export interface StartTimes {
@@ -21,11 +22,11 @@ export class SlowLauncher implements Launcher {
     this.#times = times;
   }
 
-  async launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser> {
+  async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser> {
     const { random, startDelay, startJitter } = this.#times;
     const wait = startDelay + random() * startJitter;
     if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
-    return this.#launcher.launch(spec, signal);
+    return this.#launcher.launch(spec, signal, luggage);
   }
 
   pids(): number[] {

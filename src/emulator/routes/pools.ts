@@ -10,7 +10,8 @@ import {
   updatePoolRequest,
 } from '../../service/schemas/pool.ts';
 import type { BrowserPool, PoolTemplate } from '../state/browser-pool.ts';
-import { browserSpec, type TemplateBody } from '../state/browser-request.ts';
+import type { TemplateBody } from '../state/browser-request.ts';
+import type { Workspace } from '../state/workspace.ts';
 import { createRouter, errorResponses, jsonBody, jsonResponse, security } from './http.ts';
 
 const byPoolId = z.object({ poolId });
@@ -74,7 +75,7 @@ export function poolRoutes() {
   return createRouter()
     .openapi(createPool, (c) => {
       const { browser, ...settings } = c.req.valid('json');
-      const pool = c.var.workspace.createPool({ ...settings, template: template(browser ?? {}) });
+      const pool = c.var.workspace.createPool({ ...settings, template: template(browser ?? {}, c.var.workspace) });
       return c.json(poolJson(pool), 201);
     })
     .openapi(listPools, (c) => c.json({ pools: c.var.workspace.pools.map(poolJson) }, 200))
@@ -83,7 +84,7 @@ export function poolRoutes() {
       const { workspace } = c.var;
       const pool = workspace.pool(c.req.valid('param').poolId);
       const { browser, ...changes } = c.req.valid('json');
-      await workspace.updatePool(pool, { ...changes, template: browser && template(browser) });
+      await workspace.updatePool(pool, { ...changes, template: browser && template(browser, workspace) });
       return c.json(poolJson(pool), 200);
     })
     .openapi(deletePool, async (c) => {
@@ -98,8 +99,8 @@ export function poolRoutes() {
     });
 }
 
-function template(body: TemplateBody): PoolTemplate {
-  return { body, spec: browserSpec(body) };
+function template(body: TemplateBody, workspace: Workspace): PoolTemplate {
+  return { body, spec: workspace.browserSpec(body) };
 }
 
 function poolJson(pool: BrowserPool) {

@@ -29,7 +29,7 @@ const createSession = createRoute({
   request: { body: jsonBody(createSessionRequest) },
   responses: {
     200: jsonResponse(sessionSchema, 'The session, CDP-ready'),
-    ...errorResponses(400, 401, 402, 403, 429, 500, 503, 504),
+    ...errorResponses(400, 401, 402, 403, 404, 429, 500, 503, 504),
   },
 });
 

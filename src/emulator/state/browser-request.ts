@@ -3,6 +3,8 @@ import type { poolBrowserTemplate } from '../../service/schemas/pool.ts';
 import type { createSessionRequest } from '../../service/schemas/session.ts';
 import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
+import type { DedicatedIpSettings } from '../options.ts';
+import { findDedicatedIp, isDedicated, throughExit } from './dedicated-ips.ts';
 import { resolveLocale } from './locale.ts';
 
 export type CreateBody = z.output<typeof createSessionRequest>;
@@ -13,24 +15,23 @@ const DEFAULT_DISPLAY = '1920x1080';
 const DEFAULT_WINDOW = '1280x800';
 
 /** Fields that would change the browser and that the emulator cannot do: to ignore them would let a test pass falsely. */
-const UNSUPPORTED = ['profile', 'adblock', 'captchaSolver', 'ttsLanguage', 'gpu'] as const;
+const UNSUPPORTED = ['adblock', 'captchaSolver', 'ttsLanguage', 'gpu'] as const;
 
 /**
  * The browser that a create body or a pool template asks for.
- * @throws ApiError 400 naming the field, 403 for a feature the account does not have.
+ * @param dedicatedIps the workspace's own addresses
+ * @throws ApiError 400 naming the field, and as {@link findDedicatedIp}.
  */
-export function browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
+export function browserSpec(
+  body: CreateBody & TemplateBody,
+  dedicatedIps: readonly DedicatedIpSettings[] = [],
+): BrowserSpec {
   for (const field of UNSUPPORTED) {
     const value = body[field];
     if (value !== undefined && value !== false) throw new ApiError(400, `${field}: not supported by this emulator yet`);
   }
-  if (body.extensionIds !== undefined && body.extensionIds.length > 0) {
-    throw new ApiError(403, 'Extensions API is not enabled for this account');
-  }
-  if (body.proxyUrl !== undefined && /^dedicated:/i.test(body.proxyUrl)) {
-    throw new ApiError(400, 'proxyUrl: dedicated:// is not supported by this emulator yet');
-  }
-  const locale = resolveLocale(body);
+  const exit = isDedicated(body.proxyUrl) ? findDedicatedIp(body.proxyUrl, dedicatedIps) : undefined;
+  const locale = resolveLocale(exit ? throughExit(body, exit) : body);
   return {
     ...locale,
     type: body.type ?? 'hosted',
@@ -40,7 +41,7 @@ export function browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
     disableSpeechApi: body.disableSpeechApi ?? false,
     url: body.url,
     browserCheck: body.browserCheck ?? false,
-    proxyUrl: body.proxyUrl,
+    proxyUrl: exit?.proxyUrl ?? body.proxyUrl,
   };
 }
 

@@ -5,6 +5,7 @@ import type { BrowserExit, DevToolsAddress } from '../browser/browser-process.ts
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
 import { type Clock, isoTime } from '../clock.ts';
+import type { SessionLuggage } from './session-luggage.ts';
 
 export interface SessionContext {
   launcher: Launcher;
@@ -17,6 +18,8 @@ export interface SessionRequest {
   spec: BrowserSpec;
   servedBy: string;
   note: string | null;
+  /** Its profile and extensions; undefined: none. */
+  luggage?: SessionLuggage | undefined;
 }
 
 /**
@@ -32,6 +35,7 @@ export class BrowserSession {
   note: string | null;
   readonly #context: SessionContext;
   readonly #spec: BrowserSpec;
+  readonly luggage: SessionLuggage | undefined;
   readonly #launchAborted = new AbortController();
   readonly #endListeners = new Set<() => void>();
   #status: SessionStatus = 'starting';
@@ -44,6 +48,7 @@ export class BrowserSession {
   constructor(request: SessionRequest, context: SessionContext) {
     this.#context = context;
     this.#spec = request.spec;
+    this.luggage = request.luggage;
     this.servedBy = request.servedBy;
     this.note = request.note;
     this.createdAt = isoTime(context.clock);
@@ -103,7 +108,7 @@ export class BrowserSession {
     const { launcher, startupDeadline } = this.#context;
     const deadline = setTimeout(() => this.#launchAborted.abort(deadlinePassed(startupDeadline)), startupDeadline);
     try {
-      const browser = await launcher.launch(this.#spec, this.#launchAborted.signal);
+      const browser = await launcher.launch(this.#spec, this.#launchAborted.signal, this.luggage);
       this.#browser = browser;
       if (this.#status !== 'starting') return await this.#cleanUp(); // stopped just as it became ready
       this.#status = 'active';
@@ -138,6 +143,7 @@ export class BrowserSession {
     if (!this.isLive) return;
     this.#status = status;
     this.#stoppedAt = isoTime(this.#context.clock);
+    this.luggage?.end(status === 'completed');
     this.#bandwidthBytes = this.#browser?.cut() ?? 0;
     this.#launchAborted.abort();
     for (const listener of this.#endListeners) listener();
@@ -145,7 +151,7 @@ export class BrowserSession {
   }
 
   #cleanUp(): Promise<void> {
-    this.#cleanedUp ??= this.#browser?.stop() ?? Promise.resolve();
+    this.#cleanedUp ??= (this.#browser?.stop() ?? Promise.resolve()).finally(() => this.luggage?.close());
     return this.#cleanedUp;
   }
 }

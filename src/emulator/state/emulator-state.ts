@@ -1,5 +1,6 @@
 import type { Launcher } from '../browser/running-browser.ts';
 import type { Clock } from '../clock.ts';
+import { DataFolder } from '../data-folder.ts';
 import type { EmulatorSettings } from '../options.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { Semaphore } from './semaphore.ts';
@@ -12,10 +13,13 @@ const WARM_STARTS = { chromium: 2, delayed: 8, stub: 100 };
 export class EmulatorState {
   readonly #workspaces = new Map<string, Workspace>();
   readonly #byCdpToken = new Map<string, BrowserSession>();
+  readonly #data: DataFolder;
   #cdpOrigin: string | undefined;
 
   constructor(settings: EmulatorSettings, launcher: Launcher, clock: Clock) {
+    this.#data = new DataFolder(settings.data);
     const context = {
+      data: this.#data,
       launcher,
       clock,
       startupDeadline: settings.startupDeadline,
@@ -29,6 +33,16 @@ export class EmulatorState {
     for (const workspace of settings.workspaces) {
       this.#workspaces.set(workspace.apiKey, new Workspace(workspace, context));
     }
+  }
+
+  /**
+   * Reads what an earlier emulator left in the data folder, where there is one.
+   * @throws EmulatorError `EMULATOR_START_FAILED` when the folder is another emulator's
+   */
+  async load(): Promise<void> {
+    if (!this.#data.outlives) return;
+    await this.#data.claim();
+    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.stores.load()));
   }
 
   workspaceOf(apiKey: string): Workspace | undefined {
@@ -50,6 +64,8 @@ export class EmulatorState {
   }
 
   async stop(): Promise<void> {
+    this.#data.closing();
     await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.stop()));
+    await this.#data.close();
   }
 }

@@ -1,18 +1,23 @@
 import { LIMITS } from '../../service/limits.ts';
 import { ApiError } from '../api-error.ts';
+import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Clock } from '../clock.ts';
-import type { WorkspaceSettings } from '../options.ts';
+import type { DataFolder } from '../data-folder.ts';
+import type { DedicatedIpSettings, WorkspaceSettings } from '../options.ts';
 import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
-import { browserSpec, type CreateBody } from './browser-request.ts';
+import { browserSpec, type CreateBody, type TemplateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
 import type { Semaphore } from './semaphore.ts';
+import { WorkspaceStores } from './workspace-stores.ts';
 
 export interface WorkspaceContext extends SessionContext {
   clock: Clock;
   /** Names of the nodes that serve sessions. */
   nodes: readonly string[];
   warmSlots: Semaphore;
+  /** Where profiles and extensions lie. */
+  data: DataFolder;
   /** Makes the session's CDP address known to the relay. */
   publish: (session: BrowserSession) => void;
 }
@@ -20,6 +25,7 @@ export interface WorkspaceContext extends SessionContext {
 /** What belongs to one API key: its sessions, its pools and its limits. */
 export class Workspace {
   readonly name: string;
+  readonly stores: WorkspaceStores;
   readonly #settings: WorkspaceSettings;
   readonly #context: WorkspaceContext;
   readonly #sessions = new Map<string, BrowserSession>();
@@ -31,6 +37,7 @@ export class Workspace {
     this.#settings = settings;
     this.#context = context;
     this.#account = new Account(settings.balanceCents, context.clock);
+    this.stores = new WorkspaceStores(settings, context);
   }
 
   /** How many sessions may live at once. */
@@ -59,12 +66,23 @@ export class Workspace {
     return [...this.#pools.values()];
   }
 
+  get dedicatedIps(): readonly DedicatedIpSettings[] {
+    return this.#settings.dedicatedIps;
+  }
+
+  /** @throws ApiError naming the field */
+  browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
+    return browserSpec(body, this.dedicatedIps);
+  }
+
   /** Creates a session, listed and counted from now on, and not started yet. */
   createSession(body: CreateBody): BrowserSession {
-    const spec = browserSpec(body);
+    const spec = this.browserSpec(body);
     const servedBy = this.#pickNode(body.nodeId);
+    this.stores.check(body);
     this.#checkLimit();
-    const session = new BrowserSession({ spec, servedBy, note: body.note ?? null }, this.#context);
+    const luggage = this.stores.luggage(body);
+    const session = new BrowserSession({ spec, servedBy, note: body.note ?? null, luggage }, this.#context);
     this.#adopt(session);
     const duration = (body.duration ?? LIMITS.duration.default) * 1000;
     session.onEnd(this.#context.clock.after(duration, () => void session.stop()));
@@ -80,6 +98,7 @@ export class Workspace {
 
   createPool(settings: PoolSettings): BrowserPool {
     this.#pickNode(settings.template.body.nodeId);
+    this.stores.check(settings.template.body);
     this.#checkPool(settings);
     const pool = new BrowserPool(settings, {
       clock: this.#context.clock,
@@ -100,7 +119,10 @@ export class Workspace {
   }
 
   async updatePool(pool: BrowserPool, update: PoolUpdate): Promise<void> {
-    if (update.template) this.#pickNode(update.template.body.nodeId);
+    if (update.template) {
+      this.#pickNode(update.template.body.nodeId);
+      this.stores.check(update.template.body);
+    }
     this.#checkPool(update, pool);
     await pool.update(update);
   }
@@ -116,18 +138,21 @@ export class Workspace {
   /** Stops everything that runs. */
   async stop(): Promise<void> {
     const pools = this.pools.map((pool) => pool.delete());
-    const sessions = this.sessions.filter(({ isLive }) => isLive).map((session) => session.stop());
+    // Those that have ended, too: one may be saving its profile.
+    const sessions = this.sessions.map((session) => session.stop());
     await Promise.all([...pools, ...sessions]);
   }
 
   #warmSession({ body, spec }: PoolTemplate): BrowserSession {
     const servedBy = this.#pickNode(body.nodeId);
-    return new BrowserSession({ spec, servedBy, note: body.note ?? null }, this.#context);
+    const luggage = this.stores.luggage(body);
+    return new BrowserSession({ spec, servedBy, note: body.note ?? null, luggage }, this.#context);
   }
 
   #adopt(session: BrowserSession): void {
     this.#sessions.set(session.sessionId, session);
     this.#context.publish(session);
+    if (session.luggage) session.luggage.isUsed = true;
   }
 
   /** Money first, then room. Sessions that start or run count, leased ones among them; browsers that wait in a pool do not. */

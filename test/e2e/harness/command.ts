@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-const CLI = new URL('../../../dist/cli.js', import.meta.url).pathname;
+export const CLI = new URL('../../../dist/cli.js', import.meta.url).pathname;
 
 /** Runs `poolwright` with these arguments to its end. */
 export async function poolwright(args: string[], env: Record<string, string>, cwd?: string) {

@@ -24,6 +24,15 @@ export class Api {
     return { status: response.status, body: await response.json() };
   }
 
+  /** Sends a form with this file. */
+  async upload(method: 'POST' | 'PUT', path: string, file: Uint8Array, part = 'extension'): Promise<Answer> {
+    const body = new FormData();
+    body.set(part, new Blob([file as Uint8Array<ArrayBuffer>]), 'extension.zip');
+    const headers = { authorization: `Bearer ${this.apiKey}` };
+    const response = await fetch(`${this.baseURL}/v1/browser${path}`, { method, headers, body });
+    return { status: response.status, body: await response.json() };
+  }
+
   /** `path` begins after `/v1/browser`. */
   get = (path: string) => this.call('GET', `/v1/browser${path}`);
   post = (path: string, body?: unknown, signal?: AbortSignal) => this.call('POST', `/v1/browser${path}`, body, signal);

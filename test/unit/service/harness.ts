@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { test as base, expect } from '@playwright/test';
 import { type RetryInfo, ServiceClient, type ServiceClientOptions } from '../../../src/service/index.ts';
@@ -95,10 +96,11 @@ export const poolBody = (id: string, more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
+/** A form as it came, in Latin-1. */
 async function readBody(request: IncomingMessage): Promise<unknown> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return text === '' ? undefined : JSON.parse(text);
+  const body = await buffer(request);
+  if (request.headers['content-type']?.startsWith('multipart/')) return body.toString('latin1');
+  return body.length === 0 ? undefined : JSON.parse(body.toString());
 }
 
 async function startService(): Promise<ScriptedService> {

@@ -1,0 +1,20 @@
+import { createInterface } from 'node:readline/promises';
+import { OptionsError, PoolwrightError } from '../errors.ts';
+
+/**
+ * Asks the person at the terminal before something is destroyed; `yes` (the flag `--yes`) answers for them.
+ * @throws OptionsError when there is nobody to ask; PoolwrightError `ABORTED` for any answer but y or yes
+ */
+export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
+  if (yes) return;
+  if (!process.stdin.isTTY) {
+    throw new OptionsError('--yes', `${question} There is no terminal to ask at: add --yes to go on without asking.`);
+  }
+  // On stderr: what a program reads of the command stays what it asked for.
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C and Ctrl-D are answers, too.
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
+  terminal.close();
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new PoolwrightError('ABORTED', 'Nothing was changed.');
+}

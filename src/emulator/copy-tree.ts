@@ -1,0 +1,16 @@
+import { constants } from 'node:fs';
+import { cp, lstat } from 'node:fs/promises';
+import { relative } from 'node:path';
+
+/** Copies files and folders of `from` into `to`; no links, no sockets, and only what `wanted` says of its path in `from`. */
+export async function copyTree(from: string, to: string, wanted = (_path: string) => true): Promise<void> {
+  await cp(from, to, {
+    recursive: true,
+    mode: constants.COPYFILE_FICLONE,
+    filter: async (source) => {
+      if (!wanted(relative(from, source))) return false;
+      const stats = await lstat(source).catch(() => undefined);
+      return stats !== undefined && (stats.isDirectory() || stats.isFile());
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ApiError } from '../api-error.ts';
+import { publicKeyBytes } from './crx-id.ts';
+
+/** As Chrome has it: one to four numbers, each up to 65535. */
+const versionField = z
+  .string()
+  .refine(
+    (value) => /^\d+(\.\d+){0,3}$/.test(value) && value.split('.').every((part) => Number(part) <= 65_535),
+    'must be one to four numbers up to 65535 with dots between them, for example 1.2.3',
+  );
+
+/** What every extension has to say of itself. The rest is Chromium's to judge. */
+const manifestSchema = z.looseObject({
+  manifest_version: z.union([z.literal(2), z.literal(3)], { error: 'must be 2 or 3' }),
+  name: z.string({ error: 'is required: a string' }).trim().min(1, 'must not be empty'),
+  version: versionField,
+  key: z
+    .string()
+    .refine((value) => publicKeyBytes(value) !== undefined, 'must be a public key in Base64')
+    .optional(),
+  default_locale: z
+    .string()
+    .regex(/^[\w-]+$/, 'must be the name of a folder in _locales')
+    .optional(),
+});
+
+export type Manifest = z.output<typeof manifestSchema>;
+
+/**
+ * The manifest of an unpacked extension.
+ * @throws ApiError 400 naming the field
+ */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const text = await readFile(join(folder, 'manifest.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) refuse('is missing: it must be at the root of the ZIP, not in a folder of it');
+  const parsed = manifestSchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  refuse(`${path ? `${path}: ` : ''}${issue?.message ?? 'not valid'}`);
+}
+
+const messages = z.record(z.string(), z.looseObject({ message: z.string() }));
+
+/** The extension's name as people see it: `__MSG_x__` stands for a text in its default language. */
+export async function displayName(folder: string, { name, default_locale }: Manifest): Promise<string> {
+  const key = /^__MSG_(\w+)__$/.exec(name)?.[1]?.toLowerCase();
+  if (key === undefined || default_locale === undefined) return name;
+  const file = join(folder, '_locales', default_locale, 'messages.json');
+  const parsed = messages.safeParse(parseJson(await readFile(file, 'utf8').catch(() => '')));
+  const found = Object.entries(parsed.data ?? {}).find(([each]) => each.toLowerCase() === key);
+  return found?.[1].message ?? name;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(problem: string): never {
+  throw new ApiError(400, `extension: manifest.json: ${problem}`);
+}
