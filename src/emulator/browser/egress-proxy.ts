@@ -115,7 +115,7 @@ function resolve(host: string) {
 }
 
 function loopbackRefusal(host: string): string {
-  return `${host} refused: a hosted browser cannot reach this machine's loopback (allowLoopback lets it)`;
+  return `${host} refused: a hosted browser cannot reach this machine's loopback (poolwright's exposeNetwork carries it there; allowLoopback lets it)`;
 }
 
 function targetBytes(stats: ConnectionStats | undefined): number {
