@@ -21,10 +21,18 @@ const config: PlaywrightTestConfig = {
       launchOptions: { executablePath: process.env.COMPAT_CHROMIUM, args: ['--no-sandbox'] },
     }),
   },
+  webServer: {
+    command: `${process.execPath} -e "require('http').createServer((_, res) => res.end('from the webServer')).listen(${process.env.COMPAT_WEB_PORT}, '127.0.0.1')"`,
+    port: Number(process.env.COMPAT_WEB_PORT),
+  },
   projects: [
     { name: 'setup', testMatch: /setup\.ts/ },
     { name: 'suite', dependencies: ['setup'], use: { ...devices['Desktop Chrome'] } },
   ],
 };
 
-export default defineConfig(way === 'poolwright' ? withHostedBrowsers(config) : config);
+const CONTEXTS = { isolated: 'isolated', persistent: { mode: 'persistent', clear: true } } as const;
+
+export default defineConfig(
+  way === 'isolated' || way === 'persistent' ? withHostedBrowsers(config, { context: CONTEXTS[way] }) : config,
+);

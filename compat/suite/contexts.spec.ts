@@ -115,3 +115,14 @@ test.describe('serial', () => {
     await page.goto('/');
   });
 });
+test.describe('retries', () => {
+  test.describe.configure({ retries: 1 });
+  test('retries: the second try has a working page', async ({ page }, { retry }) => {
+    await page.goto('/');
+    expect(await page.title()).toBe(retry === 0 ? 'to fail' : 'compat');
+  });
+});
+test('webServer', async ({ page }) => {
+  await page.goto(`http://localhost:${process.env.COMPAT_WEB_PORT}/`);
+  await expect(page.locator('body')).toHaveText('from the webServer');
+});
