@@ -43,8 +43,8 @@ const test = base.extend<Fixtures>({
     server.close();
     server.closeAllConnections();
   },
-  page: async ({ remoteCdpUrl, open, files }, use) => {
-    const browser = await chromium.connectOverCDP(await open(remoteCdpUrl));
+  page: async ({ cdpUrl, open, files }, use) => {
+    const browser = await chromium.connectOverCDP(await open(cdpUrl));
     const page = await (await browser.newContext()).newPage();
     await page.goto(files);
     await use(page);
