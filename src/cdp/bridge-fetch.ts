@@ -19,8 +19,11 @@ export type BridgeOutcome =
   | { status: number; phrase: string; headers: { name: string; value: string }[]; body: Buffer }
   | { failure: string; detail: string };
 
-/** Bound on the body of one answer, in bytes: it crosses the link in one message, in base64, in a string. */
-export const MAX_BODY_BYTES = 256 * 1024 * 1024;
+/**
+ * Bound on the body of one answer, in bytes. It crosses the link in one message, in base64, and Chromium closes the link
+ * on a message of more than 100 MB.
+ */
+export const MAX_BODY_BYTES = 70 * 1024 * 1024;
 /** Bound on connecting, in ms. */
 const CONNECT_TIMEOUT_MS = 30_000;
 /** Bound on waiting for the head of an answer, and for each next piece of its body, in ms: as long as Chromium waits. */

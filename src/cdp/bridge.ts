@@ -132,6 +132,7 @@ export class NetworkBridge {
       }
       if (abort.signal.aborted) return;
       this.#extraInfo.tell(paused, headers, outcome);
+      this.#explain(sessionId, request.url, outcome);
       const [method, params] = toCommand(requestId, outcome);
       await this.#commands.call(method, params, sessionId);
     } catch {
@@ -154,6 +155,14 @@ export class NetworkBridge {
     const { offline = false, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
     if (offline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
     return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors });
+  }
+
+  /** What the page will call `net::ERR_FAILED` stands in its console with its reason. */
+  #explain(sessionId: string, url: string, outcome: BridgeOutcome): void {
+    if (!('failure' in outcome) || outcome.failure !== 'Failed') return;
+    const text = `poolwright: ${new URL(url).host} was reached through the test machine, but ${outcome.detail}`;
+    const entry = { source: 'network', level: 'error', text, url, timestamp: Date.now() };
+    this.#pass({ sessionId, method: 'Log.entryAdded', params: { entry } });
   }
 
   /** What a closed page had under way. */

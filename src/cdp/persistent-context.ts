@@ -100,7 +100,10 @@ export class PersistentContext {
   redirect(command: CdpMessage): CdpMessage {
     if (command.sessionId !== undefined || !this.#means(command.params)) return command;
     if (this.#state === 'open') this.#firstCommand ??= command.id;
-    return { ...command, params: { ...command.params, browserContextId: undefined } };
+    const params = { ...command.params, browserContextId: undefined };
+    // In a window of its own, as in a new context: a tab behind another one draws nothing.
+    if (command.method === 'Target.createTarget') return { ...command, params: { ...params, newWindow: true } };
+    return { ...command, params };
   }
 
   /** To be told of what the browser says to Playwright. */

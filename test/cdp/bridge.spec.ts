@@ -184,6 +184,17 @@ test('large answers and downloads', async ({ bridged, dev }) => {
   const page = await (await bridged()).newPage();
   await page.goto(dev.url);
   expect(await page.evaluate(async () => (await (await fetch('/large')).arrayBuffer()).byteLength)).toBe(LARGE_BYTES);
+  // The other way there is no such bound.
+  await page.evaluate(() =>
+    fetch('/echo', { method: 'POST', body: new Uint8Array(100_000_000).fill(65) }).catch(String),
+  );
+  expect(dev.seen('/echo')?.body.length).toBe(100_000_000);
+  const [said] = await Promise.all([
+    page.waitForEvent('console', (message) => message.text().startsWith('poolwright')),
+    expect(page.evaluate(() => fetch('/too-large'))).rejects.toThrow('Failed to fetch'),
+  ]);
+  expect(said.text()).toMatch(/^poolwright: localhost:\d+ was reached .* the answer is larger than 70 MB/);
+  expect(await page.evaluate(() => fetch('/stream').then((answer) => answer.text()))).toBe('one,two');
   await page.setContent(`<a href="${dev.url}/file">get</a>`);
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('get').click()]);
   expect(readFileSync(await download.path(), 'utf8')).toBe('a download');

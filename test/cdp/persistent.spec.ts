@@ -220,7 +220,8 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
         const context = await browser.newContext();
         const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
         expect(worker.url(), `round ${round}`).toMatch(/^chrome-extension:.*worker\.js$/);
-        expect(await worker.evaluate('self.answer')).toBe(42);
+        // It may just be starting.
+        await expect.poll(() => worker.evaluate('self.answer')).toBe(42);
         const page = await context.newPage();
         await page.goto(echo);
         expect(await page.locator('html').getAttribute('data-marked')).toBe('yes');

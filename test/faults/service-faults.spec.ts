@@ -169,16 +169,22 @@ test('a link that is cut in mid-test: said as that, and the session is not left 
   service,
   site,
 }) => {
-  await addFaults(service, [{ match: { ...CREATE, nth: 1 }, effect: { cutLink: true, afterMs: 4_000 } }]);
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': wrappedConfig(),
     'tests/a.spec.ts': suite(`
-      test('loses it', async ({ page }) => { await page.goto('/'); await page.waitForSelector('never'); });
+      test('loses it', async ({ page }) => { await page.goto('/'); console.log('READY'); await page.waitForSelector('never'); });
       test('goes on', async ({ page }) => { await page.goto('/'); });`),
   });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(1);
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  await run.printed(/READY/);
+  const { baseURL, apiKey } = service.emulator;
+  for (const sessionId of await service.running()) {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const cut = await fetch(`${baseURL}/__emulator/sessions/${sessionId}/cut`, { method: 'POST', headers });
+    expect(cut.ok).toBe(true);
+  }
+  expect((await run.exit).code, run.output()).toBe(1);
   const [lost, next] = await reportedTests(consumer);
   expect(lost?.results[0]?.status).toBe('failed');
   expect(hostedAttachments(lost?.results[0])[0]?.infrastructureFailure).toMatch(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EmulatorError } from '../../errors.ts';
 import { chromiumArguments, chromiumEnvironment, probeArguments } from './arguments.ts';
+import { type BrowserDisk, BrowserDisks } from './browser-disk.ts';
 import { BrowserProcess, type DevToolsAddress } from './browser-process.ts';
 import type { BrowserSpec } from './browser-spec.ts';
 import { EgressProxy } from './egress-proxy.ts';
@@ -8,6 +9,7 @@ import { prepareFirstPage } from './first-page.ts';
 import { killGroup, signalGroup } from './kill-group.ts';
 import { EXTENSION_ARGUMENTS, loadExtensions } from './load-extensions.ts';
 import type { Luggage } from './luggage.ts';
+import type { Command } from './own-disk.ts';
 import type { ProfileFolders } from './profile-folders.ts';
 import type { Launcher, RunningBrowser } from './running-browser.ts';
 
@@ -26,11 +28,13 @@ const version = z.looseObject({ userAgent: z.string() });
 export class BrowserLauncher implements Launcher {
   readonly #options: LauncherOptions;
   readonly #alive = new Set<BrowserProcess>();
+  readonly #disks: BrowserDisks;
   #userAgent: Promise<string> | undefined;
   #stopped = false;
 
   constructor(options: LauncherOptions) {
     this.#options = options;
+    this.#disks = new BrowserDisks(options.log);
   }
 
   pids(): number[] {
@@ -38,11 +42,12 @@ export class BrowserLauncher implements Launcher {
   }
 
   async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser> {
-    const { allowLoopback, extraArguments, log, profiles } = this.#options;
+    const { allowLoopback, executable, extraArguments, log, profiles } = this.#options;
     const plainUserAgent = spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(), signal);
     const egress = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, log });
     const profileFolder = await profiles.add();
     let packing: Promise<string[]> | undefined;
+    let disk: BrowserDisk | undefined;
     let child: BrowserProcess | undefined;
     let isReady = false;
     let stopping: Promise<void> | undefined;
@@ -52,6 +57,7 @@ export class BrowserLauncher implements Launcher {
         await packing?.catch(() => undefined); // it writes into the folder
         await child?.stop(luggage?.isKept);
         if (isReady) await luggage?.unpack(profileFolder);
+        await disk?.remove();
         await profiles.remove(profileFolder);
       })();
       return stopping;
@@ -61,9 +67,12 @@ export class BrowserLauncher implements Launcher {
       const extensions = (await packing) ?? [];
       const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
       const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra };
-      child = this.#spawn(chromiumArguments(spec, context), chromiumEnvironment(spec));
+      disk = await this.#disks.make({ profileFolder, executable, extraArguments });
+      const command = { file: executable, args: chromiumArguments(spec, context), env: chromiumEnvironment(spec) };
+      child = this.#spawn(disk.wrap(command));
       const devtools = await abortable(this.#start(child, spec, extensions), signal);
       isReady = true;
+      disk.started();
       void child.exited.then(stop); // one that crashed leaves no proxy and no folder
       const { exited, pid } = child;
       const started = child;
@@ -99,9 +108,9 @@ export class BrowserLauncher implements Launcher {
     return devtools;
   }
 
-  #spawn(args: readonly string[], env: NodeJS.ProcessEnv): BrowserProcess {
+  #spawn(command: Command): BrowserProcess {
     if (this.#stopped) throw new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
-    const child = new BrowserProcess(this.#options.executable, args, env);
+    const child = new BrowserProcess(command);
     this.#alive.add(child);
     void child.exited.then(() => this.#alive.delete(child));
     return child;
@@ -117,9 +126,10 @@ export class BrowserLauncher implements Launcher {
   }
 
   async #probeUserAgent(): Promise<string> {
-    const { extraArguments, profiles } = this.#options;
+    const { executable, extraArguments, profiles } = this.#options;
     const profileFolder = await profiles.add();
-    const child = this.#spawn(probeArguments(profileFolder, extraArguments), chromiumEnvironment());
+    const args = probeArguments(profileFolder, extraArguments);
+    const child = this.#spawn({ file: executable, args, env: chromiumEnvironment() });
     try {
       const answer = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
       return version.parse(answer).userAgent.replace('HeadlessChrome', 'Chrome');

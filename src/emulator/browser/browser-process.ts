@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EmulatorError } from '../../errors.ts';
 import { CdpPipe } from './cdp-pipe.ts';
 import { killGroup } from './kill-group.ts';
+import type { Command } from './own-disk.ts';
 
 /** How a Chromium ended: `code` 0 is an orderly end (`Browser.close`), anything else a crash. */
 export interface BrowserExit {
@@ -38,8 +39,8 @@ export class BrowserProcess {
   #exit: BrowserExit | undefined;
   #stopping: Promise<void> | undefined;
 
-  constructor(executable: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-    this.#child = spawn(executable, args, {
+  constructor({ file, args, env }: Command) {
+    this.#child = spawn(file, args, {
       env,
       // Its own process group: a Ctrl-C in the terminal is ours to handle, and the whole tree can be killed at once.
       detached: true,

@@ -31,7 +31,7 @@ export interface DevServer {
   close(): Promise<void>;
 }
 
-export const LARGE_BYTES = 30_000_001;
+export const LARGE_BYTES = 70_000_001;
 
 type Reply = (request: SeenRequest, response: ServerResponse, query: URLSearchParams) => unknown;
 
@@ -86,6 +86,8 @@ const replies: Record<string, Reply> = {
   '/reset': (_request, response) => response.socket?.destroy(),
   '/large': (_request, response) =>
     response.setHeader('content-type', 'application/octet-stream').end(Buffer.alloc(LARGE_BYTES, 7)),
+  '/too-large': (_request, response) =>
+    response.setHeader('content-type', 'application/octet-stream').end(Buffer.alloc(80_000_001, 7)),
   '/stream': (_request, response) => {
     response.write('one,');
     setImmediate(() => response.end('two'));

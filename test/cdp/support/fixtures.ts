@@ -4,7 +4,6 @@ import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import type { WebSocket } from 'ws';
 import { type CdpTransport, openTransport, type TransportOptions } from '../../../src/cdp/transport.ts';
-import { findChromium } from '../../../src/emulator/find-chromium.ts';
 import { test as base } from '../../emulator/support/fixtures.ts';
 import { CdpServer } from './cdp-server.ts';
 
@@ -17,10 +16,6 @@ export interface CdpFixtures {
   open: (cdpUrl: string, options?: Partial<TransportOptions>) => Promise<CdpTransport>;
   /** Address of a fresh emulated browser that reaches this machine's loopback. */
   cdpUrl: string;
-  /** Path of a Chromium whose `/tmp` is its own: as far from this machine's disk as a hosted browser's. */
-  remoteChromium: string;
-  /** Address of an emulated browser that has its own `/tmp`. */
-  remoteCdpUrl: string;
   /** Playwright on a transport to the browser of `cdpUrl`. */
   connectThrough: (options?: Partial<TransportOptions>) => Promise<{ browser: Browser; transport: CdpTransport }>;
 }
@@ -62,23 +57,6 @@ export const test = base.extend<CdpFixtures>({
 
   cdpUrl: async ({ start }, use) => {
     const { api } = await start({ allowLoopback: true });
-    await use((await api.create()).body.cdpUrl);
-  },
-
-  remoteChromium: async ({ fakeChromium }, use) => {
-    const chromium = (await findChromium()).path;
-    // The profile folder lies in /tmp too: it is kept, under its own path.
-    const inside = `
-      for argument; do case "$argument" in --user-data-dir=*) profile="\${argument#*=}";; esac; done
-      keep="$(mktemp -d -p /var/tmp)"
-      mount --bind "$profile" "$keep" && mount -t tmpfs tmpfs /tmp && mkdir -p "$profile" &&
-      mount --bind "$keep" "$profile" && umount "$keep" && rmdir "$keep" && exec '${chromium}' "$@"`;
-    const script = inside.replaceAll("'", `'\\''`);
-    await use(await fakeChromium(`exec unshare --mount --propagation private sh -c '${script}' chromium "$@"`));
-  },
-
-  remoteCdpUrl: async ({ start, remoteChromium }, use) => {
-    const { api } = await start({ allowLoopback: true, chromium: remoteChromium });
     await use((await api.create()).body.cdpUrl);
   },
 

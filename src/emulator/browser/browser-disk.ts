@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import { type Command, OwnDisk } from './own-disk.ts';
+
+/** Where one browser's files are. */
+export interface BrowserDisk {
+  /** The command that starts a program there. */
+  wrap(command: Command): Command;
+  /** To be called when the browser runs. */
+  started(): void;
+  /** To be called when the browser is gone. */
+  remove(): Promise<void>;
+}
+
+/** What a browser is started from. */
+interface Needs {
+  profileFolder: string;
+  executable: string;
+  extraArguments: readonly string[];
+}
+
+/** Gives each browser a disk of its own where the system allows it, and says so once where it does not. */
+export class BrowserDisks {
+  readonly #log: (line: string) => void;
+  #areShared = false;
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
+
+  async make(needs: Needs): Promise<BrowserDisk> {
+    if (!this.#areShared) {
+      try {
+        return await OwnDisk.make(`${needs.profileFolder}-disk`, await visiblePaths(needs));
+      } catch (error) {
+        this.#areShared = true;
+        const [reason] = String(error instanceof Error ? error.message : error).split('\n');
+        this.#log(
+          `browsers share this machine's disk, as remote ones do not: downloads and uploads may work here and not there (${reason})`,
+        );
+      }
+    }
+    return await SharedDisk.make(`${needs.profileFolder}-tmp`);
+  }
+}
+
+/** This machine's disk, with a temporary folder that goes with the browser: a Chromium that is killed leaves things there. */
+class SharedDisk implements BrowserDisk {
+  readonly #temporary: string;
+
+  private constructor(temporary: string) {
+    this.#temporary = temporary;
+  }
+
+  static async make(temporary: string): Promise<SharedDisk> {
+    await mkdir(temporary);
+    return new SharedDisk(temporary);
+  }
+
+  wrap({ env, ...command }: Command): Command {
+    return { ...command, env: { ...env, TMPDIR: this.#temporary } };
+  }
+
+  started(): void {
+    // Nothing is held for it.
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#temporary, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
+  }
+}
+
+/** What a browser needs of this machine, wherever it lies: its profile, Chromium's own folder, and what arguments name. */
+async function visiblePaths({ profileFolder, executable, extraArguments }: Needs): Promise<string[]> {
+  const program = await realpath(executable);
+  const shared = new Set(['/tmp', tmpdir(), process.cwd()]);
+  const named = extraArguments.flatMap((argument) => argument.replace(/^[^=]*=/, '').split(','));
+  return [
+    profileFolder,
+    ...[executable, program].map((path) => (shared.has(dirname(path)) ? path : dirname(path))),
+    ...named.filter((path) => path.startsWith('/') && existsSync(path)),
+  ];
+}

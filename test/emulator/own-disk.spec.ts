@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from './support/fixtures.ts';
+
+test.skip(process.platform !== 'linux', 'mount namespaces are of Linux');
+
+const present = () => readdirSync('/tmp').filter((name) => /chromium/i.test(name) || name.includes(`-${process.pid}-`));
+/** What a Chromium that is killed leaves in its temporary folder, and what is ours: new since the test began. */
+const before = new Set(present());
+const leftovers = () => present().filter((name) => !before.has(name));
+
+test('a browser has another disk: neither sees what the other writes', async ({
+  start,
+  connect,
+  folder,
+  site,
+}, testInfo) => {
+  const emulator = await start({ allowLoopback: true });
+  const browser = await connect((await emulator.api.create()).body.cdpUrl);
+  const page = await browser.newPage();
+  const inProject = testInfo.outputPath('here.html');
+  for (const path of [join(folder, 'here.html'), inProject]) {
+    await writeFile(path, '<h1>of this machine</h1>');
+    await expect(page.goto(`file://${path}`), path).rejects.toThrow('ERR_FILE_NOT_FOUND');
+  }
+
+  const session = await browser.newBrowserCDPSession();
+  const place = join(folder, 'downloads');
+  await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: place, eventsEnabled: true });
+  const done = new Promise<void>((resolve) => {
+    session.on('Browser.downloadProgress', ({ state }) => {
+      if (state === 'completed') resolve();
+    });
+  });
+  await (browser.contexts()[0]?.pages()[0] ?? page).evaluate(
+    `Object.assign(document.createElement('a'), { href: 'data:text/plain,remote', download: 'there.txt' }).click()`,
+  );
+  await done;
+  expect(existsSync(place)).toBe(false);
+  await page.goto(`file://${place}/there.txt`);
+  expect(await page.textContent('body')).toBe('remote');
+
+  // Another browser is another machine.
+  const other = await (await connect((await emulator.api.create()).body.cdpUrl)).newPage();
+  await expect(other.goto(`file://${place}/there.txt`)).rejects.toThrow('ERR_FILE_NOT_FOUND');
+  expect(site.url).toContain('127.0.0.1');
+});
+
+test('nothing is left of it, however the browser ends', async ({ start }) => {
+  const emulator = await start();
+  const mounts = () => readFileSync('/proc/self/mounts', 'utf8').split('\n').length;
+  const mountsBefore = mounts();
+  await emulator.api.create();
+  for (const pid of emulator.browserPids()) process.kill(pid, 'SIGKILL');
+  await expect.poll(() => emulator.browserPids()).toEqual([]);
+  const { sessionId } = (await emulator.api.create()).body;
+  await emulator.api.stop(sessionId);
+  await emulator.api.create();
+  expect(mounts()).toBe(mountsBefore);
+  await emulator.stop();
+  expect(leftovers()).toEqual([]);
+});
+
+test('where the system does not allow it, that is said once, and nothing is left either', async ({
+  start,
+  connect,
+  folder,
+}) => {
+  const { PATH } = process.env;
+  const lines: string[] = [];
+  const emulator = await start({ onLog: (line) => lines.push(line) });
+  process.env.PATH = folder; // no unshare in it
+  try {
+    const sessions = [await emulator.api.create(), await emulator.api.create()];
+    const page = await (await connect(sessions[0]?.body.cdpUrl)).newPage();
+    await writeFile(join(folder, 'here.html'), '<h1>of this machine</h1>');
+    await page.goto(`file://${join(folder, 'here.html')}`);
+    expect(await page.textContent('h1')).toBe('of this machine');
+  } finally {
+    process.env.PATH = PATH;
+  }
+  expect(lines.filter((line) => line.includes("share this machine's disk"))).toEqual([
+    "browsers share this machine's disk, as remote ones do not: downloads and uploads may work here and not there (spawn unshare ENOENT)",
+  ]);
+  for (const pid of emulator.browserPids()) process.kill(pid, 'SIGKILL');
+  await emulator.stop();
+  expect(leftovers()).toEqual([]);
+});
