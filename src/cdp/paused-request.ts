@@ -9,6 +9,7 @@ export interface PausedRequest {
   requestId: string;
   /** Of the Network domain. */
   networkId: string | undefined;
+  frameId: string | undefined;
   url: string;
   method: string;
   headers: Record<string, string>;
@@ -30,6 +31,7 @@ export interface ContinueFields {
 const pausedParams = z.looseObject({
   requestId: z.string(),
   networkId: z.string().optional(),
+  frameId: z.string().optional(),
   request: z.looseObject({
     url: z.string(),
     method: z.string(),
@@ -46,11 +48,12 @@ export function pausedRequest(sessionId: string, params: CdpMessage['params'] = 
   if ('responseStatusCode' in params || 'responseErrorReason' in params) return null;
   const { success, data } = pausedParams.safeParse(params);
   if (!success) return null;
-  const { requestId, networkId, request } = data;
+  const { requestId, networkId, frameId, request } = data;
   return {
     sessionId,
     requestId,
     networkId,
+    frameId,
     url: request.url,
     method: request.method,
     headers: request.headers,
