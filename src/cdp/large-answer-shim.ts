@@ -7,9 +7,10 @@ export const LARGE_ANSWER_SHIM = `(tell) => {
   const requests = [];
   const takers = new Map();
 
+  // Null for what is none, and for what cannot be read without the page noticing.
   const urlOf = (resource) => {
-    const text = resource instanceof Request ? resource.url : String(resource);
-    if (!URL.canParse(text, document.baseURI)) return null;
+    const text = resource instanceof Request ? resource.url : resource instanceof URL ? resource.href : resource;
+    if (typeof text !== 'string' || !URL.canParse(text, document.baseURI)) return null;
     const url = new URL(text, document.baseURI);
     url.hash = '';
     return url.href;
@@ -37,7 +38,9 @@ export const LARGE_ANSWER_SHIM = `(tell) => {
   };
   const bodyOf = (id, signal) => new ReadableStream({
     start(controller) {
-      signal?.addEventListener('abort', () => { controller.error(signal.reason); drop(id); });
+      const abort = () => { controller.error(signal.reason); drop(id); };
+      if (signal?.aborted) abort();
+      else signal?.addEventListener('abort', abort);
     },
     async pull(controller) {
       const { data, last, failed } = await new Promise((resolve) => { takers.set(id, resolve); tell({ op: 'more', id }); });

@@ -14,8 +14,8 @@ export interface PausedRequest {
   method: string;
   headers: Record<string, string>;
   hasBody: boolean;
-  /** Its parts in base64; undefined for what only the browser can read (files). */
-  bodyParts: (string | undefined)[];
+  /** Null where there is none, and where the browser has to be asked, because files are in it. */
+  body: Buffer | null;
 }
 
 /** What Playwright may change about a request that it lets go on. */
@@ -58,7 +58,8 @@ export function pausedRequest(sessionId: string, params: CdpMessage['params'] = 
     method: request.method,
     headers: request.headers,
     hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,
-    bodyParts: (request.postDataEntries ?? []).map(({ bytes }) => bytes),
+    // At once: what the browser wrote is more than twice as large, and need not be kept.
+    body: decoded(request.postDataEntries ?? []),
   };
 }
 
@@ -79,12 +80,18 @@ export async function requestBody(
   changes: ContinueFields,
 ): Promise<Buffer | null> {
   if (typeof changes.postData === 'string') return Buffer.from(changes.postData, 'base64');
-  const { bodyParts, hasBody, networkId, sessionId } = paused;
-  if (!hasBody) return null;
-  const known = bodyParts.filter((part) => part !== undefined);
-  if (known.length > 0 && known.length === bodyParts.length) {
-    return Buffer.concat(known.map((part) => Buffer.from(part, 'base64')));
-  }
+  const { body, hasBody, networkId, sessionId } = paused;
+  if (!hasBody || body) return body;
   const answer = postData.parse(await commands.call('Network.getRequestPostData', { requestId: networkId }, sessionId));
   return Buffer.from(answer.postData, answer.base64Encoded ? 'base64' : 'utf8');
+}
+
+function decoded(entries: { bytes?: string | undefined }[]): Buffer | null {
+  const parts: Buffer[] = [];
+  for (const { bytes } of entries) {
+    if (bytes === undefined) return null;
+    parts.push(Buffer.from(bytes, 'base64'));
+  }
+  if (parts.length === 1 && parts[0]) return parts[0];
+  return parts.length > 0 ? Buffer.concat(parts) : null;
 }
