@@ -15,6 +15,7 @@ import { LargeAnswers } from './large-answers.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
 import {
+  answerTo,
   type ContinueFields,
   type PausedRequest,
   pausedRequest,
@@ -145,7 +146,7 @@ export class NetworkBridge {
       if (abort.signal.aborted) return;
       this.#extraInfo.tell(paused, headers, outcome);
       this.#explain(sessionId, request.url, outcome);
-      const [method, params] = toCommand(requestId, outcome);
+      const [method, params] = answerTo(requestId, outcome);
       await this.#commands.call(method, params, sessionId);
     } catch {
       // Its page is gone, or its link; if it is not, it must not wait for ever.
@@ -205,17 +206,4 @@ const ANSWERS = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetch
 
 function key(sessionId: string, id: unknown): string {
   return `${sessionId} ${id}`;
-}
-
-function toCommand(requestId: string, outcome: BridgeOutcome): [method: string, params: object] {
-  if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
-  const { status, phrase, headers, body } = outcome;
-  const params = {
-    requestId,
-    responseCode: status,
-    ...(phrase !== '' && { responsePhrase: phrase }),
-    responseHeaders: headers,
-    body: body.toString('base64'),
-  };
-  return ['Fetch.fulfillRequest', params];
 }

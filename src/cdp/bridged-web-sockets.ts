@@ -6,7 +6,7 @@ import type { BridgedHosts } from './bridged-hosts.ts';
 import type { BridgedSessions } from './bridged-sessions.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
-import { type PageNames, pageScript } from './page-script.ts';
+import { type PageNames, pageScript, parsePayload } from './page-script.ts';
 import { WebSocketEvents } from './web-socket-events.ts';
 import { WEB_SOCKET_SHIM } from './web-socket-shim.ts';
 
@@ -89,7 +89,7 @@ export class BridgedWebSockets {
     if (method === 'Runtime.executionContextDestroyed') this.#leave(sessionId, fields.executionContextId);
     if (method === 'Runtime.executionContextsCleared') this.#leave(sessionId);
     if (method !== 'Runtime.bindingCalled' || fields.name !== this.#names.binding) return false;
-    const { success, data } = said.safeParse(parseJson(fields.payload));
+    const { success, data } = said.safeParse(parsePayload(fields.payload));
     if (success && typeof fields.executionContextId === 'number') {
       this.#hear({ sessionId, contextId: fields.executionContextId }, data);
     }
@@ -187,13 +187,5 @@ export class BridgedWebSockets {
       carried.events.closed();
       carried.socket?.close();
     }
-  }
-}
-
-function parseJson(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
   }
 }

@@ -5,7 +5,7 @@ import type { BridgedHosts } from './bridged-hosts.ts';
 import { LARGE_ANSWER_SHIM } from './large-answer-shim.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
-import { type PageNames, pageScript } from './page-script.ts';
+import { type PageNames, pageScript, parsePayload } from './page-script.ts';
 import type { PausedRequest } from './paused-request.ts';
 
 /** What crosses the link at once, in bytes. */
@@ -69,7 +69,7 @@ export class LargeAnswers {
     if (method === 'Runtime.executionContextDestroyed') this.leave(sessionId, fields.executionContextId);
     if (method === 'Runtime.executionContextsCleared') this.leave(sessionId);
     if (method !== 'Runtime.bindingCalled' || fields.name !== this.#names.binding) return false;
-    const { success, data } = said.safeParse(parseJson(fields.payload));
+    const { success, data } = said.safeParse(parsePayload(fields.payload));
     const large = success ? this.#large.get(data.id) : undefined;
     if (success && large?.sessionId === sessionId && large.contextId === fields.executionContextId) {
       if (data.op === 'more') void this.#send(data.id, large);
@@ -147,13 +147,5 @@ export class LargeAnswers {
     };
     const { result } = taken.parse(await this.#commands.call('Runtime.callFunctionOn', params, sessionId));
     return result.value === true;
-  }
-}
-
-function parseJson(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { BridgeOutcome } from './bridge-fetch.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
 
@@ -84,6 +85,20 @@ export async function requestBody(
   if (!hasBody || body) return body;
   const answer = postData.parse(await commands.call('Network.getRequestPostData', { requestId: networkId }, sessionId));
   return Buffer.from(answer.postData, answer.base64Encoded ? 'base64' : 'utf8');
+}
+
+/** The command that ends a request as it ended here. */
+export function answerTo(requestId: string, outcome: BridgeOutcome): [method: string, params: object] {
+  if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
+  const { status, phrase, headers, body } = outcome;
+  const params = {
+    requestId,
+    responseCode: status,
+    ...(phrase !== '' && { responsePhrase: phrase }),
+    responseHeaders: headers,
+    body: body.toString('base64'),
+  };
+  return ['Fetch.fulfillRequest', params];
 }
 
 function decoded(entries: { bytes?: string | undefined }[]): Buffer | null {
