@@ -16,9 +16,11 @@ test('a browser has another disk: neither sees what the other writes', async ({
   folder,
   site,
 }, testInfo) => {
-  const emulator = await start({ allowLoopback: true });
+  const lines: string[] = [];
+  const emulator = await start({ allowLoopback: true, onLog: (line) => lines.push(line) });
   const browser = await connect((await emulator.api.create()).body.cdpUrl);
   const page = await browser.newPage();
+  expect(lines.join('\n')).not.toContain('share');
   const inProject = testInfo.outputPath('here.html');
   for (const path of [join(folder, 'here.html'), inProject]) {
     await writeFile(path, '<h1>of this machine</h1>');
@@ -38,7 +40,8 @@ test('a browser has another disk: neither sees what the other writes', async ({
   );
   await done;
   expect(existsSync(place)).toBe(false);
-  await page.goto(`file://${place}/there.txt`);
+  // It may get its name a moment later.
+  await expect(() => page.goto(`file://${place}/there.txt`)).toPass({ timeout: 15_000 });
   expect(await page.textContent('body')).toBe('remote');
 
   // Another browser is another machine.
