@@ -9,6 +9,7 @@ import { connectToBrowser } from './cdp-connection.ts';
 import { assertPersistent, withoutEmulation } from './context-options.ts';
 import type { Loss } from './loss.ts';
 import type { RecordedLink } from './recorder.ts';
+import { noteUnreachedServers } from './unreached-servers.ts';
 import { watch } from './watchdog.ts';
 
 /** Playwright's connection to one leased browser. */
@@ -63,6 +64,11 @@ export async function openLink(
   const persistent = mode.persistent ? { clear: mode.clear } : null;
   const { browser, closed, close, cut } = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
   const defaultContext = browser.contexts()[0];
+  const openContext = async (contextOptions: BrowserContextOptions) => {
+    const context = await browser.newContext(contextOptions);
+    noteUnreachedServers(context, bridge, options.onNote);
+    return context;
+  };
   let loss: Loss | null = null;
   const watchdog = watch(browser, (seconds) => {
     loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
@@ -85,10 +91,10 @@ export async function openLink(
         else assertPersistent(given, 'newContext');
         if ((given.httpCredentials ?? use.httpCredentials) && !taken) options.onNote(CREDENTIALS_STAY);
       }
-      if (!keepsIdentity(options.identity, lease.type)) return await browser.newContext(given);
+      if (!keepsIdentity(options.identity, lease.type)) return await openContext(given);
       const { kept, dropped } = withoutEmulation(given, use);
       if (dropped.length > 0) options.onNote(droppedNote(lease.type, dropped));
-      return await browser.newContext(kept);
+      return await openContext(kept);
     },
     observedBytes: () => meter?.total() ?? null,
     lost: () => loss,

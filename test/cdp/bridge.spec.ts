@@ -233,6 +233,45 @@ test("the user's own routes, listeners and headers", async ({ bridged, dev }) =>
   });
 });
 
+test('HAR files: recorded from the server, replayed without it, updated', async ({ bridged, dev }, testInfo) => {
+  const path = testInfo.outputPath('dev.har');
+  const recording = await bridged('<loopback>', { recordHar: { path } });
+  const page = await recording.newPage();
+  await page.goto(dev.url);
+  const echo = () => fetch('/echo', { method: 'POST', body: 'recorded' }).then((answer) => answer.text());
+  const recorded = await page.evaluate(echo);
+  await recording.close();
+  const { entries } = JSON.parse(readFileSync(path, 'utf8')).log;
+  // Playwright says nothing of the browser's own request for an icon.
+  const seen = dev.requests
+    .map(({ path }) => path)
+    .filter((path) => path !== '/favicon.ico')
+    .sort();
+  expect(entries.map(({ request }: { request: { url: string } }) => new URL(request.url).pathname).sort()).toEqual(
+    seen,
+  );
+
+  const replaying = await bridged();
+  await replaying.routeFromHAR(path, { notFound: 'fallback' });
+  const replayed = await replaying.newPage();
+  dev.requests.length = 0;
+  await replayed.goto(dev.url);
+  expect(await replayed.evaluate('window.app')).toBe('loaded');
+  expect(await replayed.evaluate(echo)).toBe(recorded);
+  expect(dev.requests.filter(({ path }) => path !== '/favicon.ico')).toEqual([]);
+  // What the file does not have comes from the server.
+  expect(await replayed.evaluate(async () => (await fetch('/status?code=404')).text())).toBe('status 404');
+
+  const updating = await bridged();
+  const updated = testInfo.outputPath('updated.har');
+  await updating.routeFromHAR(updated, { update: true, url: '**/echo' });
+  const updatingPage = await updating.newPage();
+  await updatingPage.goto(dev.url);
+  await updatingPage.evaluate(echo);
+  await updating.close();
+  expect(JSON.parse(readFileSync(updated, 'utf8')).log.entries).toMatchObject([{ request: { method: 'POST' } }]);
+});
+
 test('the server sees the headers that it sees without a bridge', async ({ bridged, dev, start, connect }) => {
   const { api } = await start({ allowLoopback: true });
   const direct = await (await connect((await api.create()).body.cdpUrl)).newContext();

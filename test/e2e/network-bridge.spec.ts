@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { findChromium } from 'poolwright/emulator';
 import { startDevServer } from '../cdp/support/dev-server.ts';
 import { PLAYWRIGHTS, type PlaywrightVersion } from './harness/consumer.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { reportedTests, runPlaywright } from './harness/run-playwright.ts';
 import { startService } from './harness/service.ts';
+import { suite, wrappedConfig } from './harness/suites.ts';
 
 /** The service's browsers cannot reach this machine's loopback, and the suite's own server is there. */
 
@@ -88,6 +92,11 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       const off = await runPlaywright(consumer, ['--grep=reaches'], { ...env, OPTIONS: '{"exposeNetwork":""}' });
       expect(off.code).toBe(1);
       expect(off.output).toContain('net::ERR_');
+      // Once, however many requests and tests.
+      const hint = off.output.match(/poolwright: .* was not reached: .*/g);
+      expect(hint).toEqual([expect.stringContaining(`${dev.url} was not reached`)]);
+      expect(hint?.[0]).toContain("`exposeNetwork: '<loopback>'`");
+      expect(run.output).not.toContain('was not reached');
       const asked = dev.requests.length;
       const other = `{"exposeNetwork":"localhost:${secure.port}"}`;
       const elsewhere = await runPlaywright(consumer, ['--grep=reaches|certificate'], { ...env, OPTIONS: other });
@@ -104,4 +113,47 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       await Promise.all([service.stop(), dev.close(), secure.close()]);
     }
   });
+}
+
+const SERVER = `
+import { createServer } from 'node:http';
+createServer((request, response) => response.setHeader('content-type', 'text/html').end('<h1>Mine</h1>'))
+  .listen(Number(process.env.PORT), '127.0.0.1');
+`;
+
+for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
+  test(`a webServer and the embedded emulator go together: Playwright ${version}`, async ({ newConsumer }) => {
+    const port = await freePort();
+    const consumer = await newConsumer(version);
+    await consumer.write({
+      'server.mjs': SERVER,
+      'playwright.config.ts': wrappedConfig(
+        '{}',
+        "webServer: { command: 'node server.mjs', port: Number(process.env.PORT) },",
+      ),
+      'tests/own.spec.ts': suite(`
+        test('own server', async ({ page }) => {
+          await page.goto('/');
+          await expect(page.locator('h1')).toHaveText('Mine');
+        });`),
+    });
+    const env = {
+      PORT: String(port),
+      SITE_URL: `http://localhost:${port}`,
+      POOLWRIGHT_CHROMIUM: (await findChromium()).path,
+    };
+    const run = await runPlaywright(consumer, [], env);
+    expect(run.code, run.output).toBe(0);
+    expect(run.output).toContain('through the emulator of the service');
+    expect(run.output).toContain('1 passed');
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -104,9 +104,9 @@ test('auto lists loopback when the suite is there, and nothing otherwise', () =>
     expect(exposedNetwork(option, { webServer: null })).toBe('');
     expect(exposedNetwork(option, { webServer: { port: 3000 } })).toBe('<loopback>');
     expect(exposedNetwork(option, { webServer: { url: 'https://127.0.0.1:1/health' } })).toBe('<loopback>');
-    expect(exposedNetwork(option, { baseURL: 'http://a.example', webServer: [{ url: 'http://b.example' }, {}] })).toBe(
-      '',
-    );
+    expect(exposedNetwork(option, { baseURL: 'http://a.example', webServer: [{ url: 'http://b.example' }] })).toBe('');
+    expect(exposedNetwork(option, { webServer: [{ url: 'http://b.example' }, {}] })).toBe('<loopback>');
+    expect(exposedNetwork(option, { webServer: [] })).toBe('');
     expect(exposedNetwork(option, { webServer: [{ url: 'http://b.example' }, { port: 80 }] })).toBe('<loopback>');
   }
   expect(exposedNetwork('', { baseURL: 'http://localhost:3000' })).toBe('');
