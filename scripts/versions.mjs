@@ -11,8 +11,11 @@ import { main } from './playwright.mjs';
  */
 const PLAYWRIGHTS = ['1.48', '1.52', '1.56', '1.60', '1.62', 'latest'];
 const NODES = ['22', '24'];
-/** Untouched suites, the fixture, handover, deaths, rollover, and files. */
-const SPECS = ['untouched-suite', 'session-fixture', 'reuse', 'nothing-left', 'lease-time'];
+/** Untouched suites, the fixture, handover, deaths, rollover, contexts, identity, the bridge, and files. */
+const SPECS = [
+  ...['untouched-suite', 'session-fixture', 'reuse', 'nothing-left', 'lease-time'],
+  ...['persistent-context', 'identity', 'network-bridge', 'vite', 'files', 'link'],
+];
 const TESTS = 'Playwright latest|reuse:|hands the healthy|SIGKILL of a worker|Ctrl-C|rollover|before the first worker';
 
 const PAGE = join('docs', 'versions.md');

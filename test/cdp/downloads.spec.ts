@@ -7,11 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { chromium, type Download, type Page } from 'playwright-core';
+import { hasOwnDisks } from '../emulator/support/own-disks.ts';
 import { test as base, type CdpFixtures, expect } from './support/fixtures.ts';
 
 /** Downloads from a browser that has another disk. */
 
-base.skip(process.platform !== 'linux', 'a browser with a disk of its own needs Linux');
+base.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
 
 const BIG = randomFillSync(Buffer.alloc(30_000_001));
 

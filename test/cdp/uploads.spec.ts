@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { hasOwnDisks } from '../emulator/support/own-disks.ts';
 import { expect, test } from './support/fixtures.ts';
 
 /** Uploads from this machine's disk to a browser that has another one. */
 
-test.skip(process.platform !== 'linux', 'a browser with a disk of its own needs Linux');
+test.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
 
 const INPUT = `
   document.body.innerHTML = '<input type=file multiple>';

@@ -9,7 +9,7 @@ export interface BrowserDisk {
   /** The command that starts a program there. */
   wrap(command: Command): Command;
   /** To be called when the browser runs. */
-  started(): void;
+  started(): Promise<void>;
   /** To be called when the browser is gone. */
   remove(): Promise<void>;
 }
@@ -63,7 +63,7 @@ class SharedDisk implements BrowserDisk {
     return { ...command, env: { ...env, TMPDIR: this.#temporary } };
   }
 
-  started(): void {
+  async started(): Promise<void> {
     // Nothing is held for it.
   }
 

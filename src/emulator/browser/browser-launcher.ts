@@ -29,6 +29,8 @@ export class BrowserLauncher implements Launcher {
   readonly #options: LauncherOptions;
   readonly #alive = new Set<BrowserProcess>();
   readonly #disks: BrowserDisks;
+  /** Disks that are being made: processes of ours that are no browser's yet. */
+  readonly #making = new Set<Promise<unknown>>();
   #userAgent: Promise<string> | undefined;
   #stopped = false;
 
@@ -67,12 +69,12 @@ export class BrowserLauncher implements Launcher {
       const extensions = (await packing) ?? [];
       const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
       const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra };
-      disk = await this.#disks.make({ profileFolder, executable, extraArguments });
+      disk = await this.#makeDisk({ profileFolder, executable, extraArguments });
       const command = { file: executable, args: chromiumArguments(spec, context), env: chromiumEnvironment(spec) };
       child = this.#spawn(disk.wrap(command));
       const devtools = await abortable(this.#start(child, spec, extensions), signal);
       isReady = true;
-      disk.started();
+      await disk.started();
       void child.exited.then(stop); // one that crashed leaves no proxy and no folder
       const { exited, pid } = child;
       const started = child;
@@ -98,6 +100,7 @@ export class BrowserLauncher implements Launcher {
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all([...this.#alive].map((child) => child.stop()));
+    await Promise.allSettled(this.#making);
     await this.#options.profiles.removeAll();
   }
 
@@ -108,8 +111,21 @@ export class BrowserLauncher implements Launcher {
     return devtools;
   }
 
+  /** Until it is removed again, should the emulator be stopped meanwhile. */
+  #makeDisk(needs: Parameters<BrowserDisks['make']>[0]): Promise<BrowserDisk> {
+    const making = this.#disks.make(needs).then(async (disk) => {
+      if (!this.#stopped) return disk;
+      await disk.remove();
+      throw stopped();
+    });
+    this.#making.add(making);
+    const done = () => this.#making.delete(making);
+    making.then(done, done);
+    return making;
+  }
+
   #spawn(command: Command): BrowserProcess {
-    if (this.#stopped) throw new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
+    if (this.#stopped) throw stopped();
     const child = new BrowserProcess(command);
     this.#alive.add(child);
     void child.exited.then(() => this.#alive.delete(child));
@@ -138,6 +154,10 @@ export class BrowserLauncher implements Launcher {
       await profiles.remove(profileFolder);
     }
   }
+}
+
+function stopped(): EmulatorError {
+  return new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
 }
 
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

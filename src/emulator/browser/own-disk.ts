@@ -72,13 +72,18 @@ export class OwnDisk {
   }
 
   /** To be called when the browser runs. */
-  started(): void {
-    this.#holder.stdin?.destroy();
+  async started(): Promise<void> {
+    const { exitCode, signalCode, pid } = this.#holder;
+    // One that could not be started does not end, either.
+    if (exitCode !== null || signalCode !== null || pid === undefined) return;
+    const ended = once(this.#holder, 'exit');
+    this.#holder.kill('SIGKILL');
+    await ended;
   }
 
   /** To be called when the browser is gone. */
   async remove(): Promise<void> {
-    this.started();
+    await this.started();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
   }
 
