@@ -74,6 +74,8 @@ test('an extension is uploaded, runs in sessions under the ID that the API names
   const isolated = await (await connect(session.cdpUrl as string)).newPage();
   await isolated.goto(site.url);
   expect(await isolated.evaluate('document.documentElement.dataset.probe')).toBeUndefined();
+  // To the next client that connects, it would be a page of the browser's own context.
+  await isolated.context().close();
 
   const replaced = await client.replaceExtension(extensionId, await probeExtension({ version: '2.0' }));
   expect(replaced).toEqual({ ...extension, version: '2.0', updatedAt: expect.any(String) });

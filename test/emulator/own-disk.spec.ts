@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from './support/fixtures.ts';
 import { hasOwnDisks } from './support/own-disks.ts';
@@ -54,6 +55,26 @@ test('a browser has another disk: neither sees what the other writes', async ({
   expect(site.url).toContain('127.0.0.1');
 });
 
+for (const [name, parent] of Object.entries({ 'the temporary folder': tmpdir(), 'another place': homedir() })) {
+  test(`an emulator that was started in ${name} gives a browser another disk`, async ({ start, connect }) => {
+    test.skip(!hasOwnDisks, WHY);
+    const project = await mkdtemp(join(parent, '.poolwright-test-'));
+    const here = process.cwd();
+    process.chdir(project);
+    try {
+      const lines: string[] = [];
+      const emulator = await start({ onLog: (line) => lines.push(line) });
+      const page = await (await connect((await emulator.api.create()).body.cdpUrl)).newPage();
+      expect(lines.join('\n')).not.toContain('share');
+      await writeFile('here.html', '');
+      await expect(page.goto(`file://${project}/here.html`)).rejects.toThrow('ERR_FILE_NOT_FOUND');
+    } finally {
+      process.chdir(here);
+      await rm(project, { recursive: true });
+    }
+  });
+}
+
 test('nothing is left of it, however the browser ends', async ({ start }) => {
   test.skip(!hasOwnDisks, WHY);
   const emulator = await start();
@@ -94,4 +115,23 @@ test('where the system does not allow it, that is said once, and nothing is left
   for (const pid of emulator.browserPids()) process.kill(pid, 'SIGKILL');
   await emulator.stop();
   expect(leftovers()).toEqual([]);
+});
+
+test('a temporary folder that lies too deep for a socket does not keep a browser from starting', async ({
+  start,
+  folder,
+}) => {
+  const { PATH, TMPDIR } = process.env;
+  const deep = join(folder, 'a'.repeat(15));
+  await mkdir(deep);
+  process.env.TMPDIR = deep;
+  try {
+    const emulator = await start();
+    process.env.PATH = folder; // no unshare in it
+    expect(await emulator.api.create()).toMatchObject({ status: 200 });
+    await emulator.stop();
+  } finally {
+    Object.assign(process.env, { PATH, TMPDIR });
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+  }
 });

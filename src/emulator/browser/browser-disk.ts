@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { type Command, OwnDisk } from './own-disk.ts';
 
+/** Below what Chromium's singleton socket (45 characters further down) must have in an address: 104 characters on macOS. */
+const LONGEST_TEMPORARY = 104 - 1 - '/org.chromium.Chromium.XXXXXX/SingletonSocket'.length;
+
 /** Where one browser's files are. */
 export interface BrowserDisk {
   /** The command that starts a program there. */
@@ -60,6 +63,8 @@ class SharedDisk implements BrowserDisk {
   }
 
   wrap({ env, ...command }: Command): Command {
+    // Chromium aborts when it cannot bind its socket. It has the machine's own folder then, whatever is left there.
+    if (this.#temporary.length > LONGEST_TEMPORARY) return { env, ...command };
     return { ...command, env: { ...env, TMPDIR: this.#temporary } };
   }
 

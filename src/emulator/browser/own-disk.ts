@@ -53,8 +53,11 @@ export class OwnDisk {
     const disk = new OwnDisk(folder, holder);
     try {
       await disk.#begin();
-      for (const [index, hidden] of (await hiddenFolders()).entries()) {
-        await disk.#replace(hidden, join(folder, String(index)), visible);
+      // The one that the others' replacements lie in comes last: they cannot be reached any more once it is replaced.
+      const hiddenLast = (path: string) => Number(isInside(folder, path));
+      const hidden = (await hiddenFolders()).sort((a, b) => hiddenLast(a) - hiddenLast(b));
+      for (const [index, path] of hidden.entries()) {
+        await disk.#replace(path, join(folder, String(index)), visible);
       }
       return disk;
     } catch (error) {
