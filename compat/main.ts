@@ -137,6 +137,9 @@ async function runUiMode(way: Way): Promise<string> {
       await page.goto(address);
       break;
     }
+    // Only the first project is shown, until one asks for another.
+    await page.getByText('Projects:').click();
+    await page.getByRole('checkbox', { name: 'suite' }).check();
     await page.getByPlaceholder(/^Filter \(/).fill('locators, clicks');
     await page.getByText('locators, clicks, keyboard').first().waitFor();
     await page.getByTitle(/^Run all/).click();
