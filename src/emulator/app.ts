@@ -29,9 +29,15 @@ export function createApp(state: EmulatorState, log: (line: string) => void, fau
   app.route('/v1/browser', extensionRoutes());
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
   // A description holds nothing of a workspace: it is served without a key.
-  app.doc('/doc', {
-    openapi: '3.0.3',
-    info: { title: 'Browser Session Service (poolwright emulator)', version: '1.0.0' },
+  // 3.1, because 3.0 has no way to say that a field may hold anything, null included.
+  app.doc31('/doc', {
+    openapi: '3.1.0',
+    info: {
+      title: 'Browser Session Service (poolwright emulator)',
+      version: '1.0.0',
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    servers: [{ url: '/' }],
   });
   app.notFound((c) => c.json({ error: 'Not found' }, 404));
   app.onError(answerError(log));

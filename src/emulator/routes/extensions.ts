@@ -43,6 +43,7 @@ const uploading = [requireAccess, requireForm, limitBody];
 const errors = errorResponses(400, 401, 403, 404);
 
 const uploadExtension = createRoute({
+  operationId: 'uploadExtension',
   method: 'post',
   path: '/extensions',
   summary: 'Upload an extension',
@@ -53,6 +54,7 @@ const uploadExtension = createRoute({
 });
 
 const replaceExtension = createRoute({
+  operationId: 'replaceExtension',
   method: 'put',
   path: '/extensions/{extensionId}',
   summary: 'Replace an extension with a new ZIP',
@@ -63,6 +65,7 @@ const replaceExtension = createRoute({
 });
 
 const listExtensions = createRoute({
+  operationId: 'listExtensions',
   method: 'get',
   path: '/extensions',
   summary: 'List extensions',
@@ -72,6 +75,7 @@ const listExtensions = createRoute({
 });
 
 const getExtension = createRoute({
+  operationId: 'getExtension',
   method: 'get',
   path: '/extensions/{extensionId}',
   summary: 'Get an extension',
@@ -82,6 +86,7 @@ const getExtension = createRoute({
 });
 
 const deleteExtension = createRoute({
+  operationId: 'deleteExtension',
   method: 'delete',
   path: '/extensions/{extensionId}',
   summary: 'Delete an extension',

@@ -15,6 +15,7 @@ const byPoolId = z.object({ poolId });
 const errors = errorResponses(400, 401, 403, 404, 409);
 
 const acquire = createRoute({
+  operationId: 'acquireBrowser',
   method: 'post',
   path: '/pools/{poolId}/acquire',
   summary: 'Lease a ready browser',
@@ -25,6 +26,7 @@ const acquire = createRoute({
 });
 
 const release = createRoute({
+  operationId: 'releaseBrowser',
   method: 'post',
   path: '/pools/{poolId}/release',
   summary: 'Release a leased browser',

@@ -22,6 +22,7 @@ const listQuery = z.object({
 });
 
 const createSession = createRoute({
+  operationId: 'createSession',
   method: 'post',
   path: '/session',
   summary: 'Create a session',
@@ -34,6 +35,7 @@ const createSession = createRoute({
 });
 
 const getSession = createRoute({
+  operationId: 'getSession',
   method: 'get',
   path: '/session',
   summary: 'Get a session',
@@ -43,6 +45,7 @@ const getSession = createRoute({
 });
 
 const updateSession = createRoute({
+  operationId: 'updateSession',
   method: 'patch',
   path: '/session',
   summary: 'Update a session',
@@ -53,6 +56,7 @@ const updateSession = createRoute({
 });
 
 const stopSession = createRoute({
+  operationId: 'stopSession',
   method: 'delete',
   path: '/session',
   summary: 'Stop a session',
@@ -62,6 +66,7 @@ const stopSession = createRoute({
 });
 
 const listSessions = createRoute({
+  operationId: 'listSessions',
   method: 'get',
   path: '/sessions',
   summary: 'List sessions, newest first',
