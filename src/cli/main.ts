@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
+import { addAccountCommand } from './account.ts';
 import { addDoctorCommand } from './doctor/index.ts';
 import { addEmulatorCommand } from './emulator.ts';
 import { addExtensionsCommand } from './extensions.ts';
 import { reportFailure } from './failure.ts';
 import { addIpsCommand } from './ips.ts';
+import { addPoolsCommand } from './pools.ts';
 import { addProfilesCommand } from './profiles.ts';
 import { addSessionsCommand } from './sessions.ts';
 import { addSweepCommand } from './sweep.ts';
@@ -18,10 +20,12 @@ const program = new Command('poolwright')
   .showHelpAfterError('(add --help for the options)')
   .exitOverride();
 
+addAccountCommand(program);
 addDoctorCommand(program);
 addEmulatorCommand(program);
 addExtensionsCommand(program);
 addIpsCommand(program);
+addPoolsCommand(program);
 addProfilesCommand(program);
 addSessionsCommand(program);
 addSweepCommand(program);
