@@ -43,8 +43,8 @@ export function leaseRoutes(state: EmulatorState) {
       const { waitMs = LIMITS.waitMs.default } = c.req.valid('json');
       const { leaseId, session } = await pool.acquire(waitMs, c.req.raw.signal);
       const { sessionId } = session;
-      const body = { leaseId, sessionId, poolId: pool.id, cdpUrl: state.cdpUrl(session) };
-      return c.json({ ...body, session: sessionJson(session, state) }, 200);
+      const answer = sessionJson(session, state, c.req.header('Host'));
+      return c.json({ leaseId, sessionId, poolId: pool.id, cdpUrl: answer.cdpUrl, session: answer }, 200);
     })
     .openapi(release, async (c) => {
       const pool = c.var.workspace.pool(c.req.valid('param').poolId);
