@@ -1,16 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { FullConfig, Reporter, Suite } from '@playwright/test/reporter';
-import { runRecord } from '../broker/run-record.ts';
+import { join, resolve } from 'node:path';
+import type { FullConfig, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
+import { readRecord, recordText, writeWhole } from '../broker/record-file.ts';
+import type { RunRecord } from '../broker/run-record.ts';
 import { fetchAhead } from './fetch-ahead.ts';
 import { printSummary, reportSummaryHere } from './summary.ts';
+import { TestResults } from './test-results.ts';
+
+export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../broker/run-record.ts';
 
 /**
- * Has browsers fetched for the workers that Playwright is starting, and prints the summary when the run is over. Added by `withHostedBrowsers`.
+ * Has browsers fetched for the workers that Playwright is starting, and when the run is over completes its record and
+ * prints the summary. Added by `withHostedBrowsers`; in `playwright merge-reports` it works from the attachments.
  */
 export default class PoolwrightReporter implements Reporter {
+  private readonly startedAt = new Date();
   private folder: string | null = null;
-  private startedAt = Date.now();
+  private results: TestResults | null = null;
 
   constructor() {
     reportSummaryHere();
@@ -23,24 +28,28 @@ export default class PoolwrightReporter implements Reporter {
 
   onBegin(config: FullConfig, suite: Suite): void {
     void fetchAhead(config, suite);
-    this.startedAt = Date.now();
-    const outputDir = config.projects[0]?.outputDir;
-    this.folder = outputDir === undefined ? null : join(outputDir, 'poolwright');
+    this.folder = join(config.projects[0]?.outputDir ?? resolve('test-results'), 'poolwright');
+    this.results = new TestResults(config.rootDir);
   }
 
-  /** The global teardown has written the record by now. */
-  onEnd(): void {
-    if (this.folder === null) return;
-    const record = readRecord(join(this.folder, 'run.json'));
-    if (record && Date.parse(record.endedAt) >= this.startedAt) printSummary(record, this.folder);
+  onTestEnd(test: TestCase, result: TestResult): void {
+    this.results?.add(test, result);
   }
-}
 
-/** Null when there is none: no project of the run was hosted, or the run ended before its setup did. */
-function readRecord(file: string) {
-  try {
-    return runRecord.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    return null;
+  /** The global teardown has written the broker's record by now. */
+  async onEnd(): Promise<void> {
+    const record = this.record();
+    if (this.folder === null || record === null) return;
+    await writeWhole(join(this.folder, 'run.json'), recordText(record));
+    printSummary(record, this.folder);
+  }
+
+  /** Null when no test of the run used a hosted browser, and none was asked for. */
+  private record(): RunRecord | null {
+    if (this.folder === null || this.results === null) return null;
+    const written = readRecord(this.folder);
+    // One from before this run is none of its own.
+    if (written && Date.parse(written.startedAt) >= this.startedAt.getTime()) return this.results.complete(written);
+    return this.results.fromAttachments(this.startedAt, new Date());
   }
 }

@@ -25,11 +25,11 @@ export function printSummary(record: RunRecord, folder: string): void {
 export function summaryLines(record: RunRecord, file: string): string[] {
   const { sessions } = record;
   const tests = sum(sessions, (session) => session.testsServed);
-  const waits = sessions.map((session) => session.waitMs).sort((a, b) => a - b);
+  const waits = sessions.flatMap(({ waitMs }) => waitMs ?? []).sort((a, b) => a - b);
   const pooled = sessions.filter((session) => session.source === 'pool').length;
   const lines = [
     `poolwright: ${tests} ${plural(tests, 'test')} on ${sessions.length} hosted ${plural(sessions.length, 'browser')}`,
-    `  from      ${pooled} leased, ${sessions.length - pooled} created (${record.service})`,
+    `  from      ${pooled} leased, ${sessions.length - pooled} created (${record.service ?? 'from blob reports'})`,
   ];
   if (waits.length > 0)
     lines.push(`  waited    median ${seconds(middle(waits))}, longest ${seconds(waits.at(-1) ?? 0)}`);
@@ -37,7 +37,7 @@ export function summaryLines(record: RunRecord, file: string): string[] {
   const failures = sessions.flatMap((session) => session.infrastructureFailures);
   for (const failure of failures) lines.push(`  browser lost: ${failure}`);
   for (const failure of new Set(record.leaseFailures)) lines.push(`  no browser: ${failure}`);
-  for (const session of sessions.filter((one) => !one.endConfirmed)) {
+  for (const session of sessions.filter((one) => one.endConfirmed === false)) {
     lines.push(
       `  NOT CONFIRMED ENDED: session ${session.sessionId}. Stop it: npx poolwright sessions stop ${session.sessionId}`,
     );
