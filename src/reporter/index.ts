@@ -3,10 +3,13 @@ import type { FullConfig, Reporter, Suite, TestCase, TestResult } from '@playwri
 import { readRecord, recordText, writeWhole } from '../broker/record-file.ts';
 import type { RunRecord } from '../broker/run-record.ts';
 import { fetchAhead } from './fetch-ahead.ts';
+import { htmlReportFrom } from './html-report.ts';
 import { printSummary, reportSummaryHere } from './summary.ts';
 import { TestResults } from './test-results.ts';
+import { timelinePage } from './timeline/timeline-page.ts';
 
 export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../broker/run-record.ts';
+export { timelinePage } from './timeline/timeline-page.ts';
 
 /**
  * Has browsers fetched for the workers that Playwright is starting, and when the run is over completes its record and
@@ -16,6 +19,7 @@ export default class PoolwrightReporter implements Reporter {
   private readonly startedAt = new Date();
   private folder: string | null = null;
   private results: TestResults | null = null;
+  private report: string | null = null;
 
   constructor() {
     reportSummaryHere();
@@ -30,6 +34,7 @@ export default class PoolwrightReporter implements Reporter {
     void fetchAhead(config, suite);
     this.folder = join(config.projects[0]?.outputDir ?? resolve('test-results'), 'poolwright');
     this.results = new TestResults(config.rootDir);
+    this.report = htmlReportFrom(this.folder, config);
   }
 
   onTestEnd(test: TestCase, result: TestResult): void {
@@ -41,6 +46,7 @@ export default class PoolwrightReporter implements Reporter {
     const record = this.record();
     if (this.folder === null || record === null) return;
     await writeWhole(join(this.folder, 'run.json'), recordText(record));
+    await writeWhole(join(this.folder, 'timeline.html'), timelinePage(record, this.report));
     printSummary(record, this.folder);
   }
 
