@@ -7,6 +7,7 @@ import { addExtensionsCommand } from './extensions.ts';
 import { reportFailure } from './failure.ts';
 import { addIpsCommand } from './ips.ts';
 import { addProfilesCommand } from './profiles.ts';
+import { addReportCommand } from './report.ts';
 import { addSessionsCommand } from './sessions.ts';
 import { addSweepCommand } from './sweep.ts';
 
@@ -23,6 +24,7 @@ addEmulatorCommand(program);
 addExtensionsCommand(program);
 addIpsCommand(program);
 addProfilesCommand(program);
+addReportCommand(program);
 addSessionsCommand(program);
 addSweepCommand(program);
 

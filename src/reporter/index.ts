@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
 import { readRecord } from '../broker/record-file.ts';
 import type { RunRecord } from '../broker/run-record.ts';
@@ -27,7 +28,7 @@ export interface PoolwrightReporterOptions {
 export default class PoolwrightReporter implements Reporter {
   private readonly startedAt = new Date();
   private readonly budget: Budget;
-  private run: { folder: string; report: string | null; results: TestResults } | null = null;
+  private run: { config: FullConfig; results: TestResults } | null = null;
 
   /** @throws OptionsError for a wrong budget. Playwright adds options of its own. */
   constructor({ budget }: PoolwrightReporterOptions = {}) {
@@ -42,8 +43,7 @@ export default class PoolwrightReporter implements Reporter {
 
   onBegin(config: FullConfig, suite: Suite): void {
     void fetchAhead(config, suite);
-    const folder = join(config.projects[0]?.outputDir ?? resolve('test-results'), 'poolwright');
-    this.run = { folder, report: htmlReportFrom(folder, config), results: new TestResults(config.rootDir) };
+    this.run = { config, results: new TestResults(config.rootDir) };
   }
 
   onTestEnd(test: TestCase, result: TestResult): void {
@@ -52,20 +52,28 @@ export default class PoolwrightReporter implements Reporter {
 
   /** The global teardown has written the broker's record by now. */
   async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
-    const record = this.record();
-    if (this.run === null || record === null) return {};
-    const { folder, report } = this.run;
+    const end = this.run && this.recordOf(this.run);
+    if (!this.run || !end?.record) return {};
+    const { folder, record } = end;
+    const report = htmlReportFrom(folder, this.run.config);
     const exceeded = await publish(record, { folder, report, budget: this.budget });
     return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
   }
 
-  /** Null when no test of the run used a hosted browser, and none was asked for. */
-  private record(): RunRecord | null {
-    if (this.run === null) return null;
-    const { folder, results } = this.run;
+  /** The record is null when no test of the run used a hosted browser, and none was asked for. */
+  private recordOf({ config, results }: { config: FullConfig; results: TestResults }): {
+    folder: string;
+    record: RunRecord | null;
+  } {
+    const outputDir = config.projects[0]?.outputDir ?? resolve('test-results');
+    const folder = join(outputDir, 'poolwright');
     const written = readRecord(folder);
     // One from before this run is none of its own.
-    if (written && Date.parse(written.startedAt) >= this.startedAt.getTime()) return results.complete(written);
-    return results.fromAttachments(this.startedAt, new Date());
+    if (written && Date.parse(written.startedAt) >= this.startedAt.getTime()) {
+      return { folder, record: results.complete(written) };
+    }
+    // Blobs that are merged name the output folder of the machine that ran the tests.
+    const here = existsSync(dirname(outputDir)) ? folder : resolve('test-results', 'poolwright');
+    return { folder: here, record: results.fromAttachments() };
   }
 }

@@ -3,7 +3,8 @@ import { recordText, writeWhole } from '../broker/record-file.ts';
 import type { RunRecord } from '../broker/run-record.ts';
 import type { Budget } from '../options/budget.ts';
 import { checkBudget } from './budget.ts';
-import { summaryLines } from './summary.ts';
+import { reportToGitHub } from './github.ts';
+import { type SummaryFiles, summaryLines } from './summary.ts';
 import { timelinePage } from './timeline/timeline-page.ts';
 
 /** What a run leaves: record, timeline, summary. */
@@ -16,19 +17,27 @@ export interface PublishOptions {
   budget: Budget;
 }
 
+/** Writes record and timeline; answers where they are, seen from the working directory. */
+export async function writeReport(record: RunRecord, folder: string, report: string | null): Promise<SummaryFiles> {
+  const files = { record: join(folder, 'run.json'), timeline: join(folder, 'timeline.html') };
+  await writeWhole(files.record, recordText(record));
+  await writeWhole(files.timeline, timelinePage(record, report));
+  return { record: relative('', files.record), timeline: relative('', files.timeline) };
+}
+
 /** Writes the files and prints the summary; answers what of the budget was exceeded, one line each. */
 export async function publish(record: RunRecord, { folder, report, budget }: PublishOptions): Promise<string[]> {
-  const files = { record: join(folder, 'run.json'), timeline: join(folder, 'timeline.html') };
+  const { exceeded, unknown } = checkBudget(record, budget);
+  const notes = [...unknown, ...exceeded];
+  let files: SummaryFiles | null = null;
   try {
-    await writeWhole(files.record, recordText(record));
-    await writeWhole(files.timeline, timelinePage(record, report));
+    files = await writeReport(record, folder, report);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(`poolwright: record and timeline could not be written: ${reason}\n`);
   }
-  const { exceeded, unknown } = checkBudget(record, budget);
-  const named = { record: relative('', files.record), timeline: relative('', files.timeline) };
+  const lines = [...summaryLines(record, files, notes), ...reportToGitHub(record, notes, process.env)];
   // To standard error: standard output may be a reporter's JSON.
-  process.stderr.write(`\n${summaryLines(record, named, [...unknown, ...exceeded]).join('\n')}\n`);
+  process.stderr.write(`\n${lines.join('\n')}\n`);
   return exceeded;
 }

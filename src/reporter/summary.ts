@@ -13,11 +13,11 @@ const LABELS = 10;
 /** Where the run's files are, as they are to be named. */
 export interface SummaryFiles {
   record: string;
-  timeline: string | null;
+  timeline: string;
 }
 
-/** The summary, one line an item. @param notes on the budget */
-export function summaryLines(record: RunRecord, files: SummaryFiles, notes: string[] = []): string[] {
+/** The summary, one line an item. @param files null: they could not be written @param notes on the budget */
+export function summaryLines(record: RunRecord, files: SummaryFiles | null, notes: string[] = []): string[] {
   const figures = figuresOf(record);
   return [
     headline(record, figures),
@@ -26,8 +26,7 @@ export function summaryLines(record: RunRecord, files: SummaryFiles, notes: stri
     ...namedLines('heaviest', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
     ...problems(figures).map((problem) => `  ${problem}`),
     ...notes.map((note) => `  ${note}`),
-    ...(files.timeline === null ? [] : [line('timeline', files.timeline)]),
-    line('record', files.record),
+    ...(files ? [line('timeline', files.timeline), line('record', files.record)] : []),
   ];
 }
 

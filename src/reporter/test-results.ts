@@ -46,7 +46,7 @@ export class TestResults {
    * What the attachments alone tell: all there is in `playwright merge-reports`, and after a broker that left no
    * record. Null when no test used a hosted browser.
    */
-  fromAttachments(startedAt: Date, endedAt: Date): RunRecord | null {
+  fromAttachments(): RunRecord | null {
     const sessions = new Map<string, WithBrowser[]>();
     for (const one of this.withBrowser()) {
       const { sessionId } = one.attachment;
@@ -58,8 +58,15 @@ export class TestResults {
       runId: null,
       service: null,
       shard: null,
-      startedAt: startedAt.toISOString(),
-      endedAt: endedAt.toISOString(),
+      startedAt:
+        this.withBrowser()
+          .map(({ attachment }) => attachment.startedAt)
+          .sort()[0] ?? '',
+      endedAt:
+        this.withBrowser()
+          .map(({ test }) => test.endedAt)
+          .sort()
+          .at(-1) ?? null,
       sessions: [...sessions.values()].flatMap(sessionFrom),
       leaseFailures: [],
       balance: null,
