@@ -35,4 +35,22 @@ export default defineConfig([
     dts: { entry: publicEntries },
   },
   { ...shared, entry: processEntries, format: ['esm'] },
+  // What runs in the browser of who looks at a timeline; it is put into the page as it is.
+  {
+    ...shared,
+    entry: { timeline: 'src/reporter/timeline/page/main.ts' },
+    format: ['iife'],
+    platform: 'browser',
+    target: 'es2023',
+    sourcemap: false,
+    shims: false,
+    minify: true,
+    outExtension: () => ({ js: '.js' }),
+  },
+  {
+    ...shared,
+    entry: { timeline: 'src/reporter/timeline/page/style.css' },
+    sourcemap: false,
+    minify: true,
+  },
 ]);

@@ -32,6 +32,8 @@ export const errorCodes = [
   'BROWSER_LOST',
   'BROKER_FAILED',
   'BROKER_LOST',
+  // What a run may use.
+  'BUDGET_EXCEEDED',
   // The emulator on this machine.
   'EMULATOR_NO_CHROMIUM',
   'EMULATOR_PORT_IN_USE',

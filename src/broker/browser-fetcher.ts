@@ -91,7 +91,7 @@ export class BrowserFetcher {
       });
       ledger.got(request, lease);
       log.info(`session ${lease.sessionId} from ${lease.source} for slot ${place.slot}`);
-      const held = heldBrowser(lease, request, plan, place, askedAt);
+      const held = heldBrowser(lease, request, plan, place, { at: askedAt, shard: run.shard });
       onFetched(held);
       return held;
     } catch (error) {

@@ -30,8 +30,14 @@ export interface HeldBrowser {
   ended: Promise<void> | null;
 }
 
+/** When a browser was asked for, and by which shard. */
+export interface Asked {
+  at: Date;
+  shard: SessionRecord['shard'];
+}
+
 /** A browser that the service has just given, not yet lent. */
-export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, place: Place, askedAt: Date): HeldBrowser {
+export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, place: Place, asked: Asked): HeldBrowser {
   return {
     lease,
     request,
@@ -47,12 +53,16 @@ export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, plac
       poolId: lease.poolId,
       servedBy: lease.servedBy,
       source: lease.source,
+      type: lease.type,
       project: place.project,
       parallelIndex: place.slot,
-      requestedAt: askedAt.toISOString(),
+      shard: asked.shard,
+      requestedAt: asked.at.toISOString(),
       startedAt: lease.startedAt.toISOString(),
+      lentAt: null,
+      endingAt: null,
       endedAt: null,
-      startMs: lease.startedAt.getTime() - askedAt.getTime(),
+      startMs: lease.startedAt.getTime() - asked.at.getTime(),
       waitMs: 0,
       endReason: null,
       endConfirmed: false,
@@ -61,6 +71,7 @@ export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, plac
       observedBytes: 0,
       bandwidthBytes: null,
       infrastructureFailures: [],
+      tests: [],
     },
   };
 }
@@ -77,6 +88,7 @@ export function claim(held: HeldBrowser, holder: Holder, place: Place, waitedMs:
   if (record.workersServed > 1) return;
   record.project = place.project;
   record.parallelIndex = place.slot;
+  record.lentAt = new Date().toISOString();
   record.waitMs = waitedMs;
 }
 
@@ -110,4 +122,5 @@ export function markEnding(held: HeldBrowser, reason: EndReason): void {
   if (held.idleTimer) clearTimeout(held.idleTimer);
   held.idleTimer = null;
   held.record.endReason = reason;
+  held.record.endingAt = new Date().toISOString();
 }

@@ -30,6 +30,8 @@ export interface RegistryOptions {
   log: Log;
   /** What the service said last instead of giving a browser, if that was lately. */
   trouble(): string | null;
+  /** Called when a record has changed. */
+  changed(): void;
 }
 
 /** How long the end of a run waits for requests already at the service, in ms. */
@@ -73,7 +75,10 @@ export class LeaseRegistry {
       log,
       trouble,
       ends: this.pendingOver.signal,
-      onFetched: (held) => this.browsers.set(held.lease.sessionId, held),
+      onFetched: (held) => {
+        this.browsers.set(held.lease.sessionId, held);
+        options.changed();
+      },
       onFailed: (error) => {
         if (endsTheRun(error)) this.close(error);
       },
@@ -83,7 +88,10 @@ export class LeaseRegistry {
       ledger,
       log,
       ends: this.endingOver.signal,
-      onEnded: () => this.gate.slotFreed(),
+      onEnded: () => {
+        this.gate.slotFreed();
+        options.changed();
+      },
     });
     this.notices = new WaitNotices(log);
     this.beat = setInterval(() => this.sayAlive(), BEAT_MS).unref();
@@ -153,12 +161,14 @@ export class LeaseRegistry {
   }
 
   /** Adds what a test used to its session's record. */
-  testUsed(usage: TestUsage): void {
-    const record = this.browsers.get(usage.sessionId)?.record;
+  testUsed({ sessionId, test }: TestUsage): void {
+    const record = this.browsers.get(sessionId)?.record;
     if (!record) return;
     record.testsServed += 1;
-    record.observedBytes += usage.observedBytes ?? 0;
-    if (usage.infrastructureFailure) record.infrastructureFailures.push(usage.infrastructureFailure);
+    record.observedBytes += test.observedBytes ?? 0;
+    if (test.infrastructureFailure) record.infrastructureFailures.push(test.infrastructureFailure);
+    record.tests.push(test);
+    this.options.changed();
   }
 
   /** Gives everything back and waits for the service's word on each. Safe to call again. */

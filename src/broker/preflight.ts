@@ -15,6 +15,8 @@ export interface PreflightOptions {
 export interface Preflight {
   /** `plan.concurrent_browsers`; null where the service does not say. */
   limit: number | null;
+  /** `balance_cents`; null where the service does not say. */
+  balance: number | null;
   /** One line each, for the user. */
   warnings: string[];
 }
@@ -51,7 +53,7 @@ export async function preflight({ client, workers, shard, plans }: PreflightOpti
     const warning = poolWarning(pool, wanted, many, plan.fallback);
     if (warning) warnings.push(warning);
   }
-  return { limit, warnings: warnings.map((warning) => `warning: ${warning}`) };
+  return { limit, balance: balance?.balance_cents ?? null, warnings: warnings.map((warning) => `warning: ${warning}`) };
 }
 
 function poolWarning(pool: Pool, wanted: number, many: string, fallback: LeasePlan['fallback']): string | null {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createPoolRequest, createSessionRequest, sessionTypes } from '../service/schemas/index.ts';
+import { testRecord } from './run-record.ts';
 
 /**
  * What goes over the broker's socket. A worker's connection is its claim on its browser: when it breaks without a
@@ -66,8 +67,7 @@ export const giveBackParams = z.object({
 /** What a worker tells about a test that used a browser. */
 export const testUsage = z.object({
   sessionId: z.string(),
-  observedBytes: z.number().nonnegative().nullable(),
-  infrastructureFailure: z.string().nullable(),
+  test: testRecord,
 });
 
 /** A line for the terminal that several workers may come to say. */

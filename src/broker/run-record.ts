@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** `<outputDir>/poolwright/run.json`: one record per session of a run. */
+/**
+ * `<outputDir>/poolwright/run.json`: what a run did with hosted browsers. Published as `schemas/run.schema.json`, which
+ * `npm run schema` writes from here. Times are ISO 8601, of the machine that ran the tests.
+ */
 
 export const endReasons = [
   'finished',
@@ -12,7 +15,30 @@ export const endReasons = [
   'rolled-over',
   'lost',
   'run-ended',
+  'broker-died',
 ] as const;
+
+export const testStatuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'] as const;
+
+const shard = z.object({ current: z.number().int(), total: z.number().int() }).nullable();
+const service = z.enum(['hosted', 'emulator']).nullable();
+
+/** One try of a test on one browser; a test that changed its browser half-way is with each. */
+export const testRecord = z.object({
+  id: z.string().describe("Playwright's ID of the test: `index.html#?testId=<id>` in its HTML report"),
+  title: z.string().describe('`describe › test`'),
+  file: z.string().describe("Relative to the config's `rootDir`, with `/`"),
+  line: z.number().int(),
+  project: z.string(),
+  parallelIndex: z.number().int().describe('Slot of the worker that ran it'),
+  retry: z.number().int().describe('0 for the first try'),
+  status: z.enum(testStatuses),
+  ok: z.boolean().describe('Whether that is what was expected of it (`test.fail()`)'),
+  startedAt: z.string(),
+  endedAt: z.string(),
+  observedBytes: z.number().nullable().describe("Bytes the test's pages moved; null without metering"),
+  infrastructureFailure: z.string().nullable().describe('Null, or why the browser was lost'),
+});
 
 export const sessionRecord = z.object({
   sessionId: z.string(),
@@ -20,40 +46,48 @@ export const sessionRecord = z.object({
   poolId: z.string().nullable(),
   servedBy: z.string().nullable(),
   source: z.enum(['pool', 'session']),
-  project: z.string(),
-  parallelIndex: z.number().int(),
-  /** ISO 8601. */
-  requestedAt: z.string(),
-  startedAt: z.string(),
-  endedAt: z.string().nullable(),
-  /** ms from asking the service for it to having it. */
-  startMs: z.number(),
-  /** ms its first worker waited for it; 0 where it was fetched ahead in time. */
-  waitMs: z.number(),
+  type: z.string().nullable().describe('Kind of browser; null where it is not known'),
+  project: z.string().describe('Of its first worker'),
+  parallelIndex: z.number().int().describe('Slot of its first worker'),
+  shard,
+  requestedAt: z.string().nullable().describe('When the service was asked for it'),
+  startedAt: z.string().describe('When the run had it'),
+  lentAt: z.string().nullable().describe('When its first worker got it'),
+  endingAt: z.string().nullable().describe('When the service was asked to end it'),
+  endedAt: z.string().nullable().describe('When the service had confirmed its end, or all tries were over'),
+  startMs: z.number().nullable().describe('ms from asking the service for it to having it'),
+  waitMs: z.number().nullable().describe('ms its first worker waited for it; 0 where it was fetched ahead in time'),
   endReason: z.enum(endReasons).nullable(),
-  /** Whether the service confirmed the stop or release. */
-  endConfirmed: z.boolean(),
+  endConfirmed: z.boolean().nullable().describe('Whether the service confirmed the stop or release'),
   testsServed: z.number().int(),
   workersServed: z.number().int(),
-  /** Bytes its tests' pages moved, as the browser reported them. */
-  observedBytes: z.number(),
-  /** Bytes by the service's own meter, asked for after the stop; null when it gave none. */
-  bandwidthBytes: z.number().nullable(),
+  observedBytes: z.number().describe("Bytes its tests' pages moved, as the browser reported them"),
+  bandwidthBytes: z.number().nullable().describe("The service's own figure, asked for after the stop; null: none"),
   infrastructureFailures: z.array(z.string()),
+  tests: z.array(testRecord),
 });
 
-export const runRecord = z.object({
-  schema: z.literal(1),
-  runId: z.string(),
-  service: z.enum(['hosted', 'emulator']),
-  shard: z.object({ current: z.number(), total: z.number() }).nullable(),
-  startedAt: z.string(),
-  endedAt: z.string(),
-  sessions: z.array(sessionRecord),
-  /** Failures to get a browser, one line each. */
-  leaseFailures: z.array(z.string()),
-});
+export const runRecord = z
+  .object({
+    schema: z.literal(1).describe('Version of this file; another one may have other fields'),
+    runId: z.string().nullable(),
+    service,
+    shard,
+    startedAt: z.string(),
+    endedAt: z.string().nullable().describe('Null while the run goes on, and when it died before its end'),
+    sessions: z.array(sessionRecord),
+    leaseFailures: z.array(z.string()).describe('Failures to get a browser, one line each'),
+    balance: z
+      .object({ startCents: z.number(), endCents: z.number() })
+      .nullable()
+      .describe("The workspace's balance before and after, whoever used it meanwhile; null where it is not known"),
+    merged: z
+      .array(z.object({ runId: z.string().nullable(), shard, startedAt: z.string(), endedAt: z.string().nullable() }))
+      .describe('What it was merged from; empty for the record of one run'),
+  })
+  .describe('What a run of poolwright did with hosted browsers');
 
 export type EndReason = (typeof endReasons)[number];
+export type TestRecord = z.infer<typeof testRecord>;
 export type SessionRecord = z.infer<typeof sessionRecord>;
 export type RunRecord = z.infer<typeof runRecord>;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +7,10 @@ import type { BrokerConfig } from './config.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 import { LeaseRegistry } from './lease-registry.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from './ledger.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
 import { preflight } from './preflight.ts';
+import { RunBook } from './run-book.ts';
 import type { RunRecord } from './run-record.ts';
 import { RunSweep } from './run-sweep.ts';
 import { SaidOnce } from './said-once.ts';
@@ -36,7 +36,6 @@ export interface BrokerRun {
  * browser (key, pools), then the socket.
  */
 export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
-  const startedAt = new Date().toISOString();
   const service = config.service.kind === 'emulator' ? await startEmulator(config) : config.service;
   const emulator = 'stop' in service ? service : null;
   const { baseURL, apiKey } = service;
@@ -53,11 +52,19 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const sweeping = emulator
     ? null
     : new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, self }, log);
-  const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble: () => overload.lately() });
+  const book = new RunBook(config, log);
+  const trouble = () => overload.lately();
+  const changed = () => book.changed();
+  const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble, changed });
+  book.registry = registry;
 
+  const endRun = async () => {
+    await Promise.all([registry.endAll(), sweeping?.end()]);
+    return await book.close(client);
+  };
   let finished: Promise<RunRecord> | null = null;
   const finish = () => {
-    finished ??= endRun(config, registry, sweeping, startedAt, log);
+    finished ??= endRun();
     return finished;
   };
 
@@ -77,7 +84,7 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
     for (const { plan } of projects) {
       plans.push({ plan, pool: typeof plan.pool === 'string' ? await registry.checkPool(plan.pool) : null });
     }
-    const { limit, warnings } = await preflight({
+    const { limit, balance, warnings } = await preflight({
       client,
       workers,
       // An emulator of the run's own is shared with no other shard.
@@ -85,6 +92,7 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
       plans,
     });
     registry.gate.limit = limit;
+    book.startCents = balance;
     notices.push(...warnings);
     const said = new SaidOnce(log);
     const say = (text: string) => said.say(text);
@@ -111,40 +119,4 @@ function ledgerOwner(
 async function startEmulator(config: BrokerConfig): Promise<EmbeddedEmulator> {
   const concurrentBrowsers = Math.max(10, config.workers * 2);
   return await startEmbeddedEmulator({ concurrentBrowsers, warmBrowserCap: 30 });
-}
-
-async function endRun(
-  config: BrokerConfig,
-  registry: LeaseRegistry,
-  sweeping: RunSweep | null,
-  startedAt: string,
-  log: Log,
-): Promise<RunRecord> {
-  await Promise.all([registry.endAll(), sweeping?.end()]);
-  const record: RunRecord = {
-    schema: 1,
-    runId: config.runId,
-    service: config.service.kind,
-    shard: config.shard,
-    startedAt,
-    endedAt: new Date().toISOString(),
-    sessions: registry.records,
-    leaseFailures: registry.failures,
-  };
-  if (config.recordFolder) {
-    try {
-      await writeRecord(config.recordFolder, record);
-    } catch (error) {
-      log.error('run.json could not be written', error);
-    }
-  }
-  return record;
-}
-
-/** Written beside and moved into place: a crash leaves the last complete file. */
-async function writeRecord(folder: string, record: RunRecord): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const file = join(folder, 'run.json');
-  await writeFile(`${file}.tmp`, `${JSON.stringify(record, null, 2)}\n`);
-  await rename(`${file}.tmp`, file);
 }

@@ -9,6 +9,7 @@ import { reportFailure } from './failure.ts';
 import { addIpsCommand } from './ips.ts';
 import { addPoolsCommand } from './pools.ts';
 import { addProfilesCommand } from './profiles.ts';
+import { addReportCommand } from './report.ts';
 import { addSessionsCommand } from './sessions.ts';
 import { addSweepCommand } from './sweep.ts';
 
@@ -27,6 +28,7 @@ addExtensionsCommand(program);
 addIpsCommand(program);
 addPoolsCommand(program);
 addProfilesCommand(program);
+addReportCommand(program);
 addSessionsCommand(program);
 addSweepCommand(program);
 

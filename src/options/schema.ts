@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createPoolRequest, createSessionRequest } from '../service/schemas/index.ts';
+import { type Budget, budgetOption } from './budget.ts';
 import type { ContextOption } from './context-mode.ts';
 import type { IdentityOption } from './identity.ts';
 import { NetworkRuleError, parseNetworkRules } from './network-rules.ts';
@@ -46,16 +47,17 @@ const projectFields = {
 /** Options of one project (`use.hosted`). */
 export const projectHostedOptions = z.strictObject(projectFields);
 
-/** Options of the run; the first three hold for every project of it. */
+/** Options of the run; the first four hold for every project of it. */
 export const hostedOptions = z.strictObject({
   service: z.enum(['auto', 'hosted', 'emulator']).optional(),
   baseURL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   apiKey: z.string().min(1).optional(),
+  budget: budgetOption.optional(),
   ...projectFields,
 });
 
 /** The keys that hold for the whole run and so cannot differ by project. */
-export const RUN_WIDE_KEYS = ['service', 'baseURL', 'apiKey'] as const;
+export const RUN_WIDE_KEYS = ['service', 'baseURL', 'apiKey', 'budget'] as const;
 
 /** Defaults, stated once. */
 export const DEFAULTS = {
@@ -125,4 +127,6 @@ export interface HostedOptions extends ProjectHostedOptions {
   baseURL?: string;
   /** Workspace API key. Default: environment variable `POOLWRIGHT_API_KEY`. */
   apiKey?: string;
+  /** What the run may use; more makes it fail. Default: no limit. */
+  budget?: Budget;
 }

@@ -2,10 +2,12 @@ import { dirname, join } from 'node:path';
 import type { FullConfig } from '@playwright/test';
 import { BROKER_VARIABLE } from '../broker/config.ts';
 import { type StartedBroker, startBroker } from '../broker/start.ts';
-import { OptionsError } from '../errors.ts';
+import { OptionsError, PoolwrightError } from '../errors.ts';
 import { projectFolder } from '../options/project-folder.ts';
 import { resolveService, type ServiceChoice } from '../options/resolve-service.ts';
-import { printSummary, summaryIsReported } from '../reporter/summary.ts';
+import { htmlReportFrom } from '../reporter/html-report.ts';
+import { publish } from '../reporter/publish.ts';
+import { isReported } from '../reporter/reported.ts';
 import { earlierAttempts, newRunId } from './run-id.ts';
 import { rememberedRun } from './run-registry.ts';
 import { runUserSetup } from './user-setup.ts';
@@ -72,7 +74,11 @@ function greeting(service: ServiceChoice, baseURL: string): string {
 async function finish(broker: StartedBroker, config: FullConfig): Promise<void> {
   delete process.env[BROKER_VARIABLE];
   const record = await broker.finish();
-  if (!summaryIsReported()) printSummary(record, recordFolder(config));
+  if (isReported()) return;
+  const folder = recordFolder(config);
+  const budget = rememberedRun()?.options.budget ?? {};
+  const exceeded = await publish(record, { folder, report: htmlReportFrom(folder, config), budget });
+  if (exceeded.length > 0) throw new PoolwrightError('BUDGET_EXCEEDED', exceeded.join('\n'));
 }
 
 function recordFolder(config: FullConfig): string {

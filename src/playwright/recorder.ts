@@ -1,34 +1,9 @@
 import type { TestInfo } from '@playwright/test';
-import type { LeasedBrowser, SessionReport } from '../broker/protocol.ts';
+import { type HostedBrowserAttachment, RECORD_NAME } from '../broker/attachment.ts';
+import type { LeasedBrowser, SessionReport, TestUsage } from '../broker/protocol.ts';
 import type { PoolwrightError } from '../errors.ts';
 import { describeLoss, type Loss, lossError } from './loss.ts';
-
-/** The `hosted-browser` attachment of every test that used a browser. Holds no secret. */
-export interface HostedBrowserAttachment {
-  schema: 1;
-  sessionId: string;
-  leaseId: string | null;
-  poolId: string | null;
-  servedBy: string | null;
-  project: string;
-  workerIndex: number;
-  parallelIndex: number;
-  shard: { current: number; total: number } | null;
-  /** ISO 8601. */
-  startedAt: string;
-  endedAt: string;
-  /** Bytes this test's pages moved, as the browser reported them; null without metering. */
-  observedBytes: number | null;
-  /** The service's own figure for the session; null while it has none. */
-  bandwidthBytes: number | null;
-  /** Whether another worker used this browser before. */
-  reused: boolean;
-  /** Null, or why the browser was lost. */
-  infrastructureFailure: string | null;
-}
-
-/** Name of the annotation and of the attachment. */
-export const RECORD_NAME = 'hosted-browser';
+import { testRecordOf } from './test-record.ts';
 
 /** What the recorder needs of a connected browser. */
 export interface RecordedLink {
@@ -44,11 +19,7 @@ export interface RecordSink {
   bandwidthBytes(sessionId: string): Promise<number | null>;
   /** Null when it could not be had. */
   sessionReport(sessionId: string): Promise<SessionReport | null>;
-  testUsage(usage: {
-    sessionId: string;
-    observedBytes: number | null;
-    infrastructureFailure: string | null;
-  }): Promise<void>;
+  testUsage(usage: TestUsage): Promise<void>;
 }
 
 interface OpenRecord {
@@ -152,11 +123,9 @@ async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink):
     const now = link.observedBytes();
     const moved = now === null ? null : now - before;
     if (moved !== null) observedBytes = (observedBytes ?? 0) + moved;
-    await sink.testUsage({
-      sessionId: link.lease.sessionId,
-      observedBytes: moved,
-      infrastructureFailure: link === lostLink ? infrastructureFailure : null,
-    });
+    const failure = link === lostLink ? infrastructureFailure : null;
+    const test = testRecordOf(testInfo, record.startedAt, moved, failure);
+    await sink.testUsage({ sessionId: link.lease.sessionId, test });
   }
   const attachment: HostedBrowserAttachment = {
     schema: 1,

@@ -7,6 +7,7 @@ import type {
   WorkerInfo,
 } from '@playwright/test';
 import { OptionsError } from '../errors.ts';
+import type { Budget } from '../options/budget.ts';
 import { contextMode, hasOwnState } from '../options/context-mode.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
 import { keepsIdentity } from '../options/identity.ts';
@@ -35,6 +36,8 @@ type Project = { name?: string; use?: Use };
 type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
 type Provide = (value: unknown) => Promise<void>;
 
+/** How a user names our reporter. */
+const OWN_REPORTER = 'poolwright/reporter';
 const WRAPPED = Symbol.for('poolwright.wrapped');
 
 /**
@@ -90,7 +93,7 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   return {
     ...wrapped,
     globalSetup,
-    reporter: withReporter(config.reporter),
+    reporter: withReporter(config.reporter, run.budget),
     [WRAPPED]: true,
   } as unknown as Config<T, W>; // the parts are the given config's own; TypeScript cannot see through the spread
 }
@@ -178,9 +181,17 @@ function withGlobalSetup(theirs: PlaywrightTestConfig['globalSetup']) {
   return { globalSetup: ours, single: theirs };
 }
 
-function withReporter(reporter: PlaywrightTestConfig['reporter']): ReporterDescription[] {
-  const ours: ReporterDescription = [packageFile('reporter')];
-  if (reporter === undefined) return [ours, [process.env.CI ? 'dot' : 'list']]; // Playwright's own default
-  if (typeof reporter === 'string') return [ours, [reporter] as ReporterDescription];
-  return [ours, ...reporter];
+/** Ours first, so that its summary comes before the others' last words; one that the user has named already is kept. */
+function withReporter(reporter: PlaywrightTestConfig['reporter'], budget: Budget | undefined): ReporterDescription[] {
+  const theirs: readonly ReporterDescription[] =
+    typeof reporter === 'string'
+      ? [[reporter] as ReporterDescription]
+      : (reporter ?? [[process.env.CI ? 'dot' : 'list']]); // Playwright's own default
+  const named = theirs.find(([name]) => name === OWN_REPORTER);
+  const options: unknown = named?.[1];
+  const ours: ReporterDescription = [
+    packageFile('reporter'),
+    { ...(budget && { budget }), ...(typeof options === 'object' ? options : {}) },
+  ];
+  return [ours, ...theirs.filter((one) => one !== named)];
 }

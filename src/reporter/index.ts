@@ -1,19 +1,39 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { FullConfig, Reporter, Suite } from '@playwright/test/reporter';
-import { runRecord } from '../broker/run-record.ts';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
+import { readRecord } from '../broker/record-file.ts';
+import type { RunRecord } from '../broker/run-record.ts';
+import type { Budget } from '../options/budget.ts';
+import { parseHostedOptions } from '../options/parse.ts';
 import { fetchAhead } from './fetch-ahead.ts';
-import { printSummary, reportSummaryHere } from './summary.ts';
+import { htmlReportFrom } from './html-report.ts';
+import { publish } from './publish.ts';
+import { reportHere } from './reported.ts';
+import { TestResults } from './test-results.ts';
+
+export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../broker/run-record.ts';
+export type { Budget } from '../options/budget.ts';
+export { timelinePage } from './timeline/timeline-page.ts';
+
+/** Options of the reporter; `withHostedBrowsers` hands on its own `budget`. */
+export interface PoolwrightReporterOptions {
+  budget?: Budget;
+}
 
 /**
- * Has browsers fetched for the workers that Playwright is starting, and prints the summary when the run is over. Added by `withHostedBrowsers`.
+ * Has browsers fetched for the workers that Playwright is starting, and when the run is over completes its record,
+ * writes the timeline, prints the summary and holds the run against its budget. Added by `withHostedBrowsers`; in
+ * `playwright merge-reports` it works from the attachments.
  */
 export default class PoolwrightReporter implements Reporter {
-  private folder: string | null = null;
-  private startedAt = Date.now();
+  private readonly startedAt = new Date();
+  private readonly budget: Budget;
+  private run: { config: FullConfig; results: TestResults } | null = null;
 
-  constructor() {
-    reportSummaryHere();
+  /** @throws OptionsError for a wrong budget. Playwright adds options of its own. */
+  constructor({ budget }: PoolwrightReporterOptions = {}) {
+    this.budget = parseHostedOptions(budget ? { budget } : {}, 'the options of poolwright/reporter').budget ?? {};
+    reportHere();
   }
 
   /** Playwright keeps its default terminal reporter when no other one prints. */
@@ -23,24 +43,37 @@ export default class PoolwrightReporter implements Reporter {
 
   onBegin(config: FullConfig, suite: Suite): void {
     void fetchAhead(config, suite);
-    this.startedAt = Date.now();
-    const outputDir = config.projects[0]?.outputDir;
-    this.folder = outputDir === undefined ? null : join(outputDir, 'poolwright');
+    this.run = { config, results: new TestResults(config.rootDir) };
   }
 
-  /** The global teardown has written the record by now. */
-  onEnd(): void {
-    if (this.folder === null) return;
-    const record = readRecord(join(this.folder, 'run.json'));
-    if (record && Date.parse(record.endedAt) >= this.startedAt) printSummary(record, this.folder);
+  onTestEnd(test: TestCase, result: TestResult): void {
+    this.run?.results.add(test, result);
   }
-}
 
-/** Null when there is none: no project of the run was hosted, or the run ended before its setup did. */
-function readRecord(file: string) {
-  try {
-    return runRecord.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    return null;
+  /** The global teardown has written the broker's record by now. */
+  async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
+    const end = this.run && this.recordOf(this.run);
+    if (!this.run || !end?.record) return {};
+    const { folder, record } = end;
+    const report = htmlReportFrom(folder, this.run.config);
+    const exceeded = await publish(record, { folder, report, budget: this.budget });
+    return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
+  }
+
+  /** The record is null when no test of the run used a hosted browser, and none was asked for. */
+  private recordOf({ config, results }: { config: FullConfig; results: TestResults }): {
+    folder: string;
+    record: RunRecord | null;
+  } {
+    const outputDir = config.projects[0]?.outputDir ?? resolve('test-results');
+    const folder = join(outputDir, 'poolwright');
+    const written = readRecord(folder);
+    // One from before this run is none of its own.
+    if (written && Date.parse(written.startedAt) >= this.startedAt.getTime()) {
+      return { folder, record: results.complete(written) };
+    }
+    // Blobs that are merged name the output folder of the machine that ran the tests.
+    const here = existsSync(dirname(outputDir)) ? folder : resolve('test-results', 'poolwright');
+    return { folder: here, record: results.fromAttachments() };
   }
 }

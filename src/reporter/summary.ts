@@ -1,78 +1,66 @@
-import { join, relative } from 'node:path';
-import type { RunRecord, SessionRecord } from '../broker/run-record.ts';
+import type { RunRecord } from '../broker/run-record.ts';
+import { figureRows } from './figure-rows.ts';
+import { figuresOf, type RunFigures, type TestTry } from './figures.ts';
+import { bytes, duration, many } from './format.ts';
 
-/** The few lines at the end of a run. */
+/** The summary at the end of a run, as text. */
 
-const REPORTED = Symbol.for('poolwright.summary-is-reported');
-const holder = globalThis as { [REPORTED]?: boolean };
+/** Lines of one kind that are shown; the record has them all. */
+const SHOWN = 10;
+/** Width of the labels. */
+const LABELS = 10;
 
-/** Said by the reporter when it is loaded: it prints the summary, after the other reporters' output has begun. */
-export function reportSummaryHere(): void {
-  holder[REPORTED] = true;
+/** Where the run's files are, as they are to be named. */
+export interface SummaryFiles {
+  record: string;
+  timeline: string;
 }
 
-/** Whether a reporter will print the summary; with `--reporter=…` on the command line there is none of ours. */
-export function summaryIsReported(): boolean {
-  return holder[REPORTED] === true;
-}
-
-/** Prints to standard error: standard output may be a reporter's JSON. */
-export function printSummary(record: RunRecord, folder: string): void {
-  process.stderr.write(`\n${summaryLines(record, relative('', join(folder, 'run.json'))).join('\n')}\n`);
-}
-
-/** The summary as text, one line an item. */
-export function summaryLines(record: RunRecord, file: string): string[] {
-  const { sessions } = record;
-  const tests = sum(sessions, (session) => session.testsServed);
-  const waits = sessions.map((session) => session.waitMs).sort((a, b) => a - b);
-  const pooled = sessions.filter((session) => session.source === 'pool').length;
-  const lines = [
-    `poolwright: ${tests} ${plural(tests, 'test')} on ${sessions.length} hosted ${plural(sessions.length, 'browser')}`,
-    `  from      ${pooled} leased, ${sessions.length - pooled} created (${record.service})`,
+/** The summary, one line an item. @param files null: they could not be written @param notes on the budget */
+export function summaryLines(record: RunRecord, files: SummaryFiles | null, notes: string[] = []): string[] {
+  const figures = figuresOf(record);
+  return [
+    headline(record, figures),
+    ...figureRows(figures).map(({ label, value }) => line(label, value)),
+    ...namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs)),
+    ...namedLines('heaviest', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
+    ...problems(figures).map((problem) => `  ${problem}`),
+    ...notes.map((note) => `  ${note}`),
+    ...(files ? [line('timeline', files.timeline), line('record', files.record)] : []),
   ];
-  if (waits.length > 0)
-    lines.push(`  waited    median ${seconds(middle(waits))}, longest ${seconds(waits.at(-1) ?? 0)}`);
-  lines.push(`  bandwidth ${bandwidth(sessions)}`);
-  const failures = sessions.flatMap((session) => session.infrastructureFailures);
-  for (const failure of failures) lines.push(`  browser lost: ${failure}`);
-  for (const failure of new Set(record.leaseFailures)) lines.push(`  no browser: ${failure}`);
-  for (const session of sessions.filter((one) => !one.endConfirmed)) {
-    lines.push(
-      `  NOT CONFIRMED ENDED: session ${session.sessionId}. Stop it: npx poolwright sessions stop ${session.sessionId}`,
-    );
-  }
-  lines.push(`  record    ${file}`);
-  return lines;
 }
 
-function bandwidth(sessions: SessionRecord[]): string {
-  const observed = `${bytes(sum(sessions, (session) => session.observedBytes))} observed in the tests' pages`;
-  const known = sessions.filter((session) => session.bandwidthBytes !== null);
-  if (known.length === 0) return `${observed} (no figure from the service)`;
-  const total = sum(known, (session) => session.bandwidthBytes ?? 0);
-  const missing = sessions.length - known.length;
-  return `${bytes(total)} by the service, ${observed}${missing > 0 ? ` (${missing} without a figure)` : ''}`;
+/** `8 tests on 2 hosted browsers`. */
+export function headline({ service, merged }: RunRecord, { tests, sessions }: RunFigures): string {
+  const where = service === 'emulator' ? 'emulated' : 'hosted';
+  const from = merged.length > 0 ? ` in ${many(merged.length, 'run')}` : '';
+  return `poolwright: ${many(tests, 'test')} on ${many(sessions, `${where} browser`)}${from}`;
 }
 
-function sum<T>(items: T[], value: (item: T) => number): number {
-  return items.reduce((total, item) => total + value(item), 0);
+/** What went wrong with browsers, apart from tests that failed: one line each. */
+export function problems({ lost, leaseFailures, unconfirmed }: RunFigures): string[] {
+  return [
+    ...some(lost.map((text) => `browser lost: ${text}`)),
+    ...some(leaseFailures.map((text) => `no browser: ${text}`)),
+    ...unconfirmed.map((id) => `NOT CONFIRMED ENDED: session ${id}. Stop it: npx poolwright sessions stop ${id}`),
+  ];
 }
 
-function middle(sorted: number[]): number {
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+/** A test by project, file and title. */
+export function nameOf({ project, file, line: at, title, retry }: TestTry): string {
+  return `${project ? `[${project}] ` : ''}${file}:${at} › ${title}${retry > 0 ? ` (retry ${retry})` : ''}`;
 }
 
-function plural(count: number, word: string): string {
-  return count === 1 ? word : `${word}s`;
+function some(lines: string[]): string[] {
+  if (lines.length <= SHOWN) return lines;
+  return [...lines.slice(0, SHOWN), `… and ${lines.length - SHOWN} more, in the record`];
 }
 
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
+function namedLines(label: string, tries: TestTry[], value: (one: TestTry) => string): string[] {
+  const width = Math.max(...tries.map((one) => value(one).length));
+  return tries.map((one, n) => line(n === 0 ? label : '', `${value(one).padStart(width)}  ${nameOf(one)}`));
 }
 
-function bytes(count: number): string {
-  if (count < 1000) return `${count} B`;
-  if (count < 1_000_000) return `${(count / 1000).toFixed(1)} kB`;
-  return `${(count / 1_000_000).toFixed(1)} MB`;
+function line(label: string, value: string): string {
+  return `  ${label.padEnd(LABELS)}${value}`;
 }

@@ -134,8 +134,13 @@ async function unconfirmed(consumer: Consumer): Promise<string[]> {
   } catch {
     return []; // it died before it could write one
   }
-  const { sessions } = JSON.parse(text) as { sessions: { sessionId: string; endConfirmed: boolean }[] };
-  return sessions.filter(({ endConfirmed }) => !endConfirmed).map(({ sessionId }) => sessionId);
+  const { endedAt, sessions } = JSON.parse(text) as {
+    endedAt: string | null;
+    sessions: { sessionId: string; endConfirmed: boolean | null }[];
+  };
+  if (endedAt === null) return []; // it died before its last word
+  // Not known of those that a dead broker held: its ledger is what counts.
+  return sessions.filter(({ endConfirmed }) => endConfirmed === false).map(({ sessionId }) => sessionId);
 }
 
 async function late(ms: number): Promise<'late'> {

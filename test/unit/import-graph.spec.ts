@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../../src');
 const MAY_IMPORT: Record<string, string[]> = {
   'errors.ts': [],
   'redact.ts': [],
-  'index.ts': ['errors.ts', 'options', 'playwright'],
+  'index.ts': ['errors.ts', 'broker', 'options', 'playwright'],
   service: ['errors.ts', 'redact.ts'],
   options: ['service', 'errors.ts', 'redact.ts'],
   lease: ['options', 'service', 'errors.ts', 'redact.ts'],

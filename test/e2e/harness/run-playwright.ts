@@ -29,7 +29,10 @@ export interface ReportedTest {
 /** Environment of a user's shell: nothing of ours, and nothing of the Playwright run that these tests are. */
 function userEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
-    ([name]) => !/^(POOLWRIGHT_|TEST_|PW_|PLAYWRIGHT_|NODE_OPTIONS$|CI$|DEBUG$|FORCE_COLOR$)/.test(name),
+    ([name]) =>
+      !/^(POOLWRIGHT_|TEST_|PW_|PLAYWRIGHT_|GITHUB_STEP_SUMMARY$|GITHUB_ACTIONS$|NODE_OPTIONS$|CI$|DEBUG$|FORCE_COLOR$)/.test(
+        name,
+      ),
   );
   return { ...Object.fromEntries(own), PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json', NO_COLOR: '1', ...extra };
 }

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** Name of the annotation and of the attachment of every test that used a browser. */
+export const RECORD_NAME = 'hosted-browser';
+
+/** The `hosted-browser` attachment (JSON). Holds no secret. */
+export const hostedBrowserAttachment = z.object({
+  schema: z.literal(1),
+  sessionId: z.string(),
+  leaseId: z.string().nullable(),
+  poolId: z.string().nullable(),
+  servedBy: z.string().nullable(),
+  project: z.string(),
+  workerIndex: z.number().int(),
+  parallelIndex: z.number().int(),
+  shard: z.object({ current: z.number().int(), total: z.number().int() }).nullable(),
+  /** ISO 8601. */
+  startedAt: z.string(),
+  endedAt: z.string(),
+  /** Bytes this test's pages moved, as the browser reported them; null without metering. */
+  observedBytes: z.number().nullable(),
+  /** The service's own figure for the session; null while it has none. */
+  bandwidthBytes: z.number().nullable(),
+  /** Whether another worker used this browser before. */
+  reused: z.boolean(),
+  /** Null, or why the browser was lost. */
+  infrastructureFailure: z.string().nullable(),
+});
+
+export type HostedBrowserAttachment = z.infer<typeof hostedBrowserAttachment>;

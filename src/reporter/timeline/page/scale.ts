@@ -1,0 +1,20 @@
+/** Steps that a clock has, in ms. */
+const STEPS = [100, 200, 500, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200].map((step, n) =>
+  n < 3 ? step : step * 1_000,
+);
+
+/** Where the axis has its lines, in ms, `most` of them or fewer. */
+export function ticks(length: number, most: number): number[] {
+  const step = STEPS.find((each) => length / each <= most) ?? Math.ceil(length / most / 3_600_000) * 3_600_000;
+  return Array.from({ length: Math.floor(length / step) + 1 }, (_, n) => n * step);
+}
+
+/** A place on the axis: `0:00`, `1:05`, `2:01:05`, and `0.5 s` below a second. */
+export function clock(ms: number): string {
+  if (ms > 0 && ms < 1_000) return `${ms / 1_000} s`;
+  const seconds = Math.round(ms / 1_000);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const tail = two(seconds % 60);
+  return hours > 0 ? `${hours}:${two(minutes)}:${tail}` : `${minutes}:${tail}`;
+}

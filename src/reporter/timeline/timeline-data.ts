@@ -1,0 +1,121 @@
+import { type RunRecord, type SessionRecord, type TestRecord, testStatuses } from '../../broker/run-record.ts';
+import { figureRows } from '../figure-rows.ts';
+import { figuresOf, type TestTry } from '../figures.ts';
+import { bytes, duration } from '../format.ts';
+import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from './data.ts';
+
+/** What the page shows of a record. @param report address of the HTML report, seen from the page */
+export function timelineData(record: RunRecord, report: string | null): TimelineData {
+  const moments = record.sessions.flatMap(momentsOf).sort((a, b) => a - b);
+  const from = moments[0] ?? Date.parse(record.startedAt);
+  const until = moments.at(-1) ?? from;
+  const [projects, shards, files] = [new Places(), new Places(), new Places()];
+  const figures = figuresOf(record);
+  const sessions = record.sessions.map((session) => sessionData(session, from, projects, shards));
+  const tests = record.sessions.flatMap((session, n) =>
+    session.tests.map((test) => testData(test, n, from, projects, files)),
+  );
+  const named = (tries: TestTry[], value: (one: TestTry) => string): TimelineNamed[] =>
+    tries.map((one) => ({
+      test: tests.findIndex(([, , , , , retry, , , , , id]) => id === one.id && retry === one.retry),
+      value: value(one),
+    }));
+  return {
+    from,
+    length: Math.max(1, until - from),
+    runIds:
+      record.merged.length > 0 ? [...new Set(record.merged.map(({ runId }) => runId ?? ''))] : [record.runId ?? ''],
+    service: record.service,
+    projects: projects.names,
+    shards: shards.names,
+    files: files.names,
+    statuses: [...testStatuses],
+    sessions,
+    tests,
+    figures: figureRows(figures),
+    slowest: named(figures.slowest, ({ durationMs }) => duration(durationMs)),
+    heaviest: named(figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
+    problems: [
+      ...figures.lost.map((text) => `browser lost: ${text}`),
+      ...figures.leaseFailures.map((text) => `no browser: ${text}`),
+      ...figures.unconfirmed.map((id) => `not confirmed ended: session ${id}`),
+    ],
+    report,
+  };
+}
+
+/** A list without repetitions, and the place of each of its entries. */
+class Places {
+  readonly names: string[] = [];
+  private readonly places = new Map<string, number>();
+
+  of(name: string): number {
+    const place = this.places.get(name) ?? this.names.push(name) - 1;
+    this.places.set(name, place);
+    return place;
+  }
+}
+
+function momentsOf(session: SessionRecord): number[] {
+  const { requestedAt, startedAt, endedAt, tests } = session;
+  return [
+    requestedAt,
+    startedAt,
+    waitBegan(session),
+    endedAt,
+    ...tests.flatMap((test) => [test.startedAt, test.endedAt]),
+  ]
+    .flatMap((moment) => moment ?? [])
+    .map((moment) => Date.parse(moment));
+}
+
+function waitBegan({ lentAt, waitMs }: SessionRecord): string | null {
+  return lentAt === null ? null : new Date(Date.parse(lentAt) - (waitMs ?? 0)).toISOString();
+}
+
+function sessionData(session: SessionRecord, from: number, projects: Places, shards: Places): TimelineSession {
+  const since = (moment: string | null) => (moment === null ? null : Date.parse(moment) - from);
+  // Of one that is not known to have ended, what is seen ends with its last test.
+  const seen = Math.max(Date.parse(session.startedAt), ...session.tests.map((test) => Date.parse(test.endedAt))) - from;
+  return {
+    id: session.sessionId,
+    lease: session.leaseId,
+    pool: session.poolId,
+    servedBy: session.servedBy,
+    type: session.type,
+    project: projects.of(session.project),
+    shard: shards.of(session.shard ? `${session.shard.current}/${session.shard.total}` : ''),
+    slot: session.parallelIndex,
+    asked: since(session.requestedAt),
+    had: since(session.startedAt) ?? 0,
+    lent: since(session.lentAt),
+    waitMs: session.waitMs,
+    ending: since(session.endingAt),
+    ended: since(session.endedAt) ?? seen,
+    reason: session.endReason ?? 'running',
+    confirmed: session.endConfirmed,
+    workers: session.workersServed,
+    observed: session.observedBytes,
+    service: session.bandwidthBytes,
+    failures: session.infrastructureFailures,
+  };
+}
+
+function testData(test: TestRecord, session: number, from: number, projects: Places, files: Places): TimelineTest {
+  const started = Date.parse(test.startedAt);
+  return [
+    session,
+    started - from,
+    Math.max(0, Date.parse(test.endedAt) - started),
+    testStatuses.indexOf(test.status),
+    test.ok ? 1 : 0,
+    test.retry,
+    projects.of(test.project),
+    files.of(test.file),
+    test.line,
+    test.title,
+    test.id,
+    test.observedBytes,
+    test.infrastructureFailure,
+  ];
+}

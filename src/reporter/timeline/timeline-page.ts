@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { html, raw } from 'hono/html';
+import type { RunRecord } from '../../broker/run-record.ts';
+import { timelineData } from './timeline-data.ts';
+
+/**
+ * The timeline of a record: one HTML file that loads nothing. Its policy lets only its own script and style run.
+ * @param report address of Playwright's HTML report, seen from the page (`../../playwright-report/index.html`); null: none
+ */
+export function timelinePage(record: RunRecord, report: string | null = null): string {
+  const script = built('timeline.js');
+  const style = built('timeline.css');
+  const policy = `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}`;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>poolwright timeline ${record.runId ?? ''}</title>
+<link rel="icon" href="data:,">
+<style>${raw(style)}</style>
+</head>
+<body>
+<main id="timeline"><noscript>This page draws its timeline with a script; the figures are in run.json beside it.</noscript></main>
+<script type="application/json" id="data">${raw(inScript(JSON.stringify(timelineData(record, report))))}</script>
+<script>${raw(script)}</script>
+</body>
+</html>
+`;
+  return String(page);
+}
+
+/** The page's own code, built into one file each; every entry lies flat in `dist/`, and so does the chunk this is in. */
+function built(name: 'timeline.js' | 'timeline.css'): string {
+  return readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
+}
+
+/** JSON that no parser of HTML can take for markup. */
+function inScript(json: string): string {
+  return json.replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+function hashOf(content: string): string {
+  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
+}
