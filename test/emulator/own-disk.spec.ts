@@ -7,12 +7,22 @@ import { hasOwnDisks } from './support/own-disks.ts';
 
 test.skip(process.platform !== 'linux', 'mount namespaces are of Linux');
 
-const present = () => readdirSync('/tmp').filter((name) => /chromium/i.test(name) || name.includes(`-${process.pid}-`));
-/** What a Chromium that is killed leaves in its temporary folder, and what is ours: new since the test began. */
-const before = new Set(present());
-const leftovers = () => present().filter((name) => !before.has(name));
-
 const WHY = 'this machine does not allow it';
+
+/** Runs with a temporary folder of its own, and says what is left in it. Its name is short: sockets lie in it. */
+async function leftIn(run: () => Promise<void>): Promise<string[]> {
+  const folder = await mkdtemp('/tmp/t-');
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = folder;
+  try {
+    await run();
+    return readdirSync(folder);
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+    await rm(folder, { recursive: true });
+  }
+}
 
 test('a browser has another disk: neither sees what the other writes', async ({
   start,
@@ -77,18 +87,20 @@ for (const [name, parent] of Object.entries({ 'the temporary folder': tmpdir(), 
 
 test('nothing is left of it, however the browser ends', async ({ start }) => {
   test.skip(!hasOwnDisks, WHY);
-  const emulator = await start();
-  const mounts = () => readFileSync('/proc/self/mounts', 'utf8').split('\n').length;
-  const mountsBefore = mounts();
-  await emulator.api.create();
-  for (const pid of emulator.browserPids()) process.kill(pid, 'SIGKILL');
-  await expect.poll(() => emulator.browserPids()).toEqual([]);
-  const { sessionId } = (await emulator.api.create()).body;
-  await emulator.api.stop(sessionId);
-  await emulator.api.create();
-  expect(mounts()).toBe(mountsBefore);
-  await emulator.stop();
-  expect(leftovers()).toEqual([]);
+  const left = await leftIn(async () => {
+    const emulator = await start();
+    const mounts = () => readFileSync('/proc/self/mounts', 'utf8').split('\n').length;
+    const mountsBefore = mounts();
+    await emulator.api.create();
+    for (const pid of emulator.browserPids()) process.kill(pid, 'SIGKILL');
+    await expect.poll(() => emulator.browserPids()).toEqual([]);
+    const { sessionId } = (await emulator.api.create()).body;
+    await emulator.api.stop(sessionId);
+    await emulator.api.create();
+    expect(mounts()).toBe(mountsBefore);
+    await emulator.stop();
+  });
+  expect(left).toEqual([]);
 });
 
 test('where the system does not allow it, that is said once, and nothing is left either', async ({
@@ -98,23 +110,25 @@ test('where the system does not allow it, that is said once, and nothing is left
 }) => {
   const { PATH } = process.env;
   const lines: string[] = [];
-  const emulator = await start({ onLog: (line) => lines.push(line) });
-  process.env.PATH = folder; // no unshare in it
-  try {
-    const sessions = [await emulator.api.create(), await emulator.api.create()];
-    const page = await (await connect(sessions[0]?.body.cdpUrl)).newPage();
-    await writeFile(join(folder, 'here.html'), '<h1>of this machine</h1>');
-    await page.goto(`file://${join(folder, 'here.html')}`);
-    expect(await page.textContent('h1')).toBe('of this machine');
-  } finally {
-    process.env.PATH = PATH;
-  }
+  const left = await leftIn(async () => {
+    const emulator = await start({ onLog: (line) => lines.push(line) });
+    process.env.PATH = folder; // no unshare in it
+    try {
+      const sessions = [await emulator.api.create(), await emulator.api.create()];
+      const page = await (await connect(sessions[0]?.body.cdpUrl)).newPage();
+      await writeFile(join(folder, 'here.html'), '<h1>of this machine</h1>');
+      await page.goto(`file://${join(folder, 'here.html')}`);
+      expect(await page.textContent('h1')).toBe('of this machine');
+    } finally {
+      process.env.PATH = PATH;
+    }
+    for (const pid of emulator.browserPids()) process.kill(pid, 'SIGKILL');
+    await emulator.stop();
+  });
+  expect(left).toEqual([]);
   expect(lines.filter((line) => line.includes("share this machine's disk"))).toEqual([
     "browsers share this machine's disk, as remote ones do not: downloads and uploads may work here and not there (spawn unshare ENOENT)",
   ]);
-  for (const pid of emulator.browserPids()) process.kill(pid, 'SIGKILL');
-  await emulator.stop();
-  expect(leftovers()).toEqual([]);
 });
 
 test('a temporary folder that lies too deep for a socket does not keep a browser from starting', async ({

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Command, OwnDisk } from './own-disk.ts';
 
-/** Below what Chromium's singleton socket (45 characters further down) must have in an address: 104 characters on macOS. */
-const LONGEST_TEMPORARY = 104 - 1 - '/org.chromium.Chromium.XXXXXX/SingletonSocket'.length;
+/** What an address of a socket has room for, in bytes: less on macOS, one for its end. */
+const ADDRESS_BYTES = (process.platform === 'linux' ? 108 : 104) - 1;
+const LONGEST_TEMPORARY = ADDRESS_BYTES - '/org.chromium.Chromium.XXXXXX/SingletonSocket'.length;
 
 /** Where one browser's files are. */
 export interface BrowserDisk {
@@ -45,7 +46,7 @@ export class BrowserDisks {
         );
       }
     }
-    return await SharedDisk.make(`${needs.profileFolder}-tmp`);
+    return await SharedDisk.make(needs.profileFolder);
   }
 }
 
@@ -57,7 +58,9 @@ class SharedDisk implements BrowserDisk {
     this.#temporary = temporary;
   }
 
-  static async make(temporary: string): Promise<SharedDisk> {
+  static async make(profileFolder: string): Promise<SharedDisk> {
+    // Beside the profile, under a name as short as can be.
+    const temporary = join(dirname(profileFolder), basename(profileFolder).replace(/^.*-/, 't-'));
     await mkdir(temporary);
     return new SharedDisk(temporary);
   }

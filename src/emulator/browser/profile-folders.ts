@@ -1,9 +1,14 @@
+import { createHash } from 'node:crypto';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The machine is part of the name: containers that share a temporary folder do not see each other's processes. */
-const PREFIX = `poolwright-emulator-${hostname().replace(/[^A-Za-z0-9]/g, '_')}-`;
+/**
+ * The machine is part of the name: containers that share a temporary folder do not see each other's processes. By a digest,
+ * because Chromium's sockets lie further down, and their addresses may not be long.
+ */
+const MACHINE = createHash('sha256').update(hostname()).digest('hex').slice(0, 6);
+const PREFIX = `poolwright-emulator-${MACHINE}-`;
 
 /** For `mkdtemp`: a folder in the temporary one that is removed with those of this emulator, should it die. */
 export function temporaryFolderName(what: string): string {
