@@ -5,6 +5,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { chromium as playwright } from '@playwright/test';
 import type { JSONReport, JSONReportSpec, JSONReportSuite } from '@playwright/test/reporter';
 import { ServiceClient } from 'poolwright/client';
 import { findChromium, startEmulator } from 'poolwright/emulator';
@@ -29,8 +31,12 @@ const HEADS: Record<Way, string> = {
 const MODES: { title: string; args: string[]; env?: Record<string, string> }[] = [
   { title: '--headed', args: ['--headed', '--grep=locators, clicks'] },
   { title: 'PWDEBUG=console', args: ['--grep=locators, clicks'], env: { PWDEBUG: 'console' } },
+  { title: 'reuseContext', args: ['--grep=locators, clicks|dialogs'], env: { PW_TEST_REUSE_CONTEXT: '1' } },
   { title: '--repeat-each, --workers=2', args: ['--repeat-each=2', '--workers=2', '--grep=locators, clicks'] },
 ];
+
+/** What a run without a single test comes from: an error at the config, which says why. */
+const REFUSED = 'refused, with its reason';
 
 const folder = await mkdtemp(join(tmpdir(), 'poolwright-compat-'));
 const site = await startSite();
@@ -46,9 +52,10 @@ try {
     console.log(`${HEADS[way]} …`);
     const verdicts = await runSuite(way);
     for (const { title, args, env } of MODES) {
-      const [[, status] = ['', 'not run']] = await runSuite(way, args, env);
-      verdicts.set(title, status);
+      const statuses = new Set((await runSuite(way, args, env)).values());
+      verdicts.set(title, statuses.size > 1 ? VERDICTS.unexpected : ([...statuses][0] ?? REFUSED));
     }
+    verdicts.set('UI mode', await runUiMode(way));
     for (const [title, status] of verdicts) results.set(title, { ...results.get(title), [way]: status });
   }
 } finally {
@@ -70,11 +77,88 @@ console.log(`\n${table.join('\n')}`);
 const version = JSON.parse(await readFile('node_modules/@playwright/test/package.json', 'utf8')).version;
 await writeFile(
   'docs/compatibility.md',
-  `# Compatibility\n\nMade by \`npm run compat\` with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. Not in\nit, because they need a person: --debug, page.pause(), UI mode; and component tests and reuseContext.\n\n${table.join('\n')}\n`,
+  `# Compatibility\n\nMade by \`npm run compat\` with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. Not in\nit, because they need a person at a display: --debug and page.pause().\n\n${table.join('\n')}\n`,
 );
-const worse = rows.filter(([, , cdp, ...ours]) => cdp === 'yes' && ours.some((each) => each !== 'yes'));
+const worse = rows.filter(
+  ([, , cdp, ...ours]) => cdp === 'yes' && ours.some((each) => each !== 'yes' && each !== REFUSED),
+);
 for (const [title] of worse) console.error(`worse than a plain connectOverCDP: ${title}`);
 process.exitCode = worse.length > 0 ? 1 : 0;
+
+/** Starts Playwright in one way. `ended` is to be called when it has. */
+async function startSuite(way: Way, args: string[], env: Record<string, string>) {
+  const emulator = way === 'cdp' ? near : far;
+  const session = way === 'cdp' ? await client.createSession({}) : null;
+  await mkdir(join(folder, way), { recursive: true });
+  const child = spawn(
+    process.execPath,
+    [
+      'node_modules/@playwright/test/cli.js',
+      'test',
+      '--config=compat/playwright.config.ts',
+      '--update-snapshots=missing',
+      ...args,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        COMPAT_WAY: way,
+        COMPAT_OUTPUT: join(folder, way),
+        COMPAT_STATE: join(folder, `${way}-state.json`),
+        COMPAT_SITE: site.url,
+        COMPAT_WEB_PORT: String(webPort),
+        PLAYWRIGHT_BROWSERS_PATH: join(folder, 'browsers'),
+        COMPAT_CHROMIUM: chromium,
+        COMPAT_CDP_URL: session?.cdpUrl ?? '',
+        POOLWRIGHT_BASE_URL: emulator.baseURL,
+        POOLWRIGHT_API_KEY: emulator.apiKey,
+        ...env,
+      },
+    },
+  );
+  child.stdout.resume();
+  const ended = async () => {
+    if (session) await client.stopSession(session.sessionId);
+  };
+  return { child, ended };
+}
+
+/** UI mode, served to a browser as it is on a machine without a display, with a person's clicks. */
+async function runUiMode(way: Way): Promise<string> {
+  const { child, ended } = await startSuite(way, ['--ui-host=127.0.0.1', '--ui-port=0'], {});
+  const exit = once(child, 'exit');
+  const person = await playwright.launch({ executablePath: chromium, args: ['--no-sandbox'] });
+  try {
+    const page = await person.newPage();
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [address] = /http:\/\/\S+/.exec(line) ?? [];
+      if (!address) continue;
+      await page.goto(address);
+      break;
+    }
+    // Only the first project is shown, until one asks for another.
+    await page.getByText('Projects:').click();
+    await page.getByRole('checkbox', { name: 'suite' }).check();
+    await page.getByPlaceholder(/^Filter \(/).fill('locators, clicks');
+    await page.getByText('locators, clicks, keyboard').first().waitFor();
+    await page.getByTitle(/^Run all/).click();
+    await page
+      .getByTestId('status-line')
+      .getByText(/1\/1 .*1? ?passed|100%/)
+      .first()
+      .waitFor({ timeout: 60_000 });
+    return (await page.locator('.codicon-error').count()) === 0 ? VERDICTS.expected : VERDICTS.unexpected;
+  } catch (error) {
+    console.error(error);
+    return VERDICTS.unexpected;
+  } finally {
+    await person.close();
+    child.kill('SIGINT');
+    await exit;
+    await ended();
+  }
+}
 
 function verdict({ title, tests: [test] }: JSONReportSpec): string {
   const error = test?.results[0]?.error?.message ?? '';
@@ -106,40 +190,12 @@ async function provideFfmpeg(): Promise<void> {
 }
 
 async function runSuite(way: Way, args: string[] = [], env: Record<string, string> = {}): Promise<Map<string, string>> {
-  const emulator = way === 'cdp' ? near : far;
-  const session = way === 'cdp' ? await client.createSession({}) : null;
   const report = join(folder, `${way}.json`);
-  await mkdir(join(folder, way), { recursive: true });
-  const child = spawn(
-    process.execPath,
-    [
-      'node_modules/@playwright/test/cli.js',
-      'test',
-      '--config=compat/playwright.config.ts',
-      '--update-snapshots=missing',
-      ...args,
-    ],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: {
-        ...process.env,
-        PLAYWRIGHT_JSON_OUTPUT_NAME: report,
-        COMPAT_WAY: way,
-        COMPAT_OUTPUT: join(folder, way),
-        COMPAT_STATE: join(folder, `${way}-state.json`),
-        COMPAT_SITE: site.url,
-        COMPAT_WEB_PORT: String(webPort),
-        PLAYWRIGHT_BROWSERS_PATH: join(folder, 'browsers'),
-        COMPAT_CHROMIUM: chromium,
-        COMPAT_CDP_URL: session?.cdpUrl ?? '',
-        POOLWRIGHT_BASE_URL: emulator.baseURL,
-        POOLWRIGHT_API_KEY: emulator.apiKey,
-        ...env,
-      },
-    },
-  );
+  await rm(report, { force: true });
+  const { child, ended } = await startSuite(way, args, { PLAYWRIGHT_JSON_OUTPUT_NAME: report, ...env });
   await once(child, 'exit');
-  if (session) await client.stopSession(session.sessionId);
+  await ended();
+  if (!existsSync(report)) return new Map();
   const parsed: JSONReport = JSON.parse(await readFile(report, 'utf8'));
   if (process.env.COMPAT_KEEP) await cp(report, join(process.env.COMPAT_KEEP, `${way}.json`));
   const specs = (suite: JSONReportSuite): JSONReportSpec[] => [...suite.specs, ...(suite.suites ?? []).flatMap(specs)];

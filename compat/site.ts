@@ -14,6 +14,17 @@ const HOME = `<!doctype html><title>compat</title><main>
   <p id="out" role="status"></p></main>
   <a href="/file.txt">Download</a> <label>File <input type="file" multiple></label>`;
 
+/** What Playwright's `mount` expects of a component gallery. */
+const GALLERY = `<!doctype html><title>gallery</title><div id="root"></div><script>
+  const root = document.getElementById('root');
+  window.mount = async ({ props }) => {
+    const button = document.createElement('button');
+    Object.assign(button, { textContent: props.title, onclick: () => props.onClick(props.title) });
+    root.replaceChildren(button);
+  };
+  window.unmount = async () => root.replaceChildren();
+</script>`;
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 const PAGES: Record<string, Answer> = {
@@ -23,6 +34,7 @@ const PAGES: Record<string, Answer> = {
     response.setHeader('set-cookie', 'visited=yes');
     html(response, '<!doctype html><title>cookie</title>');
   },
+  '/gallery': (_request, response) => html(response, GALLERY),
   '/headers': (request, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(request.headers));
   },

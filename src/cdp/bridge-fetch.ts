@@ -1,6 +1,13 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import {
+  type BrotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  type Gunzip,
+  type Inflate,
+} from 'node:zlib';
 import { Agent, type Dispatcher, request as send } from 'undici';
+import { AnswerBody } from './answer-body.ts';
 import { localhostHere } from './localhost.ts';
 
 /** A request of a page, to be made from this machine. */
@@ -15,12 +22,19 @@ export interface BridgeRequest {
 }
 
 /** What came of it: an answer, whatever its status, or why there is none, in words of CDP's `Network.ErrorReason`. */
-export type BridgeOutcome =
-  | { status: number; phrase: string; headers: { name: string; value: string }[]; body: Buffer }
-  | { failure: string; detail: string };
+export type BridgeOutcome = BridgeAnswer | { failure: string; detail: string };
+
+export interface BridgeAnswer {
+  status: number;
+  phrase: string;
+  headers: { name: string; value: string }[];
+  body: Buffer;
+  /** What comes after `body` when that is not all of it: of an answer larger than {@link MAX_BODY_BYTES}. */
+  rest: AnswerBody | null;
+}
 
 /**
- * Bound on the body of one answer, in bytes. It crosses the link in one message, in base64, and Chromium closes the link
+ * Bound on the body of an answer that is handed to the browser, in bytes. It crosses the link in one message, in base64, and Chromium closes the link
  * on a message of more than 100 MB.
  */
 export const MAX_BODY_BYTES = 70 * 1024 * 1024;
@@ -50,12 +64,11 @@ const FAILURES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'AddressUnreachable',
 };
 
-type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-const DECODERS: Readonly<Record<string, Decoder>> = {
-  gzip: promisify(gunzip) as Decoder,
-  'x-gzip': promisify(gunzip) as Decoder,
-  deflate: promisify(inflate) as Decoder,
-  br: promisify(brotliDecompress) as Decoder,
+const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompress>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
 };
 
 /** Makes pages' requests from this machine. Redirects are not followed: the page does that, and is asked anew. */
@@ -87,19 +100,25 @@ export class BridgeFetcher {
       signal,
       dispatcher: this.#agent(ignoreHTTPSErrors),
     });
-    const raw = await collect(answer.body);
+    const { statusCode: status, statusText: phrase } = answer;
     const encoding = String(answer.headers['content-encoding'] ?? '').toLowerCase();
+    const bodiless = method === 'HEAD' || status === 204 || status === 304;
     // Chromium takes what it is handed as it is: it has decoded nothing, so this must.
-    const decoded = raw.length > 0 ? await DECODERS[encoding]?.(raw, { maxOutputLength: MAX_BODY_BYTES }) : undefined;
+    const decoder = bodiless ? undefined : DECODERS[encoding]?.();
+    const source = new AnswerBody(answer.body, decoder);
+    // Of one that is known to be large nothing needs to be held here.
+    const known = decoder || bodiless ? 0 : Number(answer.headers['content-length'] ?? 0);
+    const begun = known > MAX_BODY_BYTES ? Buffer.alloc(0) : await source.read(MAX_BODY_BYTES + 1);
     return {
-      status: answer.statusCode,
-      phrase: answer.statusText,
+      status,
+      phrase,
       headers: Object.entries(answer.headers)
         .filter(([name]) => !/^(transfer-encoding|connection|keep-alive)$/.test(name))
         // Of a decoded body both are untrue.
-        .filter(([name]) => decoded === undefined || !/^content-(encoding|length)$/.test(name))
+        .filter(([name]) => decoder === undefined || !/^content-(encoding|length)$/.test(name))
         .flatMap(([name, value = []]) => [value].flat().map((one) => ({ name, value: one }))),
-      body: decoded ?? raw,
+      body: begun,
+      rest: known > MAX_BODY_BYTES || begun.length > MAX_BODY_BYTES ? source : null,
     };
   }
 
@@ -121,21 +140,6 @@ function newAgent(rejectUnauthorized: boolean): Agent {
     // A browser that is told to keep a connection longer may; this one has no use for it.
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });
-}
-
-async function collect(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces, size);
-}
-
-function tooLarge(): Error {
-  return new Error(`the answer is larger than ${MAX_BODY_BYTES / 1024 ** 2} MB, which is the most that can be carried`);
 }
 
 function describeFailure(error: unknown): BridgeOutcome {

@@ -1,13 +1,21 @@
 import { BridgeCredentials } from './bridge-credentials.ts';
-import { BridgeFetcher, type BridgeOutcome, type BridgeRequest } from './bridge-fetch.ts';
+import {
+  type BridgeAnswer,
+  BridgeFetcher,
+  type BridgeOutcome,
+  type BridgeRequest,
+  MAX_BODY_BYTES,
+} from './bridge-fetch.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 import { BridgedSessions } from './bridged-sessions.ts';
 import { BridgedWebSockets } from './bridged-web-sockets.ts';
 import { ExtraInfo } from './extra-info.ts';
 import { ImpliedHeaders } from './implied-headers.ts';
+import { LargeAnswers } from './large-answers.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
 import {
+  answerTo,
   type ContinueFields,
   type PausedRequest,
   pausedRequest,
@@ -34,6 +42,7 @@ export class NetworkBridge {
   readonly #credentials: BridgeCredentials;
   readonly #extraInfo: ExtraInfo;
   readonly #webSockets: BridgedWebSockets;
+  readonly #largeAnswers: LargeAnswers;
   readonly #implied: ImpliedHeaders;
 
   /** @param pass hands Playwright a message as if it came from the browser */
@@ -48,9 +57,11 @@ export class NetworkBridge {
       commands.post('Fetch.enable', this.#ownPatterns(), sessionId);
       if (!isDocument) return;
       this.#webSockets.prepare(sessionId);
+      this.#largeAnswers.prepare(sessionId);
       this.#implied.prepare(sessionId);
     });
     this.#webSockets = new BridgedWebSockets(hosts, commands, this.#sessions, pass);
+    this.#largeAnswers = new LargeAnswers(hosts, commands);
   }
 
   /** Whether a message of the browser is about a request that Playwright does not know to be stopped. */
@@ -63,7 +74,7 @@ export class NetworkBridge {
     if (method === 'Network.loadingFailed' && 'requestId' in params)
       this.#underWay.get(params.requestId)?.abort.abort();
     this.#extraInfo.correct(message);
-    if (this.#webSockets.takes(message)) return true;
+    if (this.#webSockets.takes(message) || this.#largeAnswers.takes(message)) return true;
     if (method !== 'Fetch.requestPaused') return false;
     const session = this.#sessions.get(sessionId);
     const paused = pausedRequest(sessionId, params);
@@ -103,6 +114,7 @@ export class NetworkBridge {
   end(): void {
     for (const { abort } of this.#underWay.values()) abort.abort();
     this.#webSockets.leave();
+    this.#largeAnswers.leave();
     this.#fetcher.close();
   }
 
@@ -130,10 +142,11 @@ export class NetworkBridge {
         if (authorization === null) break;
         outcome = await this.#outcome(sessionId, { ...request, headers: { ...headers, authorization } });
       }
+      if (!('failure' in outcome) && outcome.rest) outcome = await this.#inPieces(paused, outcome, abort);
       if (abort.signal.aborted) return;
       this.#extraInfo.tell(paused, headers, outcome);
       this.#explain(sessionId, request.url, outcome);
-      const [method, params] = toCommand(requestId, outcome);
+      const [method, params] = answerTo(requestId, outcome);
       await this.#commands.call(method, params, sessionId);
     } catch {
       // Its page is gone, or its link; if it is not, it must not wait for ever.
@@ -157,6 +170,15 @@ export class NetworkBridge {
     return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors });
   }
 
+  /** An answer that is too large to be handed to the browser goes to the script that asked for it, if one did. */
+  async #inPieces(paused: PausedRequest, answer: BridgeAnswer, abort: AbortController): Promise<BridgeOutcome> {
+    if (await this.#largeAnswers.offer(paused, answer, abort)) return { ...answer, body: Buffer.alloc(0) };
+    answer.rest?.cancel();
+    const most = `${MAX_BODY_BYTES / 1024 ** 2} MB`;
+    const detail = `the answer is larger than ${most}, and only fetch() and XMLHttpRequest of a page can take such a one`;
+    return { failure: 'Failed', detail };
+  }
+
   /** What the page will call `net::ERR_FAILED` stands in its console with its reason. */
   #explain(sessionId: string, url: string, outcome: BridgeOutcome): void {
     if (!('failure' in outcome) || outcome.failure !== 'Failed') return;
@@ -168,6 +190,7 @@ export class NetworkBridge {
   /** What a closed page had under way. */
   #forget({ sessionId: gone }: { sessionId?: unknown }): void {
     this.#webSockets.leave(gone);
+    this.#largeAnswers.leave(gone);
     this.#implied.forget(String(gone));
     for (const { sessionId, abort } of this.#underWay.values()) if (sessionId === gone) abort.abort();
     for (const [known, { sessionId }] of this.#withPlaywright) {
@@ -183,17 +206,4 @@ const ANSWERS = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetch
 
 function key(sessionId: string, id: unknown): string {
   return `${sessionId} ${id}`;
-}
-
-function toCommand(requestId: string, outcome: BridgeOutcome): [method: string, params: object] {
-  if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
-  const { status, phrase, headers, body } = outcome;
-  const params = {
-    requestId,
-    responseCode: status,
-    ...(phrase !== '' && { responsePhrase: phrase }),
-    responseHeaders: headers,
-    body: body.toString('base64'),
-  };
-  return ['Fetch.fulfillRequest', params];
 }

@@ -6,8 +6,9 @@ import type { BridgedHosts } from './bridged-hosts.ts';
 import type { BridgedSessions } from './bridged-sessions.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
+import { type PageNames, pageScript, parsePayload } from './page-script.ts';
 import { WebSocketEvents } from './web-socket-events.ts';
-import { type ShimNames, webSocketShim } from './web-socket-shim.ts';
+import { WEB_SOCKET_SHIM } from './web-socket-shim.ts';
 
 const id = z.number().int();
 const said = z.discriminatedUnion('op', [
@@ -59,7 +60,7 @@ export class BridgedWebSockets {
   readonly #commands: OwnCommands;
   readonly #sessions: BridgedSessions;
   readonly #pass: (message: CdpMessage) => void;
-  readonly #names: ShimNames = { binding: `bridge${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
+  readonly #names: PageNames = { binding: `bridge${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
   readonly #carried = new Map<string, Carried>();
 
   constructor(
@@ -76,7 +77,7 @@ export class BridgedWebSockets {
 
   /** Prepares a new page or frame, while it still waits to be let run. */
   prepare(sessionId: string): void {
-    const source = webSocketShim(this.#names, this.#hosts.hostExpressions);
+    const source = pageScript(this.#names, this.#hosts.hostExpressions, WEB_SOCKET_SHIM);
     this.#commands.post('Runtime.addBinding', { name: this.#names.binding }, sessionId);
     this.#commands.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
   }
@@ -88,7 +89,7 @@ export class BridgedWebSockets {
     if (method === 'Runtime.executionContextDestroyed') this.#leave(sessionId, fields.executionContextId);
     if (method === 'Runtime.executionContextsCleared') this.#leave(sessionId);
     if (method !== 'Runtime.bindingCalled' || fields.name !== this.#names.binding) return false;
-    const { success, data } = said.safeParse(parseJson(fields.payload));
+    const { success, data } = said.safeParse(parsePayload(fields.payload));
     if (success && typeof fields.executionContextId === 'number') {
       this.#hear({ sessionId, contextId: fields.executionContextId }, data);
     }
@@ -186,13 +187,5 @@ export class BridgedWebSockets {
       carried.events.closed();
       carried.socket?.close();
     }
-  }
-}
-
-function parseJson(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { BridgeOutcome } from './bridge-fetch.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
 
@@ -9,12 +10,13 @@ export interface PausedRequest {
   requestId: string;
   /** Of the Network domain. */
   networkId: string | undefined;
+  frameId: string | undefined;
   url: string;
   method: string;
   headers: Record<string, string>;
   hasBody: boolean;
-  /** Its parts in base64; undefined for what only the browser can read (files). */
-  bodyParts: (string | undefined)[];
+  /** Null where there is none, and where the browser has to be asked, because files are in it. */
+  body: Buffer | null;
 }
 
 /** What Playwright may change about a request that it lets go on. */
@@ -30,6 +32,7 @@ export interface ContinueFields {
 const pausedParams = z.looseObject({
   requestId: z.string(),
   networkId: z.string().optional(),
+  frameId: z.string().optional(),
   request: z.looseObject({
     url: z.string(),
     method: z.string(),
@@ -46,16 +49,18 @@ export function pausedRequest(sessionId: string, params: CdpMessage['params'] = 
   if ('responseStatusCode' in params || 'responseErrorReason' in params) return null;
   const { success, data } = pausedParams.safeParse(params);
   if (!success) return null;
-  const { requestId, networkId, request } = data;
+  const { requestId, networkId, frameId, request } = data;
   return {
     sessionId,
     requestId,
     networkId,
+    frameId,
     url: request.url,
     method: request.method,
     headers: request.headers,
     hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,
-    bodyParts: (request.postDataEntries ?? []).map(({ bytes }) => bytes),
+    // At once: what the browser wrote is more than twice as large, and need not be kept.
+    body: decoded(request.postDataEntries ?? []),
   };
 }
 
@@ -76,12 +81,32 @@ export async function requestBody(
   changes: ContinueFields,
 ): Promise<Buffer | null> {
   if (typeof changes.postData === 'string') return Buffer.from(changes.postData, 'base64');
-  const { bodyParts, hasBody, networkId, sessionId } = paused;
-  if (!hasBody) return null;
-  const known = bodyParts.filter((part) => part !== undefined);
-  if (known.length > 0 && known.length === bodyParts.length) {
-    return Buffer.concat(known.map((part) => Buffer.from(part, 'base64')));
-  }
+  const { body, hasBody, networkId, sessionId } = paused;
+  if (!hasBody || body) return body;
   const answer = postData.parse(await commands.call('Network.getRequestPostData', { requestId: networkId }, sessionId));
   return Buffer.from(answer.postData, answer.base64Encoded ? 'base64' : 'utf8');
+}
+
+/** The command that ends a request as it ended here. */
+export function answerTo(requestId: string, outcome: BridgeOutcome): [method: string, params: object] {
+  if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
+  const { status, phrase, headers, body } = outcome;
+  const params = {
+    requestId,
+    responseCode: status,
+    ...(phrase !== '' && { responsePhrase: phrase }),
+    responseHeaders: headers,
+    body: body.toString('base64'),
+  };
+  return ['Fetch.fulfillRequest', params];
+}
+
+function decoded(entries: { bytes?: string | undefined }[]): Buffer | null {
+  const parts: Buffer[] = [];
+  for (const { bytes } of entries) {
+    if (bytes === undefined) return null;
+    parts.push(Buffer.from(bytes, 'base64'));
+  }
+  if (parts.length === 1 && parts[0]) return parts[0];
+  return parts.length > 0 ? Buffer.concat(parts) : null;
 }

@@ -1,31 +1,8 @@
-/** Names that page and transport share; drawn anew for each link. */
-export interface ShimNames {
-  /** Of the binding that takes what the page says. It is gone before any script of the page runs. */
-  binding: string;
-  /** Of the symbol under which the page takes what it is told. */
-  mailbox: string;
-}
-
 /**
- * What runs in each document before its own scripts: in documents of listed hosts it puts a `WebSocket` in place that
- * sends connections to listed hosts through the binding, and all others on their normal way. Elsewhere it leaves
- * nothing behind. Playwright's own stand-in, for `routeWebSocket`, comes later and builds on this one.
+ * Puts a `WebSocket` in place that sends connections to listed hosts to the transport, and all others on their normal
+ * way. Playwright's own stand-in, for `routeWebSocket`, comes later and builds on this one.
  */
-export function webSocketShim({ binding, mailbox }: ShimNames, hostExpressions: readonly string[]): string {
-  return `(${SHIM})(${JSON.stringify(binding)}, ${JSON.stringify(mailbox)}, ${JSON.stringify(hostExpressions)});`;
-}
-
-const SHIM = `(binding, mailbox, hostExpressions) => {
-  const tell = globalThis[binding];
-  delete globalThis[binding];
-  const tests = hostExpressions.map((expression) => new RegExp(expression));
-  const listed = ({ hostname, port, protocol }) => {
-    const host = hostname + ':' + (port || (protocol === 'https:' || protocol === 'wss:' ? 443 : 80));
-    return tests.some((test) => test.test(host));
-  };
-  // An empty frame has the origin of its parent; what has none of its own stays as it is.
-  if (!tell || !URL.canParse(self.origin) || !listed(new URL(self.origin))) return;
-
+export const WEB_SOCKET_SHIM = `(tell, listed) => {
   const Native = globalThis.WebSocket;
   const sockets = new Map();
   let lastId = 0;
@@ -110,7 +87,7 @@ const SHIM = `(binding, mailbox, hostExpressions) => {
       }
       return { op: 'text', data: String(data) };
     }
-    #tell(message) { tell(JSON.stringify({ id: this.#id, ...message })); }
+    #tell(message) { tell({ id: this.#id, ...message }); }
     #handle(type, handler) {
       const old = this.#handlers[type];
       const usable = typeof handler === 'function' ? handler : null;
@@ -158,5 +135,5 @@ const SHIM = `(binding, mailbox, hostExpressions) => {
   Object.setPrototypeOf(BridgedWebSocket.prototype, Native.prototype);
   BridgedWebSocket.prototype.constructor = Bridging;
   globalThis.WebSocket = Bridging;
-  Object.defineProperty(globalThis, Symbol.for(mailbox), { value: ({ id, ...message }) => sockets.get(id)?.(message) });
+  return ({ id, ...message }) => sockets.get(id)?.(message);
 }`;

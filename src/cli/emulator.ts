@@ -5,6 +5,8 @@ import { decimal } from './decimal.ts';
 import { integer } from './integer.ts';
 
 interface EmulatorFlags {
+  host?: string;
+  allowRemote?: boolean;
   port?: number;
   apiKey?: string;
   concurrentBrowsers?: number;
@@ -38,7 +40,9 @@ Ctrl-C stops it and every browser; a second one kills them.`;
 export function addEmulatorCommand(program: Command): void {
   program
     .command('emulator')
-    .description('Run the hosted-browser service on this machine, on 127.0.0.1, with real Chromium browsers')
+    .description('Run the hosted-browser service on this machine, for this machine, with real Chromium browsers')
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1); any but loopback needs --allow-remote, too')
+    .option('--allow-remote', 'let other machines in: whoever has the key runs browsers on this one')
     .option('--port <number>', 'port to listen on (default: any free one)', integer)
     .option('--api-key <key>', `key that clients send (default: ${KEY_VARIABLE}, else a random one)`)
     .option('--concurrent-browsers <number>', 'how many sessions may run at once (default: 10)', integer)

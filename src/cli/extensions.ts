@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Extension, ServiceClient } from '../service/index.ts';
 import { confirm } from './confirm.ts';
 import { printJson, printRows } from './print.ts';
+import { withProgress } from './progress.ts';
 import { withClient } from './with-client.ts';
 
 const COLUMNS = ['extensionId', 'crxExtensionId', 'name', 'version', 'createdAt', 'updatedAt'];
@@ -32,7 +33,7 @@ export function addExtensionsCommand(program: Command): void {
     .description('Upload an extension')
     .argument('<zip>', 'a ZIP file with manifest.json at its root')
     .option('--json', 'print JSON')
-    .action((zip: string, flags: Flags) => show(flags, async (client) => [await client.uploadExtension(zip)]));
+    .action((zip: string, flags: Flags) => upload(zip, flags, (client) => client.uploadExtension(zip)));
   extensions
     .command('update')
     .description('Replace an extension with a new ZIP; its ID stays, running sessions keep what they have')
@@ -54,9 +55,13 @@ async function show({ json }: Flags, find: (client: ServiceClient) => Promise<Ex
   printRows(await withClient(find), COLUMNS, json);
 }
 
+async function upload(zip: string, flags: Flags, send: (client: ServiceClient) => Promise<Extension>): Promise<void> {
+  await show(flags, (client) => withProgress(`uploading ${zip}`, async () => [await send(client)]));
+}
+
 async function update(extensionId: string, zip: string, flags: Flags): Promise<void> {
   await confirm(`Replace extension ${extensionId} with ${zip}?`, flags.yes);
-  await show(flags, async (client) => [await client.replaceExtension(extensionId, zip)]);
+  await upload(zip, flags, (client) => client.replaceExtension(extensionId, zip));
 }
 
 async function deleteExtensions(extensionIds: string[], { yes, json }: Flags): Promise<void> {

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
+import { addAccountCommand } from './account.ts';
 import { addDoctorCommand } from './doctor/index.ts';
 import { addEmulatorCommand } from './emulator.ts';
 import { addExtensionsCommand } from './extensions.ts';
 import { reportFailure } from './failure.ts';
 import { addIpsCommand } from './ips.ts';
+import { addPoolsCommand } from './pools.ts';
 import { addProfilesCommand } from './profiles.ts';
 import { addReportCommand } from './report.ts';
 import { addSessionsCommand } from './sessions.ts';
@@ -19,10 +21,12 @@ const program = new Command('poolwright')
   .showHelpAfterError('(add --help for the options)')
   .exitOverride();
 
+addAccountCommand(program);
 addDoctorCommand(program);
 addEmulatorCommand(program);
 addExtensionsCommand(program);
 addIpsCommand(program);
+addPoolsCommand(program);
 addProfilesCommand(program);
 addReportCommand(program);
 addSessionsCommand(program);

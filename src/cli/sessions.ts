@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Session, type SessionStatus, sessionStatuses } from '../service/index.ts';
+import { LIMITS, type Session, type SessionStatus, sessionStatuses } from '../service/index.ts';
 import { printJson, printRows } from './print.ts';
 import { withClient } from './with-client.ts';
 
@@ -33,6 +33,17 @@ export function addSessionsCommand(program: Command): void {
     .argument('<session-ids...>')
     .option('--json', 'print JSON')
     .action(stop);
+  sessions
+    .command('note')
+    .description("Set a running session's note (what poolwright wrote there is how `sweep` knows a run's sessions)")
+    .argument('<session-id>')
+    .argument('<text>', `at most ${LIMITS.note.max} characters; empty: no note`)
+    .option('--json', 'print JSON')
+    .action(async (sessionId: string, note: string, { json }: { json?: boolean }) => {
+      const change = { note: note === '' ? null : note };
+      const session = await withClient((client) => client.updateSession(sessionId, change));
+      printRows([shown(session)], COLUMNS, json);
+    });
 }
 
 async function list({ status, json }: { status?: SessionStatus; json?: boolean }): Promise<void> {

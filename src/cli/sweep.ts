@@ -3,6 +3,7 @@ import { type SweepResult, sweep } from '../broker/sweep.ts';
 import { projectFolder } from '../options/project-folder.ts';
 import { hostedService } from '../options/resolve-service.ts';
 import { printJson } from './print.ts';
+import { withProgress } from './progress.ts';
 import { withClient } from './with-client.ts';
 
 interface Options {
@@ -23,7 +24,9 @@ export function addSweepCommand(program: Command): void {
 async function run({ run: runId, json }: Options): Promise<void> {
   const { suite, ledgerFolder, root } = projectFolder(process.cwd());
   const { baseURL, apiKey } = hostedService({}, process.env);
-  const result = await withClient((client) => sweep({ client, baseURL, apiKey, suite, ledgerFolder, runId }));
+  const result = await withProgress('looking for what dead runs left', () =>
+    withClient((client) => sweep({ client, baseURL, apiKey, suite, ledgerFolder, runId })),
+  );
   if (json) printJson(result);
   else for (const line of lines(result, root)) process.stdout.write(`${line}\n`);
   if (result.failures.length > 0) process.exitCode = 1;

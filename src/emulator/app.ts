@@ -7,11 +7,16 @@ import { emulatorControlRoutes } from './routes/emulator-control.ts';
 import { extensionRoutes, isUpload } from './routes/extensions.ts';
 import { type ApiApp, type ApiEnv, createRouter } from './routes/http.ts';
 import { leaseRoutes } from './routes/leases.ts';
+import { limitBody } from './routes/limit-body.ts';
 import { networkRoutes } from './routes/network.ts';
 import { poolRoutes } from './routes/pools.ts';
 import { profileRoutes } from './routes/profiles.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import type { EmulatorState } from './state/emulator-state.ts';
+
+/** Far more than any body of the API has. */
+const MAX_JSON_BYTES = 1024 ** 2;
+const NOT_JSON = 'The body must be JSON, sent with Content-Type: application/json';
 
 /** The API as a function of request and state. It needs no socket: `createApp(state).request(…)` answers. */
 export function createApp(state: EmulatorState, log: (line: string) => void, faults?: FaultContext): ApiApp {
@@ -29,9 +34,15 @@ export function createApp(state: EmulatorState, log: (line: string) => void, fau
   app.route('/v1/browser', extensionRoutes());
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
   // A description holds nothing of a workspace: it is served without a key.
-  app.doc('/doc', {
-    openapi: '3.0.3',
-    info: { title: 'Browser Session Service (poolwright emulator)', version: '1.0.0' },
+  // 3.1, because 3.0 has no way to say that a field may hold anything, null included.
+  app.doc31('/doc', {
+    openapi: '3.1.0',
+    info: {
+      title: 'Browser Session Service (poolwright emulator)',
+      version: '1.0.0',
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    servers: [{ url: '/' }],
   });
   app.notFound((c) => c.json({ error: 'Not found' }, 404));
   app.onError(answerError(log));
@@ -55,10 +66,12 @@ const requireJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const type = c.req.header('Content-Type');
   const hasBody = c.req.header('Transfer-Encoding') !== undefined || Number(c.req.header('Content-Length') ?? 0) > 0;
   if ((type !== undefined || hasBody) && !/^application\/([\w.+-]+\+)?json\b/i.test(type ?? '')) {
-    throw new ApiError(400, 'The body must be JSON, sent with Content-Type: application/json');
+    throw new ApiError(400, NOT_JSON);
   }
-  await next();
+  return await limitJson(c, next);
 };
+
+const limitJson = limitBody(MAX_JSON_BYTES, `The body is larger than ${MAX_JSON_BYTES} bytes`);
 
 function answerError(log: (line: string) => void): ErrorHandler<ApiEnv> {
   return (error: Error, c: Context) => {
@@ -66,6 +79,8 @@ function answerError(log: (line: string) => void): ErrorHandler<ApiEnv> {
       if (error.status === 503) c.header('Retry-After', '2');
       return c.json({ error: error.message, code: error.code }, error.status);
     }
+    // The router is stricter than `requireJson` about what comes after the type, and has a status that the document has not.
+    if (error instanceof HTTPException && error.status === 415) return c.json({ error: NOT_JSON }, 400);
     if (error instanceof HTTPException) return c.json({ error: error.message }, error.status);
     log(`${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     return c.json({ error: 'Internal error' }, 500);

@@ -6,6 +6,7 @@ import { befall, befallAfter, type LinkCutter } from './faults/browser-fault.ts'
 import type { FaultList, Firing } from './faults/fault-list.ts';
 import { browserFault } from './faults/fault-rule.ts';
 import { spoilHandshake } from './faults/handshake-fault.ts';
+import { HOST_REFUSED, type HostCheck } from './host-check.ts';
 import type { BrowserSession } from './state/browser-session.ts';
 import type { EmulatorState } from './state/emulator-state.ts';
 import { Wire } from './wire.ts';
@@ -18,6 +19,7 @@ export interface RelayOptions {
   /** Round-trip time of the links, in ms. */
   rtt: number;
   faults: FaultList;
+  isKnownHost: HostCheck;
   log: (line: string) => void;
 }
 
@@ -38,6 +40,10 @@ export class CdpRelay implements LinkCutter {
   /** Handler of the HTTP server's `upgrade` event. */
   handleUpgrade(request: IncomingMessage, client: Duplex, head: Buffer): void {
     client.on('error', () => client.destroy());
+    if (!this.#options.isKnownHost(request.headers.host)) {
+      refuse(client, 403, HOST_REFUSED);
+      return;
+    }
     const firing = this.#options.faults.take('GET', pathOf(request));
     if (firing) void this.#spoil(firing, request, client, head);
     else this.#join(request, client, head);

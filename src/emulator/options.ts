@@ -4,6 +4,7 @@ import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { isProxyReference } from '../service/schemas/fields.ts';
 import { faultRule } from './faults/fault-rule.ts';
+import { isOwnLoopback } from './host-check.ts';
 
 const key = z.string().min(1, 'must not be empty').regex(/^\S+$/, 'must not contain white space');
 const count = z.int().positive();
@@ -43,8 +44,15 @@ const workspaceOptions = z.strictObject({
 });
 
 const emulatorOptions = z.strictObject({
-  /** Port on 127.0.0.1. Default 0: any free one. */
+  /** Port on `host`. Default 0: any free one. */
   port: z.int().min(0).max(65_535).default(0),
+  /**
+   * Address or name of this machine to listen on. Default `127.0.0.1`, which no other machine reaches; any that is not
+   * loopback needs `allowRemote`, too.
+   */
+  host: z.string().min(1, 'must not be empty').default('127.0.0.1'),
+  /** Lets other machines in: whoever has the key runs browsers on this one. Default false. */
+  allowRemote: z.boolean().default(false),
   /** Key of the only workspace. Default: a random one. */
   apiKey: key.optional(),
   /** Several workspaces, instead of `apiKey`. They do not see each other's sessions and pools. */
@@ -141,6 +149,12 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
   const { apiKey, workspaces, onLog, ...rest } = parsed.data;
   if (apiKey !== undefined && workspaces !== undefined) {
     throw new OptionsError('workspaces', 'workspaces: give either "apiKey" or "workspaces", not both');
+  }
+  if (!rest.allowRemote && !isOwnLoopback(rest.host)) {
+    const problem = `host: other machines reach ${rest.host}, and whoever has the key could run browsers on this one`;
+    const wayOut =
+      'If that is meant, say it twice: allowRemote (--allow-remote) lets them in. Else leave host at 127.0.0.1.';
+    throw new OptionsError('host', `${problem}. ${wayOut}`);
   }
   const list = workspaces ?? [{ apiKey: apiKey ?? `pw_${randomBytes(18).toString('base64url')}` }];
   const keys = new Set(list.map((workspace) => workspace.apiKey));

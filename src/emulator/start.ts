@@ -10,13 +10,14 @@ import { FaultList } from './faults/fault-list.ts';
 import { seededRandom } from './faults/random.ts';
 import { randomErrors } from './faults/random-errors.ts';
 import { findChromium } from './find-chromium.ts';
+import { hostCheck, isWildcard } from './host-check.ts';
 import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
 import { type ListeningServer, listen } from './server.ts';
 import { EmulatorState } from './state/emulator-state.ts';
 
 /** A running emulator. */
 export interface Emulator {
-  /** Base address of its API: `http://127.0.0.1:<port>`. */
+  /** Base address of its API: `http://127.0.0.1:<port>`, or that of the `host` it listens on. */
   readonly baseURL: string;
   /** Key of its workspace; of the first one, where several were given. */
   readonly apiKey: string;
@@ -38,7 +39,8 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   const launcher = new SlowLauncher(browsers, { ...settings, random: seededRandom(settings.seed, 'start-jitter') });
   const state = new EmulatorState(settings, launcher, clock);
   const faults = new FaultList([...settings.faults, ...randomErrors(settings.errorRate)], settings.seed);
-  const relay = new CdpRelay(state, { rtt: settings.rtt, faults, log });
+  const isKnownHost = hostCheck(settings);
+  const relay = new CdpRelay(state, { rtt: settings.rtt, faults, isKnownHost, log });
   const stopSignal = new AbortController();
   const app = createApp(state, log, {
     faults,
@@ -48,14 +50,15 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   let server: ListeningServer;
   try {
     await state.load();
-    server = await listen(app, relay, settings.port);
+    server = await listen(app, relay, { ...settings, isKnownHost });
   } catch (error) {
     await state.stop();
     await launcher.stop();
     throw error;
   }
   const { port } = server;
-  state.listenAt(`ws://127.0.0.1:${port}`);
+  const address = `${reachable(settings.host)}:${port}`;
+  state.listenAt(address);
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
@@ -65,7 +68,7 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
     await launcher.stop();
   };
   return {
-    baseURL: `http://127.0.0.1:${port}`,
+    baseURL: `http://${address}`,
     apiKey: settings.workspaces[0]?.apiKey ?? '',
     port,
     stop() {
@@ -74,6 +77,13 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
     },
     browserPids: () => launcher.pids(),
   };
+}
+
+/** How a client on this machine says the host that the emulator listens on. */
+function reachable(host: string): string {
+  const name = host.replace(/^\[|\]$/g, '');
+  if (isWildcard(name)) return name.includes(':') ? '[::1]' : '127.0.0.1';
+  return name.includes(':') ? `[${name}]` : name;
 }
 
 /** Loaded when asked for, with what it needs: no user of the emulator does. */
@@ -90,7 +100,7 @@ async function chromiumLauncher({ allowLoopback, chromium, chromiumArgs, log }: 
 }
 
 /**
- * Starts the hosted-browser service on this machine: its whole API on 127.0.0.1, with a real Chromium behind every
+ * Starts the hosted-browser service on this machine: its whole API on 127.0.0.1 (or on `host`), with a real Chromium behind every
  * session and warm ones in every pool. `stop()` it when done; it keeps the process alive until then.
  *
  * @throws OptionsError naming the option; EmulatorError `EMULATOR_NO_CHROMIUM` or `EMULATOR_PORT_IN_USE`.

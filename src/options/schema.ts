@@ -97,7 +97,8 @@ export interface ProjectHostedOptions {
    * Hosts that pages of the hosted browser reach through this machine, such as the suite's own server: rules between
    * commas, in Playwright's syntax, each a host (`staging.internal`), hosts (`*.internal`), an IP address,
    * `<loopback>`, or `*` for every host, with an optional `:port`. `''`: none. `'auto'` (default): `<loopback>` when
-   * `use.baseURL` or a `webServer` is there, else none. A malformed rule is an OptionsError that names it.
+   * `use.baseURL` or a `webServer` is there (one that names no address is), else none. A malformed rule is an
+   * OptionsError that names it.
    */
   exposeNetwork?: string;
   /**

@@ -11,7 +11,9 @@ import { exposedNetwork } from '../options/expose-network.ts';
 import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
 import { DEFAULTS } from '../options/schema.ts';
 import { browserHandle } from './browser-handle.ts';
+import type { BrowserLink } from './browser-link.ts';
 import { HostedBrowser } from './hosted-browser.ts';
+import { reusesContext } from './reused-context.ts';
 import { brokerForWorker } from './worker-broker.ts';
 import { workerState } from './worker-state.ts';
 
@@ -87,19 +89,26 @@ function meansUs(endpoint: unknown): boolean {
  */
 export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
   const { recorder, hosted } = workerState();
-  const link = hosted?.present ?? null;
-  const inUse = (link?.browser.contexts() ?? []).some((context) => context !== link?.defaultContext);
+  const inUse = isInUse(hosted?.present);
   if (!inUse) hosted?.beginTest(testInfo.timeout);
-  recorder.begin(testInfo, link, inUse);
+  if (!inUse && reusesContext(testInfo.project.use)) await hosted?.connected(testInfo.timeout);
+  recorder.begin(testInfo, hosted?.present ?? null, inUse);
   let lost: PoolwrightError | null = null;
   try {
     await use(value);
   } finally {
     const present = workerState().hosted;
+    // Playwright opens the one that it reuses past the handle.
+    if (present?.present && reusesContext(testInfo.project.use)) recorder.used(present.present);
     if (present) present.lastTestFailed = testInfo.status !== testInfo.expectedStatus;
     lost = await recorder.end(testInfo, present?.sink ?? null);
   }
   if (lost) throw lost;
+}
+
+/** Whether contexts are open, such as that of a page that the tests of a file share. */
+function isInUse(link: BrowserLink | null | undefined): boolean {
+  return (link?.browser.contexts() ?? []).some((context) => context !== link?.defaultContext);
 }
 
 /** The options of `use` that a hosted browser may not take as they are. */

@@ -27,6 +27,8 @@ interface OpenRecord {
   startedAt: Date;
   /** Bytes each link had moved when this test began to use it, newest link last. */
   links: Map<RecordedLink, number>;
+  /** The link there was when it began, and the bytes it had moved; null: none. */
+  before: { link: RecordedLink; bytes: number } | null;
   used: boolean;
   attached: boolean;
   /** How many fixtures have begun it: the config's and the test file's may both run. */
@@ -48,6 +50,7 @@ export class Recorder {
       testInfo,
       startedAt: new Date(),
       links: new Map(),
+      before: null,
       used: false,
       attached: false,
       depth: 0,
@@ -55,6 +58,7 @@ export class Recorder {
     this.records.set(testInfo, record);
     this.current = record;
     record.depth += 1;
+    if (link && record.depth === 1) record.before = { link, bytes: link.observedBytes() ?? 0 };
     if (link && inUse) this.uses(link);
   }
 
@@ -76,6 +80,14 @@ export class Recorder {
     if (!this.current) return;
     this.current.used = true;
     if (!this.current.links.has(link)) this.current.links.set(link, link.observedBytes() ?? 0);
+  }
+
+  /** The running test turns out to have used this link from its beginning on. */
+  used(link: RecordedLink): void {
+    if (!this.current) return;
+    this.current.used = true;
+    const { before, links } = this.current;
+    if (!links.has(link)) links.set(link, before?.link === link ? before.bytes : 0);
   }
 
   /**

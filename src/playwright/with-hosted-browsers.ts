@@ -10,6 +10,7 @@ import { OptionsError } from '../errors.ts';
 import type { Budget } from '../options/budget.ts';
 import { contextMode, hasOwnState } from '../options/context-mode.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
+import { keepsIdentity } from '../options/identity.ts';
 import { leasePlan, type MergedOptions, mergeOptions } from '../options/lease-plan.ts';
 import { parseHostedOptions, parseProjectOptions } from '../options/parse.ts';
 import { DEFAULTS, type HostedOptions, type ProjectHostedOptions } from '../options/schema.ts';
@@ -17,6 +18,7 @@ import { assertPersistent } from './context-options.ts';
 import { type ContextUse, provideHostedBrowser, recordTest, rememberUse } from './fixtures.ts';
 import { markMerged } from './merged-options.ts';
 import { packageFile } from './package-file.ts';
+import { assertReusable } from './reused-context.ts';
 import { type HostedProject, rememberRun } from './run-registry.ts';
 
 /** What `use` may say about hosted browsers; `false` keeps a project on a local browser. */
@@ -65,9 +67,12 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
     const plan = leasePlan(merged, process.env);
     // A pool's template is not known here; what it cannot do is said where a context is opened.
     const ownState = plan.pool === null && hasOwnState(plan.session);
-    if (contextMode(merged.context ?? DEFAULTS.context, ownState).persistent) {
-      assertPersistent({ ...common, ...use }, name ? `projects["${name}"].use` : 'use');
-    }
+    const { persistent } = contextMode(merged.context ?? DEFAULTS.context, ownState);
+    const where = name ? `projects["${name}"].use` : 'use';
+    if (persistent) assertPersistent({ ...common, ...use }, where);
+    const type = plan.pool === null ? plan.session.type : undefined;
+    const isKept = keepsIdentity(merged.identity, type ?? 'hosted');
+    assertReusable({ ...common, ...use }, { persistent, keepsIdentity: isKept }, where);
     hosted.push({ name, plan });
     const exposeNetwork = exposedNetwork(merged.exposeNetwork, {
       baseURL: use.baseURL ?? common.baseURL,

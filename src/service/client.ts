@@ -2,6 +2,7 @@ import * as account from './account.ts';
 import type { CallOptions, ServiceClientOptions } from './client-options.ts';
 import { ServiceCore } from './core.ts';
 import { createSession } from './create-session.ts';
+import { type ApiDescription, getDescription } from './description.ts';
 import type { ExtensionFile } from './extension-file.ts';
 import * as extensions from './extensions.ts';
 import * as leases from './leases.ts';
@@ -246,6 +247,11 @@ export class ServiceClient {
    */
   async getBilling(options: CallOptions = {}): Promise<AccountBilling> {
     return await account.getBilling(this.#core, options);
+  }
+
+  /** The service's own description, an OpenAPI document (sections 1 and 9). Nothing below its first level is checked. */
+  async getDescription(options: CallOptions = {}): Promise<ApiDescription> {
+    return await getDescription(this.#core, options);
   }
 
   /**

@@ -9,6 +9,8 @@ export {
 } from '../errors.ts';
 export { ServiceClient } from './client.ts';
 export type { CallOptions, RetryInfo, RetryMode, ServiceClientOptions } from './client-options.ts';
+export type { ApiDescription } from './description.ts';
+export { ENDPOINTS, type Endpoint } from './endpoints.ts';
 export type { ExtensionFile } from './extension-file.ts';
 export type { AcquiredLease } from './leases.ts';
 export { LIMITS } from './limits.ts';

@@ -181,6 +181,7 @@ test('a certificate that nobody knows passes under ignoreHTTPSErrors, and only t
 });
 
 test('large answers and downloads', async ({ bridged, dev }) => {
+  test.slow();
   const page = await (await bridged()).newPage();
   await page.goto(dev.url);
   expect(await page.evaluate(async () => (await (await fetch('/large')).arrayBuffer()).byteLength)).toBe(LARGE_BYTES);
@@ -189,15 +190,131 @@ test('large answers and downloads', async ({ bridged, dev }) => {
     fetch('/echo', { method: 'POST', body: new Uint8Array(100_000_000).fill(65) }).catch(String),
   );
   expect(dev.seen('/echo')?.body.length).toBe(100_000_000);
-  const [said] = await Promise.all([
-    page.waitForEvent('console', (message) => message.text().startsWith('poolwright')),
-    expect(page.evaluate(() => fetch('/too-large'))).rejects.toThrow('Failed to fetch'),
-  ]);
-  expect(said.text()).toMatch(/^poolwright: localhost:\d+ was reached .* the answer is larger than 70 MB/);
-  expect(await page.evaluate(() => fetch('/stream').then((answer) => answer.text()))).toBe('one,two');
   await page.setContent(`<a href="${dev.url}/file">get</a>`);
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('get').click()]);
   expect(readFileSync(await download.path(), 'utf8')).toBe('a download');
+});
+
+/** What a page saw of a body: how long it is, and whether each byte is what it has to be. */
+const LOOK = `window.look = (buffer) => {
+  const bytes = new Uint8Array(buffer);
+  return { length: bytes.length, wrong: bytes.findIndex((byte, index) => byte !== index % 251) };
+}`;
+
+test('an answer larger than a message reaches fetch', async ({ bridged, dev, other }) => {
+  test.slow();
+  const page = await (await bridged()).newPage();
+  await page.addInitScript(LOOK);
+  await page.goto(dev.url);
+  for (const [bytes, query] of [
+    [100_000_000, 'told'],
+    [75_000_000, ''],
+    [75_000_000, 'zipped'],
+  ] as const) {
+    const fetched = await page.evaluate(`(async () => {
+      const answer = await fetch('/huge?bytes=${bytes}&${query}#part');
+      const { url, type, redirected, status, ok } = answer;
+      const headers = [answer.headers.get('content-type'), answer.headers.get('content-length')];
+      return { url, type, redirected, status, ok, headers, seen: look(await answer.arrayBuffer()) };
+    })()`);
+    expect(fetched).toEqual({
+      url: `${dev.url}/huge?bytes=${bytes}&${query}`,
+      type: 'basic',
+      redirected: false,
+      status: 200,
+      ok: true,
+      headers: ['application/octet-stream', query === 'told' ? '100000000' : null],
+      seen: { length: bytes, wrong: -1 },
+    });
+  }
+  const across = `fetch(new Request('${other.url}/huge?bytes=100000000', { method: 'POST', body: 'x' }))`;
+  await expect(page.evaluate(across)).rejects.toThrow('Failed to fetch');
+  // What is smaller is as ever, from the same function.
+  expect(await page.evaluate(() => fetch('/stream').then((answer) => answer.text()))).toBe('one,two');
+});
+
+test('an answer larger than a message reaches XMLHttpRequest', async ({ bridged, dev }) => {
+  test.slow();
+  const page = await (await bridged()).newPage();
+  await page.addInitScript(LOOK);
+  await page.goto(dev.url);
+  const right = { length: 75_000_000, wrong: -1 };
+  for (const type of ['arraybuffer', 'blob', 'text']) {
+    const got = await page.evaluate(`(async () => {
+      const events = [];
+      const request = new XMLHttpRequest();
+      await new Promise((resolve) => {
+        for (const type of ['load', 'error', 'loadend']) request['on' + type] = () => events.push(type) && type === 'loadend' && resolve();
+        request.onreadystatechange = () => events.push(request.readyState);
+        request.open('GET', '/huge?bytes=75000000&told');
+        request.responseType = '${type}';
+        request.send();
+      });
+      const { response } = request;
+      const isText = typeof response === 'string';
+      return { events, size: isText ? new Set(response.slice(-1000)).size : look(response instanceof Blob ? await response.arrayBuffer() : response), isText, same: !isText || request.responseText === response };
+    })()`);
+    const isText = type === 'text';
+    expect(got).toEqual({
+      events: [1, 2, 4, 'load', 'loadend'],
+      size: isText ? expect.any(Number) : right,
+      isText,
+      same: true,
+    });
+  }
+  // What is smaller is as ever, from the same class.
+  const small = await page.evaluate(`new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.onload = () => resolve([request.responseText, request instanceof XMLHttpRequest, request.constructor === XMLHttpRequest]);
+    request.open('GET', '/stream');
+    request.send();
+  })`);
+  expect(small).toEqual(['one,two', true, true]);
+});
+
+test('a large answer that breaks, is given up, or that nobody can take', async ({ bridged, dev }) => {
+  test.slow();
+  const page = await (await bridged()).newPage();
+  await page.goto(dev.url);
+  await expect(
+    page.evaluate(async () => (await fetch('/huge?bytes=200000000&told&broken')).arrayBuffer()),
+  ).rejects.toThrow('TypeError');
+  const ends = await page.evaluate(`new Promise((resolve) => {
+    const events = [];
+    const request = new XMLHttpRequest();
+    for (const type of ['load', 'error', 'loadend']) request.addEventListener(type, () => events.push(type) && type === 'loadend' && resolve(events));
+    request.open('GET', '/huge?bytes=200000000&told&broken');
+    request.send();
+  })`);
+  expect(ends).toEqual(['error', 'loadend']);
+
+  const aborted = page.evaluate(`(async () => {
+    const abort = new AbortController();
+    const reader = (await fetch('/huge?bytes=1000000000&told', { signal: abort.signal })).body.getReader();
+    const { value } = await reader.read();
+    abort.abort();
+    return [value.length > 0, await reader.read().catch(({ name }) => name)];
+  })()`);
+  expect(await aborted).toEqual([true, 'AbortError']);
+  await expect.poll(() => dev.seen('/huge')?.closed).toBe(true);
+  await page.evaluate(async () => (await fetch('/huge?bytes=1000000000&told')).body?.cancel());
+  await expect.poll(() => dev.seen('/huge')?.closed).toBe(true);
+  await page.evaluate(async () => (await fetch('/huge?bytes=1000000000&told')).status);
+  expect(dev.seen('/huge')?.closed).toBe(false);
+  await page.goto('about:blank');
+  await expect.poll(() => dev.seen('/huge')?.closed).toBe(true);
+
+  await page.goto(dev.url);
+  const [said] = await Promise.all([
+    page.waitForEvent('console', (message) => message.text().startsWith('poolwright')),
+    page.evaluate(
+      `new Promise((resolve) => { const image = new Image(); image.onerror = resolve; image.src = '/huge?bytes=80000000'; })`,
+    ),
+  ]);
+  expect(said.text()).toMatch(
+    /^poolwright: localhost:\d+ was reached .* the answer is larger than 70 MB, and only fetch\(\)/,
+  );
+  await expect.poll(() => dev.seen('/huge')?.closed).toBe(true);
 });
 
 test("the user's own routes, listeners and headers", async ({ bridged, dev }) => {

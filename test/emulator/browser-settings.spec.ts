@@ -35,6 +35,13 @@ test.describe('the browser', () => {
     });
   }
 
+  test('of type hosted is a Chromium as it is, which says that it is automated', async ({ start, connect }) => {
+    const { api } = await start();
+    const page = (await connect((await api.create({ type: 'hosted' })).body.cdpUrl)).contexts()[0]?.pages()[0];
+    const seen = await page?.evaluate<Look>(look);
+    expect([seen?.webdriver, /headless/i.test(seen?.userAgent ?? '')]).toContain(true);
+  });
+
   test('has the country, sizes and language it was created with', async ({ start, connect, site }) => {
     const { api } = await start({ allowLoopback: true });
     const { cdpUrl } = (

@@ -1,32 +1,5 @@
-import { request as httpRequest } from 'node:http';
 import { expect, test } from './support/fixtures.ts';
-
-/** What a WebSocket handshake with this address is answered. */
-function handshake(cdpUrl: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(cdpUrl.replace(/^ws/, 'http'), {
-      headers: {
-        connection: 'Upgrade',
-        upgrade: 'websocket',
-        'sec-websocket-version': '13',
-        'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-      },
-    });
-    request.on('upgrade', (response, socket) => {
-      socket.destroy();
-      resolve({ status: response.statusCode ?? 0, text: '' });
-    });
-    request.on('response', (response) => {
-      let text = '';
-      response.on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    request.on('error', reject);
-    request.end();
-  });
-}
+import { handshake } from './support/handshake.ts';
 
 test.describe('the CDP address', () => {
   test('is refused with a wrong token and after the end', async ({ start }) => {

@@ -59,9 +59,6 @@ test.describe('create refuses', () => {
     ['a type of its own', { type: 'local' }, 400, /^type: /],
     ['an HTTP proxy', { proxyUrl: 'http://user:pw@proxy:1' }, 400, /^proxyUrl: must be a SOCKS5/],
     ['an unknown node', { nodeId: 'n3' }, 400, /^nodeId: .*n1, n2/],
-
-    ['adblock, not emulated yet', { adblock: true }, 400, /^adblock: not supported/],
-    ['the CAPTCHA solver, not emulated yet', { captchaSolver: true }, 400, /^captchaSolver: not supported/],
     ['a dedicated IP where there is none', { proxyUrl: 'dedicated://any' }, 404, /^proxyUrl: .*dedicated:\/\/any$/],
     ['an extension that is not there', { extensionIds: ['e'] }, 404, /^Extension not found: e$/],
     ['a body that is no object', [], 400, /object/],

@@ -2,13 +2,16 @@ import { type Command, Option } from 'commander';
 import type { ServiceClient } from '../../service/index.ts';
 import { integer } from '../integer.ts';
 import { printJson } from '../print.ts';
+import { withProgress } from '../progress.ts';
 import { withClient } from '../with-client.ts';
 import { balance, chromium, type Finding, limit, pool, reach, session, variables } from './checks.ts';
+import { checkContract } from './contract/index.ts';
 
 interface Flags {
   workers: number;
   shards: number;
   session: boolean;
+  contract?: boolean;
   json?: boolean;
 }
 
@@ -31,11 +34,19 @@ export function addDoctorCommand(program: Command): void {
     .addOption(new Option('--workers <number>', 'parallel workers of your run').argParser(integer).default(1))
     .addOption(new Option('--shards <number>', 'shards of your run').argParser(integer).default(1))
     .option('--no-session', 'do not create a session to try it out (it costs a few seconds of a browser)')
+    .option(
+      '--contract',
+      "compare the service's own description (/doc) with this version of poolwright, and do nothing else",
+    )
     .option('--json', 'print JSON')
     .action(run);
 }
 
 async function run(flags: Flags): Promise<void> {
+  if (flags.contract) {
+    if (await withClient((client) => checkContract(client, flags.json))) process.exitCode = 1;
+    return;
+  }
   const findings: Finding[] = [];
   const say: Say = (finding) => {
     findings.push(finding);
@@ -61,5 +72,9 @@ async function examine(client: ServiceClient, flags: Flags, say: Say): Promise<v
   say(await balance(client));
   say(await limit(client, flags.workers * flags.shards));
   say(await pool(client, flags.workers * flags.shards));
-  say(flags.session ? await session(client) : { check: 'session', result: 'skipped', says: '--no-session' });
+  say(
+    flags.session
+      ? await withProgress('trying one session', () => session(client))
+      : { check: 'session', result: 'skipped', says: '--no-session' },
+  );
 }

@@ -46,7 +46,7 @@ export class BrowserLauncher implements Launcher {
   async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser> {
     const { allowLoopback, executable, extraArguments, log, profiles } = this.#options;
     const plainUserAgent = spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(), signal);
-    const egress = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, log });
+    const egress = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
     const profileFolder = await profiles.add();
     let packing: Promise<string[]> | undefined;
     let disk: BrowserDisk | undefined;

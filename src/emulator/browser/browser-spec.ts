@@ -16,6 +16,8 @@ export interface BrowserSpec {
   url: string | undefined;
   /** Whether creation includes a check that a page runs script. */
   browserCheck: boolean;
+  /** Whether it does not reach hosts of advertisements. */
+  adblock: boolean;
   /** SOCKS5 or SOCKS5H URL, credentials and all. */
   proxyUrl: string | undefined;
 }

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { Agent } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import type { ConnectionStats, PrepareRequestFunctionResult, Server } from 'proxy-chain';
+import { isAdHost } from './ad-hosts.ts';
 import { NOWHERE } from './arguments.ts';
 import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
 
@@ -12,7 +13,15 @@ export interface EgressProxyOptions {
   allowLoopback: boolean;
   /** SOCKS5 or SOCKS5H proxy that everything leaves through. */
   upstream?: string | undefined;
+  /** Whether hosts of advertisements are out of reach. */
+  blocksAds?: boolean;
   log: (line: string) => void;
+}
+
+interface Refusal {
+  refused: string;
+  /** As asked for: not worth a line. */
+  quietly?: boolean;
 }
 
 /**
@@ -36,7 +45,7 @@ export class EgressProxy {
         // Cut while the name was looked up: a connection made now would be nobody's to close.
         if (this.#total !== undefined) throw new RequestError('The session has ended', 503);
         if (!('refused' in verdict)) return verdict;
-        if (!isNowhere(hostname)) options.log(`egress: ${verdict.refused}`);
+        if (!verdict.quietly) options.log(`egress: ${verdict.refused}`);
         // An HTTP answer would look like a page to the browser. Without one its navigation fails, as it should.
         if (isHttp) request.socket.destroy();
         throw new RequestError(verdict.refused, 403);
@@ -80,10 +89,11 @@ export class EgressProxy {
     return total;
   }
 
-  async #judge(hostname: string): Promise<PrepareRequestFunctionResult | { refused: string }> {
-    const { allowLoopback, upstream } = this.#options;
+  async #judge(hostname: string): Promise<PrepareRequestFunctionResult | Refusal> {
+    const { allowLoopback, upstream, blocksAds } = this.#options;
     const host = hostname.replace(/^\[|\]$/g, '');
-    if (isNowhere(host)) return { refused: `${host} does not exist` };
+    if (isNowhere(host)) return { refused: `${host} does not exist`, quietly: true };
+    if (blocksAds && isAdHost(host)) return { refused: `${host} serves advertisements (adblock)`, quietly: true };
     if (!allowLoopback && isLoopbackHost(host)) return { refused: loopbackRefusal(host) };
     if (upstream) return { upstreamProxyUrl: upstream };
     if (isIP(host)) return { httpAgent: agent };

@@ -3,6 +3,7 @@ import { accountBalance, accountBilling } from '../../service/schemas/account.ts
 import { createRouter, errorResponses, jsonResponse, security } from './http.ts';
 
 const getBalance = createRoute({
+  operationId: 'getBalance',
   method: 'get',
   path: '/balance',
   summary: 'Account balance',
@@ -11,6 +12,7 @@ const getBalance = createRoute({
 });
 
 const getBilling = createRoute({
+  operationId: 'getBilling',
   method: 'get',
   path: '/billing',
   summary: 'Billing and plan',

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { LIMITS } from '../../service/limits.ts';
 import {
   deleteExtensionResponse,
@@ -10,6 +9,7 @@ import {
 } from '../../service/schemas/extension.ts';
 import { ApiError } from '../api-error.ts';
 import { type ApiEnv, createRouter, errorResponses, jsonResponse, security } from './http.ts';
+import { limitBody } from './limit-body.ts';
 
 /** What a form has around its file. */
 const FORM_BYTES = 64 * 1024;
@@ -27,22 +27,20 @@ const requireForm: MiddlewareHandler<ApiEnv> = async (c, next) => {
   await next();
 };
 
-const limitBody = bodyLimit({
-  maxSize: maxBytes + FORM_BYTES,
-  onError: () => {
-    throw new ApiError(400, `extension: larger than ${maxBytes} bytes`);
-  },
-});
-
 const byExtensionId = z.object({ extensionId });
 const zipPart = z
   .custom<File>((value) => value instanceof File, 'must be a file: the ZIP of the extension')
   .openapi({ type: 'string', format: 'binary' });
 const zipForm = { content: { 'multipart/form-data': { schema: z.object({ extension: zipPart }) } }, required: true };
-const uploading = [requireAccess, requireForm, limitBody];
+const uploading = [
+  requireAccess,
+  requireForm,
+  limitBody(maxBytes + FORM_BYTES, `extension: larger than ${maxBytes} bytes`),
+];
 const errors = errorResponses(400, 401, 403, 404);
 
 const uploadExtension = createRoute({
+  operationId: 'uploadExtension',
   method: 'post',
   path: '/extensions',
   summary: 'Upload an extension',
@@ -53,6 +51,7 @@ const uploadExtension = createRoute({
 });
 
 const replaceExtension = createRoute({
+  operationId: 'replaceExtension',
   method: 'put',
   path: '/extensions/{extensionId}',
   summary: 'Replace an extension with a new ZIP',
@@ -63,6 +62,7 @@ const replaceExtension = createRoute({
 });
 
 const listExtensions = createRoute({
+  operationId: 'listExtensions',
   method: 'get',
   path: '/extensions',
   summary: 'List extensions',
@@ -72,6 +72,7 @@ const listExtensions = createRoute({
 });
 
 const getExtension = createRoute({
+  operationId: 'getExtension',
   method: 'get',
   path: '/extensions/{extensionId}',
   summary: 'Get an extension',
@@ -82,6 +83,7 @@ const getExtension = createRoute({
 });
 
 const deleteExtension = createRoute({
+  operationId: 'deleteExtension',
   method: 'delete',
   path: '/extensions/{extensionId}',
   summary: 'Delete an extension',

@@ -15,6 +15,7 @@ const byPoolId = z.object({ poolId });
 const errors = errorResponses(400, 401, 403, 404, 409);
 
 const acquire = createRoute({
+  operationId: 'acquireBrowser',
   method: 'post',
   path: '/pools/{poolId}/acquire',
   summary: 'Lease a ready browser',
@@ -25,6 +26,7 @@ const acquire = createRoute({
 });
 
 const release = createRoute({
+  operationId: 'releaseBrowser',
   method: 'post',
   path: '/pools/{poolId}/release',
   summary: 'Release a leased browser',
@@ -41,8 +43,8 @@ export function leaseRoutes(state: EmulatorState) {
       const { waitMs = LIMITS.waitMs.default } = c.req.valid('json');
       const { leaseId, session } = await pool.acquire(waitMs, c.req.raw.signal);
       const { sessionId } = session;
-      const body = { leaseId, sessionId, poolId: pool.id, cdpUrl: state.cdpUrl(session) };
-      return c.json({ ...body, session: sessionJson(session, state) }, 200);
+      const answer = sessionJson(session, state, c.req.header('Host'));
+      return c.json({ leaseId, sessionId, poolId: pool.id, cdpUrl: answer.cdpUrl, session: answer }, 200);
     })
     .openapi(release, async (c) => {
       const pool = c.var.workspace.pool(c.req.valid('param').poolId);

@@ -3,6 +3,7 @@ import { dedicatedIpList } from '../../service/schemas/network.ts';
 import { createRouter, errorResponses, jsonResponse, security } from './http.ts';
 
 const listIps = createRoute({
+  operationId: 'listIps',
   method: 'get',
   path: '/ips',
   summary: 'List dedicated IPs',

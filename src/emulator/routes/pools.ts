@@ -18,6 +18,7 @@ const byPoolId = z.object({ poolId });
 const errors = errorResponses(400, 401, 403, 404, 409);
 
 const createPool = createRoute({
+  operationId: 'createPool',
   method: 'post',
   path: '/pools',
   summary: 'Create a pool',
@@ -27,6 +28,7 @@ const createPool = createRoute({
 });
 
 const listPools = createRoute({
+  operationId: 'listPools',
   method: 'get',
   path: '/pools',
   summary: 'List pools',
@@ -35,6 +37,7 @@ const listPools = createRoute({
 });
 
 const getPool = createRoute({
+  operationId: 'getPool',
   method: 'get',
   path: '/pools/{poolId}',
   summary: 'Get a pool',
@@ -44,6 +47,7 @@ const getPool = createRoute({
 });
 
 const updatePool = createRoute({
+  operationId: 'updatePool',
   method: 'patch',
   path: '/pools/{poolId}',
   summary: 'Update a pool',
@@ -53,6 +57,7 @@ const updatePool = createRoute({
 });
 
 const deletePool = createRoute({
+  operationId: 'deletePool',
   method: 'delete',
   path: '/pools/{poolId}',
   summary: 'Delete a pool',
@@ -62,6 +67,7 @@ const deletePool = createRoute({
 });
 
 const flushPool = createRoute({
+  operationId: 'flushPool',
   method: 'post',
   path: '/pools/{poolId}/flush',
   summary: 'Replace the warm browsers of a pool',

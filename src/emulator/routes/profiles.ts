@@ -3,6 +3,7 @@ import { deleteProfileRequest, deleteProfileResponse, profileList } from '../../
 import { createRouter, errorResponses, jsonResponse, security } from './http.ts';
 
 const listProfiles = createRoute({
+  operationId: 'listProfiles',
   method: 'get',
   path: '/profiles',
   summary: 'List profiles',
@@ -11,6 +12,7 @@ const listProfiles = createRoute({
 });
 
 const deleteProfile = createRoute({
+  operationId: 'deleteProfile',
   method: 'delete',
   path: '/profile',
   summary: 'Delete a profile',

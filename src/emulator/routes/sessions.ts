@@ -22,6 +22,7 @@ const listQuery = z.object({
 });
 
 const createSession = createRoute({
+  operationId: 'createSession',
   method: 'post',
   path: '/session',
   summary: 'Create a session',
@@ -34,6 +35,7 @@ const createSession = createRoute({
 });
 
 const getSession = createRoute({
+  operationId: 'getSession',
   method: 'get',
   path: '/session',
   summary: 'Get a session',
@@ -43,6 +45,7 @@ const getSession = createRoute({
 });
 
 const updateSession = createRoute({
+  operationId: 'updateSession',
   method: 'patch',
   path: '/session',
   summary: 'Update a session',
@@ -53,6 +56,7 @@ const updateSession = createRoute({
 });
 
 const stopSession = createRoute({
+  operationId: 'stopSession',
   method: 'delete',
   path: '/session',
   summary: 'Stop a session',
@@ -62,6 +66,7 @@ const stopSession = createRoute({
 });
 
 const listSessions = createRoute({
+  operationId: 'listSessions',
   method: 'get',
   path: '/sessions',
   summary: 'List sessions, newest first',
@@ -77,18 +82,18 @@ export function sessionRoutes(state: EmulatorState) {
       const session = c.var.workspace.createSession(c.req.valid('json'));
       // A caller who hangs up changes nothing, as with the real service: the session goes on and is listed.
       await session.start();
-      return c.json(sessionJson(session, state), 200);
+      return c.json(sessionJson(session, state, c.req.header('Host')), 200);
     })
     .openapi(getSession, (c) => {
       const session = c.var.workspace.session(c.req.valid('query').sessionId);
-      return c.json(meteredSessionJson(session, state), 200);
+      return c.json(meteredSessionJson(session, state, c.req.header('Host')), 200);
     })
     .openapi(updateSession, (c) => {
       const session = c.var.workspace.session(c.req.valid('query').sessionId);
       if (!session.isLive) throw new ApiError(400, 'Cannot update a terminal session');
       const { note } = c.req.valid('json');
       if (note !== undefined) session.note = note;
-      return c.json(meteredSessionJson(session, state), 200);
+      return c.json(meteredSessionJson(session, state, c.req.header('Host')), 200);
     })
     .openapi(stopSession, async (c) => {
       await c.var.workspace.session(c.req.valid('query').sessionId).stop();
@@ -99,24 +104,27 @@ export function sessionRoutes(state: EmulatorState) {
       const pageSize = Math.min(asked, LIMITS.pageSize.max);
       const matching = c.var.workspace.sessions.filter((session) => !status || session.status === status);
       const sessions = matching.slice((page - 1) * pageSize, page * pageSize);
-      const body = { sessions: sessions.map((session) => meteredSessionJson(session, state)) };
+      const body = { sessions: sessions.map((session) => meteredSessionJson(session, state, c.req.header('Host'))) };
       return c.json({ ...body, page, pageSize, total: matching.length }, 200);
     });
 }
 
-/** A session as create and acquire answer it (section 2.1). */
-export function sessionJson(session: BrowserSession, state: EmulatorState) {
+/**
+ * A session as create and acquire answer it (section 2.1).
+ * @param host `Host` of the request
+ */
+export function sessionJson(session: BrowserSession, state: EmulatorState, host: string | undefined) {
   return {
     sessionId: session.sessionId,
     status: session.status,
     servedBy: session.servedBy,
     createdAt: session.createdAt,
     stoppedAt: session.stoppedAt,
-    cdpUrl: state.cdpUrl(session),
+    cdpUrl: state.cdpUrl(session, host),
     note: session.note,
   };
 }
 
-function meteredSessionJson(session: BrowserSession, state: EmulatorState) {
-  return { ...sessionJson(session, state), bandwidthBytes: session.bandwidthBytes };
+function meteredSessionJson(session: BrowserSession, state: EmulatorState, host: string | undefined) {
+  return { ...sessionJson(session, state, host), bandwidthBytes: session.bandwidthBytes };
 }

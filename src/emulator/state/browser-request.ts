@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { poolBrowserTemplate } from '../../service/schemas/pool.ts';
 import type { createSessionRequest } from '../../service/schemas/session.ts';
-import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { DedicatedIpSettings } from '../options.ts';
 import { findDedicatedIp, isDedicated, throughExit } from './dedicated-ips.ts';
@@ -14,22 +13,23 @@ export type TemplateBody = z.output<typeof poolBrowserTemplate>;
 const DEFAULT_DISPLAY = '1920x1080';
 const DEFAULT_WINDOW = '1280x800';
 
-/** Fields that would change the browser and that the emulator cannot do: to ignore them would let a test pass falsely. */
-const UNSUPPORTED = ['adblock', 'captchaSolver', 'ttsLanguage', 'gpu'] as const;
+/** Accepted, because a suite that names them should run here, and without effect: nothing on this machine does what they ask for. */
+const WITHOUT_EFFECT = ['captchaSolver', 'ttsLanguage', 'gpu'] as const;
+
+/** The fields of a create body or a pool template that this emulator does nothing about. */
+export function fieldsWithoutEffect(body: CreateBody & TemplateBody): string[] {
+  return WITHOUT_EFFECT.filter((field) => body[field] !== undefined && body[field] !== false);
+}
 
 /**
  * The browser that a create body or a pool template asks for.
  * @param dedicatedIps the workspace's own addresses
- * @throws ApiError 400 naming the field, and as {@link findDedicatedIp}.
+ * @throws ApiError 400 naming the field, and as {@link findDedicatedIp}
  */
 export function browserSpec(
   body: CreateBody & TemplateBody,
   dedicatedIps: readonly DedicatedIpSettings[] = [],
 ): BrowserSpec {
-  for (const field of UNSUPPORTED) {
-    const value = body[field];
-    if (value !== undefined && value !== false) throw new ApiError(400, `${field}: not supported by this emulator yet`);
-  }
   const exit = isDedicated(body.proxyUrl) ? findDedicatedIp(body.proxyUrl, dedicatedIps) : undefined;
   const locale = resolveLocale(exit ? throughExit(body, exit) : body);
   return {
@@ -41,6 +41,7 @@ export function browserSpec(
     disableSpeechApi: body.disableSpeechApi ?? false,
     url: body.url,
     browserCheck: body.browserCheck ?? false,
+    adblock: body.adblock ?? false,
     proxyUrl: exit?.proxyUrl ?? body.proxyUrl,
   };
 }

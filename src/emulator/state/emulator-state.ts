@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Launcher } from '../browser/running-browser.ts';
 import type { Clock } from '../clock.ts';
 import { DataFolder } from '../data-folder.ts';
@@ -11,10 +12,10 @@ const WARM_STARTS = { chromium: 2, delayed: 8, stub: 100 };
 
 /** Everything the emulator knows; the API's handlers are functions of a request and this. */
 export class EmulatorState {
-  readonly #workspaces = new Map<string, Workspace>();
+  readonly #workspaces: { keyDigest: Buffer; workspace: Workspace }[];
   readonly #byCdpToken = new Map<string, BrowserSession>();
   readonly #data: DataFolder;
-  #cdpOrigin: string | undefined;
+  #address: string | undefined;
 
   constructor(settings: EmulatorSettings, launcher: Launcher, clock: Clock) {
     this.#data = new DataFolder(settings.data);
@@ -30,9 +31,10 @@ export class EmulatorState {
       ),
       publish: (session: BrowserSession) => void this.#byCdpToken.set(session.cdpToken, session),
     };
-    for (const workspace of settings.workspaces) {
-      this.#workspaces.set(workspace.apiKey, new Workspace(workspace, context));
-    }
+    this.#workspaces = settings.workspaces.map((workspace) => ({
+      keyDigest: digest(workspace.apiKey),
+      workspace: new Workspace(workspace, context),
+    }));
   }
 
   /**
@@ -42,30 +44,37 @@ export class EmulatorState {
   async load(): Promise<void> {
     if (!this.#data.outlives) return;
     await this.#data.claim();
-    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.stores.load()));
+    await Promise.all(this.#workspaces.map(({ workspace }) => workspace.stores.load()));
   }
 
+  /** Takes the same time for every key, so that nobody finds one by its beginning: all are compared, by their digests. */
   workspaceOf(apiKey: string): Workspace | undefined {
-    return this.#workspaces.get(apiKey);
+    const asked = digest(apiKey);
+    return this.#workspaces.filter(({ keyDigest }) => timingSafeEqual(keyDigest, asked))[0]?.workspace;
   }
 
   sessionByCdpToken(token: string): BrowserSession | undefined {
     return this.#byCdpToken.get(token);
   }
 
-  /** Where the relay listens (`ws://127.0.0.1:1234`); until it does, no session has a `cdpUrl`. */
-  listenAt(cdpOrigin: string): void {
-    this.#cdpOrigin = cdpOrigin;
+  /** Where the relay listens (`127.0.0.1:1234`); until it does, no session has a `cdpUrl`. */
+  listenAt(address: string): void {
+    this.#address = address;
   }
 
-  cdpUrl(session: BrowserSession): string | null {
-    if (session.status !== 'active' || this.#cdpOrigin === undefined) return null;
-    return `${this.#cdpOrigin}/cdp/${session.cdpToken}`;
+  /** @param host what the client calls this machine; it may have come by another address than the one listened on */
+  cdpUrl(session: BrowserSession, host = this.#address): string | null {
+    if (session.status !== 'active' || this.#address === undefined) return null;
+    return `ws://${host}/cdp/${session.cdpToken}`;
   }
 
   async stop(): Promise<void> {
     this.#data.closing();
-    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.stop()));
+    await Promise.all(this.#workspaces.map(({ workspace }) => workspace.stop()));
     await this.#data.close();
   }
+}
+
+function digest(apiKey: string): Buffer {
+  return createHash('sha256').update(apiKey).digest();
 }

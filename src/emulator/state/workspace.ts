@@ -6,7 +6,7 @@ import type { DataFolder } from '../data-folder.ts';
 import type { DedicatedIpSettings, WorkspaceSettings } from '../options.ts';
 import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
-import { browserSpec, type CreateBody, type TemplateBody } from './browser-request.ts';
+import { browserSpec, type CreateBody, fieldsWithoutEffect, type TemplateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
 import type { Semaphore } from './semaphore.ts';
 import { WorkspaceStores } from './workspace-stores.ts';
@@ -31,6 +31,8 @@ export class Workspace {
   readonly #sessions = new Map<string, BrowserSession>();
   readonly #pools = new Map<string, BrowserPool>();
   readonly #account: Account;
+  /** What was said of fields without effect. */
+  readonly #said = new Set<string>();
 
   constructor(settings: WorkspaceSettings, context: WorkspaceContext) {
     this.name = settings.name;
@@ -72,7 +74,14 @@ export class Workspace {
 
   /** @throws ApiError naming the field */
   browserSpec(body: CreateBody & TemplateBody): BrowserSpec {
+    for (const field of fieldsWithoutEffect(body)) this.#sayOnce(`${field} has no effect on this emulator`);
     return browserSpec(body, this.dedicatedIps);
+  }
+
+  #sayOnce(line: string): void {
+    if (this.#said.has(line)) return;
+    this.#said.add(line);
+    this.#context.log(line);
   }
 
   /** Creates a session, listed and counted from now on, and not started yet. */

@@ -5,7 +5,8 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import { createGzip, gzipSync } from 'node:zlib';
 import { WebSocketServer } from 'ws';
 
 /** What the server saw of one request. */
@@ -33,6 +34,13 @@ export interface DevServer {
 
 export const LARGE_BYTES = 70_000_001;
 
+/** Bytes 0, 1, 2, … 250, 0, … made as they are wanted; with `until` below `bytes` the connection breaks there. */
+function* hugeBody(bytes: number, until: number): Generator<Buffer> {
+  const pattern = Buffer.from(Array.from({ length: 251 * 256 }, (_, index) => index % 251));
+  for (let at = 0; at < until; at += pattern.length) yield pattern.subarray(0, Math.min(pattern.length, until - at));
+  if (until < bytes) throw new Error('as asked');
+}
+
 type Reply = (request: SeenRequest, response: ServerResponse, query: URLSearchParams) => unknown;
 
 const html = (response: ServerResponse, body: string) =>
@@ -59,6 +67,7 @@ const replies: Record<string, Reply> = {
     response
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify({ method, headers, body: body.toString('base64') })),
+  '/size': ({ body }, response) => response.end(String(body.length)),
   '/cookies': (_request, response) =>
     response
       .setHeader('set-cookie', [
@@ -86,8 +95,16 @@ const replies: Record<string, Reply> = {
   '/reset': (_request, response) => response.socket?.destroy(),
   '/large': (_request, response) =>
     response.setHeader('content-type', 'application/octet-stream').end(Buffer.alloc(LARGE_BYTES, 7)),
-  '/too-large': (_request, response) =>
-    response.setHeader('content-type', 'application/octet-stream').end(Buffer.alloc(80_000_001, 7)),
+  '/huge': (_request, response, query) => {
+    const bytes = Number(query.get('bytes'));
+    const zipped = query.has('zipped');
+    if (query.has('told')) response.setHeader('content-length', bytes);
+    if (zipped) response.setHeader('content-encoding', 'gzip');
+    response.setHeader('content-type', 'application/octet-stream');
+    const body = Readable.from(hugeBody(bytes, query.has('broken') ? bytes / 2 : bytes));
+    if (zipped) pipeline(body, createGzip(), response, () => undefined);
+    else pipeline(body, response, () => undefined);
+  },
   '/stream': (_request, response) => {
     response.write('one,');
     setImmediate(() => response.end('two'));

@@ -1,0 +1,23 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { json } from 'node:stream/consumers';
+
+export const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+export interface CurlAnswer {
+  status: number;
+  contentType: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+  body: any;
+}
+
+/** One request by curl. The key goes in by stdin: the process list is for everybody. */
+export async function curl(url: string, apiKey?: string, ...args: string[]): Promise<CurlAnswer> {
+  const form = '{"status":%{http_code},"contentType":"%{content_type}"}';
+  // The answer's body goes to stdout, what curl says about it to stderr.
+  const all = ['--silent', '--max-time', '60', '--header', '@-', '--write-out', `%{stderr}${form}`, ...args, url];
+  const child = spawn('curl', all, { stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.end(apiKey === undefined ? '' : `Authorization: Bearer ${apiKey}\n`);
+  const [body, about] = await Promise.all([json(child.stdout), json(child.stderr), once(child, 'close')]);
+  return { ...(about as Omit<CurlAnswer, 'body'>), body };
+}

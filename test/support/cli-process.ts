@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
+
+export interface CliProcess {
+  /** Its first line, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+  answer: any;
+  /** Its exit code, when it has ended. */
+  exit: Promise<number | null>;
+  /** Ends it by a signal, as Ctrl-C does. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `poolwright` of the built package; resolves when it has said its first line, of JSON, or has ended. */
+export async function startCli(args: string[]): Promise<CliProcess> {
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exit = once(child, 'exit').then(([code]) => code as number | null);
+  const line = once(createInterface({ input: child.stdout }), 'line').then(([text]) => JSON.parse(text));
+  const answer = await Promise.race([line, once(child, 'close').then(() => undefined)]);
+  return {
+    answer,
+    exit,
+    stop: () => {
+      child.kill('SIGINT');
+      return exit;
+    },
+  };
+}
