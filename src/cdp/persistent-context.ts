@@ -121,9 +121,12 @@ export class PersistentContext {
     }
   }
 
-  /** Before its ID is known, every context that is not one of Playwright's is taken for it: there are none yet. */
-  #isOwn({ browserContextId }: ContextFields): boolean {
-    return this.#id === undefined || browserContextId === this.#id;
+  /**
+   * Before its ID is known, every context that is not one of Playwright's is taken for it: there are none yet. The browser
+   * itself, which may be talked to as well, is in none.
+   */
+  #isOwn({ type, browserContextId }: TargetInfo): boolean {
+    return type !== 'browser' && (this.#id === undefined || browserContextId === this.#id);
   }
 
   #means(params: ContextFields = {}): boolean {

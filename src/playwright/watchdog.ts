@@ -18,19 +18,24 @@ export interface Watchdog {
  */
 export function watch(browser: Browser, onSilent: (seconds: number) => void): Watchdog {
   // One CDP session for all signs of life; on a link that is closing it cannot be had, and is not needed.
-  const session = browser.newBrowserCDPSession().catch(() => null);
-  const ask = async () => {
-    await (await session)?.send('Browser.getVersion');
+  const open = () => browser.newBrowserCDPSession().catch(() => null);
+  let session = open();
+  const ask = async (ms: number): Promise<'answered' | 'refused' | 'silent'> => {
+    const asked = session.then((opened) => opened?.send('Browser.getVersion'));
+    const answer = await within(asked, ms);
+    // Somebody has ended the session; that says nothing about the browser, and the next question needs another one.
+    if (answer === 'refused') session = open();
+    return answer;
   };
   let timer: NodeJS.Timeout | null = setTimeout(check, INTERVAL_MS).unref();
   async function check() {
-    const there = await within(ask(), ANSWER_MS);
+    const answer = await ask(ANSWER_MS);
     if (timer === null || !browser.isConnected()) return;
-    if (there) timer = setTimeout(check, INTERVAL_MS).unref();
-    else onSilent(ANSWER_MS / 1000);
+    if (answer === 'silent') onSilent(ANSWER_MS / 1000);
+    else timer = setTimeout(check, INTERVAL_MS).unref();
   }
   return {
-    answers: (ms) => within(ask(), ms),
+    answers: async (ms) => (await ask(ms)) === 'answered',
     stop: () => {
       if (timer) clearTimeout(timer);
       timer = null;
@@ -38,16 +43,18 @@ export function watch(browser: Browser, onSilent: (seconds: number) => void): Wa
   };
 }
 
-/** Whether it resolves in time. */
-async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+/** What comes of it in time. */
+async function within(promise: Promise<unknown>, ms: number): Promise<'answered' | 'refused' | 'silent'> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
+  const late = new Promise<'silent'>((resolve) => {
+    timer = setTimeout(() => resolve('silent'), ms);
   });
+  const outcome = promise.then(
+    () => 'answered' as const,
+    () => 'refused' as const,
+  );
   try {
-    return await Promise.race([promise.then(() => true), late]);
-  } catch {
-    return false;
+    return await Promise.race([outcome, late]);
   } finally {
     clearTimeout(timer);
   }

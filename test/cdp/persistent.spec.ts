@@ -172,6 +172,17 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       expect(await visit(await browser.newContext(), '/')).toContain('kept=yes');
     });
 
+    test('a session with the browser itself outlives every context', async ({ connectPersistent }) => {
+      const browser = await connectPersistent({ playwright });
+      const session = await browser.newBrowserCDPSession();
+      for (let times = 0; times < 2; times += 1) {
+        const context = await browser.newContext();
+        await context.newPage();
+        await context.close();
+      }
+      expect(await session.send('Browser.getVersion')).toMatchObject({ product: expect.stringContaining('Chrome') });
+    });
+
     test('with `clear`, cookies and storage go too', async ({ connectPersistent, echo }) => {
       const browser = await connectPersistent({ playwright, clear: true });
       const first = await browser.newContext({ baseURL: echo });
