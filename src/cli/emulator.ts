@@ -78,10 +78,12 @@ async function runEmulator({ json, verbose, apiKey, ...options }: EmulatorFlags)
     apiKey: apiKey ?? fromEnvironment,
     onLog: verbose ? (line) => process.stderr.write(`${line}\n`) : undefined,
   });
+  // Before anybody is told that it runs: who knows may end it.
+  const asked = stopSignal();
   // A key from the environment may be the real service's: it is not repeated.
   const shownKey = fromEnvironment === undefined ? emulator.apiKey : null;
   process.stdout.write(json ? jsonLine(emulator, shownKey) : instructions(emulator, shownKey));
-  await stopSignal();
+  await asked;
   const killed = stopSignal(SAME_SIGNAL_MS).then(() => {
     emulator.browserPids().forEach(killGroup);
     process.exitCode = 1;

@@ -43,7 +43,8 @@ test.describe('authentication', () => {
     const b = new Api(emulator.baseURL, 'key-b');
     const { sessionId } = (await a.create()).body;
     const pool = (await a.post('/pools', { name: 'shared name', size: 1 })).body;
-    const lease = (await a.post(`/pools/${pool.id}/acquire`, { waitMs: 20_000 })).body;
+    await expect.poll(async () => (await a.get(`/pools/${pool.id}`)).body.ready, { timeout: 60_000 }).toBe(1);
+    const lease = (await a.post(`/pools/${pool.id}/acquire`, {})).body;
 
     const noSession = { status: 404, body: { error: 'Session not found' } };
     expect(await b.session(sessionId)).toEqual(noSession);

@@ -196,7 +196,7 @@ test.describe('CDP tokens', () => {
     const act = (action: string) => (sessionId: string) =>
       api.call('POST', `/__emulator/sessions/${sessionId}/${action}`);
     const expire = async () => clock.advance(60_000);
-    const lease = async () => (await api.post(`/pools/${id}/acquire`, { waitMs: 20_000 })).body;
+    const lease = async () => (await api.post(`/pools/${id}/acquire`, { waitMs: 30_000 })).body;
     const create = async () => (await api.create({ duration: 60 })).body;
     interface Made {
       sessionId: string;
