@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LeaseError, ServiceError } from '../errors.ts';
 import { planKey } from '../options/lease-plan.ts';
 import type { ServiceClient } from '../service/index.ts';
@@ -38,6 +39,8 @@ export interface RegistryOptions {
 const PENDING_GRACE_MS = 6_000;
 /** How long it waits for the service to confirm every end, in ms. What is not confirmed then stays in the ledger. */
 const CONFIRM_GRACE_MS = 60_000;
+/** How long a worker waits, in ms, until a browser that it is done with has ended and its profile is saved. */
+const SAVED_MS = 10_000;
 /** How often notes say that the run is alive, in ms. */
 const BEAT_MS = 5 * 60_000;
 
@@ -143,14 +146,20 @@ export class LeaseRegistry {
     }
   }
 
-  /** A worker lets go of its browser; a healthy one goes to the next worker. */
-  giveBack({ sessionId, condition, toBeReplaced }: GiveBackParams, holder: Holder): void {
+  /**
+   * A worker lets go of its browser; a healthy one goes to the next worker. One that saves its profile when it ends is
+   * ended, and waited for: the project that comes next may count on it.
+   */
+  async giveBack({ sessionId, condition, toBeReplaced }: GiveBackParams, holder: Holder): Promise<void> {
     const held = this.browsers.get(sessionId);
     if (held?.state !== 'claimed' || held.holder !== holder) return;
     if (condition === 'unreachable') this.end(held, 'connect-failed');
     else if (condition !== 'healthy') this.end(held, condition);
     else if (held.plan.reuse !== 'run' || this.closing.signal.aborted) this.end(held, 'finished');
-    else this.supplyOf(held.plan).offer(held, toBeReplaced);
+    else if (savesProfile(held) && !toBeReplaced) {
+      this.end(held, 'finished');
+      await Promise.race([held.ended, delay(SAVED_MS, undefined, { ref: false })]);
+    } else this.supplyOf(held.plan).offer(held, toBeReplaced);
   }
 
   /** A worker's connection broke: whatever it still claims is ended at once, never handed on. */
@@ -249,4 +258,9 @@ export class LeaseRegistry {
 /** No credit, no valid key: whoever asks next gets the same answer. */
 function endsTheRun(error: unknown): error is ServiceError {
   return error instanceof ServiceError && (error.status === 402 || error.status === 401);
+}
+
+/** A pool's template is not known here; what its browsers save is saved when they have been idle. */
+function savesProfile({ plan, lease }: HeldBrowser): boolean {
+  return lease.leaseId === null && plan.session.profile?.persist === true;
 }

@@ -83,8 +83,8 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     return null;
   });
   on(METHODS.lease, leaseParams, 'worker', (params) => registry.lease(params, holder, gone.signal));
-  on(METHODS.giveBack, giveBackParams, 'worker', (params) => {
-    registry.giveBack(params, holder);
+  on(METHODS.giveBack, giveBackParams, 'worker', async (params) => {
+    await registry.giveBack(params, holder);
     return null;
   });
   on(METHODS.testUsage, testUsage, 'worker', (params) => {
