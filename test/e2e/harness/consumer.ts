@@ -67,6 +67,7 @@ export async function makeConsumer(
     playwrightCli: join(playwright, 'cli.js'),
     write,
     read: (file) => readFile(join(folder, file), 'utf8'),
-    remove: () => rm(folder, { recursive: true, force: true }),
+    // The broker of a runner that was killed may be writing its last record.
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
   };
 }
