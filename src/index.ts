@@ -11,6 +11,5 @@ export {
   type ServiceErrorDetails,
 } from './errors.ts';
 export type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './options/schema.ts';
-
 export { type HostedSession, type HostedTestFixtures, type HostedWorkerOptions, test } from './playwright/test.ts';
 export { type HostedUse, withHostedBrowsers } from './playwright/with-hosted-browsers.ts';

@@ -153,13 +153,12 @@ export class LeaseRegistry {
   async giveBack({ sessionId, condition, toBeReplaced }: GiveBackParams, holder: Holder): Promise<void> {
     const held = this.browsers.get(sessionId);
     if (held?.state !== 'claimed' || held.holder !== holder) return;
-    if (condition === 'unreachable') this.end(held, 'connect-failed');
-    else if (condition !== 'healthy') this.end(held, condition);
-    else if (held.plan.reuse !== 'run' || this.closing.signal.aborted) this.end(held, 'finished');
-    else if (savesProfile(held) && !toBeReplaced) {
-      this.end(held, 'finished');
-      await Promise.race([held.ended, delay(SAVED_MS, undefined, { ref: false })]);
-    } else this.supplyOf(held.plan).offer(held, toBeReplaced);
+    if (condition === 'unreachable') return this.end(held, 'connect-failed');
+    if (condition !== 'healthy') return this.end(held, condition);
+    const goesOn = held.plan.reuse === 'run' && !this.closing.signal.aborted;
+    if (goesOn && (toBeReplaced || !savesProfile(held))) return this.supplyOf(held.plan).offer(held, toBeReplaced);
+    this.end(held, 'finished');
+    if (savesProfile(held)) await Promise.race([held.ended, delay(SAVED_MS, undefined, { ref: false })]);
   }
 
   /** A worker's connection broke: whatever it still claims is ended at once, never handed on. */

@@ -17,7 +17,8 @@ export async function waitForPool(client: ServiceClient, { id, name }: Pool): Pr
     for (;;) {
       const pool = await client.getPool(id);
       const there = (pool.ready ?? 0) + (pool.leased ?? 0);
-      if (there >= pool.size || pool.status === 'paused' || pool.status === 'ready') return pool;
+      const isWarm = typeof pool.ready === 'number' ? there >= pool.size : pool.status === 'ready';
+      if (isWarm || pool.status === 'paused') return pool;
       const state = `pool ${name} is ${pool.status}: ${there} of ${pool.size} browsers are ready`;
       const why = pool.lastError ? `, last error: ${pool.lastError}` : '';
       if (performance.now() > until) {

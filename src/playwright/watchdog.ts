@@ -1,4 +1,4 @@
-import type { Browser } from '@playwright/test';
+import type { Browser, CDPSession } from '@playwright/test';
 
 /** How often a browser is asked whether it is there, in ms. */
 const INTERVAL_MS = 5_000;
@@ -17,15 +17,22 @@ export interface Watchdog {
  * for ever. Calls `onSilent` once, when it does not answer for 15 s.
  */
 export function watch(browser: Browser, onSilent: (seconds: number) => void): Watchdog {
-  // One CDP session for all signs of life; on a link that is closing it cannot be had, and is not needed.
-  const open = () => browser.newBrowserCDPSession().catch(() => null);
-  let session = open();
-  const ask = async (ms: number): Promise<'answered' | 'refused' | 'silent'> => {
-    const asked = session.then((opened) => opened?.send('Browser.getVersion'));
-    const answer = await within(asked, ms);
+  // One CDP session for all signs of life, opened before it is needed.
+  let session: Promise<CDPSession> | null = browser.newBrowserCDPSession();
+  session.catch(() => undefined); // who asks hears of it
+  const askOnce = async (ms: number): Promise<'answered' | 'refused' | 'silent'> => {
+    session ??= browser.newBrowserCDPSession();
+    const answer = await within(
+      session.then((opened) => opened.send('Browser.getVersion')),
+      ms,
+    );
     // Somebody has ended the session; that says nothing about the browser, and the next question needs another one.
-    if (answer === 'refused') session = open();
+    if (answer === 'refused') session = null;
     return answer;
+  };
+  const ask = async (ms: number) => {
+    const answer = await askOnce(ms);
+    return answer === 'refused' && browser.isConnected() ? await askOnce(ms) : answer;
   };
   let timer: NodeJS.Timeout | null = setTimeout(check, INTERVAL_MS).unref();
   async function check() {

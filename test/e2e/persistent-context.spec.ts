@@ -26,7 +26,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       'playwright.config.ts': wrappedConfig(
         '{}',
         `projects: [
-          { name: 'log in', testMatch: 'login.spec.ts', use: { hosted: { session: { profile: { name: 'ada', persist: true } } } } },
+          { name: 'log in', testMatch: 'login.spec.ts', use: { hosted: { reuse: '${version === 'latest' ? 'run' : 'worker'}', session: { profile: { name: 'ada', persist: true } } } } },
           { name: 'ada', testMatch: 'profile.spec.ts', dependencies: ['log in'],
             use: { hosted: { session: { profile: { name: 'ada' } } }, screenshot: 'on', trace: 'on' } },
           { name: 'cleared', testMatch: 'cleared.spec.ts', dependencies: ['ada'],

@@ -52,18 +52,20 @@ const ANYTHING: Shape = {
   isClosed: false,
   items: null,
 };
-/** A schema that names itself is anything below this. */
-const MAX_DEPTH = 20;
-
 /**
- * @param schema a JSON schema; what is none is anything
+ * @param schema a JSON schema; what is none is anything, and so is one inside itself
  * @param document what its references point into
+ * @param inside the references that led here
  */
-export function shapeOf(schema: unknown, document: unknown, depth = 0): Shape {
+export function shapeOf(schema: unknown, document: unknown, inside: readonly string[] = []): Shape {
   const { success, data } = schemaFields.safeParse(schema);
-  if (!success || depth > MAX_DEPTH) return ANYTHING;
-  const below = (inner: unknown) => shapeOf(inner, document, depth + 1);
-  if (data.$ref !== undefined) return below(resolve(data.$ref, document));
+  if (!success) return ANYTHING;
+  const { $ref: reference } = data;
+  if (reference !== undefined) {
+    if (inside.includes(reference)) return ANYTHING;
+    return shapeOf(resolve(reference, document), document, [...inside, reference]);
+  }
+  const below = (inner: unknown) => shapeOf(inner, document, inside);
   const own = ownShape(data, below);
   const parts = (data.allOf ?? []).map(below);
   const choices = [...(data.anyOf ?? []), ...(data.oneOf ?? [])].map(below);
@@ -72,12 +74,22 @@ export function shapeOf(schema: unknown, document: unknown, depth = 0): Shape {
 
 /** What a local reference (`#/components/…`) points at; null when that is not there. */
 export function resolve(reference: string, document: unknown): unknown {
-  if (!reference.startsWith('#/')) return null;
-  const keys = reference.slice(2).split('/');
+  const path = decoded(reference);
+  if (!path?.startsWith('#/')) return null;
+  const keys = path.slice(2).split('/');
   return keys.reduce<unknown>((at, key) => {
-    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
     return typeof at === 'object' && at !== null ? Object.getOwnPropertyDescriptor(at, name)?.value : null;
   }, document);
+}
+
+/** Null where `%` is not followed by what it should be. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 function ownShape(schema: z.output<typeof schemaFields>, below: (inner: unknown) => Shape): Shape {
