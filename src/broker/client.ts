@@ -15,6 +15,8 @@ import {
   leasedBrowser,
   METHODS,
   type Method,
+  type RunState,
+  runState,
   type SessionReport,
   sessionReport,
   type TestUsage,
@@ -31,6 +33,8 @@ export interface BrokerConnection {
   /** Tells the terminal, once a run. */
   say(text: string): Promise<void>;
   expect(params: ExpectParams): Promise<void>;
+  /** What becomes of the browsers. From the first time on, who asks has the terminal's lines to show. */
+  watch(): Promise<RunState>;
   finish(): Promise<RunRecord>;
   close(): void;
 }
@@ -51,6 +55,7 @@ export async function connectToBroker(address: BrokerAddress, role: 'worker' | '
     sessionReport: async (sessionId) => sessionReport.parse(await ask(METHODS.sessionReport, { sessionId })),
     say: async (text) => void (await ask(METHODS.say, { text })),
     expect: async (params) => void (await ask(METHODS.expect, params)),
+    watch: async () => runState.parse(await ask(METHODS.watch, {})),
     finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
     close: () => {
       rpc.dispose();

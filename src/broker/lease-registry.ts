@@ -12,10 +12,11 @@ import type { Ledger } from './ledger.ts';
 import type { Log } from './log.ts';
 import { stopLostCreates } from './lost-creates.ts';
 import { PoolDirectory } from './pool-directory.ts';
-import type { ExpectParams, GiveBackParams, LeasedBrowser, LeaseParams, TestUsage } from './protocol.ts';
+import type { ExpectParams, GiveBackParams, LeasedBrowser, LeaseParams, RunState, TestUsage } from './protocol.ts';
 import { RequestClock } from './request-clock.ts';
 import { noteFor, type RunIdentity } from './run-identity.ts';
 import type { EndReason, SessionRecord } from './run-record.ts';
+import { runStateOf } from './run-state.ts';
 import { Supply } from './supply.ts';
 import { WaitNotices } from './wait-notices.ts';
 
@@ -105,6 +106,11 @@ export class LeaseRegistry {
     return [...this.browsers.values()].map((held) => held.record);
   }
 
+  /** What becomes of the browsers at the moment. */
+  get state(): Omit<RunState, 'said'> {
+    return runStateOf([...this.browsers.values()], [...this.supplies.values()]);
+  }
+
   /** Checks that a named pool exists, before any browser is asked for. */
   async checkPool(idOrName: string) {
     return await this.pools.resolve(idOrName);
@@ -128,8 +134,8 @@ export class LeaseRegistry {
       place,
       acquireTimeout: plan.acquireTimeout,
       ends: this.closing.signal,
-      waitsFor: () => supply.oldestFetch?.waitsFor ?? 'waiting for a browser',
-      explain: async (signal) => (await supply.oldestFetch?.explain(signal)) ?? 'waiting for a browser',
+      waitsFor: () => supply.waitsFor,
+      explain: (signal) => supply.explain(signal),
       late: (late) => this.notices.add(late),
     });
     const signal = AbortSignal.any([clock.signal, holderGone]);

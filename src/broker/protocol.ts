@@ -83,12 +83,30 @@ export const sessionReport = z.object({
   bandwidthBytes: z.number().nullable(),
 });
 
+/** What becomes of a run's browsers, for who watches it. */
+export const runState = z.object({
+  /** Browsers that a worker has. */
+  leased: z.number().int(),
+  /** Workers without one. */
+  waiting: z.number().int(),
+  /** Browsers that the service is asked to end. */
+  ending: z.number().int(),
+  /** Browsers had so far, leased from a pool and created. */
+  fromPool: z.number().int(),
+  created: z.number().int(),
+  /** The worker that waits longest: for how long, in ms, and what for. */
+  longest: z.object({ waitedMs: z.number(), waitsFor: z.string() }).nullable(),
+  /** What was to be said on the terminal since the last time, one line each. */
+  said: z.array(z.string()),
+});
+
 export type LeaseParams = z.infer<typeof leaseParams>;
 export type ExpectParams = z.infer<typeof expectParams>;
 export type LeasedBrowser = z.infer<typeof leasedBrowser>;
 export type GiveBackParams = z.infer<typeof giveBackParams>;
 export type TestUsage = z.infer<typeof testUsage>;
 export type SessionReport = z.infer<typeof sessionReport>;
+export type RunState = z.infer<typeof runState>;
 
 /** The requests a connection may send. */
 export const METHODS = {
@@ -100,6 +118,8 @@ export const METHODS = {
   sessionReport: 'sessionReport',
   /** Control only: fetch browsers for workers that are being started. */
   expect: 'expect',
+  /** Control only: what becomes of the browsers. Once asked, the terminal's lines come with it while the line is open. */
+  watch: 'watch',
   /** Control only: end every browser, write the run's record, answer with it. */
   finish: 'finish',
 } as const;

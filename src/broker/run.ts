@@ -15,6 +15,7 @@ import type { RunRecord } from './run-record.ts';
 import { RunSweep } from './run-sweep.ts';
 import { SaidOnce } from './said-once.ts';
 import { listen } from './server.ts';
+import { Terminal } from './terminal.ts';
 
 /** Bound on the first call to the service, in ms: an address where nobody answers is said before the run begins. */
 const CHECK_TIMEOUT_MS = 10_000;
@@ -40,7 +41,9 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const emulator = 'stop' in service ? service : null;
   const { baseURL, apiKey } = service;
   const secrets = [apiKey, config.token];
-  const log = createLog(config.recordFolder ? join(config.recordFolder, 'broker.log') : null, secrets, config.debug);
+  const terminal = new Terminal();
+  const file = config.recordFolder ? join(config.recordFolder, 'broker.log') : null;
+  const log = createLog({ file, terminal, secrets, debug: config.debug });
   const overload = new OverloadMemory(log);
   const client = new ServiceClient({ baseURL, apiKey, sharedBackoff: true, onRetry: (retry) => overload.saw(retry) });
   const { runId, shard, suite, workers, overRuns, projects } = config;
@@ -96,7 +99,15 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
     notices.push(...warnings);
     const said = new SaidOnce(log);
     const say = (text: string) => said.say(text);
-    server = await listen(config.address, { registry, client, token: config.token, secrets, say, finish });
+    server = await listen(config.address, {
+      registry,
+      client,
+      token: config.token,
+      secrets,
+      terminal,
+      say,
+      finish,
+    });
   } catch (error) {
     await client.close();
     await emulator?.stop();

@@ -23,6 +23,7 @@ import {
   testUsage,
 } from './protocol.ts';
 import type { RunRecord } from './run-record.ts';
+import type { Terminal } from './terminal.ts';
 import { toWire } from './wire-error.ts';
 
 /** What the server answers with. */
@@ -31,6 +32,7 @@ export interface BrokerHandlers {
   client: ServiceClient;
   token: string;
   secrets: readonly string[];
+  terminal: Terminal;
   /** Tells the terminal, once. */
   say(text: string): void;
   /** Ends the run: everything given back, the record written. */
@@ -57,11 +59,12 @@ export async function listen(address: string, handlers: BrokerHandlers): Promise
 
 /** One connection: its socket is the claim on every browser it was lent. */
 function serve(socket: Socket, handlers: BrokerHandlers): void {
-  const { registry } = handlers;
+  const { registry, terminal } = handlers;
   const holder = {};
   const gone = new AbortController();
   const connection = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
   let role: 'worker' | 'control' | null = null;
+  let unwatch: (() => void) | null = null;
 
   const helloTimer = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
   socket.on('error', () => undefined); // 'close' follows and does the work
@@ -69,6 +72,7 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     clearTimeout(helloTimer);
     gone.abort();
     registry.holderGone(holder);
+    unwatch?.();
     connection.dispose();
   });
 
@@ -103,6 +107,10 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
   on(METHODS.expect, expectParams, 'control', (params) => {
     registry.expect(params);
     return null;
+  });
+  on(METHODS.watch, z.object({}), 'control', () => {
+    unwatch ??= terminal.watch();
+    return { ...registry.state, said: terminal.take() };
   });
   on(METHODS.finish, z.object({}), 'control', () => handlers.finish());
   connection.listen();

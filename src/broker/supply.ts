@@ -56,10 +56,25 @@ export class Supply {
 
   constructor(private readonly actions: SupplyActions) {}
 
-  /** The fetch that has been under way longest: what the workers wait for. */
-  get oldestFetch(): Fetch | undefined {
-    const [oldest] = this.fetches;
-    return oldest;
+  /** Workers that wait. */
+  get waiting(): number {
+    return this.waiters.length;
+  }
+
+  /** Who waits longest: for how long, in ms, and what for; null: nobody waits. */
+  get longest(): { waitedMs: number; waitsFor: string } | null {
+    const [first] = this.waiters;
+    return first ? { waitedMs: Date.now() - first.since, waitsFor: this.waitsFor } : null;
+  }
+
+  /** What is being waited for, in a few words. */
+  get waitsFor(): string {
+    return this.oldestFetch?.waitsFor ?? 'waiting for a browser';
+  }
+
+  /** The same with everything that helps, found out now. */
+  async explain(signal: AbortSignal): Promise<string> {
+    return (await this.oldestFetch?.explain(signal)) ?? this.waitsFor;
   }
 
   /** Fetches a browser for a worker that will ask soon. */
@@ -137,6 +152,12 @@ export class Supply {
   /** Forgets an idle browser that is being ended. */
   forget(held: HeldBrowser): void {
     this.idle.delete(held);
+  }
+
+  /** The one that has been under way longest: what the workers wait for. */
+  private get oldestFetch(): Fetch | undefined {
+    const [oldest] = this.fetches;
+    return oldest;
   }
 
   private fetch(place: Place): void {

@@ -27,7 +27,7 @@ export class WaitNotices {
       const [first] = clocks;
       if (!first) continue;
       const others = clocks.length > 1 ? ` and ${clocks.length - 1} more` : '';
-      this.log.notice(`${first.who}${others} without a browser for ${first.waitedSeconds} s: ${what}`);
+      this.log.momentary(`${first.who}${others} without a browser for ${first.waitedSeconds} s: ${what}`);
     }
     this.late.clear();
     this.timer = null;

@@ -49,5 +49,5 @@ async function merge(given: string[], { output, html, json }: Options): Promise<
   });
   for (const line of reportToGitHub(record, [], process.env)) process.stderr.write(`${line}\n`);
   if (json) printJson({ merged: records.length, skipped, ...files, figures: figuresOf(record) });
-  else process.stdout.write(`${summaryLines(record, files).join('\n')}\n`);
+  else process.stdout.write(`${summaryLines(record, { files, stream: process.stdout }).join('\n')}\n`);
 }

@@ -7,6 +7,7 @@ import type { Budget } from '../options/budget.ts';
 import { parseHostedOptions } from '../options/parse.ts';
 import { fetchAhead } from './fetch-ahead.ts';
 import { htmlReportFrom } from './html-report.ts';
+import { LiveLine } from './live/live-line.ts';
 import { publish } from './publish.ts';
 import { reportHere } from './reported.ts';
 import { TestResults } from './test-results.ts';
@@ -21,14 +22,15 @@ export interface PoolwrightReporterOptions {
 }
 
 /**
- * Has browsers fetched for the workers that Playwright is starting, and when the run is over completes its record,
- * writes the timeline, prints the summary and holds the run against its budget. Added by `withHostedBrowsers`; in
+ * Has browsers fetched for the workers that Playwright is starting, shows on a terminal what becomes of them, and when the
+ * run is over completes its record, writes the timeline, prints the summary and holds the run against its budget. Added by `withHostedBrowsers`; in
  * `playwright merge-reports` it works from the attachments.
  */
 export default class PoolwrightReporter implements Reporter {
   private readonly startedAt = new Date();
   private readonly budget: Budget;
   private run: { config: FullConfig; results: TestResults } | null = null;
+  private live: LiveLine | null = null;
 
   /** @throws OptionsError for a wrong budget. Playwright adds options of its own. */
   constructor({ budget }: PoolwrightReporterOptions = {}) {
@@ -43,6 +45,7 @@ export default class PoolwrightReporter implements Reporter {
 
   onBegin(config: FullConfig, suite: Suite): void {
     void fetchAhead(config, suite);
+    this.live = LiveLine.start();
     this.run = { config, results: new TestResults(config.rootDir) };
   }
 
@@ -52,6 +55,7 @@ export default class PoolwrightReporter implements Reporter {
 
   /** The global teardown has written the broker's record by now. */
   async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
+    this.live?.stop();
     const end = this.run && this.recordOf(this.run);
     if (!this.run || !end?.record) return {};
     const { folder, record } = end;

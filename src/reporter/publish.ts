@@ -36,7 +36,10 @@ export async function publish(record: RunRecord, { folder, report, budget }: Pub
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(`poolwright: record and timeline could not be written: ${reason}\n`);
   }
-  const lines = [...summaryLines(record, files, notes), ...reportToGitHub(record, notes, process.env)];
+  const lines = [
+    ...summaryLines(record, { files, notes, stream: process.stderr }),
+    ...reportToGitHub(record, notes, process.env),
+  ];
   // To standard error: standard output may be a reporter's JSON.
   process.stderr.write(`\n${lines.join('\n')}\n`);
   return exceeded;

@@ -1,3 +1,4 @@
+import type { WriteStream } from 'node:tty';
 import type { RunRecord } from '../broker/run-record.ts';
 import { figureRows } from './figure-rows.ts';
 import { figuresOf, type RunFigures, type TestTry } from './figures.ts';
@@ -16,14 +17,27 @@ export interface SummaryFiles {
   timeline: string;
 }
 
-/** The summary, one line an item. @param files null: they could not be written @param notes on the budget */
-export function summaryLines(record: RunRecord, files: SummaryFiles | null, notes: string[] = []): string[] {
+/** What goes with the figures. */
+export interface SummaryOptions {
+  /** Null: they could not be written. */
+  files: SummaryFiles | null;
+  /** On the budget. */
+  notes?: string[];
+  /** Where it is printed: on a terminal, names of tests end with its width. */
+  stream: Pick<WriteStream, 'isTTY' | 'columns'>;
+}
+
+/** The summary, one line an item. */
+export function summaryLines(record: RunRecord, { files, notes = [], stream }: SummaryOptions): string[] {
   const figures = figuresOf(record);
+  const width = stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;
   return [
     headline(record, figures),
     ...figureRows(figures).map(({ label, value }) => line(label, value)),
-    ...namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs)),
-    ...namedLines('heaviest', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
+    ...[
+      ...namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs)),
+      ...namedLines('heaviest', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
+    ].map((named) => (named.length > width ? `${named.slice(0, width - 1)}…` : named)),
     ...problems(figures).map((problem) => `  ${problem}`),
     ...notes.map((note) => `  ${note}`),
     ...(files ? [line('timeline', files.timeline), line('record', files.record)] : []),

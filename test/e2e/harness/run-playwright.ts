@@ -49,10 +49,33 @@ export function startPlaywright(
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  return follow(child, consumer);
+}
+
+/** A `playwright test` on a terminal of this size; its output is what the terminal gets. What is written to `child.stdin` is typed. */
+export function startOnTerminal(
+  consumer: Consumer,
+  args: string[],
+  env: Record<string, string>,
+  size: { columns: number; rows: number },
+): RunningPlaywright {
+  const command = [process.env.TEST_NODE ?? process.execPath, consumer.playwrightCli, 'test', ...args];
+  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  const line = `stty cols ${size.columns} rows ${size.rows}; exec ${quoted}`;
+  const { NO_COLOR: _none, ...environment } = userEnvironment(env);
+  const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
+    cwd: consumer.folder,
+    env: { ...environment, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
+    detached: true,
+  });
+  return follow(child, consumer);
+}
+
+function follow(child: ChildProcess, consumer: Consumer): RunningPlaywright {
   let text = '';
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
       for (const listener of listeners) listener();
     });

@@ -6,6 +6,7 @@ import { summaryLines } from '../../../src/reporter/summary.ts';
 import { aRecord, aSession, aTest, at } from './records.ts';
 
 const FILES = { record: 'run.json', timeline: 'timeline.html' };
+const PIPE = { files: FILES, stream: { isTTY: false, columns: 0 } };
 
 /** Two sessions: a flaky test, one that lost its browser, one that used both browsers, one that failed by itself. */
 const record = aRecord({
@@ -87,13 +88,13 @@ test('what is not known is not said', () => {
   expect(figures).toMatchObject({ start: null, waited: null, serviceBytes: null, costCents: null, unconfirmed: [] });
   // Money that came in meanwhile hides what was spent.
   expect(figuresOf(aRecord({ balance: { startCents: 5, endCents: 1_000 } })).costCents).toBeNull();
-  const text = summaryLines(aRecord({ sessions: [session] }), FILES).join('\n');
+  const text = summaryLines(aRecord({ sessions: [session] }), PIPE).join('\n');
   expect(text).not.toMatch(/start|waited|cost|slowest|NaN|null|Infinity/);
-  expect(summaryLines(aRecord({}), FILES)[0]).toBe('poolwright: 0 tests on 0 hosted browsers');
+  expect(summaryLines(aRecord({}), PIPE)[0]).toBe('poolwright: 0 tests on 0 hosted browsers');
 });
 
 test('the summary says it in lines', () => {
-  expect(summaryLines(record, FILES, ['budget exceeded: x']).join('\n')).toBe(
+  expect(summaryLines(record, { ...PIPE, notes: ['budget exceeded: x'] }).join('\n')).toBe(
     `poolwright: 6 tests on 2 hosted browsers
   from      1 leased, 1 created
   tests     4 per browser (median), 4 at most; 1 failed, 1 failed by a lost browser, 1 retry
@@ -121,9 +122,15 @@ test('the summary says it in lines', () => {
   );
 });
 
+test('on a terminal, names of tests are as long as there is room', () => {
+  const lines = summaryLines(record, { ...PIPE, stream: { isTTY: true, columns: 36 } });
+  expect(lines).toContain('  slowest   16.0 s  [us] a.spec.ts:…');
+  expect(lines).toContain("  cost      7 cents by the workspace's balance, whoever used it");
+});
+
 test('many failures are some lines', () => {
   const infrastructureFailures = Array.from({ length: 30 }, (_, n) => `failure ${n}`);
-  const lines = summaryLines(aRecord({ sessions: [aSession({ infrastructureFailures })] }), FILES);
+  const lines = summaryLines(aRecord({ sessions: [aSession({ infrastructureFailures })] }), PIPE);
   expect(lines.filter((line) => line.includes('browser lost'))).toHaveLength(10);
   expect(lines.join('\n')).toContain('… and 20 more, in the record');
 });

@@ -1,0 +1,61 @@
+import { type BrokerConnection, connectToBroker } from '../../broker/client.ts';
+import { BROKER_VARIABLE, type BrokerAddress, brokerAddress } from '../../broker/config.ts';
+import { inContinuousIntegration } from '../../options/environment.ts';
+import { liveText } from './live-text.ts';
+import { StatusLine } from './status-line.ts';
+
+/** How often the broker is asked, in ms. */
+const ASK_MS = 500;
+
+/**
+ * Shows on the terminal what becomes of the run's browsers, while it goes on. What the broker has to say meanwhile would
+ * get between the lines that Playwright is still rewriting, so it is said at the end.
+ */
+export class LiveLine {
+  private readonly status: StatusLine;
+  private connection: BrokerConnection | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private readonly said: string[] = [];
+  private stopped = false;
+
+  private constructor(private readonly address: BrokerAddress) {
+    this.status = new StatusLine(process.stderr, process.stdout.isTTY ? [process.stdout] : []);
+    // A runner that ends without a word of its end leaves no line behind.
+    process.once('exit', this.stop);
+    void this.ask();
+  }
+
+  /** Null where there is nobody to look at it, and nothing to show. */
+  static start(): LiveLine | null {
+    const address = process.env[BROKER_VARIABLE];
+    const isTerminal = process.stderr.isTTY && process.env.TERM !== 'dumb';
+    if (!address || !isTerminal || inContinuousIntegration(process.env)) return null;
+    return new LiveLine(brokerAddress.parse(JSON.parse(address)));
+  }
+
+  /** Takes the line away, and says what was to be said. */
+  readonly stop = (): void => {
+    if (this.stopped) return;
+    this.stopped = true;
+    process.off('exit', this.stop);
+    if (this.timer) clearTimeout(this.timer);
+    this.connection?.close();
+    this.status.stop();
+    if (this.said.length > 0) process.stderr.write(`\n${this.said.map((text) => `poolwright: ${text}\n`).join('')}`);
+  };
+
+  private async ask(): Promise<void> {
+    try {
+      this.connection ??= await connectToBroker(this.address, 'control');
+      const state = await this.connection.watch();
+      this.said.push(...state.said);
+      if (!this.stopped) this.status.show(liveText(state));
+    } catch {
+      // It has ended, or died and will be replaced at the same address.
+      this.connection = null;
+      if (!this.stopped) this.status.show('');
+    }
+    if (this.stopped) this.connection?.close();
+    else this.timer = setTimeout(() => void this.ask(), ASK_MS).unref();
+  }
+}

@@ -1,0 +1,23 @@
+import type { RunState } from '../../broker/protocol.ts';
+
+/** The state of a run in one line, the most important first: the end is cut off where the terminal is narrow. */
+export function liveText(state: RunState): string {
+  const { leased, waiting, ending, fromPool, created, longest } = state;
+  const now = [`${leased} leased`];
+  if (waiting > 0) now.push(`${waiting} waiting`);
+  if (ending > 0) now.push(`${ending} ending`);
+  const parts = [now.join(', ')];
+  if (longest) parts.push(`${Math.round(longest.waitedMs / 1000)} s: ${longest.waitsFor}`);
+  const had = [fromPool > 0 ? `${fromPool} from the pool` : '', created > 0 ? `${created} created` : ''];
+  parts.push(had.filter((text) => text !== '').join(', '));
+  return printable(`poolwright: ${parts.filter((text) => text !== '').join('; ')}`);
+}
+
+/** Only characters that take one column each: what is wider would break the line. */
+function printable(text: string): string {
+  return text
+    .replaceAll('›', '>')
+    .replaceAll('…', '...')
+    .replaceAll('×', 'x')
+    .replace(/[^ -~]/g, '?');
+}
