@@ -11,10 +11,10 @@ import { main } from './playwright.mjs';
  */
 const PLAYWRIGHTS = ['1.48', '1.52', '1.56', '1.60', '1.62', 'latest'];
 const NODES = ['22', '24'];
-/** Untouched suites, the fixture, handover, deaths, rollover, contexts, identity, the bridge, and files. */
+/** Untouched suites, the fixture, handover, deaths, rollover, contexts, identity, the bridge, files, and the live line. */
 const SPECS = [
   ...['untouched-suite', 'session-fixture', 'reuse', 'nothing-left', 'lease-time'],
-  ...['persistent-context', 'identity', 'network-bridge', 'vite', 'files', 'link'],
+  ...['persistent-context', 'identity', 'network-bridge', 'vite', 'files', 'link', 'live-line'],
 ];
 const TESTS = 'Playwright latest|reuse:|hands the healthy|SIGKILL of a worker|Ctrl-C|rollover|before the first worker';
 
