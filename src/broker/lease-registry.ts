@@ -42,6 +42,8 @@ const PENDING_GRACE_MS = 6_000;
 const CONFIRM_GRACE_MS = 60_000;
 /** How long a worker waits, in ms, until a browser that it is done with has ended and its profile is saved. */
 const SAVED_MS = 10_000;
+/** After this long the terminal says which ends are waited for, in ms. */
+const SLOW_END_MS = 3_000;
 /** How often notes say that the run is alive, in ms. */
 const BEAT_MS = 5 * 60_000;
 
@@ -192,6 +194,7 @@ export class LeaseRegistry {
     this.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.'));
     this.endHeld();
     const confirm = setTimeout(() => this.endingOver.abort(new Error('not confirmed in time')), CONFIRM_GRACE_MS);
+    const slow = setTimeout(() => this.saySlowEnd(), SLOW_END_MS);
     const pending = setTimeout(() => this.pendingOver.abort(new Error('not answered in time')), PENDING_GRACE_MS);
     await this.fetcher.settled();
     clearTimeout(pending);
@@ -201,6 +204,7 @@ export class LeaseRegistry {
     await stopLostCreates(client, ledger, log, this.endingOver.signal);
     for (const failure of await this.pools.deleteOwn()) log.error('a pool of this run was not deleted', failure);
     clearTimeout(confirm);
+    clearTimeout(slow);
   }
 
   /** No browser is lent any more; who waits gets this error. */
@@ -246,6 +250,12 @@ export class LeaseRegistry {
   private renote(held: HeldBrowser): void {
     const { record, place } = held;
     if (record.workersServed > 1 || place.slot !== record.parallelIndex) this.writeNote(held);
+  }
+
+  private saySlowEnd(): void {
+    const ending = [...this.browsers.values()].filter(({ state }) => state === 'ending');
+    const what = ending.length === 1 ? `browser ${ending[0]?.lease.sessionId}` : `${ending.length} browsers`;
+    if (ending.length > 0) this.options.log.momentary(`waiting for the service to confirm the end of ${what}`);
   }
 
   private sayAlive(): void {

@@ -114,3 +114,22 @@ test("a pool that has nothing, with fallback: 'fail': the error shows the pool",
     await service.stop();
   }
 });
+
+test('a service that takes long to end a browser: the terminal says what is waited for', async ({
+  newConsumer,
+  site,
+}) => {
+  const service = await startService({
+    faults: [{ match: { method: 'DELETE', path: '/v1/browser/session' }, effect: { delayMs: 5_000 } }],
+  });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
+    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    expect(run.output).toMatch(/^poolwright: waiting for the service to confirm the end of browser \S+$/m);
+    expect(await service.running()).toEqual([]);
+  } finally {
+    await service.stop();
+  }
+});
