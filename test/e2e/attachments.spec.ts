@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from '@playwright/test';
 import { hostedBrowserAttachment } from '../../src/broker/attachment.ts';
 import { runRecord } from '../../src/broker/run-record.ts';
-import { findChromium } from '../../src/emulator/find-chromium.ts';
 import { type Consumer, PLAYWRIGHTS, type PlaywrightVersion } from './harness/consumer.ts';
-import { test as base, expect } from './harness/fixtures.ts';
+import { expect, test } from './harness/fixtures.ts';
 import { hostedAttachments, type ReportedTest, reportedTests, runPlaywright } from './harness/run-playwright.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
@@ -49,17 +48,17 @@ test('uses nothing of what was left open', () => {});`);
 /** Whose time is over, wherever that is. */
 const TIMED_OUT = suite(`
 test.describe.configure({ retries: 0 });
-test('times out', async ({ page }) => { test.setTimeout(2_000); await page.goto('/'); ${NEVER} });
+test('times out', async ({ page }) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} });
 test.describe('hooks', () => {
-  test.beforeEach(async ({ page }) => { test.setTimeout(2_000); await page.goto('/'); ${NEVER} });
+  test.beforeEach(async ({ page }) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} });
   test('times out before it begins', () => {});
 });
 test.describe('hooks of all', () => {
-  test.beforeAll(async ({ browser }) => { test.setTimeout(2_000); const page = await browser.newPage(); ${NEVER} });
+  test.beforeAll(async ({ browser }) => { test.setTimeout(1_500); const page = await browser.newPage(); ${NEVER} });
   test('times out before all', () => {});
   test('never begins', () => {});
 });
-test.extend({ stuck: async ({ page }, use) => { test.setTimeout(2_000); await page.goto('/'); ${NEVER} } })(
+test.extend({ stuck: async ({ page }, use) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} } })(
   'times out in a fixture', ({ stuck }) => {});
 test.extend({ stuck: async ({ page }, use) => { await page.goto('/'); await use(1); ${NEVER} } })(
   'times out when it is over', ({ stuck }) => {});`);
@@ -118,17 +117,6 @@ const CONFIG = wrappedConfig(
   "['json'], ['html', { open: 'never' }], ['junit', { outputFile: 'junit.xml' }], ['blob', { outputFile: 'blobs/report.zip' }]",
 );
 
-const test = base.extend<{ browser: Browser; page: Page }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
-  browser: async ({}, use) => {
-    const { path } = await findChromium();
-    const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
-    await use(browser);
-    await browser.close();
-  },
-  page: async ({ browser }, use) => await use(await browser.newPage()),
-});
-
 /** The session of each try of each test, as the JSON report has it; null: it used no browser. */
 function sessionsOf(tests: ReportedTest[]): Record<string, (string | null)[]> {
   return Object.fromEntries(
@@ -161,14 +149,15 @@ function junitProperties(xml: string): Record<string, string[]> {
  * Expects a test's page of an HTML report to show this session for a try, in its attachment; and a session as annotation,
  * where older ones have the last try's.
  */
-async function expectShown(page: Page, title: string, session: string | null): Promise<void> {
+async function expectShown(page: Page, title: string, tries: (string | null)[] = [], retry = 0): Promise<void> {
+  const session = tries[retry] ?? null;
   await expect(page.getByText(title, { exact: true }).first()).toBeVisible();
   const attachment = page.getByText('hosted-browser', { exact: true }).last();
   if (session === null) {
     await expect(page.getByText('hosted-browser')).toHaveCount(0);
     return;
   }
-  await expect(page.getByText(`hosted-browser: ses_`)).toBeVisible();
+  await expect(page.getByText(new RegExp(`^hosted-browser: (${session}|${tries.at(-1)})$`))).toBeVisible();
   await attachment.click();
   await expect(page.getByText(`"sessionId": "${session}"`)).toBeVisible();
 }
@@ -236,10 +225,10 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       const ids = [...JSON.stringify(report.suites).matchAll(/"id":"([^"]+)","file":"[^"]*"/g)];
       expect(ids).toHaveLength(tests.length);
       for (const [n, { title }] of tests.entries()) {
-        for (const [retry, session] of (sessions[title] ?? []).entries()) {
+        for (const retry of (sessions[title] ?? []).keys()) {
           await page.goto('about:blank');
           await page.goto(`${address(consumer, 'playwright-report/index.html')}#?testId=${ids[n]?.[1]}&run=${retry}`);
-          await expectShown(page, title, session);
+          await expectShown(page, title, sessions[title], retry);
         }
       }
     });
@@ -249,20 +238,16 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       await page.goto(timeline);
       const bars = page.locator('.chart').getByRole('link');
       await expect(bars).toHaveCount(Object.values(sessions).flatMap((tries) => tries.filter((one) => one)).length);
-      for (const [name, title, session] of [
-        ['passes: passed', 'passes', sessions.passes?.[0]],
-        ['fails once: failed', 'fails once', sessions['fails once']?.[0]],
-        ['fails once: passed, retry 1', 'fails once', sessions['fails once']?.[1]],
-        [
-          'hooks › times out before it begins: timed out',
-          'times out before it begins',
-          sessions['times out before it begins']?.[0],
-        ],
+      for (const [name, title, retry] of [
+        ['passes: passed', 'passes', 0],
+        ['fails once: failed', 'fails once', 0],
+        ['fails once: passed, retry 1', 'fails once', 1],
+        ['hooks › times out before it begins: timed out', 'times out before it begins', 0],
       ] as const) {
         await page.goto(timeline);
         await page.getByRole('link', { name, exact: true }).click();
-        await expectShown(page, title, session ?? '');
-        await page.screenshot({ path: test.info().outputPath(`${title}.png`), fullPage: true });
+        await expectShown(page, title, sessions[title], retry);
+        await page.screenshot({ path: test.info().outputPath(`${title}, ${retry}.png`), fullPage: true });
       }
     });
 
@@ -283,7 +268,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       }
       await page.goto(address(consumer, 'merged/index.html'));
       await page.getByRole('link', { name: 'times out before all' }).first().click();
-      await expectShown(page, 'times out before all', sessions['times out before all']?.[0] ?? '');
+      await expectShown(page, 'times out before all', sessions['times out before all']);
     });
   });
 }
