@@ -21,6 +21,8 @@ export interface CdpTransport {
   onmessage?: ((message: object) => void) | undefined;
   /** Called once, after the last message, with the reason in words. */
   onclose?: ((reason?: string) => void) | undefined;
+  /** How many commands Playwright has sent, its signs of life (`Browser.getVersion`) left out. */
+  readonly commands: number;
   /** Resolves as soon as the link is down, whoever closed it. Never rejects. */
   readonly closed: Promise<LinkClosed>;
 }
@@ -76,6 +78,7 @@ class SocketTransport implements CdpTransport {
   /** Set once the link is down, until Playwright has been told. */
   #end: LinkClosed | undefined;
   #closing = false;
+  #commands = 0;
   /** Why this side closed, where it was not asked to. */
   #fault = '';
 
@@ -114,6 +117,10 @@ class SocketTransport implements CdpTransport {
     });
   }
 
+  get commands(): number {
+    return this.#commands;
+  }
+
   get onclose(): CdpTransport['onclose'] {
     return this.#onclose;
   }
@@ -124,7 +131,8 @@ class SocketTransport implements CdpTransport {
     if (listener && this.#end) setImmediate(this.#tellEnd);
   }
 
-  send(message: object): void {
+  send(message: CdpMessage): void {
+    if (message.method !== 'Browser.getVersion') this.#commands += 1;
     this.#hidden.sent(message);
     if (this.#persistent?.takes(message) || this.#uploads.takes(message)) return;
     const command = this.#bridge ? this.#bridge.redirect(message) : message;

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
 import type { BrowserLink } from './browser-link.ts';
+import type { RecordSink } from './recorder.ts';
 import { workerState } from './worker-state.ts';
 
 /** What stands behind a handle. */
@@ -10,6 +11,8 @@ export interface HandleSource {
   readonly present: BrowserLink | null;
   /** What the running test should know about its browser; null: nothing. */
   readonly warning: string | null;
+  /** Where tests' records go. */
+  readonly sink: RecordSink;
   close(): Promise<void>;
 }
 
@@ -42,7 +45,13 @@ export function browserHandle(source: HandleSource, first: BrowserLink): Browser
       link()
         .browser.contexts()
         .filter((context) => context !== link().defaultContext),
-    close: () => source.close(),
+    close: async () => {
+      try {
+        await workerState().recorder.endUnfinished(source.sink);
+      } finally {
+        await source.close();
+      }
+    },
   };
 
   const handle: Browser = new Proxy(first.browser, {

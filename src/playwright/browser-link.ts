@@ -62,7 +62,8 @@ export async function openLink(
   const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : null;
-  const { browser, closed, close, cut } = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
+  const connection = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
+  const { browser, closed, commands, close, cut } = connection;
   const defaultContext = browser.contexts()[0];
   const openContext = async (contextOptions: BrowserContextOptions) => {
     const context = await browser.newContext(contextOptions);
@@ -97,6 +98,7 @@ export async function openLink(
       return await openContext(kept);
     },
     observedBytes: () => meter?.total() ?? null,
+    commands,
     lost: () => loss,
     answers: (ms) => watchdog.answers(ms),
     close: async () => {

@@ -14,6 +14,8 @@ export interface CdpConnection {
   readonly browser: Browser;
   /** Resolves as soon as the link is down, whoever closed it. Never rejects. */
   readonly closed: Promise<LinkClosed>;
+  /** How many commands Playwright has sent, without the watchdog's signs of life. */
+  commands(): number;
   /** Says goodbye and drops the connection; the browser itself goes on. One that does not answer is waited for. */
   close(): Promise<void>;
   /** Drops the connection to a browser that does not answer. */
@@ -63,7 +65,13 @@ export async function connectToBrowser(
     const browser = (await supportsTransport(chromium))
       ? await chromium.connectOverCDP(transport, { timeout })
       : await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
-    return { browser, closed, close: () => browser.close(), cut: () => transport.close() };
+    return {
+      browser,
+      closed,
+      commands: () => transport.commands,
+      close: () => browser.close(),
+      cut: () => transport.close(),
+    };
   } catch (error) {
     transport.close();
     throw connectFailed(sessionId, cut ? describeClosed(cut) : reasonOf(error, cdpUrl));

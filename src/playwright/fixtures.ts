@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type {
   BrowserType,
   PlaywrightTestOptions,
@@ -21,6 +22,9 @@ import { workerState } from './worker-state.ts';
  * The two fixtures that make a suite run on hosted browsers. The config wrapper puts them into `use` (option fixtures
  * may be functions there), `test` of poolwright extends with them: one implementation for both ways.
  */
+
+/** Least time of a test, in ms, for its `duration` not to be zero. */
+const TICK_MS = 2;
 
 /** What marks the one `connect` call that is ours. */
 const ENDPOINT = 'poolwright://leased-browser';
@@ -93,13 +97,15 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
   if (!inUse) hosted?.beginTest(testInfo.timeout);
   if (!inUse && reusesContext(testInfo.project.use)) await hosted?.connected(testInfo.timeout);
   recorder.begin(testInfo, hosted?.present ?? null, inUse);
+  // One that opens no context of its own may be over at once, and would look like a hook to the recorder.
+  if (inUse) await delay(TICK_MS);
   let lost: PoolwrightError | null = null;
   try {
     await use(value);
   } finally {
     const present = workerState().hosted;
     // Playwright opens the one that it reuses past the handle.
-    if (present?.present && reusesContext(testInfo.project.use)) recorder.used(present.present);
+    if (present?.present && reusesContext(testInfo.project.use)) recorder.mayHaveUsed(present.present);
     if (present) present.lastTestFailed = testInfo.status !== testInfo.expectedStatus;
     lost = await recorder.end(testInfo, present?.sink ?? null);
   }

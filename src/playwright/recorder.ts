@@ -10,6 +10,8 @@ export interface RecordedLink {
   readonly lease: LeasedBrowser;
   /** Bytes since the link was opened; null without metering. */
   observedBytes(): number | null;
+  /** Commands that Playwright has sent since then. */
+  commands(): number;
   /** Null while the link is up and the browser answers. */
   lost(): Loss | null;
 }
@@ -27,8 +29,8 @@ interface OpenRecord {
   startedAt: Date;
   /** Bytes each link had moved when this test began to use it, newest link last. */
   links: Map<RecordedLink, number>;
-  /** The link there was when it began, and the bytes it had moved; null: none. */
-  before: { link: RecordedLink; bytes: number } | null;
+  /** The link there was when it began, and what had passed over it; null: none. */
+  before: { link: RecordedLink; bytes: number; commands: number; inUse: boolean } | null;
   used: boolean;
   attached: boolean;
   /** How many fixtures have begun it: the config's and the test file's may both run. */
@@ -58,8 +60,8 @@ export class Recorder {
     this.records.set(testInfo, record);
     this.current = record;
     record.depth += 1;
-    if (link && record.depth === 1) record.before = { link, bytes: link.observedBytes() ?? 0 };
-    if (link && inUse) this.uses(link);
+    if (!link || record.depth > 1) return;
+    record.before = { link, bytes: link.observedBytes() ?? 0, commands: link.commands(), inUse };
   }
 
   /** Timeout of the running test in ms (0: none); null between tests. */
@@ -78,16 +80,21 @@ export class Recorder {
   /** The running test opens a context on this link. */
   uses(link: RecordedLink): void {
     if (!this.current) return;
+    noteSharedUse(this.current);
     this.current.used = true;
     if (!this.current.links.has(link)) this.current.links.set(link, link.observedBytes() ?? 0);
   }
 
-  /** The running test turns out to have used this link from its beginning on. */
-  used(link: RecordedLink): void {
+  /** The running test may have used this link, past the handle, from its beginning on. */
+  mayHaveUsed(link: RecordedLink): void {
     if (!this.current) return;
-    this.current.used = true;
     const { before, links } = this.current;
-    if (!links.has(link)) links.set(link, before?.link === link ? before.bytes : 0);
+    if (before?.link === link) {
+      before.inUse = true;
+      return;
+    }
+    this.current.used = true;
+    if (!links.has(link)) links.set(link, 0);
   }
 
   /**
@@ -99,6 +106,7 @@ export class Recorder {
     if (!record) return null;
     record.depth -= 1;
     if (record.depth > 0) return null;
+    noteSharedUse(record);
     this.current = null;
     // `duration` is zero until the test itself has run: this was a hook, and its use counts for the test to come.
     const hookOnly = testInfo.duration === 0 && testInfo.errors.length === 0;
@@ -107,6 +115,31 @@ export class Recorder {
     record.attached = true;
     return await attach(testInfo, record, sink);
   }
+
+  /**
+   * The worker ends. A test whose time was over before its fixtures could end (Playwright does not begin to end those
+   * then) is put on record by what is known.
+   */
+  async endUnfinished(sink: RecordSink): Promise<void> {
+    const record = this.current;
+    // Without an error it still runs, and closes the browser itself.
+    if (!record || record.attached || record.testInfo.errors.length === 0) return;
+    noteSharedUse(record);
+    if (!record.used) return;
+    record.attached = true;
+    await attach(record.testInfo, record, sink);
+  }
+}
+
+/**
+ * A context that was open when the test began (a page that the tests of a file share, or one that nobody closed) makes
+ * it a test with a browser only when it gave the browser something to do: a forgotten page may still load something.
+ */
+function noteSharedUse(record: OpenRecord): void {
+  const { before } = record;
+  if (!before?.inUse || record.links.has(before.link) || before.link.commands() === before.commands) return;
+  record.used = true;
+  record.links = new Map([[before.link, before.bytes], ...record.links]);
 }
 
 async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink): Promise<PoolwrightError | null> {

@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { AxeBuilder } from '@axe-core/playwright';
-import { test as base, expect, type Page } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import type { Page } from '@playwright/test';
 import { timelinePage } from 'poolwright/reporter';
 import type { RunRecord } from '../../src/broker/run-record.ts';
-import { findChromium } from '../../src/emulator/find-chromium.ts';
 import { aRecord, aSession, aTest, at } from '../unit/reporter/records.ts';
+import { test as base, expect } from './harness/fixtures.ts';
 import { drawnRecord } from './harness/timelines.ts';
 
 /** The timeline page in a real browser, from its file. */
@@ -17,7 +16,6 @@ const SIZES = [
 ];
 
 interface Fixtures {
-  page: Page;
   /** Opens the page of a record; what it asked of the network and said to the console is in `said`. */
   open(record: RunRecord, report?: string): Promise<void>;
   said: string[];
@@ -25,14 +23,6 @@ interface Fixtures {
 
 const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
-  page: async ({}, use) => {
-    const { path } = await findChromium();
-    const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
-    const context = await browser.newContext();
-    await use((await context.newPage()) as Page);
-    await browser.close();
-  },
-  // biome-ignore lint/correctness/noEmptyPattern: see above
   said: async ({}, use) => {
     await use([]);
   },

@@ -1,4 +1,6 @@
-import { test as base } from '@playwright/test';
+import { test as base, type Page } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import { findChromium } from '../../../src/emulator/find-chromium.ts';
 import { type Consumer, makeConsumer, type PlaywrightVersion } from './consumer.ts';
 import { startService, type TestService } from './service.ts';
 import { startSite } from './site.ts';
@@ -9,6 +11,8 @@ interface Fixtures {
   /** The service under test; after it, every browser of it is gone. */
   service: TestService;
   site: { url: string };
+  /** A page of a browser on this machine, to look at reports with. */
+  page: Page;
 }
 
 export const test = base.extend<Fixtures>({
@@ -33,6 +37,14 @@ export const test = base.extend<Fixtures>({
     const site = await startSite();
     await use(site);
     await site.close();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: see above
+  page: async ({}, use) => {
+    const { path } = await findChromium();
+    const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
+    const context = await browser.newContext();
+    await use((await context.newPage()) as Page);
+    await browser.close();
   },
 });
 

@@ -152,7 +152,8 @@ export class Chart {
     const end = Math.max(start + took, had);
     const look = lookOf(test, this.data);
     const bar = this.bar(report === null ? 'button' : 'a', `item test ${look}`, Math.max(start, had), end);
-    if (bar instanceof HTMLAnchorElement) bar.href = `${report}#?testId=${encodeURIComponent(id)}`;
+    if (bar instanceof HTMLAnchorElement)
+      bar.href = `${report}#?testId=${encodeURIComponent(id)}${retry > 0 ? `&run=${retry}` : ''}`;
     else bar.setAttribute('type', 'button');
     bar.setAttribute('aria-label', `${title}: ${resultOf(test, this.data)}${retry > 0 ? `, retry ${retry}` : ''}`);
     const width = ((end - Math.max(start, had)) / this.data.length) * this.trackWidth;

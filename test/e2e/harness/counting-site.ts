@@ -1,0 +1,54 @@
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { WebSocketServer } from 'ws';
+
+/** Bytes of every heavy answer. */
+export const BIG_BYTES = 400_000;
+
+// With an icon the browser does not ask for one.
+const HEAD = '<!doctype html><link rel="icon" href="data:,"><title>big</title>';
+
+/**
+ * A site that knows how many bytes it has sent under each name, the first part of an address: `/<name>/big`, `cacheable`,
+ * `worker.js` (which fetches `big`), and a WebSocket that echoes (received bytes count too there).
+ */
+export async function startCountingSite() {
+  const connections = new Map<string, (() => number)[]>();
+  const count = (url: string | undefined, bytes: () => number) => {
+    const name = url?.split('/')[1] ?? '';
+    connections.set(name, [...(connections.get(name) ?? []), bytes]);
+  };
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 10 * BIG_BYTES });
+  const server = createServer((request, response) => {
+    const { socket } = request;
+    count(request.url, () => socket.bytesWritten);
+    response.setHeader('connection', 'close'); // so that a connection's bytes are one answer's
+    const file = request.url?.split('/')[2];
+    if (file === 'worker.js') {
+      response.setHeader('content-type', 'text/javascript');
+      return response.end('fetch("big").then((r) => r.text()).then(() => postMessage("done"))');
+    }
+    response.setHeader('content-type', 'text/html');
+    response.setHeader('cache-control', file === 'cacheable' ? 'max-age=600' : 'no-store');
+    return response.end(HEAD.padEnd(BIG_BYTES, 'x'));
+  });
+  server.on('upgrade', (request, socket: Socket, head) => {
+    count(request.url, () => socket.bytesWritten + socket.bytesRead);
+    sockets.handleUpgrade(request, socket, head, (link) => {
+      link.on('message', (data, binary) => link.send(data, { binary }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** Bytes that went over the network for a name. */
+    moved: (name: string) => (connections.get(name) ?? []).reduce((total, bytes) => total + bytes(), 0),
+    close: () =>
+      new Promise<void>((resolve) => {
+        sockets.close();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
