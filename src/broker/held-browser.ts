@@ -69,6 +69,7 @@ export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, plac
       testsServed: 0,
       workersServed: 0,
       observedBytes: 0,
+      bridgedBytes: 0,
       bandwidthBytes: null,
       infrastructureFailures: [],
       tests: [],

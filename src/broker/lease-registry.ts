@@ -177,11 +177,12 @@ export class LeaseRegistry {
   }
 
   /** Adds what a test used to its session's record. */
-  testUsed({ sessionId, test }: TestUsage): void {
+  testUsed({ sessionId, test, bridgedBytes }: TestUsage): void {
     const record = this.browsers.get(sessionId)?.record;
     if (!record) return;
     record.testsServed += 1;
     record.observedBytes += test.observedBytes ?? 0;
+    record.bridgedBytes += bridgedBytes;
     if (test.infrastructureFailure) record.infrastructureFailures.push(test.infrastructureFailure);
     record.tests.push(test);
     this.options.changed();

@@ -68,6 +68,8 @@ export const giveBackParams = z.object({
 export const testUsage = z.object({
   sessionId: z.string(),
   test: testRecord,
+  /** What its pages moved through the test machine since the worker's last word on that. */
+  bridgedBytes: z.number().nonnegative(),
 });
 
 /** A line for the terminal that several workers may come to say. */

@@ -62,6 +62,10 @@ export const sessionRecord = z.object({
   testsServed: z.number().int(),
   workersServed: z.number().int(),
   observedBytes: z.number().describe("Bytes its tests' pages moved, as the browser reported them"),
+  bridgedBytes: z
+    .number()
+    .default(0)
+    .describe('Bytes its pages moved through the test machine (`exposeNetwork`); in neither of the other two'),
   bandwidthBytes: z.number().nullable().describe("The service's own figure, asked for after the stop; null: none"),
   infrastructureFailures: z.array(z.string()),
   tests: z.array(testRecord),

@@ -8,9 +8,12 @@ export class AnswerBody {
   readonly #source: Readable;
   readonly #decoder: Decoder | undefined;
   readonly #chunks: AsyncIterator<Buffer>;
+  readonly #onRead: (bytes: number) => void;
 
-  constructor(source: Readable, decoder?: Decoder) {
+  /** @param onRead told of each chunk that is read, decoded */
+  constructor(source: Readable, decoder: Decoder | undefined, onRead: (bytes: number) => void) {
     this.#source = source;
+    this.#onRead = onRead;
     this.#decoder = decoder;
     // A reader is told of errors; while nobody reads, they are nobody's.
     source.on('error', () => undefined);
@@ -42,7 +45,9 @@ export class AnswerBody {
   async #next(): Promise<Buffer | null> {
     try {
       const { done, value } = await this.#chunks.next();
-      return done ? null : value;
+      if (done) return null;
+      this.#onRead(value.length);
+      return value;
     } catch (error) {
       // Nothing at all, whatever it is said to be encoded with, is nothing.
       if ((error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && this.#decoder?.bytesWritten === 0) return null;

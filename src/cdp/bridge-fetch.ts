@@ -75,6 +75,12 @@ const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompres
 export class BridgeFetcher {
   #strict: Agent | undefined;
   #lenient: Agent | undefined;
+  readonly #onCarried: (bytes: number) => void;
+
+  /** @param onCarried told of the bytes of bodies, both ways and decoded */
+  constructor(onCarried: (bytes: number) => void) {
+    this.#onCarried = onCarried;
+  }
 
   /** Never rejects. */
   async fetch(request: BridgeRequest): Promise<BridgeOutcome> {
@@ -93,6 +99,7 @@ export class BridgeFetcher {
 
   async #fetch({ url, method, headers, body, ignoreHTTPSErrors, signal }: BridgeRequest): Promise<BridgeOutcome> {
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
+    this.#onCarried(body?.length ?? 0);
     const answer = await send(url, {
       method: method as Dispatcher.HttpMethod,
       headers: { ...sent, 'accept-encoding': Object.keys(DECODERS).join(', ') },
@@ -105,7 +112,7 @@ export class BridgeFetcher {
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
     // Chromium takes what it is handed as it is: it has decoded nothing, so this must.
     const decoder = bodiless ? undefined : DECODERS[encoding]?.();
-    const source = new AnswerBody(answer.body, decoder);
+    const source = new AnswerBody(answer.body, decoder, this.#onCarried);
     // Of one that is known to be large nothing needs to be held here.
     const known = decoder || bodiless ? 0 : Number(answer.headers['content-length'] ?? 0);
     const begun = known > MAX_BODY_BYTES ? Buffer.alloc(0) : await source.read(MAX_BODY_BYTES + 1);

@@ -32,7 +32,7 @@ import {
 export class NetworkBridge {
   readonly #hosts: BridgedHosts;
   readonly #commands: OwnCommands;
-  readonly #fetcher = new BridgeFetcher();
+  readonly #fetcher: BridgeFetcher;
   readonly #pass: (message: CdpMessage) => void;
   readonly #sessions: BridgedSessions;
   /** Requests that Playwright has stopped, by session and ID. */
@@ -44,12 +44,17 @@ export class NetworkBridge {
   readonly #webSockets: BridgedWebSockets;
   readonly #largeAnswers: LargeAnswers;
   readonly #implied: ImpliedHeaders;
+  #carriedBytes = 0;
 
   /** @param pass hands Playwright a message as if it came from the browser */
   constructor(hosts: BridgedHosts, commands: OwnCommands, pass: (message: CdpMessage) => void) {
     this.#hosts = hosts;
     this.#commands = commands;
     this.#pass = pass;
+    const count = (bytes: number) => {
+      this.#carriedBytes += bytes;
+    };
+    this.#fetcher = new BridgeFetcher(count);
     this.#credentials = new BridgeCredentials(pass);
     this.#extraInfo = new ExtraInfo(pass);
     this.#implied = new ImpliedHeaders(commands);
@@ -60,8 +65,13 @@ export class NetworkBridge {
       this.#largeAnswers.prepare(sessionId);
       this.#implied.prepare(sessionId);
     });
-    this.#webSockets = new BridgedWebSockets(hosts, commands, this.#sessions, pass);
+    this.#webSockets = new BridgedWebSockets(hosts, commands, this.#sessions, pass, count);
     this.#largeAnswers = new LargeAnswers(hosts, commands);
+  }
+
+  /** Bytes of bodies and WebSocket messages so far, both ways, decoded. */
+  get carriedBytes(): number {
+    return this.#carriedBytes;
   }
 
   /** Whether a message of the browser is about a request that Playwright does not know to be stopped. */

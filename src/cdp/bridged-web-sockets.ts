@@ -61,6 +61,7 @@ export class BridgedWebSockets {
   readonly #sessions: BridgedSessions;
   readonly #pass: (message: CdpMessage) => void;
   readonly #names: PageNames = { binding: `bridge${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
+  readonly #onCarried: (bytes: number) => void;
   readonly #carried = new Map<string, Carried>();
 
   constructor(
@@ -68,11 +69,13 @@ export class BridgedWebSockets {
     commands: OwnCommands,
     sessions: BridgedSessions,
     pass: (message: CdpMessage) => void,
+    onCarried: (bytes: number) => void,
   ) {
     this.#hosts = hosts;
     this.#commands = commands;
     this.#sessions = sessions;
     this.#pass = pass;
+    this.#onCarried = onCarried;
   }
 
   /** Prepares a new page or frame, while it still waits to be let run. */
@@ -121,7 +124,9 @@ export class BridgedWebSockets {
     }
     const binary = message.op === 'binary';
     events.sent(message.data, binary);
-    socket?.send(binary ? Buffer.from(message.data, 'base64') : message.data);
+    const bytes = Buffer.from(message.data, binary ? 'base64' : 'utf8');
+    this.#onCarried(bytes.length);
+    socket?.send(bytes, { binary });
   }
 
   async #open(key: string, place: Place, opening: Opening): Promise<void> {
@@ -144,6 +149,7 @@ export class BridgedWebSockets {
     socket.on('message', (data: RawData, binary: boolean) => {
       // Not fragments: the socket hands out one buffer unless told otherwise.
       const text = (data as Buffer).toString(binary ? 'base64' : 'utf8');
+      this.#onCarried((data as Buffer).length);
       events.received(text, binary);
       this.#say(place, { id: opening.id, op: binary ? 'binary' : 'text', data: text });
     });

@@ -23,6 +23,8 @@ export interface CdpTransport {
   onclose?: ((reason?: string) => void) | undefined;
   /** How many commands Playwright has sent, its signs of life (`Browser.getVersion`) left out. */
   readonly commands: number;
+  /** Bytes that crossed the network bridge, both ways; 0 without one. */
+  readonly bridgedBytes: number;
   /** Resolves as soon as the link is down, whoever closed it. Never rejects. */
   readonly closed: Promise<LinkClosed>;
 }
@@ -119,6 +121,10 @@ class SocketTransport implements CdpTransport {
 
   get commands(): number {
     return this.#commands;
+  }
+
+  get bridgedBytes(): number {
+    return this.#bridge?.carriedBytes ?? 0;
   }
 
   get onclose(): CdpTransport['onclose'] {

@@ -63,7 +63,7 @@ export async function openLink(
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : null;
   const connection = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
-  const { browser, closed, commands, close, cut } = connection;
+  const { browser, closed, commands, bridgedBytes, close, cut } = connection;
   const defaultContext = browser.contexts()[0];
   const openContext = async (contextOptions: BrowserContextOptions) => {
     const context = await browser.newContext(contextOptions);
@@ -99,6 +99,7 @@ export async function openLink(
     },
     observedBytes: () => meter?.total() ?? null,
     commands,
+    bridgedBytes,
     lost: () => loss,
     answers: (ms) => watchdog.answers(ms),
     close: async () => {

@@ -16,6 +16,8 @@ export interface CdpConnection {
   readonly closed: Promise<LinkClosed>;
   /** How many commands Playwright has sent, without the watchdog's signs of life. */
   commands(): number;
+  /** Bytes that its pages moved through this machine. */
+  bridgedBytes(): number;
   /** Says goodbye and drops the connection; the browser itself goes on. One that does not answer is waited for. */
   close(): Promise<void>;
   /** Drops the connection to a browser that does not answer. */
@@ -69,6 +71,7 @@ export async function connectToBrowser(
       browser,
       closed,
       commands: () => transport.commands,
+      bridgedBytes: () => transport.bridgedBytes,
       close: () => browser.close(),
       cut: () => transport.close(),
     };

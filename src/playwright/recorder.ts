@@ -10,6 +10,8 @@ export interface RecordedLink {
   readonly lease: LeasedBrowser;
   /** Bytes since the link was opened; null without metering. */
   observedBytes(): number | null;
+  /** Bytes that pages moved through this machine since then. */
+  bridgedBytes(): number;
   /** Commands that Playwright has sent since then. */
   commands(): number;
   /** Null while the link is up and the browser answers. */
@@ -36,6 +38,9 @@ interface OpenRecord {
   /** How many fixtures have begun it: the config's and the test file's may both run. */
   depth: number;
 }
+
+/** What of a link's bridged bytes is on record. */
+const bridgedOnRecord = new WeakMap<RecordedLink, number>();
 
 /** Watches one worker's tests and puts on record which browser served each. One test runs at a time. */
 export class Recorder {
@@ -158,7 +163,10 @@ async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink):
     if (moved !== null) observedBytes = (observedBytes ?? 0) + moved;
     const failure = link === lostLink ? infrastructureFailure : null;
     const test = testRecordOf(testInfo, record.startedAt, moved, failure);
-    await sink.testUsage({ sessionId: link.lease.sessionId, test });
+    const bridged = link.bridgedBytes();
+    const bridgedBytes = bridged - (bridgedOnRecord.get(link) ?? 0);
+    bridgedOnRecord.set(link, bridged);
+    await sink.testUsage({ sessionId: link.lease.sessionId, test, bridgedBytes });
   }
   const attachment: HostedBrowserAttachment = {
     schema: 1,

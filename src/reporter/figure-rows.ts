@@ -34,8 +34,11 @@ function results({ failedTests, lostTests, retries }: RunFigures): string {
   return said.join(', ');
 }
 
-function bandwidth({ observedBytes, serviceBytes, withoutFigure }: RunFigures): string {
+function bandwidth({ observedBytes, serviceBytes, withoutFigure, bridgedBytes }: RunFigures): string {
   const observed = `${bytes(observedBytes)} observed in the tests' pages`;
-  if (serviceBytes === null) return `${observed} (no figure from the service)`;
-  return `${bytes(serviceBytes)} by the service, ${observed}${withoutFigure > 0 ? ` (${withoutFigure} without a figure)` : ''}`;
+  const both =
+    serviceBytes === null
+      ? `${observed} (no figure from the service)`
+      : `${bytes(serviceBytes)} by the service, ${observed}${withoutFigure > 0 ? ` (${withoutFigure} without a figure)` : ''}`;
+  return bridgedBytes > 0 ? `${both}; ${bytes(bridgedBytes)} through the test machine` : both;
 }

@@ -29,6 +29,8 @@ export interface RunFigures {
   /** Browsers replaced because they were about to end. */
   rollovers: number;
   observedBytes: number;
+  /** What crossed `exposeNetwork`, in neither of the others. */
+  bridgedBytes: number;
   /** By the service; null where it gave no figure at all. */
   serviceBytes: number | null;
   /** Sessions that `serviceBytes` does not cover. */
@@ -69,6 +71,7 @@ export function figuresOf(record: RunRecord): RunFigures {
     reconnects: sum(sessions, ({ workersServed }) => Math.max(0, workersServed - 1)),
     rollovers: sessions.filter(({ endReason }) => endReason === 'rolled-over').length,
     observedBytes: sum(sessions, ({ observedBytes }) => observedBytes),
+    bridgedBytes: sum(sessions, ({ bridgedBytes }) => bridgedBytes),
     serviceBytes: metered.length > 0 ? sum(metered, ({ bandwidthBytes }) => bandwidthBytes ?? 0) : null,
     withoutFigure: sessions.length - metered.length,
     costCents: costOf(record),

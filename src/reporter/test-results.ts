@@ -148,6 +148,7 @@ function sessionFrom(served: WithBrowser[]): SessionRecord[] {
     testsServed: served.length,
     workersServed: new Set(attachments.map(({ workerIndex }) => workerIndex)).size,
     observedBytes: attachments.reduce((sum, { observedBytes }) => sum + (observedBytes ?? 0), 0),
+    bridgedBytes: 0, // not in them either
     // Figures that the service gave while the session ran: the last one is the highest.
     bandwidthBytes: figures.length > 0 ? Math.max(...figures) : null,
     infrastructureFailures: attachments.flatMap(({ infrastructureFailure }) => infrastructureFailure ?? []),

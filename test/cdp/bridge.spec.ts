@@ -512,6 +512,45 @@ test('a request that is cancelled, or whose page is closed, is cut', async ({ br
   await expect.poll(() => dev.seen('/hang')?.closed).toBe(true);
 });
 
+test('counts what it carries: bodies both ways, decoded, and messages of WebSockets', async ({ start, open, dev }) => {
+  const { api } = await start();
+  const transport = await open((await api.create()).body.cdpUrl, { bridge: parseNetworkRules('<loopback>') });
+  expect(transport.bridgedBytes).toBe(0);
+  const browser = await chromium.connectOverCDP(transport);
+  const page = await browser.newPage();
+  await page.goto(dev.url);
+  const address = `${dev.url.replace('http', 'ws')}/`;
+  const talks: [string, string, (heard: number) => number][] = [
+    [
+      'a request and its answer',
+      `fetch('/echo', { method: 'POST', body: 'x'.repeat(30_000) }).then((answer) => answer.text()).then(({ length }) => length)`,
+      (heard) => 30_000 + heard,
+    ],
+    ['a compressed answer', `fetch('/huge?bytes=500000&zipped').then((answer) => answer.text())`, () => 500_000],
+    [
+      'a WebSocket',
+      `new Promise((resolve) => {
+        const socket = new WebSocket('${address}');
+        let heard = 0;
+        socket.onmessage = ({ data }) => {
+          heard += data.length;
+          if (data.startsWith('a')) resolve(heard - data.length);
+          else socket.send('a' + 'ü'.repeat(10_000));
+        };
+      })`,
+      (heard) => heard + 2 * 20_001,
+    ],
+  ];
+  for (const [what, script, bytes] of talks) {
+    const before = transport.bridgedBytes;
+    const expected = bytes((await page.evaluate(script)) as number);
+    expect(transport.bridgedBytes - before, what).toBeGreaterThanOrEqual(expected);
+    // Chromium may ask for an icon meanwhile.
+    expect(transport.bridgedBytes - before, what).toBeLessThan(expected + 1_000);
+  }
+  await browser.close();
+});
+
 test.describe('WebSockets', () => {
   /** Opens one in the page; `talk.got` is what it heard, `talk.ended` how it ended. */
   const OPEN = `(address, ...rest) => {

@@ -6,6 +6,7 @@ import { BIG_BYTES, startCountingSite } from './harness/counting-site.ts';
 import { startFigureProxy } from './harness/figure-proxy.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-playwright.ts';
+import { ASSET_BYTES } from './harness/site.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
 /** Whose bytes are whose, and what the service says of a session. */
@@ -183,10 +184,16 @@ test('a service without figures is asked once a session; what went over the brid
     expect(session?.bandwidthBytes).toBeNull();
     const ended = await service.client.getSession(session?.sessionId ?? '');
     expect(ended.bandwidthBytes).toBe(0);
-    expect(run.output).toContain("  bandwidth 0 B observed in the tests' pages (no figure from the service)\n");
+    const bridged = session?.bridgedBytes ?? 0;
+    expect(bridged / (3 * ASSET_BYTES)).toBeGreaterThan(1);
+    expect(bridged / (3 * ASSET_BYTES)).toBeLessThan(1.1);
+    expect(run.output).toContain(
+      `  bandwidth 0 B observed in the tests' pages (no figure from the service); ${bytes(bridged)} through the test machine\n`,
+    );
     await page.goto(pathToFileURL(`${consumer.folder}/test-results/poolwright/timeline.html`).href);
     await page.getByRole('button', { name: `session ${session?.sessionId}` }).focus();
     await expect(page.getByRole('tooltip')).toContainText(/Service\s*no figure/);
+    await expect(page.getByText('Bridged', { exact: true }).locator('+ *')).toHaveText(bytes(bridged));
   } finally {
     await proxy.close();
   }

@@ -21,6 +21,7 @@ export interface TimelineSession {
   confirmed: boolean | null;
   workers: number;
   observed: number;
+  bridged: number;
   service: number | null;
   failures: string[];
 }

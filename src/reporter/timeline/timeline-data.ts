@@ -96,6 +96,7 @@ function sessionData(session: SessionRecord, from: number, projects: Places, sha
     confirmed: session.endConfirmed,
     workers: session.workersServed,
     observed: session.observedBytes,
+    bridged: session.bridgedBytes,
     service: session.bandwidthBytes,
     failures: session.infrastructureFailures,
   };

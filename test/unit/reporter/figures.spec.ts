@@ -59,6 +59,7 @@ test('figures of a run', () => {
     reconnects: 2,
     rollovers: 1,
     observedBytes: 1_105_000,
+    bridgedBytes: 0,
     serviceBytes: 3_000_000,
     withoutFigure: 1,
     costCents: 7,
@@ -90,6 +91,11 @@ test('what is not known is not said', () => {
   expect(figuresOf(aRecord({ balance: { startCents: 5, endCents: 1_000 } })).costCents).toBeNull();
   const text = summaryLines(aRecord({ sessions: [session] }), PIPE).join('\n');
   expect(text).not.toMatch(/start|waited|cost|slowest|NaN|null|Infinity/);
+  expect(text).toContain("  bandwidth 0 B observed in the tests' pages (no figure from the service)\n");
+  const bridged = summaryLines(aRecord({ sessions: [aSession({ bridgedBytes: 4_100_000 })] }), PIPE).join('\n');
+  expect(bridged).toContain(
+    "observed in the tests' pages (no figure from the service); 4.1 MB through the test machine\n",
+  );
   expect(summaryLines(aRecord({}), PIPE)[0]).toBe('poolwright: 0 tests on 0 hosted browsers');
 });
 

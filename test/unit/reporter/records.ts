@@ -52,6 +52,7 @@ export function aSession(given: Partial<SessionRecord>): SessionRecord {
     testsServed: tests.length,
     workersServed: 1,
     observedBytes: tests.reduce((sum, test) => sum + (test.observedBytes ?? 0), 0),
+    bridgedBytes: 0,
     bandwidthBytes: null,
     infrastructureFailures: [],
     tests,

@@ -37,6 +37,7 @@ export function sessionDetails(session: TimelineSession, tests: number, data: Ti
     ['Ended', `${session.reason}${session.confirmed === false ? ', NOT CONFIRMED' : ''}`],
     ['Service', session.service === null ? 'no figure' : bytes(session.service)],
     ['Observed', bytes(session.observed)],
+    ['Bridged', session.bridged > 0 ? bytes(session.bridged) : null],
     ...session.failures.map((failure): [string, string] => ['Browser lost', failure]),
   ];
   return fragment(`Session ${session.id}`, rows);
