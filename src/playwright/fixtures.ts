@@ -94,7 +94,8 @@ function meansUs(endpoint: unknown): boolean {
 export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
   const { recorder, hosted } = workerState();
   const inUse = isInUse(hosted?.present);
-  if (!inUse) hosted?.beginTest(testInfo.timeout);
+  if (inUse) hosted?.beginSharing();
+  else hosted?.beginTest(testInfo.timeout);
   if (!inUse && reusesContext(testInfo.project.use)) await hosted?.connected(testInfo.timeout);
   recorder.begin(testInfo, hosted?.present ?? null, inUse);
   // One that opens no context of its own may be over at once, and would look like a hook to the recorder.

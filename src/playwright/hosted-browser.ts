@@ -32,6 +32,9 @@ const CONNECT_ATTEMPTS = 2;
 /** How long a browser that is given back as healthy may take to prove it, in ms. */
 const HEALTH_MS = 3_000;
 
+const SHARES =
+  "`reuse: 'test'` gives no fresh browser to a test that begins while a context is open, such as that of a page from `beforeAll`, or one that a test has not closed";
+
 /**
  * One worker's hosted browser: the line to the broker, the lease it has now, and the link to it. When the next context
  * is asked for, a link that was lost, or whose browser will end before the test does, is replaced by one to a fresh
@@ -77,6 +80,11 @@ export class HostedBrowser {
     if (!this.link || this.link.lost()) return;
     if (this.options.plan.reuse === 'test' && this.used) this.stale = 'used';
     else if (this.used && tooShort(this.link.lease, this.needMs)) this.stale = 'ends-soon';
+  }
+
+  /** A test begins while a context from before it is open: it shares that one's browser, whatever `reuse` says. */
+  beginSharing(): void {
+    if (this.options.plan.reuse === 'test' && this.used) this.note(SHARES);
   }
 
   /** Null, or by how much the running test may outlive every browser, in words. */
@@ -137,8 +145,11 @@ export class HostedBrowser {
     }
   }
 
-  private say(text: string): void {
-    this.broker.ask((line) => line.say(text)).catch(() => undefined);
+  /** Tells the terminal, once a project. */
+  private note(text: string): void {
+    const { project } = this.options;
+    const said = project ? `project "${project}": ${text}` : text;
+    this.broker.ask((line) => line.say(said)).catch(() => undefined);
   }
 
   private async report(sessionId: string): Promise<SessionReport | null> {
@@ -183,7 +194,7 @@ export class HostedBrowser {
   private async lease(): Promise<BrowserLink> {
     const { plan, project, workerIndex, parallelIndex, chromium } = this.options;
     const { metering, exposeNetwork, context, identity } = this.options;
-    const onNote = (text: string) => this.say(project ? `project "${project}": ${text}` : text);
+    const onNote = (text: string) => this.note(text);
     for (let attempt = 1; ; attempt += 1) {
       const { needMs } = this;
       const lease = await this.broker.ask((line) => line.lease({ plan, project, workerIndex, parallelIndex, needMs }));

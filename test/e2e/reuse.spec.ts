@@ -22,6 +22,29 @@ for (const [reuse, browsers] of Object.entries(expected)) {
     const sessions = tests.map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
     const distinct = [...new Set(sessions)];
     expect(sessions.map((session) => distinct.indexOf(session) + 1)).toEqual(browsers);
+    expect(run.output).not.toContain('gives no fresh browser');
     expect(await service.running()).toEqual([]);
   });
 }
+
+test("reuse: 'test' and a context that a test has left open: the next test shares its browser, which is said once", async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(`{ reuse: 'test' }`),
+    'tests/a.spec.ts': suite(`
+      test('leaves one open', async ({ browser }) => { await (await browser.newContext()).newPage(); });
+      test('shares', async ({ page }) => { await page.goto('/'); });
+      test('shares too', async ({ page }) => { await page.goto('/'); });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  expect(
+    run.output.match(/^poolwright: `reuse: 'test'` gives no fresh browser to a test that begins while /gm),
+  ).toHaveLength(1);
+  const sessions = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
+  expect(new Set(sessions).size).toBe(1);
+});
