@@ -96,7 +96,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
   }
 }
 
-test('Ctrl-C leaves nothing of it; in CI and on a terminal that cannot move its cursor there is none', async ({
+test('Ctrl-C leaves nothing of it; in CI, through a pipe, and where no cursor can be moved there is none', async ({
   newConsumer,
   service,
   site,
@@ -107,6 +107,7 @@ test('Ctrl-C leaves nothing of it; in CI and on a terminal that cannot move its 
   const opens = suite(`test('opens', async ({ page }) => { await page.goto('/'); });`);
   await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
   const interrupted = startOnTerminal(consumer, [], env, size);
+  await interrupted.printed(/WORKER \d+/);
   await interrupted.printed(/poolwright: 1 leased; 1 created/);
   interrupted.child.stdin?.write('\u0003');
   await interrupted.exit;
@@ -115,11 +116,13 @@ test('Ctrl-C leaves nothing of it; in CI and on a terminal that cannot move its 
   expect(lines.join('\n')).not.toContain('1 leased;');
 
   await consumer.write({ 'tests/a.spec.ts': opens });
-  for (const [name, value] of [
-    ['CI', '1'],
-    ['TERM', 'dumb'],
-  ] as const) {
-    const run = startOnTerminal(consumer, [], { ...env, [name]: value }, size);
+  const others: [environment: Record<string, string>, through?: string][] = [
+    [{ CI: '1' }],
+    [{ TERM: 'dumb' }],
+    [{}, 'cat'],
+  ];
+  for (const [other, through] of others) {
+    const run = startOnTerminal(consumer, [], { ...env, ...other }, { ...size, through });
     expect((await run.exit).code, run.output()).toBe(0);
     expect(run.output()).not.toMatch(OWN);
     expect(run.output()).toContain('poolwright: 1 test on 1 hosted browser');

@@ -19,7 +19,7 @@ export class LiveLine {
   private stopped = false;
 
   private constructor(private readonly address: BrokerAddress) {
-    this.status = new StatusLine(process.stderr, process.stdout.isTTY ? [process.stdout] : []);
+    this.status = new StatusLine(process.stderr, [process.stdout]);
     // A runner that ends without a word of its end leaves no line behind.
     process.once('exit', this.stop);
     void this.ask();
@@ -28,7 +28,8 @@ export class LiveLine {
   /** Null where there is nobody to look at it, and nothing to show. */
   static start(): LiveLine | null {
     const address = process.env[BROKER_VARIABLE];
-    const isTerminal = process.stderr.isTTY && process.env.TERM !== 'dumb';
+    // What goes through a pipe (`| tee`) may come out on the same terminal, unseen by who draws there.
+    const isTerminal = process.stdout.isTTY && process.stderr.isTTY && process.env.TERM !== 'dumb';
     if (!address || !isTerminal || inContinuousIntegration(process.env)) return null;
     return new LiveLine(brokerAddress.parse(JSON.parse(address)));
   }

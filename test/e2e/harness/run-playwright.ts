@@ -52,16 +52,19 @@ export function startPlaywright(
   return follow(child, consumer);
 }
 
-/** A `playwright test` on a terminal of this size; its output is what the terminal gets. What is written to `child.stdin` is typed. */
+/**
+ * A `playwright test` on a terminal of this size; its output is what the terminal gets, `through` another command where
+ * one is named. What is written to `child.stdin` is typed.
+ */
 export function startOnTerminal(
   consumer: Consumer,
   args: string[],
   env: Record<string, string>,
-  size: { columns: number; rows: number },
+  { columns, rows, through }: { columns: number; rows: number; through?: string },
 ): RunningPlaywright {
   const command = [process.env.TEST_NODE ?? process.execPath, consumer.playwrightCli, 'test', ...args];
   const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-  const line = `stty cols ${size.columns} rows ${size.rows}; exec ${quoted}`;
+  const line = `stty cols ${columns} rows ${rows}; ${through === undefined ? `exec ${quoted}` : `${quoted} | ${through}`}`;
   const { NO_COLOR: _none, ...environment } = userEnvironment(env);
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
     cwd: consumer.folder,
