@@ -20,6 +20,9 @@ import { Terminal } from './terminal.ts';
 /** Bound on the first call to the service, in ms: an address where nobody answers is said before the run begins. */
 const CHECK_TIMEOUT_MS = 10_000;
 
+/** How long who watches the run may take to hear its last words, in ms. */
+const TOLD_MS = 2_000;
+
 /** A broker at work. */
 export interface BrokerRun {
   /** The service's address, as it was found or started. */
@@ -63,7 +66,9 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
 
   const endRun = async () => {
     await Promise.all([registry.endAll(), sweeping?.end()]);
-    return await book.close(client);
+    const record = await book.close(client);
+    await terminal.told(TOLD_MS);
+    return record;
   };
   let finished: Promise<RunRecord> | null = null;
   const finish = () => {

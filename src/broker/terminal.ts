@@ -2,6 +2,7 @@
 export class Terminal {
   private watchers = 0;
   private untold: string[] = [];
+  private onTaken: (() => void) | null = null;
 
   /** Whether somebody shows what becomes of the run. */
   get isWatched(): boolean {
@@ -19,7 +20,7 @@ export class Terminal {
     this.watchers += 1;
     return () => {
       this.watchers -= 1;
-      if (!this.isWatched) for (const text of this.take()) this.write(text);
+      if (!this.isWatched) this.flush();
     };
   }
 
@@ -27,6 +28,24 @@ export class Terminal {
   take(): string[] {
     const untold = this.untold;
     this.untold = [];
+    this.onTaken?.();
     return untold;
+  }
+
+  /** Resolves when everything is told, after `ms` at the latest. */
+  async told(ms: number): Promise<void> {
+    if (this.untold.length === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.onTaken = resolve;
+      timer = setTimeout(resolve, ms);
+    });
+    clearTimeout(timer);
+    this.onTaken = null;
+    this.flush();
+  }
+
+  private flush(): void {
+    for (const text of this.take()) process.stderr.write(`poolwright: ${text}\n`);
   }
 }

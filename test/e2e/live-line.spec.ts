@@ -128,3 +128,26 @@ test('Ctrl-C leaves nothing of it; in CI, through a pipe, and where no cursor ca
     expect(run.output()).toContain('poolwright: 1 test on 1 hosted browser');
   }
 });
+
+test('the last words of a run are said, too', async ({ newConsumer, site }) => {
+  const service = await startService({
+    faults: [
+      { match: { method: 'DELETE', path: '/v1/browser/session' }, effect: { status: 400, body: { error: 'no' } } },
+    ],
+  });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      'tests/a.spec.ts': suite(`test('opens', async ({ page }) => { await page.goto('/'); });`),
+    });
+    const size = { columns: 200, rows: 20 };
+    const run = startOnTerminal(consumer, [], { ...service.env, SITE_URL: site.url }, size);
+    await run.exit;
+    const { lines } = await compare(run.output(), size);
+    const words = lines.filter((line) => line.includes('may still be running: its end was not confirmed'));
+    expect(words).toEqual([expect.stringMatching(/^poolwright: session /)]);
+  } finally {
+    await service.stop();
+  }
+});
