@@ -30,7 +30,7 @@ export interface SummaryOptions {
 /** The summary, one line an item. */
 export function summaryLines(record: RunRecord, { files, notes = [], stream }: SummaryOptions): string[] {
   const figures = figuresOf(record);
-  const width = stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;
+  const width = stream.isTTY && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY;
   return [
     headline(record, figures),
     ...figureRows(figures).map(({ label, value }) => line(label, value)),

@@ -96,7 +96,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
   }
 }
 
-test('Ctrl-C leaves nothing of it; in CI, through a pipe, and where no cursor can be moved there is none', async ({
+test('Ctrl-C leaves nothing of it; in CI, through a pipe, with the log and where no cursor can be moved there is none', async ({
   newConsumer,
   service,
   site,
@@ -119,6 +119,7 @@ test('Ctrl-C leaves nothing of it; in CI, through a pipe, and where no cursor ca
   const others: [environment: Record<string, string>, through?: string][] = [
     [{ CI: '1' }],
     [{ TERM: 'dumb' }],
+    [{ DEBUG: 'poolwright:*' }],
     [{}, 'cat'],
   ];
   for (const [other, through] of others) {

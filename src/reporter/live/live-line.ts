@@ -1,5 +1,6 @@
 import { type BrokerConnection, connectToBroker } from '../../broker/client.ts';
 import { BROKER_VARIABLE, type BrokerAddress, brokerAddress } from '../../broker/config.ts';
+import { debugEnabled } from '../../broker/log.ts';
 import { inContinuousIntegration } from '../../options/environment.ts';
 import { liveText } from './live-text.ts';
 import { StatusLine } from './status-line.ts';
@@ -30,7 +31,9 @@ export class LiveLine {
     const address = process.env[BROKER_VARIABLE];
     // What goes through a pipe (`| tee`) may come out on the same terminal, unseen by who draws there.
     const isTerminal = process.stdout.isTTY && process.stderr.isTTY && process.env.TERM !== 'dumb';
-    if (!address || !isTerminal || inContinuousIntegration(process.env)) return null;
+    // Whoever wants to see the broker's log as it is written does.
+    const showsLog = debugEnabled('poolwright:broker', process.env.DEBUG);
+    if (!address || !isTerminal || showsLog || inContinuousIntegration(process.env)) return null;
     return new LiveLine(brokerAddress.parse(JSON.parse(address)));
   }
 

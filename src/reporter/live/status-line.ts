@@ -13,8 +13,9 @@ const ERASE_BELOW = `${ESC}[J`;
 
 /** How long the terminal has to be quiet before the line is drawn again, in ms. */
 const QUIET_MS = 100;
-/** On a lower terminal there is no room for it. */
+/** On a smaller terminal there is no room for it. */
 const LEAST_ROWS = 4;
+const LEAST_COLUMNS = 20;
 
 /**
  * One line at the end of a terminal's text that is in nobody's way: it vanishes before anything is written, is drawn again
@@ -67,9 +68,10 @@ export class StatusLine {
 
   private draw(): void {
     this.erase();
-    const { columns = 80, rows = LEAST_ROWS } = this.terminal;
+    const { columns, rows } = this.terminal;
     const { place } = this.cursor;
-    if (this.text === '' || place === 'away' || rows < LEAST_ROWS) return;
+    // One that does not know its size has one of 0.
+    if (this.text === '' || place === 'away' || columns < LEAST_COLUMNS || rows < LEAST_ROWS) return;
     const cut = this.text.slice(0, columns - 1);
     const line = this.terminal.hasColors() ? styleText('dim', cut) : cut;
     this.hooks[0]?.write(
