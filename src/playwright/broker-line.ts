@@ -52,7 +52,7 @@ export class BrokerLine {
         return await connectToBroker(this.address, 'worker');
       } catch (error) {
         if (!isLost(error)) throw error;
-        if (Date.now() >= until) {
+        if (Date.now() >= until || isOrphan()) {
           this.forsaken = true;
           throw error;
         }
@@ -60,6 +60,11 @@ export class BrokerLine {
       await delay(RETRY_MS);
     }
   }
+}
+
+/** The runner is gone, and with it whoever would replace a broker. Undefined where there is no channel to it. */
+function isOrphan(): boolean {
+  return process.connected === false;
 }
 
 function isLost(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { isRunning } from '../emulator/support/processes.ts';
 import { expect, test } from './harness/fixtures.ts';
+import { processesIn } from './harness/processes.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from './harness/run-playwright.ts';
 import { STAYS, suite, wrappedConfig } from './harness/suites.ts';
 
@@ -79,6 +80,8 @@ test.describe('a run that is ended', () => {
         end(run);
         await run.exit;
         await expect.poll(() => service.running(), { timeout: 10_000 }).toEqual([]);
+        // A worker whose runner was killed has its own work to end.
+        await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
       });
     }
   }

@@ -2,6 +2,7 @@ import type { FaultRule } from 'poolwright/emulator';
 import { poolwright } from '../e2e/harness/command.ts';
 import type { Consumer } from '../e2e/harness/consumer.ts';
 import { expect, test } from '../e2e/harness/fixtures.ts';
+import { processesIn } from '../e2e/harness/processes.ts';
 import { recordRequests } from '../e2e/harness/requests.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../e2e/harness/run-playwright.ts';
 import type { TestService } from '../e2e/harness/service.ts';
@@ -234,6 +235,7 @@ test.describe('death while a browser is on its way', () => {
         await expect.poll(async () => (await swept()).alive, { timeout: 10_000 }).toEqual([]);
         await expect.poll(() => service.running(), { timeout: 10_000 }).toEqual([]);
         await expect.poll(() => service.client.listPools(), { timeout: 10_000 }).toEqual([]);
+        await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
       });
     }
   }
