@@ -76,7 +76,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
         });
         const size = { columns: 90, rows: 12 };
         const run = startOnTerminal(consumer, [], { ...service.env, SITE_URL: site.url }, size);
-        await run.printed(/0 leased, 2 waiting; [4-9] s: the workspace is at its concurrent-browser limit/);
+        await run.printed(/0 leased, 2 waiting; ([4-9]|\d{2,}) s: the workspace is at its concurrent-browser limit/);
         await service.client.stopSession(sessionId);
         await run.exit;
         const { seen, lines } = await compare(run.output(), size);

@@ -15,9 +15,5 @@ export function liveText(state: RunState): string {
 
 /** Only characters that take one column each: what is wider would break the line. */
 function printable(text: string): string {
-  return text
-    .replaceAll('›', '>')
-    .replaceAll('…', '...')
-    .replaceAll('×', 'x')
-    .replace(/[^ -~]/g, '?');
+  return text.replace(/[^ -~]/g, '?');
 }
