@@ -42,9 +42,8 @@ test("reuse: 'test' and a context that a test has left open: the next test share
   });
   const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
   expect(run.code, run.output).toBe(0);
-  expect(
-    run.output.match(/^poolwright: `reuse: 'test'` gives no fresh browser to a test that begins while /gm),
-  ).toHaveLength(1);
+  const said = run.output.match(/^poolwright: `reuse: 'test'` gives no fresh browser to a test that begins while /gm);
+  expect(said, run.output).toHaveLength(1);
   const sessions = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
   expect(new Set(sessions).size).toBe(1);
 });

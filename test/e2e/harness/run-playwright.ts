@@ -10,7 +10,7 @@ export interface RunningPlaywright {
   child: ChildProcess;
   /** Where it runs. */
   folder: string;
-  /** What it has printed so far, both streams. */
+  /** What it has printed so far, both streams, in whole lines of one or the other. */
   output(): string;
   /** Resolves when the output has matched; rejects when the run ends first. */
   printed(pattern: RegExp): Promise<void>;
@@ -75,11 +75,17 @@ export function startOnTerminal(
 }
 
 function follow(child: ChildProcess, consumer: Consumer): RunningPlaywright {
-  let text = '';
+  // Line by line: `list` writes a line and its end in two steps, and the broker's word may come between them.
+  let lines = '';
+  const unfinished = ['', ''];
+  const text = () => lines + unfinished.join('');
   const listeners = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const [index, stream] of [child.stdout, child.stderr].entries()) {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
+      const seen = unfinished[index] + chunk;
+      const end = seen.lastIndexOf('\n') + 1;
+      lines += seen.slice(0, end);
+      unfinished[index] = seen.slice(end);
       for (const listener of listeners) listener();
     });
   }
@@ -87,17 +93,17 @@ function follow(child: ChildProcess, consumer: Consumer): RunningPlaywright {
   const printed = async (pattern: RegExp) => {
     let listener = () => {};
     const matched = new Promise<void>((resolve) => {
-      listener = () => pattern.test(text) && resolve();
+      listener = () => pattern.test(text()) && resolve();
       listeners.add(listener);
       listener();
     });
     const ended = exit.then(() => {
-      if (!pattern.test(text)) throw new Error(`The run ended without printing ${pattern}:\n${text}`);
+      if (!pattern.test(text())) throw new Error(`The run ended without printing ${pattern}:\n${text()}`);
     });
     await Promise.race([matched, ended]);
     listeners.delete(listener);
   };
-  return { child, folder: consumer.folder, output: () => text, printed, exit };
+  return { child, folder: consumer.folder, output: text, printed, exit };
 }
 
 /** Runs `playwright test` to its end. */
