@@ -18,6 +18,8 @@ const CONFIG_TIMEOUT_MS = 10_000;
 async function main(): Promise<void> {
   // Ctrl-C reaches the whole process group; the parent decides what becomes of the run, and its pipe tells.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  // A closed terminal or `| head` takes the reader of its words away; the browsers still have to be given back.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
   const config = brokerConfig.parse(await firstJsonLine(process.stdin, CONFIG_TIMEOUT_MS));
   const orphaned = Promise.race([

@@ -32,6 +32,9 @@ addReportCommand(program);
 addSessionsCommand(program);
 addSweepCommand(program);
 
+// Whoever stops reading (`| head`) misses the rest; what was asked for is done to its end.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 try {
   await program.parseAsync();
   process.exitCode ??= 0;

@@ -1,4 +1,6 @@
-import { poolwright } from './harness/command.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { CLI, poolwright } from './harness/command.ts';
 import { expect, test } from './harness/fixtures.ts';
 
 test('lists, shows and stops sessions, and shows no CDP address', async ({ service }) => {
@@ -29,4 +31,18 @@ test('mistakes: exit code 1 for what failed, 2 for bad usage, each with a way ou
   expect(keyless.code).toBe(2);
   expect(keyless.stderr).toContain('POOLWRIGHT_API_KEY is not set');
   expect((await poolwright(['sessions', 'list', '--status', 'wrong'], service.env)).code).toBe(2);
+});
+
+test('stops every session it was told to, also when nobody reads what it prints', async ({ service }) => {
+  const sessions = await Promise.all([1, 2, 3].map(() => service.client.createSession()));
+  const args = [CLI, 'sessions', 'stop', ...sessions.map(({ sessionId }) => sessionId)];
+  const command = spawn(process.execPath, args, { env: { ...process.env, ...service.env } });
+  command.stdout.destroy();
+  let stderr = '';
+  command.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  const [code] = await once(command, 'close');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(await service.running()).toEqual([]);
 });

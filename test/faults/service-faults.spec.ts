@@ -6,7 +6,7 @@ import { processesIn } from '../e2e/harness/processes.ts';
 import { recordRequests } from '../e2e/harness/requests.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../e2e/harness/run-playwright.ts';
 import type { TestService } from '../e2e/harness/service.ts';
-import { suite, wrappedConfig } from '../e2e/harness/suites.ts';
+import { STAYS, suite, wrappedConfig } from '../e2e/harness/suites.ts';
 
 /** Real suites against a service that misbehaves: nothing is left, nothing is asked for in vain, and the user is told. */
 
@@ -193,6 +193,26 @@ test('a link that is cut in mid-test: said as that, and the session is not left 
   );
   expect(next?.results[0]?.status).toBe('passed');
   await expectClean(consumer, service);
+});
+
+test('nobody reads what a killed run has to say any more: its browser is ended all the same', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  // The broker speaks up after 3 s of waiting for an end.
+  await addFaults(service, [{ match: STOP, effect: { status: 500 }, count: 5 }]);
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
+  const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  await run.printed(/WORKER \d+/);
+  run.child.stdout?.destroy();
+  run.child.stderr?.destroy();
+  process.kill(run.child.pid ?? 0, 'SIGKILL');
+  await run.exit;
+  await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
+  expect(await service.running()).toEqual([]);
+  expect(await consumer.read('test-results/poolwright/broker.log')).toContain('waiting for the service to confirm');
 });
 
 /**
