@@ -30,8 +30,8 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
-  start: async ({}, use) => {
+  // Emulators may write into the folder until they have stopped: it has to outlive them.
+  start: async ({ folder: _folder }, use) => {
     const emulators: Emulator[] = [];
     await use(async (options = {}, clock = systemClock) => {
       const emulator = await startWithClock(options, clock);
