@@ -18,7 +18,8 @@ export async function startSite() {
     }
     response.setHeader('content-type', 'text/html');
     response.setHeader('set-cookie', 'visited=yes');
-    return response.end(`<!doctype html><title>site</title><h1>Hello</h1>
+    // Without an icon the browser asks for one, at times when its page is closing and nothing carries the request any more.
+    return response.end(`<!doctype html><link rel="icon" href="data:,"><title>site</title><h1>Hello</h1>
       <label>Name <input id="name"></label><button onclick="out.textContent='Hi '+document.getElementById('name').value">Greet</button>
       <p id="out" role="status"></p><a href="/file.txt">Download</a><script src="/asset.js"></script>`);
   });
