@@ -32,8 +32,13 @@ addReportCommand(program);
 addSessionsCommand(program);
 addSweepCommand(program);
 
-// Whoever stops reading (`| head`) misses the rest; what was asked for is done to its end.
+// What was asked for is done to its end, also when its output gets nowhere.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE' || error.code === 'EIO') return; // nobody reads any more: `| head`, a closed terminal
+  process.stderr.write(`poolwright: the output could not be written: ${error.message}\n`);
+  process.exitCode = 1;
+});
 
 try {
   await program.parseAsync();

@@ -14,19 +14,16 @@ interface Fixtures {
 
 /** A browser that cannot reach this machine's loopback, with a bridge to it. */
 const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   dev: async ({}, use) => {
     const server = await startDevServer();
     await use(server);
     await server.close();
   },
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   other: async ({}, use) => {
     const server = await startDevServer();
     await use(server);
     await server.close();
   },
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   secure: async ({}, use) => {
     const server = await startDevServer({ secure: true });
     await use(server);

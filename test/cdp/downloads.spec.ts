@@ -26,7 +26,6 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   files: async ({}, use) => {
     const server = createServer((request, response) => {
       const name = request.url?.slice(1) ?? '';

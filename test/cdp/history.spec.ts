@@ -6,7 +6,6 @@ import { test as base, expect } from './support/fixtures.ts';
 /** Back and forward, which Playwright by itself waits for in vain on a browser that it did not launch. */
 
 const test = base.extend<{ pages: string }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   pages: async ({}, use) => {
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'text/html');

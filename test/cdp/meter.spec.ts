@@ -71,13 +71,11 @@ interface Metered {
 }
 
 const test = base.extend<Metered>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   counting: async ({}, use) => {
     const site = new CountingSite();
     await use(site);
     await site.close();
   },
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   meter: async ({}, use) => await use(new Meter()),
   context: async ({ cdpUrl, open, meter }, use) => {
     const browser = await chromium.connectOverCDP(await open(cdpUrl, { meter }));

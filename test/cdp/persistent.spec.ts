@@ -21,7 +21,6 @@ interface PersistentFixtures {
 }
 
 const test = base.extend<PersistentFixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   echo: async ({}, use) => {
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'text/html');

@@ -6,7 +6,6 @@ import { runPlaywright } from './harness/run-playwright.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
 const test = base.extend<{ glass: Awaited<ReturnType<typeof startLookingGlass>> }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
   glass: async ({}, use) => {
     const glass = await startLookingGlass();
     await use(glass);

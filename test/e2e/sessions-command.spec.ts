@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { CLI, poolwright } from './harness/command.ts';
 import { expect, test } from './harness/fixtures.ts';
+import type { TestService } from './harness/service.ts';
 
 test('lists, shows and stops sessions, and shows no CDP address', async ({ service }) => {
   const session = await service.client.createSession({ note: 'by hand' });
@@ -33,16 +35,33 @@ test('mistakes: exit code 1 for what failed, 2 for bad usage, each with a way ou
   expect((await poolwright(['sessions', 'list', '--status', 'wrong'], service.env)).code).toBe(2);
 });
 
-test('stops every session it was told to, also when nobody reads what it prints', async ({ service }) => {
-  const sessions = await Promise.all([1, 2, 3].map(() => service.client.createSession()));
+test.describe('stops every session it was told to, also when its output gets nowhere', () => {
+  test('nobody reads it', async ({ service }) => {
+    expect(await stopThree(service, 'pipe')).toEqual({ code: 0, stderr: '' });
+    expect(await service.running()).toEqual([]);
+  });
+
+  test('the disk is full', async ({ service }) => {
+    test.skip(process.platform !== 'linux', 'only Linux has a device that is full');
+    const full = openSync('/dev/full', 'w');
+    const { code, stderr } = await stopThree(service, full);
+    closeSync(full);
+    expect(stderr).toMatch(/^poolwright: the output could not be written: ENOSPC[^\n]*\n$/);
+    expect(code).toBe(1);
+    expect(await service.running()).toEqual([]);
+  });
+});
+
+/** Stops three sessions with one command, whose output goes to this file, or through a pipe that is closed. */
+async function stopThree({ client, env }: TestService, output: number | 'pipe') {
+  const sessions = await Promise.all([1, 2, 3].map(() => client.createSession()));
   const args = [CLI, 'sessions', 'stop', ...sessions.map(({ sessionId }) => sessionId)];
-  const command = spawn(process.execPath, args, { env: { ...process.env, ...service.env } });
-  command.stdout.destroy();
+  const command = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', output, 'pipe'] });
+  command.stdout?.destroy();
   let stderr = '';
-  command.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+  command.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
   });
   const [code] = await once(command, 'close');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(await service.running()).toEqual([]);
-});
+  return { code, stderr };
+}

@@ -7,7 +7,6 @@ import { suite, wrappedConfig } from './harness/suites.ts';
 /** That suites which must not cost a Chromium (chaos, simulation) may trust the emulator's stub browsers. */
 
 const test = base.extend({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
   service: async ({}, use) => {
     const service = await startService({ browser: 'stub' });
     await use(service);

@@ -22,7 +22,6 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
   said: async ({}, use) => {
     await use([]);
   },

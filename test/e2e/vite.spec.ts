@@ -17,7 +17,6 @@ interface App {
 }
 
 const test = base.extend<{ app: App }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
   app: async ({}, use) => {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'poolwright-vite-')));
     const module = join(root, 'src', 'text.js');

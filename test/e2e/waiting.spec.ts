@@ -10,7 +10,6 @@ import { suite, wrappedConfig } from './harness/suites.ts';
 
 const test = base.extend<{ full: TestService }>({
   /** A service whose plan allows one browser. */
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
   full: async ({}, use) => {
     const service = await startService({ concurrentBrowsers: 1 });
     await use(service);

@@ -16,7 +16,6 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   clientOf: async ({}, use) => {
     const clients: ServiceClient[] = [];
     await use(({ baseURL, apiKey }, key = apiKey) => {

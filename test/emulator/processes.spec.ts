@@ -22,7 +22,6 @@ type Run = (file: 'emulatorMain' | 'cli', args: string[], input?: unknown, env?:
 
 const test = base.extend<{ run: Run }, { entries: BuiltEntries }>({
   entries: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
     async ({}, use, { workerIndex }) => {
       const entries = await buildEntries(workerIndex);
       await use(entries);

@@ -24,7 +24,6 @@ interface Answer {
 
 /** An emulator in a process of its own: what kills it does not take the test along, and is seen. */
 const test = base.extend<{ target: Target }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   target: async ({}, use) => {
     const { baseURL, apiKey, pid, stop } = await startEmulatorProcess({
       browser: 'stub',

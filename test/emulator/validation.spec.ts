@@ -8,7 +8,6 @@ import { ManualClock } from './support/manual-clock.ts';
 
 /** The API with no socket and no browser: what is refused must be refused before any browser is asked for. */
 const test = base.extend<{ post: (path: string, body: unknown) => Promise<[number, string]> }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   post: async ({}, use) => {
     const profiles = await ProfileFolders.create();
     const settings = resolveOptions({

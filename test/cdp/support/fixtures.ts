@@ -21,7 +21,6 @@ export interface CdpFixtures {
 }
 
 export const test = base.extend<CdpFixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   serve: async ({}, use) => {
     const servers: CdpServer[] = [];
     await use(async (onLink) => {
@@ -32,7 +31,6 @@ export const test = base.extend<CdpFixtures>({
     for (const server of servers) await server.close();
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   serveUpgrade: async ({}, use) => {
     const servers: CdpServer[] = [];
     await use(async (upgrade) => {
@@ -43,7 +41,6 @@ export const test = base.extend<CdpFixtures>({
     for (const server of servers) await server.close();
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   open: async ({}, use) => {
     const transports: CdpTransport[] = [];
     await use(async (cdpUrl, options) => {

@@ -16,7 +16,6 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
   newConsumer: async ({}, use) => {
     const made: Consumer[] = [];
     await use(async (version = 'latest', type = 'commonjs') => {
@@ -26,19 +25,16 @@ export const test = base.extend<Fixtures>({
     });
     for (const consumer of made) await consumer.remove();
   },
-  // biome-ignore lint/correctness/noEmptyPattern: see above
   service: async ({}, use) => {
     const service = await startService();
     await use(service);
     await service.stop();
   },
-  // biome-ignore lint/correctness/noEmptyPattern: see above
   site: async ({}, use) => {
     const site = await startSite();
     await use(site);
     await site.close();
   },
-  // biome-ignore lint/correctness/noEmptyPattern: see above
   page: async ({}, use) => {
     const { path } = await findChromium();
     const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });

@@ -46,7 +46,6 @@ export const test = base.extend<Fixtures>({
     }
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   connect: async ({}, use) => {
     const browsers: Browser[] = [];
     await use(async (cdpUrl) => {
@@ -57,14 +56,12 @@ export const test = base.extend<Fixtures>({
     for (const browser of browsers) await browser.close();
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   site: async ({}, use) => {
     const site = await Site.start();
     await use(site);
     await site.close();
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern
   folder: async ({}, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
     await use(folder);

@@ -10,7 +10,6 @@ import { readRecords } from '../../../src/reporter/read-records.ts';
 import { aRecord, aSession, aTest, at } from './records.ts';
 
 const test = base.extend<{ folder: string }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
   folder: async ({}, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'poolwright-merge-'));
     await use(folder);

@@ -8,7 +8,6 @@ import { runRecord } from '../../../src/broker/run-record.ts';
 import { aRecord, aSession, aTest } from './records.ts';
 
 const test = base.extend<{ folder: string }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright tells a fixture's needs by this pattern
   folder: async ({}, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'poolwright-record-'));
     await use(folder);

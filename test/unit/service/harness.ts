@@ -155,7 +155,6 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
   service: async ({}, use) => {
     const service = await startService();
     await use(service);

@@ -8,7 +8,6 @@ import { LIMITS } from '../../../src/service/index.ts';
 import { failureOf, hangUp, json, test as serviceTest, text } from './harness.ts';
 
 const test = serviceTest.extend<{ folder: string }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
   folder: async ({}, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
     await use(folder);
