@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { chromium as playwright } from '@playwright/test';
 import type { JSONReport, JSONReportSpec, JSONReportSuite } from '@playwright/test/reporter';
 import { ServiceClient } from 'poolwright/client';
-import { findChromium, startEmulator } from 'poolwright/emulator';
+import { chooseChromium, findChromiums, startEmulator } from 'poolwright/emulator';
 import { startSite } from './site.ts';
 
 /**
@@ -45,7 +45,7 @@ const far = await startEmulator({ concurrentBrowsers: 4 });
 const client = new ServiceClient({ baseURL: near.baseURL, apiKey: near.apiKey });
 const webPort = await freePort();
 await provideFfmpeg();
-const { path: chromium } = await findChromium();
+const { path: chromium } = chooseChromium(await findChromiums(), null);
 const results = new Map<string, Partial<Record<Way, string>>>();
 try {
   for (const way of WAYS) {

@@ -9,11 +9,13 @@ import { processFile } from './process-file.ts';
 export interface EmbeddedEmulator {
   baseURL: string;
   apiKey: string;
+  /** Which Chromium it runs for what, and why; one line each. */
+  chromiums: string[];
   stop(): Promise<void>;
 }
 
 const answer = z.discriminatedUnion('ok', [
-  z.object({ ok: z.literal(true), baseURL: z.string(), apiKey: z.string() }),
+  z.object({ ok: z.literal(true), baseURL: z.string(), apiKey: z.string(), chromiums: z.array(z.string()) }),
   z.object({ ok: z.literal(false), code: z.string(), message: z.string() }),
 ]);
 
@@ -42,7 +44,8 @@ export async function startEmbeddedEmulator(options: Record<string, unknown>): P
     const code = started.code === 'EMULATOR_NO_CHROMIUM' ? started.code : 'EMULATOR_START_FAILED';
     throw new EmulatorError(code, started.message);
   }
-  return { baseURL: started.baseURL, apiKey: started.apiKey, stop: () => end(child) };
+  const { baseURL, apiKey, chromiums } = started;
+  return { baseURL, apiKey, chromiums, stop: () => end(child) };
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -22,6 +22,7 @@ export class RunBook {
   constructor(
     private readonly config: BrokerConfig,
     log: Log,
+    private readonly chromiums: string[],
   ) {
     this.earlier = config.recordFolder === null ? null : ofDeadBroker(readRecord(config.recordFolder), config.runId);
     this.file = new RecordFile(config.recordFolder, () => this.record(null, null), log);
@@ -47,6 +48,7 @@ export class RunBook {
       schema: 1,
       runId: config.runId,
       service: config.service.kind,
+      chromiums: this.chromiums,
       shard: config.shard,
       startedAt: earlier?.startedAt ?? this.startedAt,
       endedAt,

@@ -76,6 +76,12 @@ export const runRecord = z
     schema: z.literal(1).describe('Version of this file; another one may have other fields'),
     runId: z.string().nullable(),
     service,
+    chromiums: z
+      .array(z.string())
+      .default([])
+      .describe(
+        'Which Chromium the embedded emulator ran for what, and why, one line each; empty for a hosted service',
+      ),
     shard,
     startedAt: z.string(),
     endedAt: z.string().nullable().describe('Null while the run goes on, and when it died before its end'),

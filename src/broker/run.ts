@@ -58,7 +58,7 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const sweeping = emulator
     ? null
     : new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, self }, log);
-  const book = new RunBook(config, log);
+  const book = new RunBook(config, log, emulator?.chromiums ?? []);
   const trouble = () => overload.lately();
   const changed = () => book.changed();
   const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble, changed });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { killGroup } from '../emulator/browser/kill-group.ts';
-import { type Emulator, startEmulator } from '../emulator/index.ts';
+import { describeChromiums, type Emulator, startEmulator } from '../emulator/index.ts';
 import { decimal } from './decimal.ts';
 import { integer } from './integer.ts';
 
@@ -13,6 +13,7 @@ interface EmulatorFlags {
   warmBrowserCap?: number;
   balanceCents?: number;
   chromium?: string;
+  chromiumShell?: string;
   data?: string;
   extensionAccess?: boolean;
   allowLoopback?: boolean;
@@ -31,7 +32,9 @@ const SAME_SIGNAL_MS = 500;
 
 const HELP = `
 The API key is --api-key, else the variable ${KEY_VARIABLE} (which keeps it out of the process list), else a random one.
-Chromium is the one that POOLWRIGHT_CHROMIUM names, else Playwright's download, else the system's.
+Chromium: a headless shell for sessions of type hosted (--chromium-shell, POOLWRIGHT_CHROMIUM_SHELL), full Chromium for
+stealth and privacy types, profiles and extensions (--chromium, POOLWRIGHT_CHROMIUM); each else Playwright's download,
+else the system's. Full Chromium that is named alone is for all sessions.
 --rtt, --start-delay, --start-jitter and --error-rate make it as slow and as moody as a service far away. Other faults
 are put in while it runs: POST /__emulator/faults (see the README).
 Ctrl-C stops it and every browser; a second one kills them.`;
@@ -48,7 +51,8 @@ export function addEmulatorCommand(program: Command): void {
     .option('--concurrent-browsers <number>', 'how many sessions may run at once (default: 10)', integer)
     .option('--warm-browser-cap <number>', 'how many warm browsers all pools may ask for (default: 30)', integer)
     .option('--balance-cents <number>', 'what may be used up before creates answer 402 (default: 100000)', integer)
-    .option('--chromium <path>', 'Chromium to run')
+    .option('--chromium <path>', 'full Chromium to run; alone, for all sessions')
+    .option('--chromium-shell <path>', 'headless shell to run for sessions of type hosted')
     .option('--data <folder>', 'keep profiles and extensions there between runs (default: nothing survives)')
     .option('--no-extension-access', 'answer 403 to all that has to do with extensions')
     .option('--allow-loopback', "let the browsers reach this machine's loopback, as no hosted browser can")
@@ -71,10 +75,18 @@ export function addEmulatorCommand(program: Command): void {
     .action(runEmulator);
 }
 
-async function runEmulator({ json, verbose, apiKey, ...options }: EmulatorFlags): Promise<void> {
+async function runEmulator({
+  json,
+  verbose,
+  apiKey,
+  chromium,
+  chromiumShell,
+  ...options
+}: EmulatorFlags): Promise<void> {
   const fromEnvironment = apiKey === undefined ? process.env[KEY_VARIABLE] || undefined : undefined;
   const emulator = await startEmulator({
     ...options,
+    chromium: { full: chromium, shell: chromiumShell },
     apiKey: apiKey ?? fromEnvironment,
     onLog: verbose ? (line) => process.stderr.write(`${line}\n`) : undefined,
   });
@@ -101,11 +113,11 @@ function stopSignal(after = 0): Promise<void> {
   });
 }
 
-function jsonLine({ baseURL, port }: Emulator, apiKey: string | null): string {
-  return `${JSON.stringify({ baseURL, apiKey, port, pid: process.pid })}\n`;
+function jsonLine({ baseURL, port, chromiums }: Emulator, apiKey: string | null): string {
+  return `${JSON.stringify({ baseURL, apiKey, port, pid: process.pid, chromiums })}\n`;
 }
 
-function instructions({ baseURL }: Emulator, apiKey: string | null): string {
+function instructions({ baseURL, chromiums }: Emulator, apiKey: string | null): string {
   const key = apiKey === null ? `# ${KEY_VARIABLE}: the one in the environment` : `export ${KEY_VARIABLE}=${apiKey}`;
   return `The hosted-browser service runs at ${baseURL} (description: ${baseURL}/doc).
 To use it, in the shell of your tests:
@@ -113,6 +125,7 @@ To use it, in the shell of your tests:
   export POOLWRIGHT_BASE_URL=${baseURL}
   ${key}
 
+Chromium: ${chromiums ? describeChromiums(chromiums).join('\n          ') : 'none'}
 Ctrl-C stops it and every browser.
 `;
 }

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PoolwrightError } from '../errors.ts';
 import { killGroup } from './browser/kill-group.ts';
+import { describeChromiums } from './choose-chromium.ts';
 import type { EmulatorOptions } from './options.ts';
 import { type Emulator, startEmulator } from './start.ts';
 
@@ -15,7 +16,9 @@ import { type Emulator, startEmulator } from './start.ts';
 /** Everything is stopped within this time, or killed. */
 const STOP_TIMEOUT_MS = 4_000;
 
-type Answer = { ok: true; baseURL: string; apiKey: string } | { ok: false; code: string; message: string };
+type Answer =
+  | { ok: true; baseURL: string; apiKey: string; chromiums: string[] }
+  | { ok: false; code: string; message: string };
 
 process.title = 'poolwright emulator';
 // A Ctrl-C reaches the whole process group of a terminal; when to stop is the parent's decision.
@@ -43,7 +46,8 @@ async function run(line: string): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  await answer({ ok: true, baseURL: emulator.baseURL, apiKey: emulator.apiKey });
+  const chromiums = emulator.chromiums ? describeChromiums(emulator.chromiums) : [];
+  await answer({ ok: true, baseURL: emulator.baseURL, apiKey: emulator.apiKey, chromiums });
   await unwanted;
   await Promise.race([emulator.stop(), delay(STOP_TIMEOUT_MS)]);
   emulator.browserPids().forEach(killGroup);

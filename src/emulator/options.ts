@@ -81,8 +81,18 @@ const emulatorOptions = z.strictObject({
   data: z.string().min(1).optional(),
   /** How long a browser may take to become CDP-ready, in ms. Default 20 000. */
   startupDeadline: count.max(180_000).default(20_000),
-  /** Path of the Chromium to run. Default: `POOLWRIGHT_CHROMIUM`, Playwright's download, the system's. */
-  chromium: z.string().min(1).optional(),
+  /**
+   * Paths of the Chromiums to run. `shell`: a headless shell, for sessions of type `hosted`; three times as light.
+   * `full`: the whole browser, for stealth and privacy types, profiles and extensions. Default, for each: its variable
+   * (`POOLWRIGHT_CHROMIUM_SHELL`, `POOLWRIGHT_CHROMIUM`), Playwright's download, the system's. A string, or `full` without
+   * `shell`, is the one browser for everything.
+   */
+  chromium: z
+    .union([
+      z.string().min(1),
+      z.strictObject({ shell: z.string().min(1).optional(), full: z.string().min(1).optional() }),
+    ])
+    .optional(),
   /** More arguments for every Chromium. */
   chromiumArgs: z.array(z.string()).default([]),
   /** Lets the browsers reach this machine's loopback. Default false: a hosted browser is somewhere else. */

@@ -4,12 +4,13 @@ import { ProfileFolders } from './browser/profile-folders.ts';
 import type { Launcher } from './browser/running-browser.ts';
 import { SlowLauncher } from './browser/slow-launcher.ts';
 import { CdpRelay } from './cdp-relay.ts';
+import { describeChromiums } from './choose-chromium.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { befall } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
 import { seededRandom } from './faults/random.ts';
 import { randomErrors } from './faults/random-errors.ts';
-import { findChromium } from './find-chromium.ts';
+import { type Chromiums, findChromiums } from './find-chromium.ts';
 import { hostCheck, isWildcard } from './host-check.ts';
 import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
 import { type ListeningServer, listen } from './server.ts';
@@ -24,6 +25,8 @@ export interface Emulator {
   readonly port: number;
   /** Ends every browser in bounded time, removes the profile folders and closes all sockets. May be called twice. */
   stop(): Promise<void>;
+  /** The Chromiums that its sessions run on. Null with `browser: 'stub'`. */
+  readonly chromiums: Chromiums | null;
   /** Process IDs of the Chromiums alive now; each leads a process group of its own. */
   browserPids(): number[];
 }
@@ -35,7 +38,8 @@ export interface Emulator {
 export async function startWithClock(options: EmulatorOptions, clock: Clock): Promise<Emulator> {
   const settings = resolveOptions(options);
   const { log } = settings;
-  const browsers = settings.browser === 'stub' ? await stubLauncher() : await chromiumLauncher(settings);
+  const chromiums = settings.browser === 'stub' ? null : await findChromiums(settings.chromium);
+  const browsers = chromiums === null ? await stubLauncher() : await chromiumLauncher(settings, chromiums);
   const launcher = new SlowLauncher(browsers, { ...settings, random: seededRandom(settings.seed, 'start-jitter') });
   const state = new EmulatorState(settings, launcher, clock);
   const faults = new FaultList([...settings.faults, ...randomErrors(settings.errorRate)], settings.seed);
@@ -71,6 +75,7 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
     baseURL: `http://${address}`,
     apiKey: settings.workspaces[0]?.apiKey ?? '',
     port,
+    chromiums,
     stop() {
       stopping ??= stop();
       return stopping;
@@ -92,11 +97,11 @@ async function stubLauncher(): Promise<Launcher> {
   return StubLauncher.start();
 }
 
-async function chromiumLauncher({ allowLoopback, chromium, chromiumArgs, log }: EmulatorSettings): Promise<Launcher> {
-  const { path: executable, source } = await findChromium(chromium);
-  log(`Chromium: ${executable} (${source})`);
+async function chromiumLauncher(settings: EmulatorSettings, chromiums: Chromiums): Promise<Launcher> {
+  const { allowLoopback, chromiumArgs: extraArguments, log } = settings;
+  for (const line of describeChromiums(chromiums)) log(`Chromium: ${line}`);
   const profiles = await ProfileFolders.create();
-  return new BrowserLauncher({ executable, extraArguments: chromiumArgs, allowLoopback, profiles, log });
+  return new BrowserLauncher({ chromiums, extraArguments, allowLoopback, profiles, log });
 }
 
 /**

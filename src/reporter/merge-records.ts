@@ -12,6 +12,7 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
     schema: 1,
     runId: runIds.size === 1 ? (parts[0]?.runId ?? null) : null,
     service: serviceOf(records),
+    chromiums: [...new Set(records.flatMap(({ chromiums }) => chromiums))],
     shard: null,
     startedAt: records.map(({ startedAt }) => startedAt).sort()[0] ?? '',
     endedAt: ends.length === records.length ? (ends.at(-1) ?? null) : null,

@@ -57,6 +57,7 @@ export class TestResults {
       schema: 1,
       runId: null,
       service: null,
+      chromiums: [],
       shard: null,
       startedAt:
         this.withBrowser()

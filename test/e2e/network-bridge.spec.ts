@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { findChromium } from 'poolwright/emulator';
 import { startDevServer } from '../cdp/support/dev-server.ts';
+import { localChromium } from '../support/local-chromium.ts';
 import { PLAYWRIGHTS, type PlaywrightVersion } from './harness/consumer.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { reportedTests, runPlaywright } from './harness/run-playwright.ts';
@@ -140,7 +140,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
     const env = {
       PORT: String(port),
       SITE_URL: `http://localhost:${port}`,
-      POOLWRIGHT_CHROMIUM: (await findChromium()).path,
+      POOLWRIGHT_CHROMIUM: await localChromium(),
     };
     const run = await runPlaywright(consumer, [], env);
     expect(run.code, run.output).toBe(0);

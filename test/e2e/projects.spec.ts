@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { findChromium } from 'poolwright/emulator';
+import { localChromium } from '../support/local-chromium.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-playwright.ts';
 import { suite } from './harness/suites.ts';
 
 const LAUNCH = async () =>
   JSON.stringify({
-    executablePath: (await findChromium()).path,
+    executablePath: await localChromium(),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
 

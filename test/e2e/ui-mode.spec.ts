@@ -1,5 +1,5 @@
 import { chromium } from '@playwright/test';
-import { findChromium } from '../../src/emulator/find-chromium.ts';
+import { localChromium } from '../support/local-chromium.ts';
 import { PLAYWRIGHTS, type PlaywrightVersion } from './harness/consumer.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { startPlaywright } from './harness/run-playwright.ts';
@@ -20,7 +20,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
     const env = { ...service.env, SITE_URL: site.url };
     const run = startPlaywright(consumer, ['--ui-host=127.0.0.1', '--ui-port=0'], env);
-    const local = await chromium.launch({ executablePath: (await findChromium()).path });
+    const local = await chromium.launch({ executablePath: await localChromium() });
     try {
       await run.printed(/http:\/\/\S+/);
       const page = await local.newPage();

@@ -1,4 +1,4 @@
-import { findChromium } from '../../src/emulator/find-chromium.ts';
+import { localChromium } from '../support/local-chromium.ts';
 import type { Api } from './support/api.ts';
 import { expect, test } from './support/fixtures.ts';
 import { ManualClock } from './support/manual-clock.ts';
@@ -240,7 +240,7 @@ test.describe('a pool', () => {
         lastError: 'The browser failed to start',
       });
     expect(await acquire(api, id)).toEqual(NONE_READY);
-    await fakeChromium(`exec '${(await findChromium()).path}' "$@"`);
+    await fakeChromium(`exec '${await localChromium()}' "$@"`);
     clock.advance(1_000);
     await untilReady(api, id);
   });

@@ -17,7 +17,7 @@ const test = base.extend<{ post: (path: string, body: unknown) => Promise<[numbe
       servedBy: ['n1', 'n2'],
     });
     const launcher = new BrowserLauncher({
-      executable: '/bin/false',
+      chromiums: { shell: null, full: { kind: 'full', path: '/bin/false', source: 'option' } },
       extraArguments: [],
       allowLoopback: false,
       profiles,

@@ -1,4 +1,4 @@
-import { findChromium } from '../../emulator/index.ts';
+import { describeChromiums, findChromiums } from '../../emulator/index.ts';
 import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { findPool } from '../../lease/find-pool.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
@@ -21,8 +21,8 @@ export async function chromium(): Promise<Finding> {
   return await finding(
     'Chromium',
     async () => {
-      const { path } = await findChromium();
-      return `${path} (for the emulator)`;
+      const lines = describeChromiums(await findChromiums());
+      return `for the emulator: ${lines.join('; ')}`;
     },
     'warning',
   );

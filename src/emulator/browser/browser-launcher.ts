@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { EmulatorError } from '../../errors.ts';
+import { ApiError } from '../api-error.ts';
+import { chooseChromium } from '../choose-chromium.ts';
+import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from '../find-chromium.ts';
 import { chromiumArguments, chromiumEnvironment, probeArguments } from './arguments.ts';
 import { type BrowserDisk, BrowserDisks } from './browser-disk.ts';
 import { BrowserProcess, type DevToolsAddress } from './browser-process.ts';
@@ -14,7 +17,7 @@ import type { ProfileFolders } from './profile-folders.ts';
 import type { Launcher, RunningBrowser } from './running-browser.ts';
 
 export interface LauncherOptions {
-  executable: string;
+  chromiums: Chromiums;
   extraArguments: readonly string[];
   allowLoopback: boolean;
   profiles: ProfileFolders;
@@ -31,7 +34,8 @@ export class BrowserLauncher implements Launcher {
   readonly #disks: BrowserDisks;
   /** Disks that are being made: processes of ours that are no browser's yet. */
   readonly #making = new Set<Promise<unknown>>();
-  #userAgent: Promise<string> | undefined;
+  /** By the path of the Chromium. */
+  readonly #userAgents = new Map<string, Promise<string>>();
   #stopped = false;
 
   constructor(options: LauncherOptions) {
@@ -44,8 +48,11 @@ export class BrowserLauncher implements Launcher {
   }
 
   async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser> {
-    const { allowLoopback, executable, extraArguments, log, profiles } = this.#options;
-    const plainUserAgent = spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(), signal);
+    const { allowLoopback, chromiums, extraArguments, log, profiles } = this.#options;
+    const chromium = chooseChromium(chromiums, spec.fullBecause);
+    const { path: executable } = chromium;
+    const plainUserAgent =
+      spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(executable), signal);
     const egress = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
     const profileFolder = await profiles.add();
     let packing: Promise<string[]> | undefined;
@@ -67,6 +74,7 @@ export class BrowserLauncher implements Launcher {
     try {
       packing = luggage?.pack(profileFolder, signal);
       const extensions = (await packing) ?? [];
+      if (extensions.length > 0) requireFull(chromium);
       const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
       const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra };
       disk = await this.#makeDisk({ profileFolder, executable, extraArguments });
@@ -132,17 +140,18 @@ export class BrowserLauncher implements Launcher {
     return child;
   }
 
-  /** This Chromium's own user agent without the word "Headless"; asked of the browser itself, once. */
-  #plainUserAgent(): Promise<string> {
-    this.#userAgent ??= this.#probeUserAgent().catch((error) => {
-      this.#userAgent = undefined;
-      throw error;
-    });
-    return this.#userAgent;
+  /** A Chromium's own user agent without the word "Headless"; asked of the browser itself, once. */
+  #plainUserAgent(executable: string): Promise<string> {
+    const known = this.#userAgents.get(executable);
+    if (known) return known;
+    const asked = this.#probeUserAgent(executable);
+    this.#userAgents.set(executable, asked);
+    asked.catch(() => this.#userAgents.delete(executable));
+    return asked;
   }
 
-  async #probeUserAgent(): Promise<string> {
-    const { executable, extraArguments, profiles } = this.#options;
+  async #probeUserAgent(executable: string): Promise<string> {
+    const { extraArguments, profiles } = this.#options;
     const profileFolder = await profiles.add();
     const args = probeArguments(profileFolder, extraArguments);
     const child = this.#spawn({ file: executable, args, env: chromiumEnvironment() });
@@ -154,6 +163,15 @@ export class BrowserLauncher implements Launcher {
       await profiles.remove(profileFolder);
     }
   }
+}
+
+/** @throws ApiError 400: the headless shell would start, and the extensions would not be there */
+function requireFull({ kind, path }: FoundChromium): void {
+  if (kind === 'full') return;
+  throw new ApiError(
+    400,
+    `extensionIds: extensions need full Chromium, and the emulator has only the headless shell ${path}. ${HOW_TO_GET_CHROMIUM}`,
+  );
 }
 
 function stopped(): EmulatorError {

@@ -3,6 +3,8 @@ import type { SessionType } from '../../service/schemas/session.ts';
 /** What one Chromium is to be: a create body or a pool template with everything omitted resolved. */
 export interface BrowserSpec {
   type: SessionType;
+  /** Why only full Chromium will do, in words; null: the headless shell does, too. */
+  fullBecause: string | null;
   country: string;
   timezone: string;
   /** BCP-47 tag of the browser's language. */

@@ -35,6 +35,7 @@ export function browserSpec(
   return {
     ...locale,
     type: body.type ?? 'hosted',
+    fullBecause: fullBecause(body),
     acceptLanguage: body.acceptLang ?? acceptLanguage(locale.language),
     windowSize: body.windowSize ?? smaller(DEFAULT_WINDOW, body.displaySize),
     displaySize: body.displaySize ?? larger(DEFAULT_DISPLAY, body.windowSize),
@@ -44,6 +45,13 @@ export function browserSpec(
     adblock: body.adblock ?? false,
     proxyUrl: exit?.proxyUrl ?? body.proxyUrl,
   };
+}
+
+/** The headless shell takes no extensions and can be told from a browser; and a profile is one for all types. */
+function fullBecause({ type = 'hosted', extensionIds = [], profile }: CreateBody & TemplateBody): string | null {
+  if (extensionIds.length > 0) return 'extensionIds';
+  if (type !== 'hosted') return `type ${type}`;
+  return profile ? 'profile' : null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { test as base, type Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { findChromium } from '../../../src/emulator/find-chromium.ts';
+import { localChromium } from '../../support/local-chromium.ts';
 import { type Consumer, makeConsumer, type PlaywrightVersion } from './consumer.ts';
 import { startService, type TestService } from './service.ts';
 import { startSite } from './site.ts';
@@ -36,8 +36,7 @@ export const test = base.extend<Fixtures>({
     await site.close();
   },
   page: async ({}, use) => {
-    const { path } = await findChromium();
-    const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
+    const browser = await chromium.launch({ executablePath: await localChromium(), args: ['--no-sandbox'] });
     const context = await browser.newContext();
     await use((await context.newPage()) as Page);
     await browser.close();

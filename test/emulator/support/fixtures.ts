@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type Browser, test as base, expect } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { type Clock, systemClock } from '../../../src/emulator/clock.ts';
-import { findChromium } from '../../../src/emulator/find-chromium.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { type Emulator, startWithClock } from '../../../src/emulator/start.ts';
+import { localChromium } from '../../support/local-chromium.ts';
 import { Api } from './api.ts';
 import { isRunning } from './processes.ts';
 import { Site } from './site.ts';
@@ -78,7 +78,7 @@ export const test = base.extend<Fixtures>({
   },
 
   slowChromium: async ({ fakeChromium }, use) => {
-    await use(await fakeChromium(`sleep 1; exec '${(await findChromium()).path}' "$@"`));
+    await use(await fakeChromium(`sleep 1; exec '${await localChromium()}' "$@"`));
   },
 });
 

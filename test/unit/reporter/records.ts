@@ -65,6 +65,7 @@ export function aRecord(given: Partial<RunRecord>): RunRecord {
     schema: 1,
     runId: 'run-1',
     service: 'hosted',
+    chromiums: [],
     shard: null,
     startedAt: at(0),
     endedAt: at(22),
