@@ -1,25 +1,35 @@
 import { spawnSync } from 'node:child_process';
 
-/** Gets a Chromium on a machine that has none. The look-up is the emulator's own, so the package must be built. */
+/**
+ * Gets full Chromium and the headless shell on a machine that lacks one. The look-up is the emulator's own, so the
+ * package must be built.
+ */
 
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 const PACKAGE_TIMEOUT_MS = 600_000;
 
-/** Package managers that a fresh Linux machine may have, and how each installs Chromium. */
+/** Package managers that a fresh Linux machine may have, and what each calls the two; null: it has none. */
 const PACKAGE_MANAGERS = [
-  { command: 'apt-get', steps: [['update'], ['install', '-y', '--no-install-recommends', 'chromium']] },
-  { command: 'dnf', steps: [['install', '-y', 'chromium']] },
-  { command: 'apk', steps: [['add', 'chromium']] },
+  {
+    command: 'apt-get',
+    before: ['update'],
+    install: ['install', '-y', '--no-install-recommends'],
+    packages: { full: 'chromium', shell: 'chromium-headless-shell' },
+  },
+  { command: 'dnf', install: ['install', '-y'], packages: { full: 'chromium', shell: 'chromium-headless' } },
+  { command: 'apk', install: ['add'], packages: { full: 'chromium', shell: null } },
 ];
+const NAMES = { full: 'full Chromium', shell: 'headless shell (for plain sessions, three times as light)' };
 
 async function find() {
-  const { findChromium } = await import('../dist/emulator.js');
+  const { findChromiums } = await import('../dist/emulator.js');
   try {
-    return await findChromium();
+    return await findChromiums();
   } catch (error) {
-    // A wrong POOLWRIGHT_CHROMIUM is to be corrected, not worked around.
-    if (process.env.POOLWRIGHT_CHROMIUM || error.code !== 'EMULATOR_NO_CHROMIUM') throw error;
-    return null;
+    // What a variable names wrongly is to be corrected, not worked around.
+    const { POOLWRIGHT_CHROMIUM: full, POOLWRIGHT_CHROMIUM_SHELL: shell } = process.env;
+    if (full || shell || error.code !== 'EMULATOR_NO_CHROMIUM') throw error;
+    return { full: null, shell: null };
   }
 }
 
@@ -28,32 +38,48 @@ function run(command, args, timeout, env = {}) {
   return status === 0;
 }
 
-function installWithPackageManager() {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
-  const manager = PACKAGE_MANAGERS.find(({ command }) => spawnSync(command, ['--version']).status === 0);
-  if (!manager) return false;
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  return manager.steps.every((args) => run(manager.command, args, PACKAGE_TIMEOUT_MS, env));
+function download(kinds) {
+  const targets = kinds.map((kind) => (kind === 'full' ? 'chromium' : 'chromium-headless-shell'));
+  run(process.execPath, ['node_modules/playwright-core/cli.js', 'install', ...targets], DOWNLOAD_TIMEOUT_MS);
 }
 
-/** Makes sure there is one; throws an error that says what to do. */
+function installPackages(kinds) {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return;
+  const manager = PACKAGE_MANAGERS.find(({ command }) => spawnSync(command, ['--version']).status === 0);
+  if (!manager) return;
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  if (manager.before) run(manager.command, manager.before, PACKAGE_TIMEOUT_MS, env);
+  // One by one: that a distribution lacks one is no reason to go without the other.
+  for (const name of kinds.map((kind) => manager.packages[kind]).filter((each) => each !== null)) {
+    run(manager.command, [...manager.install, name], PACKAGE_TIMEOUT_MS, env);
+  }
+}
+
+/** Which of the two nobody has; a Chromium that is named alone is for everything, and nothing more is wanted. */
+function missing(found) {
+  if (process.env.POOLWRIGHT_CHROMIUM && (found.full || found.shell)) return [];
+  return ['full', 'shell'].filter((kind) => found[kind] === null);
+}
+
+/** Makes sure there is one, and both where they can be had; throws an error that says what to do. */
 export async function ensureChromium() {
   let found = await find();
-  if (!found) {
-    console.log('No Chromium on this machine: trying Playwright’s download.');
-    run(process.execPath, ['node_modules/playwright-core/cli.js', 'install', 'chromium'], DOWNLOAD_TIMEOUT_MS);
+  for (const [how, get] of [
+    ['Playwright’s download', download],
+    ['the system’s package manager', installPackages],
+  ]) {
+    const kinds = missing(found);
+    if (kinds.length === 0) break;
+    console.log(`Not on this machine: ${kinds.map((kind) => NAMES[kind]).join(' and ')}. Trying ${how} …`);
+    get(kinds);
     found = await find();
   }
-  if (!found) {
-    console.log('Playwright’s download did not work: trying the system’s package manager.');
-    installWithPackageManager();
-    found = await find();
-  }
-  if (!found) {
+  if (!found.full && !found.shell) {
     throw new Error(
       'No Chromium could be got. Run "npx playwright install chromium" where its download can be reached, install Chrome ' +
         'or Chromium with the system’s package manager (as root), or name one in POOLWRIGHT_CHROMIUM.',
     );
   }
-  console.log(`Chromium: ${found.path}`);
+  const { describeChromiums } = await import('../dist/emulator.js');
+  for (const line of describeChromiums(found)) console.log(`Chromium: ${line}`);
 }

@@ -21,9 +21,14 @@ const TESTS = 'Playwright latest|reuse:|hands the healthy|SIGKILL of a worker|Ct
 const PAGE = join('docs', 'versions.md');
 const cache = resolve('node_modules', '.cache', 'poolwright-versions');
 
+/** Full Chromium for every session: the tests of every day have plain ones on the headless shell. */
+let fullChromium = {};
+
 await main(async () => {
   ensureBuilt();
   await ensureChromium();
+  const { full } = await (await import('../dist/emulator.js')).findChromiums();
+  if (full) fullChromium = { POOLWRIGHT_CHROMIUM: full.path };
   const asked = process.argv.slice(2);
   const rows = [];
   for (const wanted of asked.length > 0 ? asked : PLAYWRIGHTS) rows.push(run({ playwright: playwright(wanted) }));
@@ -54,7 +59,7 @@ function finish(unsorted) {
   console.log(`\n${table}`);
   writeFileSync(
     PAGE,
-    `# Versions\n\nMade by \`npm run test:versions\`: the same end-to-end tests on each, with real Chromium behind the emulator.\n\n${table}\n`,
+    `# Versions\n\nMade by \`npm run test:versions\`: the same end-to-end tests on each, with full Chromium behind the emulator.\n\n${table}\n`,
   );
   return rows.every(({ ok }) => ok) ? 0 : 1;
 }
@@ -94,7 +99,7 @@ function run({ playwright: folder, node = process.execPath }) {
   const args = [cli, 'test', '--project=e2e', '-g', TESTS, '--reporter=list,json', ...SPECS];
   spawnSync(process.execPath, args, {
     stdio: 'inherit',
-    env: { ...process.env, TEST_PLAYWRIGHT: folder, TEST_NODE: node, PLAYWRIGHT_JSON_OUTPUT_NAME: results },
+    env: { ...process.env, ...fullChromium, TEST_PLAYWRIGHT: folder, TEST_NODE: node, PLAYWRIGHT_JSON_OUTPUT_NAME: results },
   });
   const { stats } = JSON.parse(readFileSync(results, 'utf8'));
   const failed = stats.unexpected + stats.flaky;

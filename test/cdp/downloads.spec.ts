@@ -13,6 +13,7 @@ import { test as base, type CdpFixtures, expect } from './support/fixtures.ts';
 /** Downloads from a browser that has another disk. */
 
 base.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
+base.use({ onFullChromium: true });
 
 const BIG = randomFillSync(Buffer.alloc(30_000_001));
 

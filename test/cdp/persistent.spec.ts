@@ -7,6 +7,8 @@ import { chromium } from 'playwright-core';
 import { openTunnel } from '../../src/cdp/tunnel.ts';
 import { test as base, expect } from './support/fixtures.ts';
 
+base.use({ onFullChromium: true });
+
 /** The browser's own context in the place of a new one. */
 
 const oldest: { chromium: BrowserType } = createRequire(

@@ -9,6 +9,7 @@ import { expect, test } from './support/fixtures.ts';
 /** Uploads from this machine's disk to a browser that has another one. */
 
 test.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
+test.use({ onFullChromium: true });
 
 const INPUT = `
   document.body.innerHTML = '<input type=file multiple>';

@@ -7,6 +7,8 @@ import { expect, test } from './harness/fixtures.ts';
 import { reportedTests, runPlaywright } from './harness/run-playwright.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
+test.use({ onFullChromium: true });
+
 /** Files both ways, with browsers that have another disk. */
 
 const HUGE_BYTES = 200_000_000;

@@ -5,6 +5,8 @@ import { test as base, expect } from './harness/fixtures.ts';
 import { runPlaywright } from './harness/run-playwright.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
+base.use({ onFullChromium: true });
+
 const test = base.extend<{ glass: Awaited<ReturnType<typeof startLookingGlass>> }>({
   glass: async ({}, use) => {
     const glass = await startLookingGlass();

@@ -7,6 +7,8 @@ import { expect, test } from './harness/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-playwright.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
+test.use({ onFullChromium: true });
+
 /** The browser's own context: the one with its profile and its extensions. */
 
 const SIGNATURE = 'document.documentElement.dataset.probe';

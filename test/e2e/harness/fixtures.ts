@@ -1,11 +1,13 @@
 import { test as base, type Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { localChromium } from '../../support/local-chromium.ts';
+import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
 import { type Consumer, makeConsumer, type PlaywrightVersion } from './consumer.ts';
 import { startService, type TestService } from './service.ts';
 import { startSite } from './site.ts';
 
 interface Fixtures {
+  /** An option: whether plain sessions of `service` run on full Chromium, too, where they would have the headless shell. */
+  onFullChromium: boolean;
   /** Makes a user's project; removed after the test. */
   newConsumer(version?: PlaywrightVersion, type?: 'module' | 'commonjs'): Promise<Consumer>;
   /** The service under test; after it, every browser of it is gone. */
@@ -25,8 +27,9 @@ export const test = base.extend<Fixtures>({
     });
     for (const consumer of made) await consumer.remove();
   },
-  service: async ({}, use) => {
-    const service = await startService();
+  onFullChromium: [false, { option: true }],
+  service: async ({ onFullChromium }, use) => {
+    const service = await startService(onFullChromium ? await allOnFullChromium() : {});
     await use(service);
     await service.stop();
   },

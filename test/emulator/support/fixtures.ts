@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 import { type Clock, systemClock } from '../../../src/emulator/clock.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { type Emulator, startWithClock } from '../../../src/emulator/start.ts';
-import { localChromium } from '../../support/local-chromium.ts';
+import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
 import { Api } from './api.ts';
 import { isRunning } from './processes.ts';
 import { Site } from './site.ts';
@@ -16,6 +16,8 @@ export interface TestEmulator extends Emulator {
 }
 
 interface Fixtures {
+  /** An option: whether plain sessions run on full Chromium, too, where they would have the headless shell. */
+  onFullChromium: boolean;
   /** Starts an emulator that is stopped after the test; every Chromium it ever had must be gone then. */
   start: (options?: EmulatorOptions, clock?: Clock) => Promise<TestEmulator>;
   /** Connects as a client does. */
@@ -30,11 +32,14 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
+  onFullChromium: [false, { option: true }],
+
   // Emulators may write into the folder until they have stopped: it has to outlive them.
-  start: async ({ folder: _folder }, use) => {
+  start: async ({ folder: _folder, onFullChromium }, use) => {
     const emulators: Emulator[] = [];
+    const full = onFullChromium ? await allOnFullChromium() : {};
     await use(async (options = {}, clock = systemClock) => {
-      const emulator = await startWithClock(options, clock);
+      const emulator = await startWithClock({ ...full, ...options }, clock);
       emulators.push(emulator);
       return Object.assign(emulator, { api: new Api(emulator.baseURL, emulator.apiKey) });
     });
