@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import type { DevToolsAddress } from './browser/browser-process.ts';
+import type { Socket } from 'node:net';
+import { type Duplex, duplexPair } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WebSocketServer } from 'ws';
+import type { RunningBrowser } from './browser/running-browser.ts';
 import { befall, befallAfter, type LinkCutter } from './faults/browser-fault.ts';
 import type { FaultList, Firing } from './faults/fault-list.ts';
 import { browserFault } from './faults/fault-rule.ts';
@@ -11,8 +13,8 @@ import type { BrowserSession } from './state/browser-session.ts';
 import type { EmulatorState } from './state/emulator-state.ts';
 import { Wire } from './wire.ts';
 
-/** Hop headers and what Chromium must not see: it judges Host and Origin, and the key is none of its business. */
-const DROPPED = new Set(['host', 'origin', 'authorization', 'cookie']);
+/** As large as Chromium's own server takes. */
+const MAX_MESSAGE_BYTES = 256 * 1024 ** 2;
 const REFUSALS = { 403: 'Forbidden', 404: 'Not Found', 410: 'Gone' } as const;
 
 export interface RelayOptions {
@@ -23,10 +25,16 @@ export interface RelayOptions {
   log: (line: string) => void;
 }
 
-/** Joins clients' CDP sockets to Chromium's. After the upgrade it only moves bytes: no frame is read or rewritten. */
+/** Joins clients' CDP sockets to browsers. */
 export class CdpRelay implements LinkCutter {
   readonly #state: EmulatorState;
   readonly #options: RelayOptions;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
   /** Sockets whose handshake a fault holds up. */
   readonly #held = new Set<Duplex>();
   /** Clients' sockets, with the session that each is joined to. */
@@ -70,9 +78,9 @@ export class CdpRelay implements LinkCutter {
     const session = token === undefined ? undefined : this.#state.sessionByCdpToken(token);
     if (!session) refuse(client, 404, 'There is no browser at this address');
     else if (!session.isLive) refuse(client, 410, 'The session has ended');
-    else if (!session.devtools) refuse(client, 403, 'The session is still starting');
+    else if (!session.browser) refuse(client, 403, 'The session is still starting');
     else {
-      this.#splice(request, client as Socket, head, session, session.devtools);
+      void this.#admit(request, client, head, session, session.browser);
       return session;
     }
     return undefined;
@@ -86,42 +94,56 @@ export class CdpRelay implements LinkCutter {
     for (const [socket, of] of this.#sockets) if (of === session) socket.destroy();
   }
 
-  #splice(request: IncomingMessage, client: Socket, head: Buffer, session: BrowserSession, to: DevToolsAddress): void {
-    const upstream = connect({ port: to.port, host: '127.0.0.1', noDelay: true });
-    client.setNoDelay(true);
-    client.setTimeout(0);
-    const close = () => {
-      client.destroy();
-      upstream.destroy();
-    };
-    const unsubscribe = session.onEnd(close);
+  async #admit(
+    request: IncomingMessage,
+    client: Duplex,
+    head: Buffer,
+    session: BrowserSession,
+    browser: RunningBrowser,
+  ): Promise<void> {
     this.#sockets.set(client, session);
-    const oneWay = this.#options.rtt / 2;
-    const [up, down] = [new Wire(client, upstream, oneWay), new Wire(upstream, client, oneWay)];
+    const unsubscribe = session.onEnd(() => client.destroy());
     client.once('close', () => {
       unsubscribe();
       this.#sockets.delete(client);
-      up.after(() => upstream.destroy());
     });
-    upstream.on('error', close);
-    // Chromium's end after its last byte: what it sent before still goes out.
-    upstream.once('close', () => down.after(() => client.destroySoon()));
-    up.send(Buffer.concat([Buffer.from(requestHead(request, to)), head]));
+    const oneWay = this.#options.rtt / 2;
+    if (oneWay > 0) await delay(oneWay, undefined, { ref: false });
+    const seat = await browser.reserve().catch(() => undefined);
+    if (!seat || client.destroyed) {
+      seat?.leave();
+      client.destroy();
+      return;
+    }
+    const socket = oneWay > 0 ? farEnd(client, head, oneWay) : client;
+    socket.once('close', () => seat.leave());
+    this.#server.handleUpgrade(request, socket as Socket, oneWay > 0 ? Buffer.alloc(0) : head, (link) => {
+      const browserEnd = seat.take({
+        send: (message) => link.send(message, { binary: false }),
+        end: () => ('destroySoon' in socket ? (socket as Socket).destroySoon() : socket.end()),
+        pause: () => link.pause(),
+        resume: () => link.resume(),
+      });
+      link.on('error', () => link.terminate());
+      link.on('message', (data) => browserEnd.receive(String(data)));
+    });
   }
+}
+
+/** The other end of a line of some length to this socket. */
+function farEnd(client: Duplex, head: Buffer, oneWay: number): Duplex {
+  const [near, far] = duplexPair();
+  const [up, down] = [new Wire(client, near, oneWay), new Wire(near, client, oneWay)];
+  client.once('close', () => up.after(() => far.destroy()));
+  far.on('error', () => undefined);
+  // The browser's end after its last byte: what it sent before still goes out.
+  far.once('close', () => down.after(() => client.destroy()));
+  if (head.length > 0) up.send(head);
+  return far;
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?')[0] ?? '';
-}
-
-function requestHead(request: IncomingMessage, { path, port }: DevToolsAddress): string {
-  const lines = [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`];
-  const { rawHeaders } = request;
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    if (!DROPPED.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[index + 1]}`);
-  }
-  return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
 function refuse(client: Duplex, status: keyof typeof REFUSALS, text: string): void {

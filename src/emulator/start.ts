@@ -94,7 +94,7 @@ function reachable(host: string): string {
 /** Loaded when asked for, with what it needs: no user of the emulator does. */
 async function stubLauncher(): Promise<Launcher> {
   const { StubLauncher } = await import('./stub/stub-launcher.ts');
-  return StubLauncher.start();
+  return new StubLauncher();
 }
 
 async function chromiumLauncher(settings: EmulatorSettings, chromiums: Chromiums): Promise<Launcher> {

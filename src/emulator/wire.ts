@@ -1,12 +1,12 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** How much may be under way: a wire holds what fits in its length, and a sender that is faster has to wait. */
 const MAX_UNDER_WAY = 16 * 1024 ** 2;
 
 /** One direction of a link of some length: what goes in comes out later, whole and in order. */
 export class Wire {
-  readonly #from: Socket;
-  readonly #to: Socket;
+  readonly #from: Duplex;
+  readonly #to: Duplex;
   readonly #delayMs: number;
   /** `arrive` answers whether there is room for more. */
   readonly #underWay: { due: number; arrive: () => boolean; bytes: number }[] = [];
@@ -14,7 +14,7 @@ export class Wire {
   #timer: NodeJS.Timeout | undefined;
   #isBlocked = false;
 
-  constructor(from: Socket, to: Socket, delayMs: number) {
+  constructor(from: Duplex, to: Duplex, delayMs: number) {
     this.#from = from;
     this.#to = to;
     this.#delayMs = delayMs;

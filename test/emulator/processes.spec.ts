@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
+import { describeChromiums } from '../../src/emulator/choose-chromium.ts';
+import { findChromiums } from '../../src/emulator/find-chromium.ts';
 import { Api } from './support/api.ts';
 import { type BuiltEntries, buildEntries } from './support/built-entries.ts';
 import { test as base, expect } from './support/fixtures.ts';
@@ -66,7 +68,12 @@ test.describe('the emulator as a process', () => {
 
   test('serves until its pipe ends, and leaves nothing', async ({ run }) => {
     const { child, answer, exited } = await run('emulatorMain', [], { apiKey: 'k1' });
-    expect(answer).toEqual({ ok: true, baseURL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), apiKey: 'k1' });
+    expect(answer).toEqual({
+      ok: true,
+      baseURL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      apiKey: 'k1',
+      chromiums: describeChromiums(await findChromiums()),
+    });
     const api = new Api(answer.baseURL, answer.apiKey);
     expect((await api.create()).status).toBe(200);
     const pids = await browsersOf(child.pid as number);
@@ -149,6 +156,7 @@ test.describe('poolwright emulator', () => {
       baseURL: `http://127.0.0.1:${answer.port}`,
       apiKey: expect.stringMatching(/^pw_/),
       port: expect.any(Number),
+      chromiums: await findChromiums(),
       pid: child.pid,
     });
     const api = new Api(answer.baseURL, answer.apiKey);

@@ -56,8 +56,7 @@ export function chromiumArguments(spec: BrowserSpec, context: LaunchContext): st
   const args = [
     ...QUIET,
     ...sandboxArguments(),
-    // The port is for clients; the pipe is for us, and Chromium ends when it breaks: it cannot outlive the emulator.
-    '--remote-debugging-port=0',
+    // Chromium ends when the pipe breaks: it cannot outlive the emulator. A port would be open to everybody on this machine.
     '--remote-debugging-pipe',
     `--user-data-dir=${context.profileFolder}`,
     `--proxy-server=http://127.0.0.1:${context.proxyPort}`,

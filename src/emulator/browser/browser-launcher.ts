@@ -5,8 +5,9 @@ import { chooseChromium } from '../choose-chromium.ts';
 import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from '../find-chromium.ts';
 import { chromiumArguments, chromiumEnvironment, probeArguments } from './arguments.ts';
 import { type BrowserDisk, BrowserDisks } from './browser-disk.ts';
-import { BrowserProcess, type DevToolsAddress } from './browser-process.ts';
+import { BrowserProcess } from './browser-process.ts';
 import type { BrowserSpec } from './browser-spec.ts';
+import { CdpClients } from './cdp-clients.ts';
 import { EgressProxy } from './egress-proxy.ts';
 import { prepareFirstPage } from './first-page.ts';
 import { killGroup, signalGroup } from './kill-group.ts';
@@ -80,24 +81,33 @@ export class BrowserLauncher implements Launcher {
       disk = await this.#makeDisk({ profileFolder, executable, extraArguments });
       const command = { file: executable, args: chromiumArguments(spec, context), env: chromiumEnvironment(spec) };
       child = this.#spawn(disk.wrap(command));
-      const devtools = await abortable(this.#start(child, spec, extensions), signal);
+      await abortable(this.#start(child, spec, extensions), signal);
       isReady = true;
       await disk.started();
       void child.exited.then(stop); // one that crashed leaves no proxy and no folder
       const { exited, pid } = child;
+      const clients = new CdpClients(child.pipe);
       const started = child;
       /** Its ID while it is its own: one that has ended may be another process's by now. */
       const ifAlive = (act: (pid: number) => void) => {
         if (pid !== undefined && this.#alive.has(started)) act(pid);
       };
       return {
-        devtools,
+        reserve: () => clients.reserve(),
         exited,
         cut: () => egress.cut(),
         stop,
         crash: () => ifAlive(killGroup),
-        stall: () => ifAlive((id) => signalGroup(id, 'SIGSTOP')),
-        resume: () => ifAlive((id) => signalGroup(id, 'SIGCONT')),
+        stall: () =>
+          ifAlive((id) => {
+            signalGroup(id, 'SIGSTOP');
+            clients.stall();
+          }),
+        resume: () =>
+          ifAlive((id) => {
+            signalGroup(id, 'SIGCONT');
+            clients.resume();
+          }),
       };
     } catch (error) {
       await stop();
@@ -112,11 +122,10 @@ export class BrowserLauncher implements Launcher {
     await this.#options.profiles.removeAll();
   }
 
-  async #start(child: BrowserProcess, spec: BrowserSpec, extensions: string[]): Promise<DevToolsAddress> {
-    const devtools = await child.ready();
+  async #start(child: BrowserProcess, spec: BrowserSpec, extensions: string[]): Promise<void> {
+    await child.ready();
     await loadExtensions(child.pipe, extensions);
     await prepareFirstPage(child.pipe, spec);
-    return devtools;
   }
 
   /** Until it is removed again, should the emulator be stopped meanwhile. */

@@ -13,19 +13,12 @@ export interface BrowserExit {
   signal: NodeJS.Signals | null;
 }
 
-/** Where a Chromium's DevTools listen, for clients. */
-export interface DevToolsAddress {
-  port: number;
-  path: string;
-}
-
 /** How long a Chromium may take to close in order before its process group is killed. */
 const CLOSE_GRACE_MS = 1_500;
 /** And how long when its profile is wanted: it writes that out as it closes. */
 const KEEPING_GRACE_MS = 10_000;
 const KILL_GRACE_MS = 3_000;
 const STDERR_KEPT = 4_096;
-const DEVTOOLS_LINE = /^DevTools listening on ws:\/\/[^:/]+:(\d+)(\/\S+)$/m;
 
 /** One Chromium: a process group of its own, our pipe to it, and its end. */
 export class BrowserProcess {
@@ -33,8 +26,8 @@ export class BrowserProcess {
   /** Settles when the process is gone, however that came about. Never rejects. */
   readonly exited: Promise<BrowserExit>;
   readonly #child: ChildProcess;
-  readonly #devtools: Promise<DevToolsAddress>;
-  #stderr = '';
+  readonly #stderr: Readable;
+  #said = '';
   #isReady = false;
   #exit: BrowserExit | undefined;
   #stopping: Promise<void> | undefined;
@@ -49,20 +42,20 @@ export class BrowserProcess {
     const [, , , input, output] = this.#child.stdio;
     this.pipe = new CdpPipe(input as Writable, output as Readable);
     this.exited = this.#watchExit();
-    this.#devtools = this.#watchStderr();
-    this.#devtools.catch(() => undefined); // a probe has no DevTools port and never asks for one
+    this.#stderr = this.#child.stderr as Readable;
+    this.#stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#said = (this.#said + text).slice(-STDERR_KEPT);
+    });
   }
 
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** Resolves when Chromium answers on its pipe and listens for clients. */
-  async ready(): Promise<DevToolsAddress> {
-    const address = await this.#devtools;
-    await this.pipe.send('Browser.getVersion');
+  /** Resolves when Chromium answers on its pipe. @throws EmulatorError with the last it said, when it ends instead. */
+  async ready(): Promise<void> {
+    await Promise.race([this.pipe.send('Browser.getVersion'), this.#failed()]).catch(() => this.#failed());
     this.#isReady = true;
-    return address;
   }
 
   /** Ends the process and everything it started, in bounded time; `keepsProfile` gives it more of that to close. */
@@ -86,7 +79,7 @@ export class BrowserProcess {
     const exit = await new Promise<BrowserExit>((resolve) => {
       this.#child.once('exit', (code, signal) => resolve({ code, signal }));
       this.#child.once('error', (error) => {
-        this.#stderr += error.message;
+        this.#said += error.message;
         resolve({ code: -1, signal: null });
       });
     });
@@ -94,21 +87,10 @@ export class BrowserProcess {
     return exit;
   }
 
-  async #watchStderr(): Promise<DevToolsAddress> {
-    const stderr = this.#child.stderr as Readable;
-    stderr.setEncoding('utf8');
-    const found = new Promise<DevToolsAddress>((resolve) => {
-      stderr.on('data', (text: string) => {
-        this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
-        const match = DEVTOOLS_LINE.exec(this.#stderr);
-        if (match?.[1] && match[2]) resolve({ port: Number(match[1]), path: match[2] });
-      });
-    });
-    const failed = this.exited.then(async ({ code, signal }) => {
-      await Promise.race([once(stderr, 'end'), delay(100, undefined, { ref: false })]);
-      const said = this.#stderr.trim().split('\n').at(-1) ?? '';
-      throw new EmulatorError('EMULATOR_START_FAILED', `Chromium ended with ${signal ?? code}: ${said}`);
-    });
-    return Promise.race([found, failed]);
+  async #failed(): Promise<never> {
+    const { code, signal } = await this.exited;
+    await Promise.race([once(this.#stderr, 'end'), delay(100, undefined, { ref: false })]);
+    const said = this.#said.trim().split('\n').at(-1) ?? '';
+    throw new EmulatorError('EMULATOR_START_FAILED', `Chromium ended with ${signal ?? code}: ${said}`);
   }
 }

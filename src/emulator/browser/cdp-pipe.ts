@@ -6,19 +6,34 @@ const message = z.looseObject({
   id: z.number().optional(),
   result: z.record(z.string(), z.unknown()).optional(),
   error: z.looseObject({ message: z.string() }).optional(),
+  sessionId: z.string().optional(),
 });
 
-type Pending = { resolve: (result: Record<string, unknown>) => void; reject: (error: Error) => void };
+interface Pending {
+  sessionId: string | undefined;
+  resolve: (result: Record<string, unknown>) => void;
+  reject: (error: Error) => void;
+}
 
-/** The emulator's own line to a Chromium: CDP over `--remote-debugging-pipe`, JSON messages ended by a zero byte. */
+/** Takes a message of Chromium's and tells whether it was its own; it may change the bytes. */
+export type MessageTaker = (message: Buffer) => boolean;
+
+/** The only line to a Chromium: CDP over `--remote-debugging-pipe`, JSON messages ended by a zero byte. */
 export class CdpPipe {
+  /** Resolves when Chromium says nothing more. */
+  readonly closed: Promise<void>;
   readonly #input: Writable;
   readonly #pending = new Map<number, Pending>();
+  #taker: MessageTaker | undefined;
+  #resolveClosed: () => void = () => undefined;
   #lastId = 0;
   #chunks: Buffer[] = [];
 
   constructor(input: Writable, output: Readable) {
     this.#input = input;
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
     // A Chromium that has ended answers nothing more; its exit is told elsewhere.
     input.on('error', () => this.#close());
     output.on('error', () => this.#close());
@@ -26,30 +41,43 @@ export class CdpPipe {
     output.on('data', (chunk: Buffer) => this.#read(chunk));
   }
 
+  /** From now on every message goes to `taker` first. */
+  giveTo(taker: MessageTaker): void {
+    this.#taker = taker;
+  }
+
+  /** The emulator's own command. */
   send(method: string, params: object = {}, sessionId?: string): Promise<Record<string, unknown>> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       if (!this.#input.writable) return reject(closed());
-      this.#pending.set(id, { resolve, reject });
-      this.#input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+      this.#pending.set(id, { sessionId, resolve, reject });
+      this.write(JSON.stringify({ id, method, params, sessionId }));
     });
+  }
+
+  /** A whole message, as it is. */
+  write(text: string): void {
+    if (this.#input.writable) this.#input.write(`${text}\0`);
   }
 
   #read(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(0); end !== -1; end = chunk.indexOf(0, start)) {
-      this.#chunks.push(chunk.subarray(start, end));
-      this.#dispatch(Buffer.concat(this.#chunks).toString());
+      const last = chunk.subarray(start, end);
+      this.#dispatch(this.#chunks.length === 0 ? last : Buffer.concat([...this.#chunks, last]));
       this.#chunks = [];
       start = end + 1;
     }
     if (start < chunk.length) this.#chunks.push(chunk.subarray(start));
   }
 
-  #dispatch(text: string): void {
-    const { id, result, error } = message.parse(JSON.parse(text));
+  #dispatch(bytes: Buffer): void {
+    if (this.#taker?.(bytes)) return;
+    const { id, result, error, sessionId } = message.parse(JSON.parse(bytes.toString()));
     const pending = id === undefined ? undefined : this.#pending.get(id);
-    if (id === undefined || !pending) return;
+    // The late answer to a client that has left may have the same number.
+    if (id === undefined || !pending || pending.sessionId !== sessionId) return;
     this.#pending.delete(id);
     if (error) pending.reject(new EmulatorError('EMULATOR_START_FAILED', `Chromium answered: ${error.message}`));
     else pending.resolve(result ?? {});
@@ -58,6 +86,7 @@ export class CdpPipe {
   #close(): void {
     for (const { reject } of this.#pending.values()) reject(closed());
     this.#pending.clear();
+    this.#resolveClosed();
   }
 }
 

@@ -1,10 +1,12 @@
-import type { BrowserExit, DevToolsAddress } from './browser-process.ts';
+import type { BrowserExit } from './browser-process.ts';
 import type { BrowserSpec } from './browser-spec.ts';
+import type { CdpSeat } from './cdp-clients.ts';
 import type { Luggage } from './luggage.ts';
 
 /** A browser that clients can connect to, with its meter. */
 export interface RunningBrowser {
-  readonly devtools: DevToolsAddress;
+  /** Resolves when it has a place for one more client; while it stands still, it has none. Rejects when it has ended. */
+  reserve(): Promise<CdpSeat>;
   /** Settles when the browser is gone, however that came about. */
   readonly exited: Promise<BrowserExit>;
   /** Takes it off the network at once. The answer is what it has moved, in bytes: final. */

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SessionStatus } from '../../service/schemas/session.ts';
 import { ApiError } from '../api-error.ts';
-import type { BrowserExit, DevToolsAddress } from '../browser/browser-process.ts';
+import type { BrowserExit } from '../browser/browser-process.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
 import { type Clock, isoTime } from '../clock.ts';
@@ -72,12 +72,7 @@ export class BrowserSession {
     return this.#bandwidthBytes;
   }
 
-  /** Where the relay connects to; only while the session is `active`. */
-  get devtools(): DevToolsAddress | undefined {
-    return this.#status === 'active' ? this.#browser?.devtools : undefined;
-  }
-
-  /** What faults befall; only while the session is `active`. */
+  /** What clients connect to and faults befall; only while the session is `active`. */
   get browser(): RunningBrowser | undefined {
     return this.#status === 'active' ? this.#browser : undefined;
   }

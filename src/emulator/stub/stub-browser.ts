@@ -1,5 +1,6 @@
-import type { WebSocket } from 'ws';
+import { EmulatorError } from '../../errors.ts';
 import type { BrowserExit } from '../browser/browser-process.ts';
+import type { CdpSeat } from '../browser/cdp-clients.ts';
 import type { Params, Result } from './protocol.ts';
 import { StubConnection } from './stub-connection.ts';
 import type { CommandTarget, StubSession } from './stub-session.ts';
@@ -33,31 +34,33 @@ export class StubBrowser implements CommandTarget {
     return this.#targets.bytes;
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Resolves at once, or when it no longer stands still: resumed or ended. */
-  get running(): Promise<void> {
-    return this.#stalled?.over ?? Promise.resolve();
-  }
-
-  connect(socket: WebSocket): void {
-    const connection = new StubConnection(socket, this);
-    this.#connections.add(connection);
-    this.#targets.addClient(connection);
-    if (this.#stalled) connection.stall();
-    socket.once('close', () => {
-      this.#connections.delete(connection);
-      this.#targets.removeClient(connection);
-    });
+  /** A place for one more client, as soon as it does not stand still. */
+  async reserve(): Promise<CdpSeat> {
+    await this.#stalled?.over;
+    if (this.#hasEnded) throw new EmulatorError('EMULATOR_START_FAILED', 'The browser has ended.');
+    let connection: StubConnection | undefined;
+    return {
+      take: (client) => {
+        connection = new StubConnection(client, this);
+        this.#connections.add(connection);
+        this.#targets.addClient(connection);
+        if (this.#stalled) connection.stall();
+        if (this.#hasEnded) connection.end();
+        return connection;
+      },
+      leave: () => {
+        if (!connection) return;
+        this.#connections.delete(connection);
+        this.#targets.removeClient(connection);
+      },
+    };
   }
 
   /** Ends as a process does: at once, whatever its clients are doing. */
   end(exit: BrowserExit): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    for (const connection of this.#connections) connection.drop();
+    for (const connection of this.#connections) connection.end();
     this.#stalled?.end();
     this.#settle(exit);
   }

@@ -1,20 +1,18 @@
-import type { WebSocket } from 'ws';
+import type { CdpClient } from '../browser/cdp-clients.ts';
 import { acknowledge, CdpError, type Command, command, type Result } from './protocol.ts';
 import { type CommandTarget, type SessionHost, StubSession, type StubTarget } from './stub-session.ts';
 
-/** One client of a stub browser: its socket, and its sessions on it. */
+/** One client of a stub browser, and its sessions. */
 export class StubConnection implements SessionHost {
   readonly root: StubSession = new StubSession(this);
   readonly #sessions = new Map<string | undefined, StubSession>([[undefined, this.root]]);
-  readonly #socket: WebSocket;
+  readonly #client: CdpClient;
   readonly #browser: CommandTarget;
   #heldBack: string[] | undefined;
 
-  constructor(socket: WebSocket, browser: CommandTarget) {
-    this.#socket = socket;
+  constructor(client: CdpClient, browser: CommandTarget) {
+    this.#client = client;
     this.#browser = browser;
-    socket.on('error', () => socket.terminate());
-    socket.on('message', (data) => this.#receive(String(data)));
   }
 
   get sessions(): StubSession[] {
@@ -24,7 +22,7 @@ export class StubConnection implements SessionHost {
   send(message: object): void {
     const text = JSON.stringify(message);
     if (this.#heldBack) this.#heldBack.push(text);
-    else this.#socket.send(text);
+    else this.#client.send(text);
   }
 
   open(parent: StubSession, page?: StubTarget): StubSession {
@@ -40,22 +38,22 @@ export class StubConnection implements SessionHost {
   /** Reads nothing, pings included, and says nothing, as a process that stands still. */
   stall(): void {
     this.#heldBack ??= [];
-    this.#socket.pause();
+    this.#client.pause();
   }
 
   resume(): void {
     const texts = this.#heldBack ?? [];
     this.#heldBack = undefined;
-    for (const text of texts) this.#socket.send(text);
-    this.#socket.resume();
+    for (const text of texts) this.#client.send(text);
+    this.#client.resume();
   }
 
-  /** As the end of a process: no close frame. */
-  drop(): void {
-    this.#socket.terminate();
+  /** The browser has ended. */
+  end(): void {
+    this.#client.end();
   }
 
-  #receive(text: string): void {
+  receive(text: string): void {
     const parsed = command.safeParse(parseJson(text));
     if (!parsed.success) {
       this.send({ error: { code: -32_700, message: 'The message is no CDP command' } });

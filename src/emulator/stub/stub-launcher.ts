@@ -2,21 +2,11 @@ import { EmulatorError } from '../../errors.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
 import { StubBrowser } from './stub-browser.ts';
-import { StubDevTools } from './stub-devtools.ts';
 
 /** Starts browsers that are none, in no time. For tests of what is around a browser. */
 export class StubLauncher implements Launcher {
-  readonly #devtools: StubDevTools;
   readonly #alive = new Set<StubBrowser>();
   #isStopped = false;
-
-  private constructor(devtools: StubDevTools) {
-    this.#devtools = devtools;
-  }
-
-  static async start(): Promise<StubLauncher> {
-    return new StubLauncher(await StubDevTools.start());
-  }
 
   async launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser> {
     signal.throwIfAborted();
@@ -25,7 +15,7 @@ export class StubLauncher implements Launcher {
     this.#alive.add(browser);
     void browser.exited.then(() => this.#alive.delete(browser));
     return {
-      devtools: this.#devtools.add(browser),
+      reserve: () => browser.reserve(),
       exited: browser.exited,
       cut: () => browser.bytes,
       stop: async () => browser.end({ code: 0, signal: null }),
@@ -44,6 +34,5 @@ export class StubLauncher implements Launcher {
     if (this.#isStopped) return;
     this.#isStopped = true;
     for (const browser of this.#alive) browser.end({ code: 0, signal: null });
-    await this.#devtools.close();
   }
 }

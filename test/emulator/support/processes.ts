@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 
 /** Whether a process runs. One that has ended and waits for its parent (`Z`) does not. */
 export function isRunning(pid: number): boolean {
@@ -14,4 +15,20 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** TCP ports that a process listens on (Linux). */
+export async function listeningPorts(pid: number): Promise<number[]> {
+  const names = await readdir(`/proc/${pid}/fd`);
+  const held = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));
+  const inodes = new Set(held.flatMap((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []));
+  const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8')));
+  const LISTEN = '0A';
+  return tables.flatMap((table) =>
+    table
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === LISTEN && inodes.has(inode ?? ''))
+      .map(([, local]) => Number.parseInt(local?.split(':')[1] ?? '', 16)),
+  );
 }

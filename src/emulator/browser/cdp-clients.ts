@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { CdpPipe } from './cdp-pipe.ts';
+import { sessionInTail, withoutTail, withTail } from './session-tail.ts';
+
+/** A client's socket, as far as it is needed here. */
+export interface CdpClient {
+  /** One whole message, as UTF-8. */
+  send(message: Buffer | string): void;
+  /** The browser has ended: to be closed when all that was sent is out. */
+  end(): void;
+  /** Nothing is read from it until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+/** A place that the browser has for one client. */
+export interface CdpSeat {
+  /** The client is there. What it sends goes to `receive` of the answer. */
+  take(client: CdpClient): { receive(message: string): void };
+  /** The client has left, or never came. */
+  leave(): void;
+}
+
+interface Seat {
+  /** The client's browser-level session: what it takes for the socket's own. */
+  root: string;
+  /** The sessions below it. */
+  sessions: Set<string>;
+  client: CdpClient | undefined;
+}
+
+const attached = z.looseObject({ sessionId: z.string() });
+const attachEvent = z.looseObject({ params: z.looseObject({ sessionId: z.string() }) });
+const command = z.looseObject({ id: z.int(), method: z.string(), sessionId: z.string().optional() });
+
+const ATTACHED = Buffer.from('{"method":"Target.attachedToTarget"');
+const DETACHED = Buffer.from('{"method":"Target.detachedFromTarget"');
+
+/**
+ * Many clients on Chromium's one pipe. Each has a browser-level session of its own, which is what a socket of its own would
+ * be: its own settings, targets and contexts, gone when it leaves. Chromium has no port that others could come in by.
+ */
+export class CdpClients {
+  readonly #pipe: CdpPipe;
+  readonly #seats = new Set<Seat>();
+  /** Whose a session is. */
+  readonly #bySession = new Map<string, Seat>();
+  #isStalled = false;
+
+  constructor(pipe: CdpPipe) {
+    this.#pipe = pipe;
+    pipe.giveTo((message) => this.#deliver(message));
+    void pipe.closed.then(() => this.#end());
+  }
+
+  /** Resolves when the browser has a place for one more client; a browser that stands still never has. */
+  async reserve(): Promise<CdpSeat> {
+    const { sessionId } = attached.parse(await this.#pipe.send('Target.attachToBrowserTarget'));
+    const seat: Seat = { root: sessionId, sessions: new Set([sessionId]), client: undefined };
+    this.#seats.add(seat);
+    this.#bySession.set(sessionId, seat);
+    return {
+      take: (client) => {
+        seat.client = client;
+        if (this.#isStalled) client.pause();
+        return { receive: (message) => this.#receive(seat, message) };
+      },
+      leave: () => this.#leave(seat),
+    };
+  }
+
+  /** The browser stands still: nobody reads what clients send, pings included. */
+  stall(): void {
+    this.#isStalled = true;
+    for (const { client } of this.#seats) client?.pause();
+  }
+
+  resume(): void {
+    this.#isStalled = false;
+    for (const { client } of this.#seats) client?.resume();
+  }
+
+  #leave(seat: Seat): void {
+    if (!this.#seats.delete(seat)) return;
+    for (const sessionId of seat.sessions) this.#bySession.delete(sessionId);
+    // With it go its contexts and whatever else it held.
+    this.#pipe.send('Target.detachFromTarget', { sessionId: seat.root }).catch(() => undefined);
+  }
+
+  #end(): void {
+    const seats = [...this.#seats];
+    this.#seats.clear();
+    this.#bySession.clear();
+    for (const { client } of seats) client?.end();
+  }
+
+  /** From Chromium. */
+  #deliver(message: Buffer): boolean {
+    const sessionId = sessionInTail(message);
+    const seat = sessionId === undefined ? undefined : this.#bySession.get(sessionId);
+    if (sessionId === undefined || !seat) return false;
+    if (startsWith(message, ATTACHED)) this.#add(seat, childOf(message));
+    else if (startsWith(message, DETACHED)) this.#forget(seat, childOf(message));
+    seat.client?.send(sessionId === seat.root ? withoutTail(message, sessionId) : message);
+    return true;
+  }
+
+  #add(seat: Seat, sessionId: string): void {
+    seat.sessions.add(sessionId);
+    this.#bySession.set(sessionId, seat);
+  }
+
+  #forget(seat: Seat, sessionId: string): void {
+    seat.sessions.delete(sessionId);
+    this.#bySession.delete(sessionId);
+  }
+
+  /** From a client. */
+  #receive(seat: Seat, message: string): void {
+    const inTail = sessionInTail(message);
+    if (inTail !== undefined && isOpenTo(seat, inTail)) {
+      this.#pipe.write(message);
+      return;
+    }
+    const parsed = command.safeParse(parseJson(message));
+    if (!parsed.success) {
+      seat.client?.send(JSON.stringify({ error: { code: -32_600, message: 'The message is no CDP command' } }));
+      return;
+    }
+    const { id, sessionId } = parsed.data;
+    if (sessionId === undefined) this.#pipe.write(withTail(message, seat.root));
+    else if (isOpenTo(seat, sessionId)) this.#pipe.write(JSON.stringify(parsed.data));
+    else {
+      const error = { code: -32_001, message: 'Session with given id not found.' };
+      seat.client?.send(JSON.stringify({ id, error, sessionId }));
+    }
+  }
+}
+
+/** Another client's session is as unknown to it as one that never was; so is its root, which it does not know of. */
+function isOpenTo(seat: Seat, sessionId: string): boolean {
+  return seat.sessions.has(sessionId) && sessionId !== seat.root;
+}
+
+function startsWith(message: Buffer, start: Buffer): boolean {
+  return message.length > start.length && message.compare(start, 0, start.length, 0, start.length) === 0;
+}
+
+function childOf(event: Buffer): string {
+  return attachEvent.parse(JSON.parse(event.toString())).params.sessionId;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

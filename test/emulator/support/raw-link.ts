@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+
+// biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+type Message = any;
+
+/** A CDP client with nothing of its own: what is sent and what comes. */
+export class RawLink {
+  /** What came and was no answer to `send`. */
+  readonly events: Message[] = [];
+  readonly #socket: WebSocket;
+  readonly #asked = new Map<number, { resolve: (result: Message) => void; reject: (error: Error) => void }>();
+  #lastId = 1_000_000;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data) => this.#receive(JSON.parse(String(data))));
+  }
+
+  static async open(cdpUrl: string): Promise<RawLink> {
+    const socket = new WebSocket(cdpUrl);
+    await once(socket, 'open');
+    return new RawLink(socket);
+  }
+
+  send(method: string, params: object = {}, sessionId?: string): Promise<Message> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      this.write(JSON.stringify({ id, method, params, sessionId }));
+    });
+  }
+
+  write(text: string): void {
+    this.#socket.send(text);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #receive(message: Message): void {
+    const asked = this.#asked.get(message.id);
+    if (!asked) {
+      this.events.push(message);
+      return;
+    }
+    this.#asked.delete(message.id);
+    if (message.error) asked.reject(new Error(message.error.message));
+    else asked.resolve(message.result);
+  }
+}
