@@ -7,14 +7,15 @@ import { defineConfig } from '@playwright/test';
 export default defineConfig({
   outputDir: 'test-results',
   forbidOnly: !!process.env.CI,
-  workers: 2,
+  // On two cores: one of three mostly waits, for a browser, a time limit or the end of a process.
+  workers: 3,
   // Bounds on waits, not claims about speed: the machines that run this are shared and small.
   expect: { timeout: 15_000 },
   reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }]],
   projects: [
     { name: 'unit', testDir: 'test/unit', fullyParallel: true },
     { name: 'emulator', testDir: 'test/emulator', timeout: 60_000 },
-    { name: 'cdp', testDir: 'test/cdp', timeout: 60_000 },
+    { name: 'cdp', testDir: 'test/cdp', timeout: 60_000, fullyParallel: true },
     // The long ones, and as many random runs as it takes to believe them, are in `npm run test:faults`.
     {
       name: 'faults',
@@ -23,6 +24,6 @@ export default defineConfig({
       fullyParallel: true,
       ...(process.env.CHAOS_RUNS ? {} : { grepInvert: /@slow/ }),
     },
-    { name: 'e2e', testDir: 'test/e2e', timeout: 180_000 },
+    { name: 'e2e', testDir: 'test/e2e', timeout: 180_000, fullyParallel: true },
   ],
 });

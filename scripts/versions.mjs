@@ -99,7 +99,13 @@ function run({ playwright: folder, node = process.execPath }) {
   const args = [cli, 'test', '--project=e2e', '-g', TESTS, '--reporter=list,json', ...SPECS];
   spawnSync(process.execPath, args, {
     stdio: 'inherit',
-    env: { ...process.env, ...fullChromium, TEST_PLAYWRIGHT: folder, TEST_NODE: node, PLAYWRIGHT_JSON_OUTPUT_NAME: results },
+    env: {
+      ...process.env,
+      ...fullChromium,
+      TEST_PLAYWRIGHT: folder,
+      TEST_NODE: node,
+      PLAYWRIGHT_JSON_OUTPUT_NAME: results,
+    },
   });
   const { stats } = JSON.parse(readFileSync(results, 'utf8'));
   const failed = stats.unexpected + stats.flaky;

@@ -3,6 +3,7 @@ import { killGroup } from '../emulator/browser/kill-group.ts';
 import { describeChromiums, type Emulator, startEmulator } from '../emulator/index.ts';
 import { decimal } from './decimal.ts';
 import { integer } from './integer.ts';
+import { gone, npxParent } from './npx-parent.ts';
 
 interface EmulatorFlags {
   host?: string;
@@ -37,7 +38,7 @@ stealth and privacy types, profiles and extensions (--chromium, POOLWRIGHT_CHROM
 else the system's. Full Chromium that is named alone is for all sessions.
 --rtt, --start-delay, --start-jitter and --error-rate make it as slow and as moody as a service far away. Other faults
 are put in while it runs: POST /__emulator/faults (see the README).
-Ctrl-C stops it and every browser; a second one kills them.`;
+Ctrl-C stops it and every browser; a second one kills them. Started by npx, it stops when npx is gone.`;
 
 /** `poolwright emulator`: the hosted-browser service on this machine. */
 export function addEmulatorCommand(program: Command): void {
@@ -91,7 +92,8 @@ async function runEmulator({
     onLog: verbose ? (line) => process.stderr.write(`${line}\n`) : undefined,
   });
   // Before anybody is told that it runs: who knows may end it.
-  const asked = stopSignal();
+  const npx = await npxParent();
+  const asked = Promise.race([stopSignal(), ...(npx === undefined ? [] : [gone(npx)])]);
   // A key from the environment may be the real service's: it is not repeated.
   const shownKey = fromEnvironment === undefined ? emulator.apiKey : null;
   process.stdout.write(json ? jsonLine(emulator, shownKey) : instructions(emulator, shownKey));

@@ -60,17 +60,22 @@ test('nothing is said in the console', async ({ connectThrough, pages }) => {
   await expect.poll(() => said).toEqual(['log: last']);
 });
 
-test('a page that comes out of the cache all the same is loaded at once', async ({ connectThrough, pages }) => {
-  const { browser } = await connectThrough();
-  const page = await (await browser.newContext()).newPage();
-  await page.goto(`${pages}/forbids/a`);
-  await page.evaluate('window.kept = true');
-  await page.goto(`${pages}/forbids/b`);
-  await page.goBack({ timeout: 10_000 });
-  expect(await page.title()).toBe('/forbids/a');
-  expect(await page.evaluate('window.kept')).toBe(true);
-  await page.goForward({ timeout: 10_000 });
-  expect(await page.title()).toBe('/forbids/b');
-  await page.goto(`${pages}/c`);
-  expect(await page.title()).toBe('/c');
+// The headless shell keeps no pages.
+test.describe('on full Chromium', () => {
+  test.use({ onFullChromium: true });
+
+  test('a page that comes out of the cache all the same is loaded at once', async ({ connectThrough, pages }) => {
+    const { browser } = await connectThrough();
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(`${pages}/forbids/a`);
+    await page.evaluate('window.kept = true');
+    await page.goto(`${pages}/forbids/b`);
+    await page.goBack({ timeout: 10_000 });
+    expect(await page.title()).toBe('/forbids/a');
+    expect(await page.evaluate('window.kept')).toBe(true);
+    await page.goForward({ timeout: 10_000 });
+    expect(await page.title()).toBe('/forbids/b');
+    await page.goto(`${pages}/c`);
+    expect(await page.title()).toBe('/c');
+  });
 });

@@ -54,8 +54,8 @@ export class BrowserLauncher implements Launcher {
     const { path: executable } = chromium;
     const plainUserAgent =
       spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(executable), signal);
-    const egress = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
     const profileFolder = await profiles.add();
+    let egress: EgressProxy | undefined;
     let packing: Promise<string[]> | undefined;
     let disk: BrowserDisk | undefined;
     let child: BrowserProcess | undefined;
@@ -63,7 +63,7 @@ export class BrowserLauncher implements Launcher {
     let stopping: Promise<void> | undefined;
     const stop = () => {
       stopping ??= (async () => {
-        await egress.close();
+        await egress?.close();
         await packing?.catch(() => undefined); // it writes into the folder
         await child?.stop(luggage?.isKept);
         if (isReady) await luggage?.unpack(profileFolder);
@@ -73,11 +73,13 @@ export class BrowserLauncher implements Launcher {
       return stopping;
     };
     try {
+      const proxy = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
+      egress = proxy;
       packing = luggage?.pack(profileFolder, signal);
       const extensions = (await packing) ?? [];
       if (extensions.length > 0) requireFull(chromium);
       const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
-      const context = { profileFolder, proxyPort: egress.port, plainUserAgent, extra };
+      const context = { profileFolder, proxyPort: proxy.port, plainUserAgent, extra };
       disk = await this.#makeDisk({ profileFolder, executable, extraArguments });
       const command = { file: executable, args: chromiumArguments(spec, context), env: chromiumEnvironment(spec) };
       child = this.#spawn(disk.wrap(command));
@@ -95,7 +97,7 @@ export class BrowserLauncher implements Launcher {
       return {
         reserve: () => clients.reserve(),
         exited,
-        cut: () => egress.cut(),
+        cut: () => proxy.cut(),
         stop,
         crash: () => ifAlive(killGroup),
         stall: () =>

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -49,7 +49,7 @@ export async function makeConsumer(
   for (const file of await packed) {
     const target = join(folder, 'node_modules', manifest.name, file);
     await mkdir(dirname(target), { recursive: true });
-    await cp(join(root, file), target);
+    await link(join(root, file), target); // nobody writes to them, and they are 6 MB
   }
   const playwright = resolve(root, PLAYWRIGHTS[version]);
   await mkdir(join(folder, 'node_modules', '@playwright'), { recursive: true });

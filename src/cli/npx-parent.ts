@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** How often it is looked whether npx is still there, in ms. */
+const LOOK_EVERY_MS = 500;
+/** Bound on asking the system for a process, in ms. */
+const ASK_MS = 5_000;
+const NPX = /\bnpm exec\b|\bnpx\b/;
+
+/**
+ * The ID of the npx that started this process; undefined where none did. npx passes no `SIGTERM` on, so that who ends it has to be
+ * noticed. The variable alone proves nothing: whatever npx starts hands it on to its own children. Between npx and this
+ * process there may be one shell. Windows has neither these signals nor `ps`.
+ */
+export async function npxParent(): Promise<number | undefined> {
+  if (process.env.npm_command !== 'exec' || process.platform === 'win32') return undefined;
+  const parent = await lookUp(process.ppid);
+  if (!parent || NPX.test(parent.command)) return parent?.pid;
+  const grandparent = await lookUp(parent.parentPid);
+  return grandparent && NPX.test(grandparent.command) ? grandparent.pid : undefined;
+}
+
+/** Resolves when the process is gone. Keeps nobody alive. */
+export function gone(pid: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (isThere(pid)) return;
+      clearInterval(timer);
+      resolve();
+    }, LOOK_EVERY_MS).unref();
+  });
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function lookUp(pid: number) {
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'ppid=', '-o', 'args=', '-p', String(pid)], {
+      timeout: ASK_MS,
+    });
+    const [, parentPid, command = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout) ?? [];
+    return parentPid === undefined ? undefined : { pid, parentPid: Number(parentPid), command };
+  } catch {
+    return undefined;
+  }
+}
