@@ -7,7 +7,7 @@ test('all is well: every check says so, and nothing is left', async ({ service }
   const { code, stdout, stderr } = await poolwright(['doctor', '--workers', '2'], env);
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
   for (const line of [
-    /^ok +Chromium: \S+ \(for the emulator\)$/m,
+    /^ok +Chromium of the emulator: \/\S+ \((headless shell|full Chromium), .*\): for /m,
     /^ok +variables: POOLWRIGHT_BASE_URL is http:\/\/127\.0\.0\.1:\d+, POOLWRIGHT_API_KEY is set$/m,
     /^ok +service and key: answers, and takes the key \(\d+ ms\)$/m,
     /^ok +balance: \d+ cents$/m,

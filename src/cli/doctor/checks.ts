@@ -19,11 +19,8 @@ const TIMEOUT_MS = 15_000;
 /** The emulator's browser; without it only runs on the emulator fail. */
 export async function chromium(): Promise<Finding> {
   return await finding(
-    'Chromium',
-    async () => {
-      const lines = describeChromiums(await findChromiums());
-      return `for the emulator: ${lines.join('; ')}`;
-    },
+    'Chromium of the emulator',
+    async () => describeChromiums(await findChromiums()).join('; '),
     'warning',
   );
 }
