@@ -69,6 +69,11 @@ export class Recorder {
     record.before = { link, bytes: link.observedBytes() ?? 0, commands: link.commands(), inUse };
   }
 
+  /** Whether one of the fixtures around this test, or around the hook that has its `testInfo`, has begun it. */
+  isRunning(testInfo: TestInfo): boolean {
+    return (this.records.get(testInfo)?.depth ?? 0) > 0;
+  }
+
   /** Timeout of the running test in ms (0: none); null between tests. */
   get testTimeout(): number | null {
     return this.current?.testInfo.timeout ?? null;

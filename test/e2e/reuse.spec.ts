@@ -47,3 +47,30 @@ test("reuse: 'test' and a context that a test has left open: the next test share
   const sessions = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
   expect(new Set(sessions).size).toBe(1);
 });
+
+test("reuse: 'test' and contexts opened at once: one browser each test, and none left", async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(`{ reuse: 'test' }`),
+    'tests/a.spec.ts': suite(`
+      for (const n of [1, 2, 3, 4]) test('test ' + n, async ({ browser }) => {
+        const contexts = await Promise.all([1, 2, 3].map(() => browser.newContext()));
+        await Promise.all(contexts.map(async (context) => (await context.newPage()).goto('/')));
+        for (const context of contexts) await context.close();
+      });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+  const served = sessions.map(({ tests }: { tests: unknown[] }) => tests.length);
+  // The one fetched ahead of a fifth test that never came served none.
+  expect(served.filter((tests: number) => tests > 0)).toEqual([1, 1, 1, 1]);
+  expect(sessions.length).toBeLessThanOrEqual(5);
+  // While the run went on none was forgotten: each ended when its test was over, not with the worker.
+  expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).not.toContain('worker-died');
+  expect(await service.running()).toEqual([]);
+});
