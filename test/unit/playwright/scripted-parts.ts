@@ -1,5 +1,6 @@
 import type { LeasedBrowser } from '../../../src/broker/protocol.ts';
 import { LeaseError } from '../../../src/errors.ts';
+import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 import type { BrowserLink } from '../../../src/playwright/browser-link.ts';
 import type { HostedBrowserOptions, WorkerBroker } from '../../../src/playwright/hosted-browser.ts';
 import type { Loss } from '../../../src/playwright/loss.ts';
@@ -15,6 +16,8 @@ export interface Session {
   shortSince: number | null;
   /** Stopped: it answers nothing, and nobody has noticed. */
   hung: boolean;
+  /** What it said when it was asked for a sign of life. */
+  answered: boolean;
   link: ScriptedLink | null;
   returned: string[];
   /** Tests that opened a context on it, and how many are open. */
@@ -52,7 +55,10 @@ export class ScriptedParts {
   lineClosed = false;
 
   /** @param slow answers come when the test lets them, not at once */
-  constructor(private readonly slow: boolean) {}
+  constructor(
+    private readonly reuse: LeasePlan['reuse'],
+    private readonly slow: boolean,
+  ) {}
 
   readonly broker: WorkerBroker = {
     lease: ({ ahead = false }) =>
@@ -61,6 +67,10 @@ export class ScriptedParts {
         this.asks.push({ ahead, resolve, reject });
       }),
     cancelAhead: () => {
+      this.expect(
+        this.closing || this.asks.some(({ ahead }) => !ahead),
+        'a request ahead is taken back before the one in its place is made',
+      );
       const cancelled = this.take(this.asks, ({ ahead }) => ahead);
       return this.answer(() => {
         for (const ask of cancelled) ask.reject(new LeaseError('ABORTED', 'taken back'));
@@ -75,10 +85,16 @@ export class ScriptedParts {
         session.open === 0 || session.lostIn !== null || session.hung || this.closing,
         `${sessionId} is given back (${condition}) in use`,
       );
+      // Slowly, it may be lost while it is said goodbye to.
+      const isLost = session.lostIn !== null && !this.slow;
+      this.expect(condition !== 'healthy' || !isLost, `${sessionId} is given back healthy, and was lost`);
+      const goesOn = condition === 'healthy' && (this.reuse === 'run' || unused === true);
       this.expect(
-        condition !== 'healthy' || session.lostIn === null,
-        `${sessionId} is given back healthy, and was lost`,
+        !goesOn || !session.link || session.answered,
+        `${sessionId} goes on to others without a sign of life`,
       );
+      const isShort = unused && !this.slow && before(session.shortSince, this.epoch);
+      this.expect(!goesOn || !session.link || !isShort, `${sessionId} goes on to others and is about to end`);
       session.returned.push(condition);
       session.link?.lose(false);
       return this.answer(() => undefined);
@@ -101,8 +117,12 @@ export class ScriptedParts {
 
   /** The broker grants the oldest or newest request. */
   grant(newest: boolean, short: boolean): void {
-    const ask = newest ? this.asks.pop() : this.asks.shift();
-    if (!ask) return;
+    const ask = this.asks.at(newest ? -1 : 0);
+    if (ask) this.grantTo(ask, short);
+  }
+
+  private grantTo(ask: Ask, short: boolean): void {
+    this.take(this.asks, (each) => each === ask);
     const n = this.sessions.length + 1;
     const session: Session = {
       lease: { sessionId: `ses_${n}`, leaseId: null, lifetimeMs: HOUR_MS, expiresAt: inMs(HOUR_MS) } as LeasedBrowser,
@@ -110,6 +130,7 @@ export class ScriptedParts {
       lostIn: null,
       shortSince: null,
       hung: false,
+      answered: false,
       link: null,
       returned: [],
       users: new Set(),
@@ -120,6 +141,15 @@ export class ScriptedParts {
     ask.resolve(session.lease);
   }
 
+  /** Grants what is asked for and opens its link; with `ahead`, also what is asked for ahead. */
+  async serve(ahead: boolean): Promise<void> {
+    const due = (what: { ahead: boolean }) => ahead || !what.ahead;
+    for (const ask of this.asks.filter(due)) this.grantTo(ask, false);
+    await this.settle();
+    for (const opening of this.openings.filter(({ session }) => due(session))) this.finish(opening, 'up');
+    await this.settle();
+  }
+
   /** The broker refuses one. */
   refuse(newest: boolean): void {
     (newest ? this.asks.pop() : this.asks.shift())?.reject(new LeaseError('ACQUIRE_TIMEOUT', 'no browser'));
@@ -127,8 +157,12 @@ export class ScriptedParts {
 
   /** A link that is being opened is up, or fails. */
   open(newest: boolean, outcome: 'up' | 'unreachable' | 'broken'): void {
-    const opening = newest ? this.openings.pop() : this.openings.shift();
-    if (!opening) return;
+    const opening = this.openings.at(newest ? -1 : 0);
+    if (opening) this.finish(opening, outcome);
+  }
+
+  private finish(opening: Opening, outcome: 'up' | 'unreachable' | 'broken'): void {
+    this.take(this.openings, (each) => each === opening);
     const { session, resolve, reject, onSilent } = opening;
     if (outcome === 'unreachable') reject(new LeaseError('CONNECT_FAILED', 'refused'));
     else if (outcome === 'broken') reject(new Error('broken'));
@@ -164,7 +198,11 @@ export class ScriptedParts {
     const link = {
       lease: session.lease,
       lost: () => loss,
-      answers: () => this.answer(() => !session.hung && loss === null),
+      answers: () =>
+        this.answer(() => {
+          session.answered = !session.hung && loss === null;
+          return session.answered;
+        }),
       close: () => this.answer(() => undefined),
       lose: (silent: boolean) => {
         if (loss) return;
@@ -190,6 +228,11 @@ export class ScriptedParts {
     for (const each of taken) from.splice(from.indexOf(each), 1);
     return taken;
   }
+}
+
+/** Whether it was so in an earlier epoch. */
+export function before(since: number | null, epoch: number): boolean {
+  return since !== null && since < epoch;
 }
 
 function inMs(ms: number): string {
