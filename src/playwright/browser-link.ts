@@ -10,7 +10,7 @@ import { assertPersistent, withoutEmulation } from './context-options.ts';
 import type { Loss } from './loss.ts';
 import type { RecordedLink } from './recorder.ts';
 import { noteUnreachedServers } from './unreached-servers.ts';
-import { watch } from './watchdog.ts';
+import { type Watchdog, watch } from './watchdog.ts';
 
 /** Playwright's connection to one leased browser. */
 export interface BrowserLink extends RecordedLink {
@@ -25,7 +25,7 @@ export interface BrowserLink extends RecordedLink {
    * @throws OptionsError
    */
   newContext(options?: BrowserContextOptions, use?: Readonly<Record<string, unknown>>): Promise<BrowserContext>;
-  /** Whether the browser answers within `ms`. */
+  /** Whether the browser answers; it may be silent for `ms`, see {@link Watchdog}. */
   answers(ms: number): Promise<boolean>;
   /** Drops the connection; the browser itself goes on. */
   close(): Promise<void>;
@@ -71,7 +71,7 @@ export async function openLink(
     return context;
   };
   let loss: Loss | null = null;
-  const watchdog = watch(browser, (seconds) => {
+  const watchdog = watch(connection, (seconds) => {
     loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
     cut();
     options.onSilent();
