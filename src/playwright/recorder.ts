@@ -14,7 +14,7 @@ export interface RecordedLink {
   bridgedBytes(): number;
   /** Commands that Playwright has sent since then. */
   commands(): number;
-  /** Null while the link is up and the browser answers. */
+  /** Null while the link is up and the browser answers, and after it was let go. */
   lost(): Loss | null;
 }
 

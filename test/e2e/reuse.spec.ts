@@ -74,3 +74,22 @@ test("reuse: 'test' and contexts opened at once: one browser each test, and none
   expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).not.toContain('worker-died');
   expect(await service.running()).toEqual([]);
 });
+
+test("reuse: 'test' and a `beforeAll` that uses a browser: letting go of that one is no loss", async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(`{ reuse: 'test' }`),
+    'tests/a.spec.ts': suite(`
+      test.beforeAll(async ({ browser }) => { await (await browser.newContext()).close(); });
+      test('fails by itself', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(1);
+  const [failed] = await reportedTests(consumer);
+  expect(run.output).not.toContain('hosted browser was lost');
+  expect(hostedAttachments(failed?.results[0])).toMatchObject([{ infrastructureFailure: null }]);
+});
