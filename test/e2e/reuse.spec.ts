@@ -1,5 +1,6 @@
 import { expect, test } from './harness/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-playwright.ts';
+import { startService } from './harness/service.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
 /** Three tests, the second of which fails, so that Playwright replaces the worker. */
@@ -92,4 +93,32 @@ test("reuse: 'test' and a `beforeAll` that uses a browser: letting go of that on
   const [failed] = await reportedTests(consumer);
   expect(run.output).not.toContain('hosted browser was lost');
   expect(hostedAttachments(failed?.results[0])).toMatchObject([{ infrastructureFailure: null }]);
+});
+
+test("reuse: 'test' at the limit: what is fetched ahead waits for its turn, fails nothing, and is not made for nobody", async ({
+  newConsumer,
+  site,
+}) => {
+  const service = await startService({ concurrentBrowsers: 1 });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(`{ reuse: 'test', acquireTimeout: 5000 }`),
+      'tests/a.spec.ts': suite(`
+        for (const ms of [6000, 1, 0]) test('takes ' + ms, async ({ page }) => {
+          await page.goto('/');
+          await new Promise((resolve) => setTimeout(resolve, ms));
+        });`),
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    expect(record.leaseFailures).toEqual([]);
+    expect(record.sessions.map(({ tests }: { tests: unknown[] }) => tests.length)).toEqual([1, 1, 1]);
+    expect(record.sessions.map(({ endReason }: { endReason: string }) => endReason)).not.toContain('worker-died');
+    expect(await service.allSessions()).toBe(3);
+    expect(await service.running()).toEqual([]);
+  } finally {
+    await service.stop();
+  }
 });
