@@ -14,6 +14,9 @@ const LINKS = [
   { megabits: 1, bytes: 2_500_000 },
 ];
 
+// They wait more than they work.
+test.describe.configure({ mode: 'parallel' });
+
 for (const { megabits, bytes } of LINKS) {
   test(`an answer of ${bytes / 1e6} MB over ${megabits} Mbit/s: the browser is not given up`, async ({ start }) => {
     test.setTimeout(120_000);
