@@ -88,6 +88,9 @@ export class ScriptedParts {
       // Slowly, it may be lost while it is said goodbye to.
       const isLost = session.lostIn !== null && !this.slow;
       this.expect(condition !== 'healthy' || !isLost, `${sessionId} is given back healthy, and was lost`);
+      const isWasted = session.users.size === 0 && session.link && session.shortSince === null && !session.hung;
+      const isGivenUp = condition === 'lost' || this.closing;
+      this.expect(isGivenUp || !isWasted, `${sessionId} is given back, and no test has used it`);
       const goesOn = condition === 'healthy' && (this.reuse === 'run' || unused === true);
       this.expect(
         !goesOn || !session.link || session.answered,
