@@ -93,6 +93,21 @@ export function claim(held: HeldBrowser, holder: Holder, place: Place, waitedMs:
   record.waitMs = waitedMs;
 }
 
+/** Whether no worker has used it. */
+export function isFresh(held: HeldBrowser): boolean {
+  return held.record.workersServed === 0;
+}
+
+/** A worker that leased it ahead lets go of it before any test used it: as if it had never been lent. */
+export function takeBackUnused(held: HeldBrowser): void {
+  const { record } = held;
+  if (record.testsServed > 0) return;
+  record.workersServed -= 1;
+  if (record.workersServed > 0) return;
+  record.lentAt = null;
+  record.waitMs = 0;
+}
+
 /** Whether the service will let it live that long. */
 export function lasts(held: HeldBrowser, ms: number): boolean {
   return held.lease.expiresAt.getTime() - Date.now() >= ms;

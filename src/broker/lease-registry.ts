@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LeaseError, ServiceError } from '../errors.ts';
 import { planKey } from '../options/lease-plan.ts';
 import type { ServiceClient } from '../service/index.ts';
+import { AheadRequests } from './ahead-requests.ts';
 import { BrowserEnder } from './browser-ender.ts';
 import { BrowserFetcher } from './browser-fetcher.ts';
 import { CapacityGate } from './capacity-gate.ts';
 import type { BrokerConfig } from './config.ts';
-import { asMessage, type HeldBrowser, type Holder } from './held-browser.ts';
+import { asMessage, type HeldBrowser, type Holder, isFresh, takeBackUnused } from './held-browser.ts';
 import type { Ledger } from './ledger.ts';
 import type { Log } from './log.ts';
 import { stopLostCreates } from './lost-creates.ts';
@@ -58,6 +59,7 @@ export class LeaseRegistry {
   private readonly fetcher: BrowserFetcher;
   private readonly ender: BrowserEnder;
   private readonly notices: WaitNotices;
+  private readonly ahead = new AheadRequests();
   private readonly beat: NodeJS.Timeout;
   /** Fires when no browser is lent any more: the run ends, or nothing will come. */
   private readonly closing = new AbortController();
@@ -129,7 +131,24 @@ export class LeaseRegistry {
 
   /** The browser for a worker: an idle one of the same plan, or the next one that comes. */
   async lease(params: LeaseParams, holder: Holder, holderGone: AbortSignal): Promise<LeasedBrowser> {
-    const { plan, project, parallelIndex: slot, needMs } = params;
+    const ahead = params.ahead ? this.ahead.begin(holder) : null;
+    try {
+      return await this.leaseUntil(params, holder, ahead ? AbortSignal.any([holderGone, ahead.signal]) : holderGone);
+    } catch (error) {
+      if (!ahead && !holderGone.aborted) this.failed(error);
+      throw error;
+    } finally {
+      ahead?.done();
+    }
+  }
+
+  /** Ends this worker's requests for browsers that it does not need yet; one that has its browser is over already. */
+  cancelAhead(holder: Holder): void {
+    this.ahead.cancel(holder);
+  }
+
+  private async leaseUntil(params: LeaseParams, holder: Holder, given: AbortSignal): Promise<LeasedBrowser> {
+    const { plan, project, parallelIndex: slot, needMs, ahead = false } = params;
     const place = { project, slot };
     const supply = this.supplyOf(plan);
     const clock = new RequestClock({
@@ -138,17 +157,13 @@ export class LeaseRegistry {
       ends: this.closing.signal,
       waitsFor: () => supply.waitsFor,
       explain: (signal) => supply.explain(signal),
-      late: (late) => this.notices.add(late),
+      late: (late) => ahead || this.notices.add(late),
     });
-    const signal = AbortSignal.any([clock.signal, holderGone]);
     try {
-      const asked = { holder, place, needMs, takesUsed: plan.reuse === 'run' };
-      const held = await supply.take(asked, signal);
+      const asked = { holder, place, needMs, takesUsed: plan.reuse === 'run', ahead };
+      const held = await supply.take(asked, AbortSignal.any([clock.signal, given]));
       this.renote(held);
       return asMessage(held);
-    } catch (error) {
-      if (!holderGone.aborted) this.failed(error);
-      throw error;
     } finally {
       clock.stop();
     }
@@ -158,12 +173,13 @@ export class LeaseRegistry {
    * A worker lets go of its browser; a healthy one goes to the next worker. One that saves its profile when it ends is
    * ended, and waited for: the project that comes next may count on it.
    */
-  async giveBack({ sessionId, condition, toBeReplaced }: GiveBackParams, holder: Holder): Promise<void> {
+  async giveBack({ sessionId, condition, toBeReplaced, unused }: GiveBackParams, holder: Holder): Promise<void> {
     const held = this.browsers.get(sessionId);
     if (held?.state !== 'claimed' || held.holder !== holder) return;
     if (condition === 'unreachable') return this.end(held, 'connect-failed');
     if (condition !== 'healthy') return this.end(held, condition);
-    const goesOn = held.plan.reuse === 'run' && !this.closing.signal.aborted;
+    if (unused) takeBackUnused(held);
+    const goesOn = (held.plan.reuse === 'run' || isFresh(held)) && !this.closing.signal.aborted;
     if (goesOn && (toBeReplaced || !savesProfile(held))) return this.supplyOf(held.plan).offer(held, toBeReplaced);
     this.end(held, 'finished');
     if (savesProfile(held)) await Promise.race([held.ended, delay(SAVED_MS, undefined, { ref: false })]);

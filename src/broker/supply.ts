@@ -1,5 +1,5 @@
 import { LeaseError } from '../errors.ts';
-import { claim, type HeldBrowser, type Holder, lasts, type Place } from './held-browser.ts';
+import { claim, type HeldBrowser, type Holder, isFresh, lasts, type Place } from './held-browser.ts';
 
 /** A browser on its way from the service. */
 export interface Fetch {
@@ -23,6 +23,8 @@ export interface Waiter {
   readonly needMs: number;
   /** Whether it takes one that another worker has used. */
   readonly takesUsed: boolean;
+  /** Whether it only will need one: who needs one now comes first. */
+  readonly ahead: boolean;
   readonly since: number;
   resolve(held: HeldBrowser): void;
   reject(error: unknown): void;
@@ -225,8 +227,4 @@ export class SurplusFetch extends LeaseError {
 function suits(held: HeldBrowser, waiter: Waiter): boolean {
   // One that just came is as long-lived as they get.
   return isFresh(held) || (waiter.takesUsed && lasts(held, waiter.needMs));
-}
-
-function isFresh(held: HeldBrowser): boolean {
-  return held.record.workersServed === 0;
 }
