@@ -1,7 +1,9 @@
 import { OptionsError, ServiceError } from '../errors.ts';
 import { acquireBrowser, type Waiting } from '../lease/acquire.ts';
+import type { BrowserService } from '../lease/browser-service.ts';
+import type { Clock } from '../lease/clock.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
-import { isAmbiguous, type ServiceClient } from '../service/index.ts';
+import { isAmbiguous } from '../service/index.ts';
 import type { CapacityGate } from './capacity-gate.ts';
 import { type HeldBrowser, heldBrowser, type Place } from './held-browser.ts';
 import type { Ledger } from './ledger.ts';
@@ -12,7 +14,7 @@ import { type Fetch, SurplusFetch } from './supply.ts';
 
 /** What fetching needs of its broker. */
 export interface FetcherOptions {
-  client: ServiceClient;
+  client: BrowserService;
   run: RunIdentity;
   gate: CapacityGate;
   pools: PoolDirectory;
@@ -26,23 +28,28 @@ export interface FetcherOptions {
   onFailed(error: unknown): void;
   /** What the service said last instead of giving a browser, if that was lately. */
   trouble(): string | null;
+  clock: Clock;
 }
 
 /** Gets browsers from the service, one request at a time each, and writes them into the ledger before it asks. */
 export class BrowserFetcher {
+  /** Requests with a create whose outcome was not known: there may be one more session with their note. */
+  readonly doubtful = new Set<string>();
+
   private requests = 0;
   private readonly underway = new Set<Promise<HeldBrowser>>();
 
   constructor(private readonly options: FetcherOptions) {}
 
-  /** Begins to fetch one. */
-  fetch(plan: LeasePlan, place: Place): Fetch {
+  /** Begins to fetch one. @param yields whether no worker waits for it now */
+  fetch(plan: LeasePlan, place: Place, yields: () => boolean): Fetch {
     const givenUp = new AbortController();
     const signal = AbortSignal.any([givenUp.signal, this.options.ends]);
     let waiting: Waiting = 'answer';
-    const browser = this.run(plan, place, signal, (what) => {
+    const onWait = (what: Waiting) => {
       waiting = what;
-    });
+    };
+    const browser = this.run(plan, place, { signal, yields, onWait });
     this.underway.add(browser);
     const done = () => this.underway.delete(browser);
     browser.then(done, done);
@@ -69,15 +76,10 @@ export class BrowserFetcher {
     await Promise.allSettled(this.underway);
   }
 
-  private async run(
-    plan: LeasePlan,
-    place: Place,
-    signal: AbortSignal,
-    onWait: (what: Waiting) => void,
-  ): Promise<HeldBrowser> {
-    const { client, run, gate, pools, ledger, log, onFetched, onFailed } = this.options;
+  private async run(plan: LeasePlan, place: Place, { signal, yields, onWait }: FetchRun): Promise<HeldBrowser> {
+    const { client, run, gate, pools, ledger, log, onFetched, onFailed, clock } = this.options;
     const request = `${run.mark}-${++this.requests}`;
-    const askedAt = new Date();
+    const askedAt = new Date(clock.now());
     try {
       const pool = plan.pool === null ? null : await pools.resolve(plan.pool);
       ledger.asked(request, pool?.id ?? null);
@@ -87,7 +89,9 @@ export class BrowserFetcher {
         note: noteFor(run, place, request, plan),
         signal,
         onWait,
-        capacity: { enter: () => gate.enter(signal), wait: () => gate.wait(signal) },
+        onDoubt: () => this.doubtful.add(request),
+        withinLimit: (send, onParked) => gate.ask(send, { signal, yields, onParked }),
+        clock,
       });
       ledger.got(request, lease);
       log.info(`session ${lease.sessionId} from ${lease.source} for slot ${place.slot}`);
@@ -96,7 +100,8 @@ export class BrowserFetcher {
       return held;
     } catch (error) {
       // One that may have had its effect stays in the ledger until the session list says otherwise.
-      if (!mayHaveLeftOne(error)) ledger.settled(request);
+      if (!this.doubtful.has(request) && !mayHaveLeftOne(error)) ledger.settled(request);
+      log.info(`no browser for slot ${place.slot}: ${error instanceof Error ? error.message : String(error)}`);
       onFailed(error);
       throw error;
     }
@@ -116,6 +121,13 @@ export class BrowserFetcher {
     const error = pool.lastError ? `, its last error: "${pool.lastError}"` : '';
     return `pool ${pool.name} (${pool.id}) has no browser ready: it is ${pool.status}, size ${pool.size}, ${pool.ready} ready, ${pool.starting} starting, ${pool.leased} leased${error}`;
   }
+}
+
+/** One fetch: until when, before whom, and who is told what it waits for. */
+interface FetchRun {
+  signal: AbortSignal;
+  yields(): boolean;
+  onWait(what: Waiting): void;
 }
 
 /** Whether the failed request may have made a session that nobody knows of. */
