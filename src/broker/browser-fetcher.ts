@@ -20,6 +20,8 @@ export interface FetcherOptions {
   pools: PoolDirectory;
   ledger: Ledger;
   log: Log;
+  /** Fires when nothing is asked for any more. */
+  closes: AbortSignal;
   /** Fires when no answer of the service is waited for any more. */
   ends: AbortSignal;
   /** Called with every browser that was got, before anybody else has it. */
@@ -77,11 +79,15 @@ export class BrowserFetcher {
   }
 
   private async run(plan: LeasePlan, place: Place, { signal, yields, onWait }: FetchRun): Promise<HeldBrowser> {
-    const { client, run, gate, pools, ledger, log, onFetched, onFailed, clock } = this.options;
+    const { client, run, gate, pools, ledger, log, onFetched, onFailed, clock, closes } = this.options;
+    const unlessClosed = () => {
+      if (closes.aborted) throw new SurplusFetch();
+    };
     const request = `${run.mark}-${++this.requests}`;
     const askedAt = new Date(clock.now());
     try {
       const pool = plan.pool === null ? null : await pools.resolve(plan.pool);
+      unlessClosed();
       ledger.asked(request, pool?.id ?? null);
       const lease = await acquireBrowser(plan, {
         client,
@@ -90,7 +96,13 @@ export class BrowserFetcher {
         signal,
         onWait,
         onDoubt: () => this.doubtful.add(request),
-        withinLimit: (send, onParked) => gate.ask(send, { signal, yields, onParked }),
+        withinLimit: async (send, onParked) => {
+          const ask = () => {
+            unlessClosed();
+            return send();
+          };
+          return await gate.ask(ask, { signal, yields, onParked });
+        },
         clock,
       });
       ledger.got(request, lease);

@@ -96,6 +96,7 @@ export class LeaseRegistry {
       log,
       trouble,
       clock,
+      closes: this.closing.signal,
       ends: this.pendingOver.signal,
       onFetched: (held) => {
         this.browsers.set(held.lease.sessionId, held);

@@ -44,8 +44,15 @@ function dataOf(error: unknown, clean: (text: string) => string): ErrorData {
   if (error instanceof LeaseError) return { kind: 'lease', code, sessionId: error.sessionId };
   if (!(error instanceof ServiceError)) return { kind: 'other', code };
   const { status, serviceCode, serviceMessage, request, retryable, retryAfterMs, attempts } = error;
-  const said = { serviceCode: serviceCode && clean(serviceCode), serviceMessage: serviceMessage && clean(serviceMessage) };
-  return { kind: 'service', code, details: { status, ...said, request: clean(request), retryable, retryAfterMs, attempts } };
+  const said = {
+    serviceCode: serviceCode && clean(serviceCode),
+    serviceMessage: serviceMessage && clean(serviceMessage),
+  };
+  return {
+    kind: 'service',
+    code,
+    details: { status, ...said, request: clean(request), retryable, retryAfterMs, attempts },
+  };
 }
 
 /** The broker is gone, or was never there. */

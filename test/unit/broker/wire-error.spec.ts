@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { ResponseError } from 'vscode-jsonrpc/node';
-import { LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../../src/errors.ts';
 import { fromWire, toWire } from '../../../src/broker/wire-error.ts';
+import { LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../../src/errors.ts';
 
 const KEY = 'pw-key-0123456789';
 
