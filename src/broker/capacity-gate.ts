@@ -3,6 +3,7 @@ import type { BrowserService } from '../lease/browser-service.ts';
 import type { Clock } from '../lease/clock.ts';
 import { pause } from '../lease/pause.ts';
 import { type Standing, WaitingLine } from '../service/waiting-line.ts';
+import { endsTheRun } from './ends-the-run.ts';
 import { listRunning, type Running } from './list-running.ts';
 
 /** How often the session list is looked at while requests are parked, in ms; up to half as much is added at random. */
@@ -91,7 +92,7 @@ export class CapacityGate {
         outcome = await this.send(send);
       } catch (error) {
         // What it was let go for is still there.
-        if (parked) this.line.next();
+        if (parked && !endsTheRun(error)) this.line.next();
         throw error;
       }
       if ('answer' in outcome) {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { LeaseError, ServiceError } from '../errors.ts';
+import { LeaseError, type ServiceError } from '../errors.ts';
 import type { BrowserService } from '../lease/browser-service.ts';
 import { type Clock, systemClock, type Timer } from '../lease/clock.ts';
 import { planKey } from '../options/lease-plan.ts';
@@ -8,6 +8,7 @@ import { BrowserEnder } from './browser-ender.ts';
 import { BrowserFetcher } from './browser-fetcher.ts';
 import { CapacityGate } from './capacity-gate.ts';
 import type { BrokerConfig } from './config.ts';
+import { endsTheRun } from './ends-the-run.ts';
 import { asMessage, type HeldBrowser, type Holder, isFresh, takeBackUnused } from './held-browser.ts';
 import type { Ledger } from './ledger.ts';
 import type { Log } from './log.ts';
@@ -321,11 +322,6 @@ export class LeaseRegistry {
     // Only a note: a session that has ended meanwhile is found out by its worker.
     this.options.client.updateSession(lease.sessionId, { note }).catch(() => undefined);
   }
-}
-
-/** No credit, no valid key: whoever asks next gets the same answer. */
-function endsTheRun(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && (error.status === 402 || error.status === 401);
 }
 
 /** A pool's template is not known here; what its browsers save is saved when they have been idle. */
