@@ -2,11 +2,12 @@ import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { AheadCancelled } from '../../../src/broker/ahead-requests.ts';
 import { LeaseRegistry } from '../../../src/broker/lease-registry.ts';
+import { parseNote } from '../../../src/lease/note.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { memoryLedger, planOf, quiet, run } from './broker-parts.ts';
 import { FakeClock, settled } from './fake-clock.ts';
-import { type Outcome, ScriptedService } from './scripted-service.ts';
+import { type Outcome, ScriptedService, type ScriptedSession } from './scripted-service.ts';
 
 /**
  * Random histories of a run: workers lease, lease ahead, take that back, give back, die; browsers end by themselves; the
@@ -31,9 +32,19 @@ type Step =
 
 const worker = fc.nat(WORKERS - 1);
 const plan = fc.nat(3);
-const outcome = fc.constantFrom<Outcome[]>(
-  ...([400, 403, 409, 429, 503, 504, 'reset-done', 'reset-undone', 502, 'doubt-503', 'twin'] as const),
-);
+/** How calls of each kind may go wrong. */
+const OUTCOMES: Record<'ask' | 'end' | 'pool' | 'list', Outcome[]> = {
+  ask: [400, 403, 409, 429, 503, 504, 'reset-done', 'reset-undone', 502, 'doubt-503', 'twin'],
+  end: [400, 403, 409, 503, 'reset-done', 'reset-undone'],
+  pool: [409, 503, 502, 'reset-done', 'reset-undone'],
+  list: [503],
+};
+const script = (kind: keyof typeof OUTCOMES) =>
+  fc.record({
+    do: fc.constant('script' as const),
+    kind: fc.constant(kind),
+    outcome: fc.constantFrom(...OUTCOMES[kind]),
+  });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('lease' as const), worker, plan, ahead: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('cancelAhead' as const, 'die' as const), worker }) },
@@ -56,14 +67,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const), which: fc.nat(5) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('other' as const), starts: fc.boolean() }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('script' as const),
-      kind: fc.constantFrom('ask', 'ask', 'end', 'pool', 'list'),
-      outcome,
-    }),
-  },
+  { weight: 3, arbitrary: script('ask') },
+  { weight: 2, arbitrary: script('end') },
+  { weight: 1, arbitrary: fc.oneof(script('pool'), script('list')) },
   { weight: 1, arbitrary: fc.constant({ do: 'script' as const, kind: 'ask' as const, outcome: 402 as const }) },
 );
 
@@ -234,6 +240,7 @@ class History {
       if (fits) this.problems.push(`a worker of ${project} waits, and ${fits.sessionId} is idle`);
     }
     this.problems.push(...this.service.violations.splice(0));
+    this.checkLedger();
     // One look at a list that does not show everything may be a reason, and a success makes it one again.
     const reasons = 1 + this.registry.records.length;
     if (this.service.idleRepeats > reasons)
@@ -242,6 +249,17 @@ class History {
       this.problems.push(`counted as a failure of the run: ${this.registry.failures}`);
     }
     if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
+  }
+
+  /** Should the broker die now: whoever reads its ledger finds the request of every session that it was not told of. */
+  private checkLedger(): void {
+    const requestOf = ({ note }: ScriptedSession) => parseNote(note)?.request ?? '';
+    const told = new Set([...this.service.sessions.values()].filter((each) => each.told).map(requestOf));
+    const known = new Set([...told, ...this.ledger.unanswered]);
+    for (const session of this.service.running) {
+      if (!session.ours || session.told || session.poolId !== null || known.has(requestOf(session))) continue;
+      this.problems.push(`${session.sessionId} runs, and is in no ledger`);
+    }
   }
 
   private worker(n: number): Worker {
