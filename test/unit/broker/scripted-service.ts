@@ -73,6 +73,7 @@ export class ScriptedService implements BrowserService {
   madeWhenAborted = false;
   /** Told before a browser ends: whether that may be now. */
   mayEnd: (sessionId: string) => boolean = () => true;
+  releases = 0;
   /** Requests for browsers. */
   asks = 0;
   /** Requests again after a 403 although no session has ended since. */
@@ -147,6 +148,7 @@ export class ScriptedService implements BrowserService {
   }
 
   async release(...[poolId, leaseId, options = {}]: Parameters<BrowserService['release']>) {
+    this.releases += 1;
     const session = [...this.sessions.values()].find((each) => each.leaseId === leaseId);
     await this.end(session, options, 'release');
     return { leaseId, poolId, status: 'ended' };
@@ -251,7 +253,7 @@ export class ScriptedService implements BrowserService {
     if (outcome !== 'ok' && outcome !== 'reset-done') {
       // A stop is refused by nobody (section 4.8).
       const refusal = typeof outcome === 'number' && outcome < 500 && outcome !== 429;
-      if (!refusal || how === 'release') throw failureOf(outcome === 402 || outcome === 401 ? 409 : outcome);
+      if (!refusal || how === 'release') throw failureOf(outcome);
     }
     this.lose(session);
     if (outcome === 'reset-done') throw noAnswer();
