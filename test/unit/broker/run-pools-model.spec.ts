@@ -2,6 +2,7 @@ import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import type { Ledger } from '../../../src/broker/ledger.ts';
 import { deleteRunPool, RunPools } from '../../../src/broker/run-pools.ts';
+import type { ServiceError } from '../../../src/errors.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { memoryLedger, run } from './broker-parts.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -66,12 +67,17 @@ async function play(steps: readonly Step[], end: 'run' | 'sweep'): Promise<strin
   const book = new PoolLedger();
   const pools = new RunPools(service, run, book.ledger, 4);
   const got: string[] = [];
+  const collisions: string[] = [];
+  const refuses = steps.some((each) => each.do === 'answer' && each.outcome === 409);
   for (const each of steps) {
     if (each.do === 'get') {
       const options = POOLS[each.pool] as (typeof POOLS)[number];
       pools.get(options).then(
         ({ id }) => got.push(id),
-        () => undefined,
+        (error: ServiceError) => {
+          if (!options.create.name && error.status === 409 && !refuses)
+            collisions.push('a name of ours was used twice');
+        },
       );
     } else if (each.do === 'answer') service.script.pool.push(each.outcome);
     else if (each.do === 'listFails') service.script.list.push(503);
@@ -81,7 +87,9 @@ async function play(steps: readonly Step[], end: 'run' | 'sweep'): Promise<strin
   await clock.advance(1_000);
   service.script.pool.length = 0;
   service.script.list.length = 0;
-  const problems = got.filter((id) => !service.pools.get(id)?.ours).map((id) => `${id} was lent, but is not ours`);
+  const problems = collisions.concat(
+    got.filter((id) => !service.pools.get(id)?.ours).map((id) => `${id} was lent, but is not ours`),
+  );
   if (end === 'run') {
     const ending = pools.deleteAll();
     await clock.advance(1_000);
