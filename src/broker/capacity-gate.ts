@@ -37,7 +37,8 @@ export interface Request {
  * Parks requests that the service refused with `403 Session limit reached`. It may be asked again after a session has
  * ended, and never in a loop (section 7 of the service document). So one of the parked goes on for each browser of this
  * run that ends, and for each other session that disappears from the list. The list does not show everything that
- * counts (warm browsers), so that it has room is a reason to ask only once: one may have ended before the first look.
+ * counts (warm browsers), so that it seems to have room is a reason to ask only once: one may have ended before the
+ * first look.
  * While some are parked, new ones join the line without asking.
  */
 export class CapacityGate {
@@ -175,10 +176,11 @@ export class CapacityGate {
   /** Whoever holds many browsers waits a little before it asks, so that a run that has none comes first. */
   private async wake(before: Running | null, seen: Running, signal: AbortSignal): Promise<void> {
     const { held, owns, clock, random } = this.options;
-    const room = (this.limit ?? Number.POSITIVE_INFINITY) - seen.ids.size;
+    const limit = this.limit ?? Number.POSITIVE_INFINITY;
+    const room = limit - seen.ids.size;
     const ended = before ? [...before.ids].filter((id) => !seen.ids.has(id) && !owns(id)).length : 0;
     const free = Math.min(room, ended);
-    const maybe = before ? 0 : Math.min(this.limit ?? 0, this.refusedAt ?? Number.POSITIVE_INFINITY) - seen.ids.size;
+    const maybe = before ? 0 : Math.min(limit, this.refusedAt ?? Number.POSITIVE_INFINITY) - seen.ids.size;
     if (free <= 0 && maybe <= 0) return;
     const share = this.limit ? Math.min(1, held() / this.limit) : 0;
     await pause(POLITENESS_MS * share + random() * 250, signal, clock);

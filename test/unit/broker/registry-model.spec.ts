@@ -283,5 +283,5 @@ test('whatever happens, nothing is left, lent twice or taken from others, and ev
     await history.end();
     expect(history.problems).toEqual([]);
   });
-  await fc.assert(property, propertyRuns(Number(process.env.RUNS ?? 500)));
+  await fc.assert(property, propertyRuns(3_000));
 });
