@@ -4,7 +4,7 @@ import { AheadCancelled } from '../../../src/broker/ahead-requests.ts';
 import { LeaseRegistry } from '../../../src/broker/lease-registry.ts';
 import { parseNote } from '../../../src/lease/note.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { propertyParts } from '../../support/property-runs.ts';
 import { memoryLedger, planOf, quiet, run } from './broker-parts.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { type Outcome, ScriptedService, type ScriptedSession } from './scripted-service.ts';
@@ -276,12 +276,14 @@ function newWorker(): Worker {
   return { holder: {}, gone: new AbortController() };
 }
 
-test('whatever happens, nothing is left, lent twice or taken from others, and every wait ends', async () => {
-  const property = fc.asyncProperty(world, fc.array(step, { maxLength: 40 }), async (how, steps) => {
-    const history = new History(how);
-    for (const each of steps) await history.play(each);
-    await history.end();
-    expect(history.problems).toEqual([]);
+for (const { part, runs } of propertyParts(6, 3_000)) {
+  test(`whatever happens, nothing is left, lent twice or taken from others, and every wait ends (${part})`, async () => {
+    const property = fc.asyncProperty(world, fc.array(step, { maxLength: 40 }), async (how, steps) => {
+      const history = new History(how);
+      for (const each of steps) await history.play(each);
+      await history.end();
+      expect(history.problems).toEqual([]);
+    });
+    await fc.assert(property, runs);
   });
-  await fc.assert(property, propertyRuns(3_000));
-});
+}
