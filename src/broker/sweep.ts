@@ -9,7 +9,7 @@ import type { ServiceClient } from '../service/index.ts';
 import type { Session } from '../service/schemas/index.ts';
 import { workspaceMark } from './ledger.ts';
 import { type FoundLedger, type LedgerContent, readLedgers } from './ledger-file.ts';
-import { deletePoolByName } from './run-pools.ts';
+import { deleteRunPool } from './run-pools.ts';
 
 /** What a sweep looks for. */
 export interface SweepOptions {
@@ -196,8 +196,8 @@ async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result:
   }
   for (const name of ledger.pools) {
     try {
-      await deletePoolByName(options.client, name);
-      result.poolsDeleted.push(name);
+      const deleted = await deleteRunPool(options.client, name, ledger.mark);
+      if (deleted !== null) result.poolsDeleted.push(deleted);
     } catch (error) {
       whole = false;
       result.failures.push(`pool ${name} of run ${ledger.runId} was not deleted: ${textOf(error)}`);

@@ -1,5 +1,5 @@
 import * as account from './account.ts';
-import type { CallOptions, ServiceClientOptions } from './client-options.ts';
+import type { CallOptions, CreateOptions, ServiceClientOptions } from './client-options.ts';
 import { ServiceCore } from './core.ts';
 import { createSession } from './create-session.ts';
 import { type ApiDescription, getDescription } from './description.ts';
@@ -64,7 +64,7 @@ export class ServiceClient {
    * @param options `timeout` of one request defaults to 200 000 ms here
    * @throws ServiceError 403 `SERVICE_LIMIT_REACHED` at the concurrent-browser limit: ask again only after a session ended
    */
-  async createSession(body: CreateSessionRequest = {}, options: CallOptions = {}): Promise<Session> {
+  async createSession(body: CreateSessionRequest = {}, options: CreateOptions = {}): Promise<Session> {
     return await createSession(this.#core, body, options);
   }
 
