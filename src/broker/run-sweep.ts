@@ -1,5 +1,5 @@
 import type { Log } from './log.ts';
-import { type SweepOptions, type SweepResult, sweep } from './sweep.ts';
+import { emptySweep, type SweepOptions, type SweepResult, sweep } from './sweep.ts';
 
 /** How long the start of a run waits for the sweep, in ms; it goes on behind the run. */
 const WAIT_MS = 5_000;
@@ -36,7 +36,12 @@ export class RunSweep {
   }
 
   private async sweep(): Promise<SweepResult> {
-    return await sweep({ ...this.options, signal: AbortSignal.timeout(SWEEP_MS) });
+    try {
+      return await sweep({ ...this.options, signal: AbortSignal.timeout(SWEEP_MS) });
+    } catch (error) {
+      // What other runs left must never be why this one does not start, or ends.
+      return { ...emptySweep(), failures: [`could not look for what dead runs left: ${String(error)}`] };
+    }
   }
 
   private say(result: SweepResult): void {

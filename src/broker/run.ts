@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:net';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ServiceClient } from '../service/index.ts';
 import type { BrokerConfig } from './config.ts';
@@ -9,6 +8,7 @@ import { LeaseRegistry } from './lease-registry.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from './ledger.ts';
 import { createLog } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
+import { thisPlace } from './place.ts';
 import { preflight } from './preflight.ts';
 import { RunBook } from './run-book.ts';
 import type { RunRecord } from './run-record.ts';
@@ -50,10 +50,14 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const overload = new OverloadMemory(log);
   const client = new ServiceClient({ baseURL, apiKey, sharedBackoff: true, onRetry: (retry) => overload.saw(retry) });
   const { runId, shard, suite, workers, overRuns, projects } = config;
-  const run = { runId, shard, suite, mark: randomBytes(4).toString('hex') };
+  const run = { runId, shard, suite, mark: randomBytes(4).toString('hex'), now: () => client.now() };
   // The embedded emulator ends with its broker, and all its browsers with it.
   const ledgerFolder = emulator ? null : config.ledgerFolder;
-  const ledger = new Ledger(ledgerFolder === null ? null : ledgerOwner(config, run.mark, ledgerFolder, service), log);
+  const ledger = new Ledger(
+    ledgerFolder === null ? null : ledgerOwner(config, run.mark, ledgerFolder, service),
+    log,
+    run.now,
+  );
   const self = { mark: run.mark, socket: config.address };
   const sweeping = emulator
     ? null
@@ -128,7 +132,7 @@ function ledgerOwner(
   { baseURL, apiKey }: { baseURL: string; apiKey: string },
 ): LedgerOwner {
   const { runId, address: socket } = config;
-  return { folder, content: { runId, mark, baseURL, workspace: workspaceMark(apiKey), host: hostname(), socket } };
+  return { folder, content: { runId, mark, baseURL, workspace: workspaceMark(apiKey), place: thisPlace(), socket } };
 }
 
 /** Room for every worker and a handover; the run's own limit, so that the emulator is never why a run waits. */
