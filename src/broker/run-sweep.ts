@@ -24,7 +24,7 @@ export class RunSweep {
     });
     const result = await Promise.race([this.first, late]);
     clearTimeout(timer);
-    if (result) return lines(result);
+    if (result) return sweepLines(result);
     void this.first.then((swept) => this.say(swept));
     return [];
   }
@@ -45,11 +45,12 @@ export class RunSweep {
   }
 
   private say(result: SweepResult): void {
-    for (const line of lines(result)) this.log.notice(line);
+    for (const line of sweepLines(result)) this.log.notice(line);
   }
 }
 
-function lines(swept: SweepResult): string[] {
+/** What a sweep came to, one line each; nothing where it found nothing. */
+export function sweepLines(swept: SweepResult): string[] {
   const said: string[] = [];
   const runs = [...new Set(swept.stopped.map(({ runId }) => runId))].join(', ');
   const browsers = swept.stopped.length === 1 ? '1 browser' : `${swept.stopped.length} browsers`;

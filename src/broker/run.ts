@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
-import { ServiceClient } from '../service/index.ts';
+import { type RetryInfo, ServiceClient } from '../service/index.ts';
 import type { BrokerConfig } from './config.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 import { LeaseRegistry } from './lease-registry.ts';
@@ -15,6 +15,7 @@ import type { RunRecord } from './run-record.ts';
 import { RunSweep } from './run-sweep.ts';
 import { SaidOnce } from './said-once.ts';
 import { listen } from './server.ts';
+import { StartDeadline } from './start-deadline.ts';
 import { Terminal } from './terminal.ts';
 
 /** Bound on the first call to the service, in ms: an address where nobody answers is said before the run begins. */
@@ -40,6 +41,15 @@ export interface BrokerRun {
  * browser (key, pools), then the socket.
  */
 export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
+  const start = new StartDeadline(config.startTimeoutMs);
+  try {
+    return await startRun(config, start);
+  } finally {
+    start.stop();
+  }
+}
+
+async function startRun(config: BrokerConfig, start: StartDeadline): Promise<BrokerRun> {
   const service = config.service.kind === 'emulator' ? await startEmulator(config) : config.service;
   const emulator = 'stop' in service ? service : null;
   const { baseURL, apiKey } = service;
@@ -48,7 +58,11 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const file = config.recordFolder ? join(config.recordFolder, 'broker.log') : null;
   const log = createLog({ file, terminal, secrets, debug: config.debug });
   const overload = new OverloadMemory(log);
-  const client = new ServiceClient({ baseURL, apiKey, sharedBackoff: true, onRetry: (retry) => overload.saw(retry) });
+  const onRetry = (retry: RetryInfo) => {
+    overload.saw(retry);
+    start.saw(retry);
+  };
+  const client = new ServiceClient({ baseURL, apiKey, sharedBackoff: true, onRetry });
   const { runId, shard, suite, workers, overRuns, projects } = config;
   const run = { runId, shard, suite, mark: randomBytes(4).toString('hex'), now: () => client.now() };
   // The embedded emulator ends with its broker, and all its browsers with it.
@@ -90,11 +104,13 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   };
 
   try {
-    await client.listSessions({ pageSize: 1 }, { timeout: CHECK_TIMEOUT_MS });
+    const first = { timeout: CHECK_TIMEOUT_MS };
+    await start.step('the service to answer', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
     if (sweeping) notices.push(...(await sweeping.begin()));
+    const find = (pool: string) => start.step(`the service to find pool ${pool}`, () => registry.checkPool(pool));
     const plans = [];
     for (const { plan } of projects) {
-      plans.push({ plan, pool: typeof plan.pool === 'string' ? await registry.checkPool(plan.pool) : null });
+      plans.push({ plan, pool: typeof plan.pool === 'string' ? await find(plan.pool) : null });
     }
     const { limit, balance, warnings } = await preflight({
       client,

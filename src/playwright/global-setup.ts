@@ -8,6 +8,7 @@ import { resolveService, type ServiceChoice } from '../options/resolve-service.t
 import { htmlReportFrom } from '../reporter/html-report.ts';
 import { publish } from '../reporter/publish.ts';
 import { isReported } from '../reporter/reported.ts';
+import { planVariables } from './plan-environment.ts';
 import { earlierAttempts, newRunId } from './run-id.ts';
 import { rememberedRun } from './run-registry.ts';
 import { runUserSetup } from './user-setup.ts';
@@ -57,7 +58,7 @@ async function start(config: FullConfig): Promise<StartedBroker> {
     overRuns: earlierAttempts(process.env),
     projects: run.hosted,
   });
-  process.env[BROKER_VARIABLE] = JSON.stringify(broker.address);
+  process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, ...planVariables(process.env) });
   say(greeting(service, broker.baseURL));
   for (const notice of broker.notices) say(notice);
   if (run.local.length > 0)
