@@ -27,8 +27,12 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
   }
   const broker = run.hosted.length > 0 ? await start(config) : null;
   let userTeardown: (() => unknown) | null = null;
+  const { POOLWRIGHT_POOL: pool } = process.env;
   try {
     userTeardown = await runUserSetup(run.userGlobalSetup, config);
+    if (process.env.POOLWRIGHT_POOL !== pool) {
+      say('the global setup changed POOLWRIGHT_POOL: this run keeps what it was when the run began');
+    }
   } catch (error) {
     await broker?.finish();
     throw error;

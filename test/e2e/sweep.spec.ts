@@ -201,3 +201,31 @@ test('a broker that is killed is replaced: the run goes on, and nothing is left'
   expect(await service.running()).toEqual([]);
   expect(ledgers(consumer)).toEqual([]);
 });
+
+test('when the last broker of a run has been killed, too, nothing is left either', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  const loses = (n: number) => `
+      test('loses its broker, ${n}', async ({ page }) => {
+        await page.goto('/');
+        console.log('WORKER ' + process.pid + ' of test ${n}.');
+        await page.waitForSelector('never', { timeout: ${n < 4 ? 0 : 2_000} });
+      });`;
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/a.spec.ts': suite([1, 2, 3, 4].map(loses).join('')),
+  });
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  for (const n of [1, 2, 3, 4]) {
+    await run.printed(new RegExp(`of test ${n}\\.`));
+    process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
+  }
+  const { code } = await run.exit;
+  expect(code).toBe(1);
+  expect(run.output()).toMatch(/poolwright: stopped 1 browser that a dead run left/);
+  expect(await service.running()).toEqual([]);
+  expect(ledgers(consumer)).toEqual([]);
+});
