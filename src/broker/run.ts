@@ -24,6 +24,9 @@ const CHECK_TIMEOUT_MS = 10_000;
 /** How long who watches the run may take to hear its last words, in ms. */
 const TOLD_MS = 2_000;
 
+const NO_LEDGER =
+  "warning: no ledger of this run is kept: the project has no node_modules, and neither the home folder nor the one in the temporary folder is this user's alone. After a crash, browsers are found by their notes only";
+
 /** A broker at work. */
 export interface BrokerRun {
   /** The service's address, as it was found or started. */
@@ -107,6 +110,7 @@ async function startRun(config: BrokerConfig, start: StartDeadline): Promise<Bro
     const first = { timeout: CHECK_TIMEOUT_MS };
     await start.step('the service to answer', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
     if (sweeping) notices.push(...(await sweeping.begin()));
+    if (!emulator && ledgerFolder === null) notices.push(NO_LEDGER);
     const find = (pool: string) => start.step(`the service to find pool ${pool}`, () => registry.checkPool(pool));
     const plans = [];
     for (const { plan } of projects) {
