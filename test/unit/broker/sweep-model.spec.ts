@@ -5,7 +5,8 @@ import { mock } from 'node:test';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { history, World } from './sweep-model.ts';
+import { history } from './sweep-steps.ts';
+import { World } from './sweep-world.ts';
 
 const RUNS = 3_000;
 /** Ten thousands of small files: nothing for a disk, where there is another place. */
@@ -23,6 +24,7 @@ test('whatever happens, sweeps stop what dead runs left, nothing of a live one a
       mkdirSync(folder);
       const world = new World(folder);
       for (const each of steps) await world.take(each);
+      world.checkRecovery();
       swept += world.stopped;
     });
     await fc.assert(property, propertyRuns(RUNS));

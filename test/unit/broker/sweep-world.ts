@@ -1,109 +1,27 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import fc from 'fast-check';
 import { Ledger, workspaceMark } from '../../../src/broker/ledger.ts';
 import type { LedgerContent } from '../../../src/broker/ledger-file.ts';
 import type { Log } from '../../../src/broker/log.ts';
 import { noteFor, type RunIdentity } from '../../../src/broker/run-identity.ts';
 import { type SweepResult, sweep } from '../../../src/broker/sweep.ts';
-import { parseNote, sessionNote } from '../../../src/lease/note.ts';
 import { leasePlan } from '../../../src/options/lease-plan.ts';
+import { foreignLedger, foreignNote } from './foreign-things.ts';
 import { type ScriptedSession, ScriptedWorkspace } from './scripted-workspace.ts';
+import { type Eyes, judge, seenSessions } from './sweep-rules.ts';
+import type { Step } from './sweep-steps.ts';
 
 /**
- * A small model of what ledgers and sweeps are for: machines with clocks of their own, brokers that come and die there,
- * folders that they share and that fail, one workspace. What a sweep may and must do is written down once more, in the
- * model's own terms.
+ * The world that ledgers and sweeps are for: machines with clocks of their own, brokers that come and die there, folders
+ * that they share and that fail, one workspace.
  */
 
 const API_KEY = 'key-0123456789';
 const BASE_URL = 'https://service.test';
 const SUITE = 'c0ffee';
 const MINUTE_MS = 60_000;
-const SILENT_MS = 20 * MINUTE_MS;
 const BEAT_MS = 5 * MINUTE_MS;
-/** A beat that failed this often in a row comes through: who cannot say anything for longer is dead to the others. */
-const LOST_BEATS = 2;
-
-/** One thing that happens. Numbers choose among what there is. */
-export type Step =
-  | { do: 'start'; place: number; folder: number; sameRun: boolean }
-  | { do: 'ask'; run: number; pool: boolean; outcome: 'got' | 'lost' | 'lost-made' | 'refused'; noted: boolean }
-  | { do: 'end'; run: number; session: number; outcome: 'confirmed' | 'doubt' | 'doubt-ended' }
-  | { do: 'pool'; run: number; gone: boolean }
-  | { do: 'pass'; minutes: number; lost: boolean }
-  | { do: 'expire' | 'crash' | 'reboot'; which: number }
-  | { do: 'skew'; machine: number; hours: number }
-  | { do: 'disk'; folder: number; works: boolean }
-  | { do: 'junk'; folder: number; kind: number }
-  | { do: 'foreign'; note: number }
-  | {
-      do: 'sweep';
-      place: number;
-      folder: number;
-      flag: 'none' | 'run' | 'over' | 'replaces';
-      run: number;
-      near: boolean;
-      fails: number;
-    };
-
-const index = fc.nat(7);
-const bool = fc.boolean();
-
-const start = fc.record({ do: fc.constant('start'), place: index, folder: index, sameRun: bool });
-const ask = fc.record({
-  do: fc.constant('ask'),
-  run: index,
-  pool: bool,
-  outcome: fc.constantFrom('got', 'got', 'lost', 'lost-made', 'refused'),
-  noted: bool,
-});
-const step = fc.oneof(
-  { weight: 2, arbitrary: start },
-  { weight: 6, arbitrary: ask },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('end'),
-      run: index,
-      session: index,
-      outcome: fc.constantFrom('confirmed', 'doubt', 'doubt-ended'),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('pool'), run: index, gone: bool }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant('pass'), minutes: fc.integer({ min: 1, max: 30 }), lost: bool }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('expire'), which: index }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('crash'), which: index }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('reboot'), which: index }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('skew'), machine: index, hours: fc.integer({ min: -5, max: 5 }) }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('disk'), folder: index, works: bool }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('junk'), folder: index, kind: index }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('foreign'), note: index }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant('sweep'),
-      place: index,
-      folder: index,
-      flag: fc.constantFrom('none', 'none', 'run', 'over', 'replaces'),
-      run: index,
-      near: bool,
-      fails: fc.constantFrom(0, 0, 0, 1, 2, 3),
-    }),
-  },
-);
-
-/** Histories in which sweeps find something: there are runs from the beginning, and they ask and die often. */
-export const history = fc
-  .tuple(start, ask, start, ask, fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }))
-  .map(([first, one, second, another, rest]) => [first, one, second, another, ...rest] as Step[]);
 
 /** A broker, alive or dead. */
 interface Broker {
@@ -117,8 +35,9 @@ interface Broker {
   requests: number;
   /** Its sessions; those it does not know of are of creates whose answer was lost. */
   held: { request: string; session: ScriptedSession; known: boolean }[];
+  /** Requests whose end nobody has confirmed. */
+  open: Set<string>;
   pools: string[];
-  lostBeats: number;
   lastBeat: number;
 }
 
@@ -227,8 +146,8 @@ export class World {
       alive: true,
       requests: 0,
       held: [],
+      open: new Set(),
       pools: [],
-      lostBeats: 0,
       lastBeat: this.time,
     });
   }
@@ -238,12 +157,13 @@ export class World {
   }
 
   private request(broker: Broker, { pool, outcome, noted }: Step & { do: 'ask' }): void {
-    const { run, ledger, held } = broker;
+    const { run, ledger, held, open } = broker;
     broker.requests += 1;
     const request = `${run.mark}-${broker.requests}`;
     const poolId = pool ? 'pool-1' : null;
     ledger.asked(request, poolId);
     if (outcome === 'refused') ledger.settled(request);
+    else open.add(request);
     if (outcome === 'refused' || outcome === 'lost') return;
     // A pool's browser gets its note once it is leased, if that works; before, nobody can tell whose it is.
     const isNoted = !pool || (noted && outcome === 'got');
@@ -258,15 +178,20 @@ export class World {
     for (const broker of at(this.living, which)) {
       for (const held of at(broker.held, one)) {
         if (outcome !== 'doubt') held.session.running = false;
-        if (outcome === 'confirmed') this.on(broker.machine, () => broker.ledger.settled(held.request));
+        if (outcome === 'confirmed') this.settled(broker, held.request);
       }
     }
   }
 
+  private settled({ machine, ledger, open }: Broker, request: string): void {
+    open.delete(request);
+    this.on(machine, () => ledger.settled(request));
+  }
+
   private pool({ run: which, gone }: Step & { do: 'pool' }): void {
-    for (const { ledger, pools, machine } of at(this.living, which)) {
+    for (const { run, ledger, pools, machine } of at(this.living, which)) {
       this.made += 1;
-      const name = `pool-of-run-${this.made}`;
+      const name = `pool-${run.mark}-${this.made}`;
       const [mine] = pools;
       this.on(machine, () => {
         if (!gone || mine === undefined) {
@@ -292,14 +217,13 @@ export class World {
     }
   }
 
-  private beat(broker: Broker, lost: boolean): void {
+  /** What is lost: its notes, as when the service is overloaded; or everything, as when the machine sleeps. */
+  private beat(broker: Broker, lost: 'nothing' | 'notes' | 'everything'): void {
     broker.lastBeat = this.time;
-    broker.lostBeats = lost && broker.lostBeats < LOST_BEATS ? broker.lostBeats + 1 : 0;
     this.on(broker.machine, () => {
-      broker.ledger.beat();
-      if (broker.lostBeats > 0) return;
+      if (lost !== 'everything') broker.ledger.beat();
       for (const { request, session, known } of broker.held) {
-        if (known) session.note = noteFor(broker.run, { project: '', slot: 0 }, request, PLAN);
+        if (known && lost === 'nothing') session.note = noteFor(broker.run, { project: '', slot: 0 }, request, PLAN);
       }
     });
   }
@@ -338,35 +262,15 @@ export class World {
     if (this.broken.has(folder)) return;
     this.made += 1;
     mkdirSync(this.path(folder), { recursive: true });
+    const { sessionId } = this.workspace.create(null);
+    const text = foreignLedger(kind, sessionId, { baseURL: BASE_URL, workspace: workspaceMark(API_KEY) });
     const file = join(this.path(folder), `junk-${this.made}.ledger.json`);
-    const foreign = this.workspace.create(null);
-    const entries = [{ request: 'x-1', poolId: null, leaseId: null, sessionId: foreign.sessionId }];
-    const whole = { schema: 1, runId: 'x', mark: 'x', baseURL: BASE_URL, workspace: workspaceMark(API_KEY) };
-    const rest = { place: null, socket: '', beatAt: new Date(0).toISOString(), pools: [], entries };
-    const texts = [
-      '',
-      '{"schema":1',
-      JSON.stringify({ ...whole, ...rest, schema: 2 }),
-      JSON.stringify({ ...whole, ...rest, beatAt: 'long ago' }),
-      JSON.stringify({ ...whole, ...rest, workspace: 'another' }),
-      JSON.stringify({ ...whole, ...rest, baseURL: 'https://elsewhere.test' }),
-      JSON.stringify({ ...whole, ...rest, entries: [{ sessionId: foreign.sessionId }] }),
-    ];
-    const text = texts[kind % (texts.length + 1)];
-    if (text === undefined) mkdirSync(join(file, 'not-empty'), { recursive: true });
+    if (text === null) mkdirSync(join(file, 'not-empty'), { recursive: true });
     else writeFileSync(file, text);
   }
 
   private foreign(kind: number): void {
-    const theirs = { runId: 'theirs', shard: null, project: '', slot: 0, request: 'theirs-1', beat: new Date(0) };
-    const notes = [
-      null,
-      'nightly',
-      'somebody else poolwright run=1',
-      sessionNote({ ...theirs, suite: 'ffffff' }, undefined),
-      `${sessionNote({ ...theirs, suite: SUITE }, undefined)} and more`,
-    ];
-    this.workspace.create(notes[kind % notes.length] ?? null);
+    this.workspace.create(foreignNote(kind, SUITE));
     this.made += 1;
     if (kind === 0) this.workspace.pools.push({ id: `id-${this.made}`, name: `pool-of-them-${this.made}` });
   }
@@ -385,12 +289,23 @@ export class World {
     // A successor listens where its predecessor did, in the same place.
     const replaced = asked.flag === 'replaces' && named?.alive === false && named.place === place ? named : null;
     const self = replaced ? { mark: 'successor', socket: replaced.socket } : undefined;
-    const before = {
-      running: this.workspace.sessions.filter(({ running }) => running),
-      pools: this.workspace.pools.map(({ name }) => name),
-      files: this.ledgersIn(folder),
+    const eyes: Eyes = {
+      place,
+      ledgers: this.ledgersIn(folder),
+      listed: asked.fails === 0,
+      sessions: this.workspace.sessions,
+      time: this.time,
+      runId,
+      overRuns,
+      replaces: replaced?.run.mark,
     };
-    const must = this.mustStop({ place, folder, runId, overRuns, replaced });
+    const verdicts = this.brokers.map((broker) => ({
+      broker,
+      verdict: judge(broker, eyes),
+      seen: seenSessions(broker.run.mark, eyes),
+    }));
+    const running = this.workspace.sessions.filter((session) => session.running);
+    const pools = this.workspace.pools.map(({ name }) => name);
 
     this.workspace.failures = asked.fails;
     const result = await this.on(machine, () =>
@@ -408,10 +323,15 @@ export class World {
       }),
     );
     this.workspace.failures = 0;
-
     this.stopped += result.stopped.length;
-    this.checkLiving(before, runId, folder);
-    if (asked.fails === 0) checkStopped(must, result);
+
+    const touchable = verdicts.filter(({ verdict }) => verdict !== 'never').map(({ broker }) => broker);
+    this.checkTouched({ running, pools }, touchable);
+    this.checkLedgers(eyes.ledgers, this.ledgersIn(folder), touchable);
+    if (asked.fails > 0) return;
+    for (const { broker, verdict, seen } of verdicts) {
+      if (verdict === 'must') this.checkGone(seen, eyes.ledgers.get(broker.run.mark)?.pools ?? [], result);
+    }
   }
 
   /** Who is asked in another place than the broker's is a mistake: what is there says nothing about it. */
@@ -436,67 +356,54 @@ export class World {
     return found;
   }
 
-  /** Sessions that a sweep with these eyes has to stop, because it may judge that their broker is dead. */
-  private mustStop(by: {
-    place: string | null;
-    folder: number | null;
-    runId: string | undefined;
-    overRuns: readonly string[];
-    replaced: Broker | null;
-  }): ScriptedSession[] {
-    const ledgers = this.ledgersIn(by.folder);
-    return this.brokers
-      .filter(({ alive }) => !alive)
-      .flatMap((broker) => {
-        const { runId, mark } = broker.run;
-        const ledger = ledgers.get(mark);
-        const noted = this.workspace.sessions.filter(
-          ({ running, note }) => running && parseNote(note)?.request.startsWith(`${mark}-`),
-        );
-        const beats = noted.map(({ note }) => parseNote(note)?.beat.getTime() ?? 0);
-        const lastSign = Math.max(...beats, ledger ? Date.parse(ledger.beatAt) : 0);
-        const isSeen = ledger !== undefined && broker.place === by.place;
-        const isCertain = isSeen && (by.place !== null || by.replaced === broker);
-        const isNamed = runId === by.runId || by.overRuns.includes(runId);
-        if (!isCertain && !isNamed && this.time - lastSign <= SILENT_MS) return [];
-        const entries = new Set(ledger?.entries.map(({ sessionId }) => sessionId));
-        const inLedger = this.workspace.sessions.filter(({ sessionId, running }) => running && entries.has(sessionId));
-        return [...noted, ...inLedger];
-      });
-  }
-
-  /** Nothing of a live run, and nothing that is not ours, is gone. */
-  private checkLiving(
-    before: { running: ScriptedSession[]; pools: string[]; files: Map<string, LedgerContent> },
-    runId: string | undefined,
-    folder: number | null,
-  ): void {
-    const mayGo = (broker: Broker | undefined) => broker !== undefined && (!broker.alive || broker.run.runId === runId);
-    for (const session of before.running) {
-      const owner = this.brokers.find(({ held }) => held.some((each) => each.session === session));
-      // One that its own broker does not know of nobody uses, and nobody renews its note.
-      const isLost = owner?.held.some((each) => each.session === session && !each.known);
-      const isSilent = this.time - (parseNote(session.note)?.beat.getTime() ?? this.time) > SILENT_MS;
-      if (!session.running && !mayGo(owner) && !(isLost && isSilent))
-        throw new Error(`${session.sessionId} was stopped: ${session.note}`);
-    }
+  /** Nothing that is not a touchable broker's is gone. */
+  private checkTouched(before: { running: ScriptedSession[]; pools: string[] }, touchable: readonly Broker[]): void {
     const pools = new Set(this.workspace.pools.map(({ name }) => name));
-    for (const name of before.pools) {
-      const owner = this.brokers.find(({ pools: own }) => own.includes(name));
-      if (!pools.has(name) && !mayGo(owner)) throw new Error(`${name} was deleted`);
-    }
-    const files = this.ledgersIn(folder);
-    for (const { alive, run } of this.brokers) {
-      const gone = before.files.has(run.mark) && !files.has(run.mark);
-      if (gone && alive && run.runId !== runId) throw new Error(`the ledger of ${run.mark} is gone`);
+    const gone = [
+      ...before.running.filter(
+        (session) => !session.running && !touchable.some(({ held }) => held.some((each) => each.session === session)),
+      ),
+      ...before.pools.filter((name) => !pools.has(name) && !touchable.some((broker) => broker.pools.includes(name))),
+    ];
+    if (gone.length > 0) throw new Error(`was touched: ${JSON.stringify(gone)}`);
+  }
+
+  /** A ledger stays as long as its broker may live, or something that it names may run. */
+  private checkLedgers(
+    before: ReadonlyMap<string, LedgerContent>,
+    after: ReadonlyMap<string, LedgerContent>,
+    touchable: readonly Broker[],
+  ): void {
+    const running = new Set(this.workspace.running);
+    for (const [mark, { entries }] of before) {
+      if (after.has(mark)) continue;
+      if (!touchable.some(({ run }) => run.mark === mark)) throw new Error(`the ledger of ${mark} is gone`);
+      const left = entries.filter(({ sessionId }) => sessionId !== null && running.has(sessionId));
+      if (left.length > 0) throw new Error(`the ledger of ${mark} is gone, and this runs: ${JSON.stringify(left)}`);
     }
   }
-}
 
-function checkStopped(must: readonly ScriptedSession[], result: SweepResult): void {
-  if (result.failures.length > 0) throw new Error(`nothing was in its way: ${result.failures.join('; ')}`);
-  const left = must.filter(({ running }) => running).map(({ sessionId, note }) => `${sessionId} (${note})`);
-  if (left.length > 0) throw new Error(`left: ${left.join(', ')}; ${JSON.stringify(result)}`);
+  private checkGone(seen: readonly ScriptedSession[], pools: readonly string[], result: SweepResult): void {
+    if (result.failures.length > 0) throw new Error(`nothing was in its way: ${result.failures.join('; ')}`);
+    const left = [
+      ...seen.filter(({ running }) => running),
+      ...this.workspace.pools.filter(({ name }) => pools.includes(name)),
+    ];
+    if (left.length > 0) throw new Error(`left: ${JSON.stringify(left)}; ${JSON.stringify(result)}`);
+  }
+
+  /** Once every disk works, the ledger of each living broker names what it has, whatever could not be written before. */
+  checkRecovery(): void {
+    for (const folder of [0, 1]) this.disk(folder, true);
+    for (const broker of this.living) {
+      this.on(broker.machine, () => broker.ledger.beat());
+      const entries = this.ledgersIn(broker.folder).get(broker.run.mark)?.entries ?? [];
+      const named = entries.map(({ request }) => request).sort();
+      if (named.join() !== [...broker.open].sort().join()) {
+        throw new Error(`the ledger of ${broker.run.mark} names ${named.join()}, not ${[...broker.open].join()}`);
+      }
+    }
+  }
 }
 
 /** The one of these that a number means; none of none. */
