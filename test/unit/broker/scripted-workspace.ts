@@ -13,12 +13,19 @@ export interface ScriptedSession {
 export class ScriptedWorkspace {
   readonly sessions: ScriptedSession[] = [];
   readonly pools: { id: string; name: string }[] = [];
-  /** How many of the next calls fail, as a service does that is overloaded. */
-  failures = 0;
+  private readonly failing = new Set<number>();
+  private calls = 0;
   private made = 0;
 
   /** @param now the service's clock, in ms since the epoch */
   constructor(private readonly now: () => number = Date.now) {}
+
+  /** Of the calls from now on, those with these numbers fail, as a service does that is overloaded. The first is 0. */
+  failAt(calls: Iterable<number>): void {
+    this.calls = 0;
+    this.failing.clear();
+    for (const call of calls) this.failing.add(call);
+  }
 
   get running(): string[] {
     return this.sessions.filter(({ running }) => running).map(({ sessionId }) => sessionId);
@@ -66,9 +73,8 @@ export class ScriptedWorkspace {
   }
 
   private answer(): void {
-    if (this.failures === 0) return;
-    this.failures -= 1;
-    throw refusal(503);
+    this.calls += 1;
+    if (this.failing.has(this.calls - 1)) throw refusal(503);
   }
 }
 

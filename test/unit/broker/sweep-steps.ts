@@ -21,7 +21,7 @@ export type Step =
       flag: 'none' | 'run' | 'over' | 'replaces';
       run: number;
       near: boolean;
-      fails: number;
+      fails: number[];
     };
 
 const index = fc.nat(7);
@@ -72,7 +72,10 @@ const step = fc.oneof(
       flag: fc.constantFrom('none', 'none', 'run', 'over', 'replaces'),
       run: index,
       near: bool,
-      fails: fc.constantFrom(0, 0, 0, 1, 2, 3),
+      fails: fc.oneof(
+        { weight: 3, arbitrary: fc.constant([]) },
+        { weight: 2, arbitrary: fc.array(fc.nat(6), { minLength: 1, maxLength: 2 }) },
+      ),
     }),
   },
 );

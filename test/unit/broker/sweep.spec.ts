@@ -138,7 +138,7 @@ test.describe('which run is dead', () => {
   test('without the list of sessions nobody is dead for having been silent', async ({ folder, workspace, options }) => {
     const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(2)));
     writeLedger(folder, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
-    workspace.failures = 1;
+    workspace.failAt([0]);
     expect(await sweep(options)).toMatchObject({ stopped: [], failures: [expect.stringContaining('503')] });
     expect(workspace.running).toEqual([sessionId]);
   });
