@@ -2,7 +2,7 @@ import type { LedgerContent } from '../../../src/broker/ledger-file.ts';
 import type { SweepResult } from '../../../src/broker/sweep.ts';
 import { parseNote } from '../../../src/lease/note.ts';
 import type { ScriptedSession, ScriptedWorkspace } from './scripted-workspace.ts';
-import type { Eyes } from './sweep-rules.ts';
+import { type Eyes, notedSessions } from './sweep-rules.ts';
 
 /** What is to hold after every sweep. All of them throw where it does not. */
 
@@ -41,7 +41,7 @@ export function checkTouched(
 
 /** A ledger stays as long as its broker may live, or something that it names runs. */
 export function checkLedgers(
-  before: ReadonlyMap<string, LedgerContent>,
+  { ledgers: before, listed }: Eyes,
   after: ReadonlyMap<string, LedgerContent>,
   workspace: ScriptedWorkspace,
   touchable: readonly Touchable[],
@@ -54,6 +54,7 @@ export function checkLedgers(
     const left = [
       ...ledger.entries.filter(({ sessionId }) => sessionId !== null && running.has(sessionId)),
       ...ledger.pools.filter((name) => pools.has(name)),
+      ...(listed ? notedSessions(mark, workspace.sessions) : []),
     ];
     if (left.length > 0) throw new Error(`the ledger of ${mark} is gone, and not this: ${JSON.stringify(left)}`);
   }

@@ -331,7 +331,7 @@ export class World {
 
     const touchable = verdicts.filter(({ verdict }) => verdict !== 'never').map(({ broker }) => broker);
     checkTouched({ running, pools }, this.workspace, touchable);
-    checkLedgers(eyes.ledgers, this.ledgersIn(folder), this.workspace, touchable);
+    checkLedgers(eyes, this.ledgersIn(folder), this.workspace, touchable);
     if (asked.fails.length > 0) return;
     for (const { broker, verdict, seen } of verdicts) {
       const own = eyes.ledgers.get(broker.run.mark)?.pools ?? [];
