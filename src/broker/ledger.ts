@@ -83,8 +83,8 @@ export class Ledger {
     if (this.retry) clearTimeout(this.retry);
     this.retry = null;
     try {
-      if (this.entries.size === 0 && this.pools.size === 0) rmSync(file, { force: true });
-      else this.writeWhole(owner, file);
+      if (this.entries.size > 0 || this.pools.size > 0) this.writeWhole(owner, file);
+      else for (const each of [file, `${file}.tmp`]) rmSync(each, { force: true });
     } catch (error) {
       // The run is worth more than its ledger; its sessions' notes still tell whose they are.
       if (!this.failing) this.log.error(`${file} cannot be written: it does not name all browsers of this run`, error);

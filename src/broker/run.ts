@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
+import { redactText } from '../redact.ts';
 import { type RetryInfo, ServiceClient } from '../service/index.ts';
 import type { BrokerConfig } from './config.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
@@ -142,7 +143,8 @@ async function startRun(config: BrokerConfig, start: StartDeadline): Promise<Bro
     await emulator?.stop();
     throw error;
   }
-  return { baseURL, notices, finish, close };
+  // The service's own words may be among them.
+  return { baseURL, notices: notices.map((notice) => redactText(notice, secrets)), finish, close };
 }
 
 function ledgerOwner(

@@ -81,6 +81,15 @@ test('so is a removal, or a ledger would name what has ended', ({ folder, owner,
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('half of a file that a full disk left goes with the ledger', ({ folder, owner, log }) => {
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-1', null);
+  const [name = ''] = readdirSync(folder);
+  writeFileSync(join(folder, `${name}.tmp`), '{');
+  ledger.settled('aaaa-1');
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 test("beats are by the service's clock", ({ folder, owner, log }) => {
   const ledger = new Ledger(owner, log, () => Date.UTC(2026, 10, 21));
   ledger.asked('aaaa-1', null);
