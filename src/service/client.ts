@@ -53,6 +53,14 @@ export class ServiceClient {
   }
 
   /**
+   * The time by the service's clock, in ms since the epoch: what its last answer's `Date` said, counted on by this
+   * machine's clock; that alone while the service has not said.
+   */
+  now(): number {
+    return this.#core.now();
+  }
+
+  /**
    * Creates a session; answers once its browser can be connected to (section 4.2).
    *
    * A create whose outcome is not known (no answer, time-out, 500, 502, an unreadable success) is not simply sent

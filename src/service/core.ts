@@ -53,6 +53,8 @@ export class ServiceCore {
   readonly timeout: number;
   private readonly retry: RetryMode;
   private readonly backoff: SharedBackoff | null;
+  /** How far the service's clock is ahead of this machine's, in ms, by its last answer. */
+  private clockAheadMs = 0;
 
   constructor(private readonly options: ServiceClientOptions) {
     setMaxListeners(0, this.closing.signal); // every call under way listens to it
@@ -108,8 +110,17 @@ export class ServiceCore {
     const { timeout } = this.check(callOptions, options, context.request);
     if (this.closing.signal.aborted) throw closedError(context.request);
     const timeoutMs = call.timeoutMs ?? timeout ?? this.timeout;
-    const send = () => sendRequest(this.connection, call, { timeoutMs, signal: options.signal }, context);
+    const send = async () => {
+      const answer = await sendRequest(this.connection, call, { timeoutMs, signal: options.signal }, context);
+      if (answer.serverTime !== null) this.clockAheadMs = answer.serverTime - Date.now();
+      return answer;
+    };
     return call.asksForBrowser && this.backoff ? await this.inTurn(this.backoff, send, options, context) : await send();
+  }
+
+  /** The time by the service's clock, in ms since the epoch; by this machine's until an answer has told. */
+  now(): number {
+    return Date.now() + this.clockAheadMs;
   }
 
   private async inTurn<T>(
