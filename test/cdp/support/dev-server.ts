@@ -52,6 +52,14 @@ const replies: Record<string, Reply> = {
       response,
       '<link rel="stylesheet" href="/style.css"><script src="/app.js"></script><img src="/pixel.svg"><h1>Dev</h1>',
     ),
+  // Whatever a test wants a page to be.
+  '/page': (_request, response, query) => html(response, query.get('html') ?? ''),
+  // Headers of any bytes, one character each.
+  '/headers': (_request, response, query) => {
+    for (const [name, value] of query) response.appendHeader(name, Buffer.from(value, 'base64').toString('latin1'));
+    // Bytes: before a text Node would write the headers as UTF-8, too.
+    response.end(Buffer.from('sent'));
+  },
   '/style.css': (_request, response) =>
     response.setHeader('content-type', 'text/css').end('h1 { color: rgb(1, 2, 3) }'),
   '/app.js': (_request, response) =>
