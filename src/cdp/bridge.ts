@@ -177,7 +177,8 @@ export class NetworkBridge {
 
   /** The headers to send, with those that the browser would have added. */
   async #headers(paused: PausedRequest, changes: ContinueFields): Promise<Record<string, string>> {
-    const { sessionId } = paused;
+    const { sessionId, networkId } = paused;
+    if (!changes.headers) await this.#pageHeaders.settled(networkId, paused.headers);
     const headers = requestHeaders(paused, changes, this.#pageHeaders);
     const session = this.#sessions.get(sessionId);
     if (!session) return headers;

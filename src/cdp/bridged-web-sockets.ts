@@ -31,7 +31,9 @@ const said = z.discriminatedUnion('op', [
 type Said = z.output<typeof said>;
 type Opening = Extract<Said, { op: 'open' }>;
 
-const cookieList = z.looseObject({ cookies: z.array(z.looseObject({ name: z.string(), value: z.string() })) });
+const cookieList = z.looseObject({
+  cookies: z.array(z.looseObject({ name: z.string(), value: z.string(), path: z.string() })),
+});
 
 interface BindingFields {
   name?: unknown;
@@ -176,7 +178,9 @@ export class BridgedWebSockets {
       // `ws:` addresses have the cookies of `http:` ones.
       const urls = [url.replace(/^ws/, 'http')];
       const { cookies } = cookieList.parse(await this.#commands.call('Network.getCookies', { urls }, sessionId));
-      return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+      // As the browser orders them; of two with one path it does not say which is older.
+      const longestPathFirst = cookies.sort((one, other) => other.path.length - one.path.length);
+      return longestPathFirst.map(({ name, value }) => `${name}=${value}`).join('; ');
     } catch {
       return '';
     }
