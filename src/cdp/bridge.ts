@@ -82,6 +82,12 @@ export class NetworkBridge {
     return this.#carriedBytes;
   }
 
+  /** Whether a message of the browser is that a download begins which this carries: the browser moves nothing for it. */
+  carriesDownload({ method, params = {} }: CdpMessage): boolean {
+    if (method !== 'Browser.downloadWillBegin' || !('url' in params)) return false;
+    return typeof params.url === 'string' && this.#hosts.matches(params.url);
+  }
+
   /** Whether a message of the browser is about a request that Playwright does not know to be stopped. */
   takes(message: CdpMessage): boolean {
     const { method, sessionId, params = {} } = message;

@@ -29,6 +29,8 @@ export interface DevServer {
   seen(path: string): SeenRequest | undefined;
   /** How many WebSockets are open. */
   sockets(): number;
+  /** The WebSockets that were ever opened. */
+  upgrades: { path: string; origin: string | undefined }[];
   close(): Promise<void>;
 }
 
@@ -146,6 +148,7 @@ const replies: Record<string, Reply> = {
 /** Starts one; with `secure`, on a certificate that nobody knows. */
 export async function startDevServer({ secure = false } = {}): Promise<DevServer> {
   const requests: SeenRequest[] = [];
+  const upgrades: DevServer['upgrades'] = [];
   const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -170,6 +173,7 @@ export async function startDevServer({ secure = false } = {}): Promise<DevServer
   const server = secure ? createSecureServer(selfSigned(), listener) : createServer(listener);
   const sockets = new WebSocketServer({ server, handleProtocols: (offered) => [...offered][0] ?? false });
   sockets.on('connection', (socket, request) => {
+    upgrades.push({ path: request.url ?? '', origin: request.headers.origin });
     socket.send(JSON.stringify({ path: request.url, headers: request.headers, protocol: socket.protocol }));
     socket.on('message', (data, binary) => {
       if (String(data) === 'bye') socket.close(4001, 'as asked');
@@ -186,6 +190,7 @@ export async function startDevServer({ secure = false } = {}): Promise<DevServer
     requests,
     seen: (path) => requests.findLast((request) => request.path === path),
     sockets: () => sockets.clients.size,
+    upgrades,
     close: () =>
       new Promise<void>((resolve) => {
         for (const socket of sockets.clients) socket.terminate();
