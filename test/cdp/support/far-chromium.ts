@@ -30,6 +30,8 @@ export async function startFarChromium(unreachable: string[]): Promise<FarChromi
       '--no-first-run',
       '--disable-background-networking',
       '--disable-gpu',
+      // This machine's loopback stands for the internet: every page may ask for what is there.
+      '--disable-features=LocalNetworkAccessChecks',
       `--user-data-dir=${profile}`,
       `--host-resolver-rules=${rules}`,
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
