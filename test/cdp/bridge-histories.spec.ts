@@ -4,7 +4,7 @@ import { test } from './support/bridge-fixtures.ts';
 import { BridgeHistory, histories, type Step } from './support/bridge-histories.ts';
 
 /** How many histories; each takes about a second. */
-const { POOLWRIGHT_RUNS = '4' } = process.env;
+const { POOLWRIGHT_RUNS = '6' } = process.env;
 /** Bound on one step, in ms. */
 const STEP_MS = 20_000;
 /** Bound on all of it, in ms, the search for a shorter history that fails included. */

@@ -34,8 +34,11 @@ const step = fc.oneof(
 );
 export type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
+/** Steps of the listed page. */
+const OF_LISTED = new Set<Step['do']>(['cookie', 'fetch', 'worker', 'socket', 'redirect']);
+
 /** What a page, a test and its servers do to each other, in any order. */
-export const histories = fc.array(step, { minLength: 6, maxLength: 16, size: 'max' });
+export const histories = fc.array(step, { minLength: 1, maxLength: 24, size: 'max' });
 
 /**
  * What a page does before all else: everything that is read or heard there by somebody else's means is loot, and who
@@ -112,18 +115,19 @@ export class BridgeHistory {
 
   /** @throws Error when something does not hold */
   async take(step: Step): Promise<void> {
-    const here = this.#place === 'listed';
+    if (OF_LISTED.has(step.do) && this.#place !== 'listed') await this.#go('listed');
+    if (step.do === 'attack' && this.#place === 'listed') await this.#go('hostile');
     if (step.do === 'go') await this.#go(step.to);
     else if (step.do === 'frame') await this.#frame(step.kind, this.#urlOf(step.to));
     else if (step.do === 'session') await this.#session(step.detach);
     else if (step.do === 'route') await this.#route(step.on);
     else if (step.do === 'popup') await this.#popup(step.to);
-    else if (here && step.do === 'cookie') await this.#cookie(step.name, step.value);
-    else if (here && step.do === 'fetch') await this.#fetch(this.#page, step.header);
-    else if (here && step.do === 'worker') await this.#worker(step.header);
-    else if (here && step.do === 'socket') await this.#socket(step.text);
-    else if (here && step.do === 'redirect') await this.#redirect();
-    else if (!here && this.#place && step.do === 'attack') await this.#attack(this.#page);
+    else if (step.do === 'cookie') await this.#cookie(step.name, step.value);
+    else if (step.do === 'fetch') await this.#fetch(step.header);
+    else if (step.do === 'worker') await this.#worker(step.header);
+    else if (step.do === 'socket') await this.#socket(step.text);
+    else if (step.do === 'redirect') await this.#redirect();
+    else await this.#attack(this.#page);
     this.check();
   }
 
@@ -186,10 +190,7 @@ export class BridgeHistory {
 
   async #popup(place: Place): Promise<void> {
     if (!this.#place) return;
-    const opened = this.#context.waitForEvent(
-      'page',
-      (page) => page.url() !== 'about:blank' || page.isClosed() === false,
-    );
+    const opened = this.#context.waitForEvent('page');
     await this.#page.evaluate(`void open(${JSON.stringify(this.#urlOf(place))})`);
     const popup = await opened;
     await popup.waitForURL('**/page?*');
@@ -204,9 +205,9 @@ export class BridgeHistory {
     this.#cookies.set(name, value);
   }
 
-  async #fetch(page: Page, header: string): Promise<void> {
+  async #fetch(header: string): Promise<void> {
     const script = `fetch('/echo', { headers: { 'x-any': ${JSON.stringify(header)} } }).then((answer) => answer.text())`;
-    this.#expectEcho(String(await page.evaluate(script)), header, this.#routed);
+    this.#expectEcho(String(await this.#page.evaluate(script)), header);
   }
 
   async #worker(header: string): Promise<void> {
@@ -216,11 +217,11 @@ export class BridgeHistory {
       const worker = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(source)}])));
       worker.onmessage = ({ data }) => { worker.terminate(); resolve(data); };
     })`);
-    this.#expectEcho(String(text), header, this.#routed);
+    this.#expectEcho(String(text), header);
   }
 
-  #expectEcho(text: string, header: string, routed: boolean): void {
-    if (routed) {
+  #expectEcho(text: string, header: string): void {
+    if (this.#routed) {
       expectSame('the answer', text, 'routed');
       return;
     }
