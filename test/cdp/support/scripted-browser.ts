@@ -54,15 +54,27 @@ export class ScriptedBrowser {
     ).length;
   }
 
-  /** How many WebSockets were begun in a session. */
-  sockets(sessionId: string): number {
-    return this.made.filter(
-      (message) => message.sessionId === sessionId && /webSocketCreated/.test(message.method ?? ''),
-    ).length;
+  /** The WebSockets that were begun in a session. */
+  sockets(sessionId: string): unknown[] {
+    return this.#webSocket('Created')
+      .filter((message) => message.sessionId === sessionId)
+      .map(idOf);
+  }
+
+  /** Whether a WebSocket was begun and has not ended. */
+  hasSocket(id: unknown): boolean {
+    return id !== undefined && !this.#webSocket('Closed').some((message) => idOf(message) === id);
   }
 
   end(): void {
     this.#bridge.end();
     this.#commands.end();
   }
+  #webSocket(event: string): CdpMessage[] {
+    return this.made.filter(({ method }) => method === `Network.webSocket${event}`);
+  }
+}
+
+function idOf({ params }: CdpMessage): unknown {
+  return (params as { requestId: unknown }).requestId;
 }
