@@ -176,7 +176,7 @@ class SocketTransport implements CdpTransport {
     }
     if (this.#own.takes(message) || this.#hidden.hides(message)) return;
     this.#persistent?.observe(message);
-    this.#meter?.observe(message);
+    if (!this.#bridge?.carriesDownload(message)) this.#meter?.observe(message);
     if (this.#downloads.holds(message) || this.#bridge?.takes(message)) return;
     this.onmessage?.(message);
     for (const event of restoredEvents(message)) this.onmessage?.(event);
