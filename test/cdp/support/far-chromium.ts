@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { findChromium } from '../../../src/emulator/find-chromium.ts';
+import { localChromium } from '../../support/local-chromium.ts';
 
 export interface FarChromium {
   cdpUrl: string;
@@ -20,7 +20,7 @@ const NOWHERE = '127.0.0.1:9';
  */
 export async function startFarChromium(unreachable: string[]): Promise<FarChromium> {
   const profile = await mkdtemp(join(tmpdir(), 'poolwright-far-'));
-  const { path } = await findChromium();
+  const path = await localChromium();
   const rules = unreachable.map((host) => `MAP ${host}:* ${NOWHERE}`).join(',');
   const child = spawn(
     path,
