@@ -93,7 +93,8 @@ export class CapacityGate {
         outcome = await this.send(send);
       } catch (error) {
         // What it was let go for is still there.
-        if (parked && !endsTheRun(error)) this.line.next();
+        if (probe > 0 && !endsTheRun(error)) this.letGo(probe);
+        else if (parked && !endsTheRun(error)) this.line.next();
         throw error;
       }
       if ('answer' in outcome) {

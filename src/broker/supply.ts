@@ -128,6 +128,7 @@ export class Supply {
         this.idle.delete(idle);
         waiter.resolve(idle);
         this.settle();
+        this.fetchMissing(asked.place); // for those that were too old and are gone
         return;
       }
       this.waiters.push(waiter);

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { CapacityGate } from '../../../src/broker/capacity-gate.ts';
 import { listRunning } from '../../../src/broker/list-running.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { propertyParts } from '../../support/property-runs.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { ScriptedService } from './scripted-service.ts';
 
@@ -168,22 +168,24 @@ async function play(space: Workspace, step: Step, leaving: AbortController[]): P
   await clock.advance(step.do === 'advance' ? step.ms : 0);
 }
 
-test('whatever happens in a workspace: no loop of refusals, and who waits goes on when there is room', async () => {
-  const property = fc.asyncProperty(world, fc.array(step, { maxLength: 30 }), async (how, steps) => {
-    const space = new Workspace(how);
-    const leaving: AbortController[] = [];
-    for (const each of steps) await play(space, each, leaving);
-    expect(space.service.idleRepeats).toBeLessThanOrEqual(1 + space.order.length);
-    // Everybody else is gone, and what the run gets it gives back: who waits goes on, one by one at least.
-    space.service.script.ask.length = 0;
-    await space.clock.advance(20_000);
-    for (const other of space.service.running) if (!other.ours) space.service.lose(other);
-    for (let round = 0; round < 40 && (space.waiting > 0 || space.own.length > 0); round += 1) {
-      await space.endOwn();
-      await space.clock.advance(15_000);
-    }
-    expect(space.waiting).toBe(0);
-    expect(space.clock.timers).toBe(0);
+for (const { part, runs } of propertyParts(4, 1_000)) {
+  test(`whatever happens in a workspace: no loop of refusals, and who waits goes on when there is room (${part})`, async () => {
+    const property = fc.asyncProperty(world, fc.array(step, { maxLength: 30, size: 'max' }), async (how, steps) => {
+      const space = new Workspace(how);
+      const leaving: AbortController[] = [];
+      for (const each of steps) await play(space, each, leaving);
+      expect(space.service.idleRepeats).toBeLessThanOrEqual(1 + space.order.length + space.service.failedAsks);
+      // Everybody else is gone, and what the run gets it gives back: who waits goes on, one by one at least.
+      space.service.script.ask.length = 0;
+      await space.clock.advance(20_000);
+      for (const other of space.service.running) if (!other.ours) space.service.lose(other);
+      for (let round = 0; round < 40 && (space.waiting > 0 || space.own.length > 0); round += 1) {
+        await space.endOwn();
+        await space.clock.advance(15_000);
+      }
+      expect(space.waiting).toBe(0);
+      expect(space.clock.timers).toBe(0);
+    });
+    await fc.assert(property, runs);
   });
-  await fc.assert(property, propertyRuns(1_000));
-});
+}

@@ -114,7 +114,7 @@ function otherRun(service: ScriptedService, name: string, starts: boolean): void
 
 for (const end of ['run', 'sweep'] as const) {
   test(`every pool of ours goes, none of another run's does (deleted by the ${end})`, async () => {
-    const property = fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+    const property = fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
       expect(await play(steps, end)).toEqual([]);
     });
     await fc.assert(property, propertyRuns(1_000));

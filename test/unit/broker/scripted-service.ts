@@ -76,6 +76,8 @@ export class ScriptedService implements BrowserService {
   releases = 0;
   /** Requests for browsers. */
   asks = 0;
+  /** Of them, those that failed for another reason than the limit: what one was let go for is then the next one's. */
+  failedAsks = 0;
   /** Requests again after a 403 although no session has ended since. */
   idleRepeats = 0;
 
@@ -240,6 +242,7 @@ export class ScriptedService implements BrowserService {
       throw serviceError(403, 'SERVICE_LIMIT_REACHED');
     }
     if (outcome === 401 || outcome === 402) this.over = true;
+    if (outcome !== 'ok') this.failedAsks += 1;
     return answer(outcome);
   }
 
