@@ -25,16 +25,18 @@ export class Ledger {
   private readonly file: string | null;
   /** Whether the last write failed, which has been said. */
   private failing = false;
-  private retry: NodeJS.Timeout | null = null;
+  private cancelRetry: (() => void) | null = null;
 
   /**
    * @param owner null: nothing is written (the emulator of a run ends with the run)
    * @param now the service's clock, in ms since the epoch
+   * @param later calls back after so many ms, unless what it returns is called before
    */
   constructor(
     private readonly owner: LedgerOwner | null,
     private readonly log: Log,
     private readonly now: () => number = Date.now,
+    private readonly later: typeof callLater = callLater,
   ) {
     this.file = owner && join(owner.folder, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
   }
@@ -80,8 +82,8 @@ export class Ledger {
   private write(): void {
     const { owner, file } = this;
     if (!owner || !file) return;
-    if (this.retry) clearTimeout(this.retry);
-    this.retry = null;
+    this.cancelRetry?.();
+    this.cancelRetry = null;
     try {
       if (this.entries.size > 0 || this.pools.size > 0) this.writeWhole(owner, file);
       else for (const each of [file, `${file}.tmp`]) rmSync(each, { force: true });
@@ -89,7 +91,7 @@ export class Ledger {
       // The run is worth more than its ledger; its sessions' notes still tell whose they are.
       if (!this.failing) this.log.error(`${file} cannot be written: it does not name all browsers of this run`, error);
       this.failing = true;
-      this.retry = setTimeout(() => this.write(), RETRY_MS).unref();
+      this.cancelRetry = this.later(() => this.write(), RETRY_MS);
       return;
     }
     if (this.failing) this.log.notice(`${file} can be written again`);
@@ -114,6 +116,11 @@ export class Ledger {
     }
     renameSync(`${file}.tmp`, file);
   }
+}
+
+function callLater(back: () => void, ms: number): () => void {
+  const timer = setTimeout(back, ms).unref();
+  return () => clearTimeout(timer);
 }
 
 /** Tells workspaces apart without telling the key. */
