@@ -37,11 +37,12 @@ export async function startFarChromium(unreachable: string[]): Promise<FarChromi
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       'about:blank',
     ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    // A group of its own: what a distribution calls Chromium may be a script that starts it.
+    { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
   const exited = once(child, 'exit');
   const close = async () => {
-    child.kill('SIGKILL');
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     await exited;
     // Its helpers write into it for a moment longer.
     await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
