@@ -52,6 +52,8 @@ export class CapacityGate {
   private refusedAt: number | null = null;
   /** Set for the request that is let go only because the list has room: for how many. */
   private probe = 0;
+  /** Whether a request was refused since the last look: a session may have ended between the two, unseen. */
+  private refusedSinceLook = false;
   /** Requests at the service. */
   private asking = 0;
   /** Ends of this run's browsers, counted. */
@@ -102,6 +104,7 @@ export class CapacityGate {
         this.letGo(probe - 1);
         return outcome.answer;
       }
+      this.refusedSinceLook = true;
       if (probe > 0) this.refusedAt = this.last?.ids.size ?? null;
       parked = !outcome.endedSince;
     }
@@ -181,7 +184,9 @@ export class CapacityGate {
     const room = limit - seen.ids.size;
     const ended = before ? [...before.ids].filter((id) => !seen.ids.has(id) && !owns(id)).length : 0;
     const free = Math.min(room, ended);
-    const maybe = before ? 0 : Math.min(limit, this.refusedAt ?? Number.POSITIVE_INFINITY) - seen.ids.size;
+    const first = before === null || this.refusedSinceLook;
+    this.refusedSinceLook = false;
+    const maybe = !first || free > 0 ? 0 : Math.min(limit, this.refusedAt ?? Number.POSITIVE_INFINITY) - seen.ids.size;
     if (free <= 0 && maybe <= 0) return;
     const share = this.limit ? Math.min(1, held() / this.limit) : 0;
     await pause(POLITENESS_MS * share + random() * 250, signal, clock);
