@@ -110,15 +110,18 @@ test('a container that shares the checkout and the host name, but not the socket
   const script = 'mount -t tmpfs none "$0" && exec "$@"';
   const sweep = [process.execPath, CLI, 'sweep', '--json'];
   const container = ['--mount', '--propagation', 'private', 'sh', '-c', script, hidden, ...sweep];
-  const swept = await promisify(execFile)('unshare', [...user, ...container], {
-    env: { ...process.env, ...service.env },
-    cwd: consumer.folder,
-  });
-  expect(JSON.parse(swept.stdout)).toMatchObject({ stopped: [], alive: [{ sessionId: kept[0] }] });
-  expect(await service.running()).toEqual(kept);
-  expect(ledgers(consumer)).toEqual([ledger]);
-  process.kill(-(run.child.pid ?? 0), 'SIGINT');
-  await run.exit;
+  try {
+    const swept = await promisify(execFile)('unshare', [...user, ...container], {
+      env: { ...process.env, ...service.env },
+      cwd: consumer.folder,
+    });
+    expect(JSON.parse(swept.stdout)).toMatchObject({ stopped: [], alive: [{ sessionId: kept[0] }] });
+    expect(await service.running()).toEqual(kept);
+    expect(ledgers(consumer)).toEqual([ledger]);
+  } finally {
+    process.kill(-(run.child.pid ?? 0), 'SIGINT');
+    await run.exit;
+  }
   expect(await service.running()).toEqual([]);
 });
 
