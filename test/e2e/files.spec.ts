@@ -11,7 +11,7 @@ test.use({ onFullChromium: true });
 
 /** Files both ways, with browsers that have another disk. */
 
-const HUGE_BYTES = 200_000_000;
+const HUGE_BYTES = 100_000_000;
 /** Playwright before 1.61 refuses more to a browser that it takes for remote. */
 const UPLOAD_BYTES = 50_000_000;
 
@@ -52,7 +52,7 @@ test('downloads: empty, blob, data', async ({ page }) => {
   expect(readFileSync(await (await get(page, blob, 'b.bin')).path(), 'utf8')).toBe('from a blob');
   expect(readFileSync(await (await get(page, 'data:application/x-thing,data', 'd.bin')).path(), 'utf8')).toBe('data');
 });
-test('downloads: 200 MB', async ({ page }) => {
+test('downloads: 100 MB', async ({ page }) => {
   test.slow();
   const download = await get(page, '/huge');
   expect(statSync(await download.path()).size).toBe(${HUGE_BYTES});

@@ -1,5 +1,4 @@
 import { expect, test } from './harness/fixtures.ts';
-import { descendants } from './harness/processes.ts';
 import { hostedAttachments, reportedTests, startPlaywright } from './harness/run-playwright.ts';
 import { wrappedConfig } from './harness/suites.ts';
 
@@ -14,19 +13,18 @@ test('loses it', async ({ page, hostedSession }) => {
 });
 test('goes on', async ({ page }) => { await page.goto('/'); });`;
 
-/** The emulator runs in this process; its one browser is the Chromium below it that is no helper of another. */
-function chromium(): number {
-  const browsers = descendants(process.pid).filter(({ command }) => /chrom/.test(command) && !/--type=/.test(command));
-  const main = browsers.find(({ command }) => command.includes('--user-data-dir'));
-  if (!main) throw new Error(`no Chromium among ${JSON.stringify(browsers)}`);
-  return main.pid;
+interface Browser {
+  /** Stops its session at the service. */
+  stop(): Promise<void>;
+  /** Its process group, for `kill`: what a distribution calls Chromium may be a script that starts it. */
+  group: number;
 }
 
 const ways = [
   {
     name: 'stopped by somebody',
     options: '{}',
-    lose: ({ stop }: { stop(): Promise<void> }) => stop(),
+    lose: ({ stop }: Browser) => stop(),
     says: /status "completed" at the service\): somebody stopped it before its time/,
     endReason: 'lost',
     within: 10_000,
@@ -34,7 +32,7 @@ const ways = [
   {
     name: 'crashed',
     options: '{}',
-    lose: () => process.kill(chromium(), 'SIGKILL'),
+    lose: ({ group }: Browser) => process.kill(group, 'SIGKILL'),
     says: /status "error" at the service\): the browser crashed/,
     endReason: 'lost',
     within: 10_000,
@@ -42,7 +40,7 @@ const ways = [
   {
     name: 'hung',
     options: '{}',
-    lose: () => process.kill(chromium(), 'SIGSTOP'),
+    lose: ({ group }: Browser) => process.kill(group, 'SIGSTOP'),
     says: /it did not answer for 15 s; .*the browser hung, or the network to it was cut/,
     endReason: 'lost',
     within: 40_000,
@@ -69,7 +67,8 @@ for (const { name, options, lose, says, endReason, within } of ways) {
     await run.printed(/READY \S+/);
     const sessionId = /READY (\S+)/.exec(run.output())?.[1] ?? '';
     const since = Date.now();
-    await lose({ stop: () => service.client.stopSession(sessionId) });
+    const [leader = 0] = service.emulator.browserPids();
+    await lose({ stop: () => service.client.stopSession(sessionId), group: -leader });
     expect((await run.exit).code).toBe(1);
     expect(Date.now() - since).toBeLessThan(within + 20_000); // the second test and the end of the run are in it
 

@@ -12,7 +12,7 @@ test.describe('group', () => {
 });
 test('flaky', async ({ page }, { retry }) => { await page.goto('/'); expect(retry).toBe(1); });
 test('fails as it should', async ({ page }) => { test.fail(); await page.goto('/'); expect(1).toBe(2); });
-test('times out', async ({ page }) => { test.setTimeout(2_000); await page.goto('/'); await page.waitForSelector('never'); });
+test('times out', async ({ page }) => { test.setTimeout(4_000); await page.goto('/'); await page.waitForSelector('never'); });
 test('half-way skipped', async ({ page }) => { await page.goto('/'); test.skip(true, 'enough'); });
 test('no browser', () => {});
 `);

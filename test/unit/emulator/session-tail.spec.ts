@@ -21,7 +21,7 @@ test('a message gets a session and loses it, to the letter', () => {
       expect(sessionInTail(Buffer.from(sent))).toBe(id);
       expect(withoutTail(Buffer.from(sent), id).toString()).toBe(text);
     }),
-    propertyRuns(2_000),
+    propertyRuns(300),
   );
 });
 
@@ -31,6 +31,6 @@ test('a session is found at the top level only, whatever the message holds', () 
       const text = JSON.stringify(id === null ? value : { ...value, sessionId: id });
       expect(sessionInTail(text)).toBe(id ?? undefined);
     }),
-    propertyRuns(2_000),
+    propertyRuns(300),
   );
 });
