@@ -134,10 +134,14 @@ function drawDisk({ pick }: Lots): FullDisk {
   return { folders: [...folders], from: pick(['start', 'midway'] as const) };
 }
 
-/** What is out of the ordinary in a run, for the tables. */
-export function traitsOf({ browser, source, death, neighbour, disk, megabits, clock, emulator }: ChaosPlan): string[] {
-  const traits = [`browsers: ${browser}`, `source: ${source}`];
-  if (death) traits.push(`${death.whom}: ${death.blow}`);
+/** What befalls a run, for the tables. */
+export function blowOf({ death }: ChaosPlan): string | null {
+  return death && `signal: ${death.blow} to the ${death.whom}`;
+}
+
+/** What else is in a run. */
+export function traitsOf({ source, neighbour, disk, megabits, clock, emulator }: ChaosPlan): string[] {
+  const traits = [`browsers from: ${source}`];
   if (emulator.faults.length > 0) traits.push('faults of the service');
   if (disk) traits.push(...disk.folders.map((folder) => `full disk: ${folder}`));
   if (megabits) traits.push(`link: ${megabits} Mbit/s, 200 ms`);

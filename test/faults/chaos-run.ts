@@ -62,7 +62,9 @@ export async function runChaos(
     await writeSuite(consumer, plan);
     disks = smallDisks(consumer, plan.disk);
     const cache = join(tmpdir(), 'chaos-transform-cache');
-    const env = { ...service.env, ...clockEnv(plan), TMPDIR: temporary, PWTEST_CACHE_DIR: cache, SITE_URL: siteUrl };
+    // A stub has no network that a suite's own server could be carried to.
+    const site: Record<string, string> = plan.browser === 'chromium' ? { SITE_URL: siteUrl } : {};
+    const env = { ...service.env, ...clockEnv(plan), ...site, TMPDIR: temporary, PWTEST_CACHE_DIR: cache };
     await service.addFaults();
     await act({ plan, consumer, service, others, disks, temporary, env, result });
   } finally {
@@ -71,7 +73,7 @@ export async function runChaos(
     await service.stop();
     rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
   }
-  await expectNone(result, 'left', () => leftOfEmulators(tmpdir(), service.pid), SETTLE_MS, '');
+  await expectNone(result, 'left', () => leftOfEmulators(tmpdir(), service.pid), SETTLE_MS);
 }
 
 async function act(chaos: ChaosRun): Promise<void> {
@@ -80,7 +82,7 @@ async function act(chaos: ChaosRun): Promise<void> {
   let neighbour = beside?.begins === 'before' ? startNeighbour(consumer, beside, env) : null;
   await neighbour?.printed(/NEIGHBOUR/);
   const run = startPlaywright(consumer, [`--workers=${plan.workers}`], env);
-  const told = () => [run, neighbour].map((each) => each?.output() ?? '').join('\n----- the neighbour:\n');
+  result.output = () => [run, neighbour].map((each) => each?.output() ?? '').join('\n----- the neighbour:\n');
   const [struck] = await Promise.all([
     strike(run, plan, service.pid),
     begun(run, 1).then(() => {
@@ -89,13 +91,13 @@ async function act(chaos: ChaosRun): Promise<void> {
     }),
   ]);
   result.struck = struck;
-  await expectEnd(run, told);
+  await expectEnd(run);
   if (neighbour) {
-    await expectEnd(neighbour, told);
+    await expectEnd(neighbour);
     const harmed = neighbour;
-    await expectNone(result, 'touched', () => harmOf(consumer, harmed), 0, told());
+    await expectNone(result, 'touched', () => harmOf(consumer, harmed), 0);
   }
-  await clearUp(chaos, struck, told());
+  await clearUp(chaos, struck);
 
   const isMachine = plan.death?.whom === 'machine';
   const left = async () => [
@@ -105,34 +107,34 @@ async function act(chaos: ChaosRun): Promise<void> {
     ...browsersIn(chaos.temporary, null),
     ...(isMachine ? [] : leftSockets(chaos.temporary)),
   ];
-  await expectNone(result, 'left', left, SETTLE_MS + (mayLeaveLease(plan) ? LEASE_SECONDS * 1000 : 0), told());
-  expect(await unconfirmed(consumer), told()).toEqual([]);
+  await expectNone(result, 'left', left, SETTLE_MS + (mayLeaveLease(plan) ? LEASE_SECONDS * 1000 : 0));
+  expect(await unconfirmed(consumer)).toEqual([]);
   if (!serviceDied(plan, struck)) {
     await service.clearFaults();
-    await expectNone(result, 'touched', others.touched, 0, told());
+    await expectNone(result, 'touched', others.touched, 0);
   }
-  if (plan.source === 'embedded') await expectNoFolders(chaos, told());
+  if (plan.source === 'embedded') await expectNoFolders(chaos);
   if (!struck && plan.emulator.faults.length === 0 && !disk?.folders.includes('output')) {
-    expect((await run.exit).code, told()).toBe(plan.files.flat().every(Boolean) ? 0 : 1);
+    expect((await run.exit).code, 'exit code of the run').toBe(plan.files.flat().every(Boolean) ? 0 : 1);
   }
 }
 
-async function expectEnd(run: RunningPlaywright, told: () => string): Promise<void> {
+async function expectEnd(run: RunningPlaywright): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(resolve, RUN_MS, 'late');
   });
   const ended = await Promise.race([run.exit, late]);
   clearTimeout(timer);
-  expect(ended, `the run did not end\n${ended === 'late' ? told() : ''}`).not.toBe('late');
+  expect(ended, 'the run has an end').not.toBe('late');
 }
 
 /** What is a user's to do after some deaths: `poolwright sweep`, and starting a service that has died. */
-async function clearUp(chaos: ChaosRun, struck: boolean, told: string): Promise<void> {
+async function clearUp(chaos: ChaosRun, struck: boolean): Promise<void> {
   const { plan, service, result } = chaos;
   const { death, disk } = plan;
   if (serviceDied(plan, struck)) {
-    await expectNone(result, 'left', () => browsersIn(tmpdir(), service.pid), SETTLE_MS, told);
+    await expectNone(result, 'left', () => browsersIn(tmpdir(), service.pid), SETTLE_MS);
     await service.startAgain();
     await expectSwept(chaos);
   }
@@ -163,10 +165,10 @@ async function sweepByName(chaos: ChaosRun): Promise<void> {
 }
 
 /** What a killed emulator leaves in the temporary folder, the next one removes. */
-async function expectNoFolders({ temporary, result }: ChaosRun, told: string): Promise<void> {
+async function expectNoFolders({ temporary, result }: ChaosRun): Promise<void> {
   const next = await startEmulatorProcess({}, { TMPDIR: temporary });
   await next.stop();
-  await expectNone(result, 'left', () => leftOfEmulators(temporary, null), SETTLE_MS, told);
+  await expectNone(result, 'left', () => leftOfEmulators(temporary, null), SETTLE_MS);
 }
 
 /** Expects that a list is empty within a time, and keeps what it was last for the tables. */
@@ -175,14 +177,13 @@ async function expectNone(
   what: 'left' | 'touched',
   list: () => string[] | Promise<string[]>,
   timeout: number,
-  told: string,
 ): Promise<void> {
   const look = async () => {
     result[what] = await list();
     return result[what];
   };
-  if (timeout === 0) expect(await look(), told).toEqual([]);
-  else await expect.poll(look, { timeout, message: told }).toEqual([]);
+  if (timeout === 0) expect(await look()).toEqual([]);
+  else await expect.poll(look, { timeout }).toEqual([]);
 }
 
 function isKill({ death }: ChaosPlan): boolean {

@@ -1,6 +1,6 @@
 import type { Consumer } from '../e2e/harness/consumer.ts';
 import { test } from '../e2e/harness/fixtures.ts';
-import { type ChaosPlan, chaosPlan, traitsOf } from './chaos-plan.ts';
+import { blowOf, type ChaosPlan, chaosPlan, traitsOf } from './chaos-plan.ts';
 import { CHAOS_MS, runChaos } from './chaos-run.ts';
 import { feasible } from './chaos-surroundings.ts';
 import { type ChaosResult, tally } from './chaos-tally.ts';
@@ -38,10 +38,9 @@ async function randomRun(
   siteUrl: string,
 ): Promise<void> {
   const plan = feasible(chaosPlan(SEED * 10_000 + OFFSET[kind] + n, kind));
-  const traits = traitsOf(plan);
   const result: ChaosResult = {
-    ...{ kind, run: n, setSeed: SEED, ok: false, ms: 0, traits },
-    ...{ struck: false, left: [], touched: [], error: null },
+    ...{ kind, run: n, setSeed: SEED, ok: false, at: Date.now(), ms: 0, traits: traitsOf(plan), blow: blowOf(plan) },
+    ...{ struck: false, left: [], touched: [], error: null, output: () => '' },
   };
   await test.info().attach('plan', { body: JSON.stringify(plan, null, 2), contentType: 'application/json' });
   const started = performance.now();
@@ -49,10 +48,12 @@ async function randomRun(
     await runChaos(plan, await newConsumer(plan.playwright), siteUrl, result);
     result.ok = true;
   } catch (error) {
-    const again = `CHAOS_SEED=${SEED} npm run test:faults -- ${kind === 'stub' ? `${n} --real 0` : `0 --real ${n}`} --only ${n}`;
+    const numbers = kind === 'stub' ? `${n} --real 0` : `0 --real ${n}`;
     const text = error instanceof Error ? error.message : String(error);
     result.error = text.split('\n').find((line) => line.trim() !== '') ?? '';
-    throw new Error(`${text}\n\nthe plan: ${JSON.stringify(plan)}\nalone: ${again}`, { cause: error });
+    const said = [text, `the plan: ${JSON.stringify(plan)}`, `what it printed: ${result.output()}`];
+    said.push(`alone: CHAOS_SEED=${SEED} npm run test:faults -- ${numbers} --only ${n}`);
+    throw new Error(said.join('\n\n'), { cause: error });
   } finally {
     result.ms = Math.round(performance.now() - started);
     tally(result);
