@@ -13,7 +13,7 @@ export default defineConfig({
   expect: { timeout: 15_000 },
   reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }]],
   projects: [
-    { name: 'unit', testDir: 'test/unit', fullyParallel: true },
+    { name: 'unit', testDir: 'test/unit', timeout: 120_000, fullyParallel: true },
     { name: 'emulator', testDir: 'test/emulator', timeout: 60_000 },
     { name: 'cdp', testDir: 'test/cdp', timeout: 60_000, fullyParallel: true },
     // The long ones, and as many random runs as it takes to believe them, are in `npm run test:faults`.

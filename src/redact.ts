@@ -11,10 +11,6 @@ const MIN_SECRET_LENGTH = 4;
 const CDP_ADDRESS = /\bwss?:\/\/[^\s"`<>{|}\\^]+/gi;
 /** The same within another address. */
 const ENCODED_CDP_ADDRESS = /\bwss?%3a%2f%2f[^\s"`<>{|}\\^&]+/gi;
-/** `socks5://user:password@host`. The last `@` counts, and the password may hold a `/`: people write it as it is. */
-const PROXY_CREDENTIALS = /\b(socks\w*:\/\/)[^\s"`<>]*@/gi;
-/** The same of any scheme. Where a path may follow, a password with a `/` is one that stands behind a colon and is no port. */
-const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#:[]*:(?!\d*[/?#])[^\s"`<>]*|[^\s/?#"`<>\\]*)@/gi;
 const BEARER = /\b(bearer\s+)[^\s"',;]+/gi;
 
 /**
@@ -22,18 +18,90 @@ const BEARER = /\b(bearer\s+)[^\s"',;]+/gi;
  * one of `secrets` (values of at least 4 characters) masked wherever it stands, also percent-encoded or as JSON has it.
  */
 export function redactText(text: string, secrets: Iterable<string> = []): string {
-  const result = text
+  const addresses = text
     .replace(CDP_ADDRESS, (address) => {
       const host = /^(wss?:\/\/)(?:[^/?#]*@)?([^/?#']*)/i.exec(address);
       return host ? `${host[1]}${host[2]}/${MASK}` : MASK;
     })
-    .replace(ENCODED_CDP_ADDRESS, MASK)
-    .replace(PROXY_CREDENTIALS, `$1${MASK}@`)
-    .replace(URL_CREDENTIALS, `$1${MASK}@`)
-    .replace(BEARER, `$1${MASK}`);
+    .replace(ENCODED_CDP_ADDRESS, MASK);
+  const result = maskCredentials(addresses).replace(BEARER, `$1${MASK}`);
   // The longest first: of one that begins with another the rest would be left.
   const named = [...secrets].filter(({ length }) => length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length);
   return named.length === 0 ? result : result.replace(new RegExp(named.map(anyForm).join('|'), 'g'), MASK);
+}
+
+/**
+ * Masks `user:password@` behind any `scheme://`. By hand, because a pattern that looks for an `@` from every `://` on, or
+ * for a `://` from every word on, takes the square of the time on texts that never have one: every character here is
+ * looked at a few times at most.
+ */
+function maskCredentials(text: string): string {
+  const reach = new Reach(text);
+  let masked = '';
+  let copied = 0;
+  for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at)) {
+    const begin = at + 3;
+    const end = credentialsEnd(text, at, reach);
+    at = begin;
+    if (end < 0) continue;
+    masked += `${text.slice(copied, begin)}${MASK}`;
+    copied = end;
+    at = end + 1;
+  }
+  return masked + text.slice(copied);
+}
+
+/** Where the `@` behind the credentials of an address stands, whose `://` is at `at`; -1: it has none. */
+function credentialsEnd(text: string, at: number, reach: Reach): number {
+  const scheme = schemeBefore(text, at);
+  if (scheme === '') return -1;
+  const begin = at + 3;
+  // A SOCKS address has no path. The last `@` counts, and the password may hold a `/`: people write it as it is.
+  if (/\bsocks\w*$/i.test(scheme)) {
+    const last = reach.lastAt(begin);
+    if (last >= 0) return last;
+  }
+  // Where a path may follow, a password with a `/` is one that stands behind a colon and is no port.
+  const user = matchEnd(/[^\s/?#:[]*/y, text, begin);
+  if (text[user] === ':' && !/[/?#]/.test(text[matchEnd(/\d*/y, text, user + 1)] ?? '')) {
+    const last = reach.lastAt(user + 1);
+    if (last >= 0) return last;
+  }
+  const last = text.slice(begin, matchEnd(/[^\s/?#"`<>\\]*/y, text, begin)).lastIndexOf('@');
+  return last < 0 ? -1 : begin + last;
+}
+
+/** The scheme before a `://`, with a letter in it; '' where there is none. */
+function schemeBefore(text: string, at: number): string {
+  let begin = at;
+  while (begin > 0 && /[a-z0-9+.-]/i.test(text[begin - 1] ?? '')) begin -= 1;
+  const scheme = text.slice(begin, at);
+  return /[a-z]/i.test(scheme) ? scheme : '';
+}
+
+/** How far an address may reach: to the next blank, quote or angle bracket. Remembers what it found last. */
+class Reach {
+  private end = -1;
+  private last = -1;
+
+  constructor(private readonly text: string) {}
+
+  /** The last `@` that an address which holds the character at `from` can have; -1: none. */
+  lastAt(from: number): number {
+    if (from > this.end) {
+      this.end = matchEnd(/[^\s"`<>]*/y, this.text, from);
+      const last = this.text.slice(from, this.end).lastIndexOf('@');
+      this.last = last < 0 ? -1 : from + last;
+    }
+    return this.last >= from ? this.last : -1;
+  }
+}
+
+/** Where a sticky pattern that matches from `from` on ends. */
+function matchEnd(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  pattern.exec(text);
+  return pattern.lastIndex;
 }
 
 /** A pattern for this text, each of its characters as it is or escaped. */

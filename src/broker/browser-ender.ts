@@ -1,7 +1,8 @@
 import { PoolwrightError, ServiceError } from '../errors.ts';
-import { endLease, finalBandwidth } from '../lease/end-lease.ts';
+import type { BrowserService } from '../lease/browser-service.ts';
+import type { Clock } from '../lease/clock.ts';
+import { finalBandwidth, LeaseEnd } from '../lease/end-lease.ts';
 import { pause } from '../lease/pause.ts';
-import type { ServiceClient } from '../service/index.ts';
 import { type HeldBrowser, markEnding } from './held-browser.ts';
 import type { Ledger } from './ledger.ts';
 import type { Log } from './log.ts';
@@ -12,13 +13,14 @@ const RETRY_MS = { first: 1_000, most: 15_000 } as const;
 
 /** What ending browsers needs of its broker. */
 export interface EnderOptions {
-  client: ServiceClient;
+  client: BrowserService;
   ledger: Ledger;
   log: Log;
   /** Fires when the service's word is not waited for any more. */
   ends: AbortSignal;
-  /** Called when a browser's slot at the service is free. */
-  onEnded(): void;
+  /** Called when a browser has ended; `confirmed`: its slot at the service is free. */
+  onEnded(confirmed: boolean): void;
+  clock: Clock;
 }
 
 /**
@@ -30,17 +32,17 @@ export class BrowserEnder {
 
   /** Begins to end a browser; `held.ended` settles when it is over. */
   end(held: HeldBrowser, reason: EndReason): void {
-    markEnding(held, reason);
+    markEnding(held, reason, this.options.clock.now());
     held.ended = this.giveBack(held);
   }
 
   private async giveBack(held: HeldBrowser): Promise<void> {
-    const { client, ledger, log, onEnded } = this.options;
+    const { client, ledger, log, onEnded, clock } = this.options;
     const { record, lease } = held;
     const failure = await this.untilConfirmed(held);
     held.state = 'ended';
-    record.endedAt = new Date().toISOString();
-    onEnded();
+    record.endedAt = new Date(clock.now()).toISOString();
+    onEnded(failure === null);
     if (failure !== null) {
       log.error(`session ${lease.sessionId} may still be running: its end was not confirmed`, failure);
       return;
@@ -53,11 +55,12 @@ export class BrowserEnder {
 
   /** Null once confirmed; else why not. */
   private async untilConfirmed({ lease }: HeldBrowser): Promise<unknown> {
-    const { client, log, ends } = this.options;
+    const { client, log, ends, clock } = this.options;
+    const end = new LeaseEnd(client, lease);
     let last: unknown;
     for (let wait: number = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
       try {
-        await endLease(client, lease, { signal: ends });
+        await end.confirm({ signal: ends });
         return null;
       } catch (error) {
         last = aborted(error) ? (last ?? error) : error;
@@ -65,7 +68,7 @@ export class BrowserEnder {
         log.info(`session ${lease.sessionId}: its end is not confirmed, trying again (${messageOf(error)})`);
       }
       try {
-        await pause(wait, ends);
+        await pause(wait, ends, clock);
       } catch {
         return last;
       }

@@ -6,6 +6,7 @@ import {
   SocketMessageWriter,
 } from 'vscode-jsonrpc/node';
 import { LeaseError } from '../errors.ts';
+import { AheadCancelled } from './ahead-requests.ts';
 import type { BrokerAddress } from './config.ts';
 import {
   type ExpectParams,
@@ -27,6 +28,11 @@ import { brokerLost, fromWire } from './wire-error.ts';
 /** A worker's (or the run's own) line to the broker. While a worker's is open, its browser is its own. */
 export interface BrokerConnection {
   lease(params: LeaseParams): Promise<LeasedBrowser>;
+  /**
+   * Takes back every lease marked `ahead` that has not come: each rejects with LeaseError `ABORTED`, also one whose
+   * browser is on its way to here, which is given back unused. One that came before is the caller's to give back.
+   */
+  cancelAhead(): Promise<void>;
   giveBack(params: GiveBackParams): Promise<void>;
   testUsage(params: TestUsage): Promise<void>;
   sessionReport(sessionId: string): Promise<SessionReport>;
@@ -47,9 +53,22 @@ export async function connectToBroker(address: BrokerAddress, role: 'worker' | '
   const rpc = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
   rpc.listen();
   const ask = asking(rpc, socket);
+  let cancels = 0;
+  const lease = async (params: LeaseParams): Promise<LeasedBrowser> => {
+    const before = cancels;
+    const leased = leasedBrowser.parse(await ask(METHODS.lease, params));
+    if (!params.ahead || cancels === before) return leased;
+    const { sessionId } = leased;
+    await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
+    throw new AheadCancelled();
+  };
   await ask(METHODS.hello, { token: address.token, role });
   return {
-    lease: async (params) => leasedBrowser.parse(await ask(METHODS.lease, params)),
+    lease,
+    cancelAhead: async () => {
+      cancels += 1;
+      await ask(METHODS.cancelAhead, {});
+    },
     giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
     testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
     sessionReport: async (sessionId) => sessionReport.parse(await ask(METHODS.sessionReport, { sessionId })),

@@ -4,6 +4,8 @@ import { leasePlanMessage } from './protocol.ts';
 
 /** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
 export const brokerConfig = z.object({
+  /** Only gives back what the dead brokers of this run left, and ends. */
+  onlySweep: z.boolean().optional(),
   runId: z.string(),
   /** Socket path (named pipe on Windows) to listen on. */
   address: z.string(),
@@ -12,6 +14,8 @@ export const brokerConfig = z.object({
     z.object({ kind: z.literal('hosted'), baseURL: z.string(), apiKey: z.string() }),
     z.object({ kind: z.literal('emulator') }),
   ]),
+  /** Bound on the start, in ms: by then the broker has said that it can lend, or why not. */
+  startTimeoutMs: z.number().positive(),
   /** Folder of log and record; null: none are written. */
   recordFolder: z.string().nullable(),
   workers: z.number().int().positive(),
@@ -38,8 +42,16 @@ export const brokerReady = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), code: z.enum(errorCodes), message: z.string(), field: z.string().nullable() }),
 ]);
 
-/** Where workers find the broker of their run: the value of {@link BROKER_VARIABLE}, as JSON. */
+/** Where workers find the broker of their run. */
 export const brokerAddress = z.object({ address: z.string(), token: z.string() });
+
+/** The value of {@link BROKER_VARIABLE}, as JSON. */
+export const sharedBroker = brokerAddress.extend({
+  /** Process that started the broker. */
+  runner: z.number(),
+  /** What `POOLWRIGHT_POOL` was when the run began. */
+  pool: z.string().nullable(),
+});
 
 /** Set by the global setup, inherited by every worker. */
 export const BROKER_VARIABLE = 'POOLWRIGHT_BROKER';

@@ -1,3 +1,4 @@
+import type { Timer } from '../lease/clock.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
 import type { LeasedBrowser } from './protocol.ts';
@@ -25,7 +26,7 @@ export interface HeldBrowser {
   state: 'idle' | 'claimed' | 'ending' | 'ended';
   holder: Holder | null;
   place: Place;
-  idleTimer: NodeJS.Timeout | null;
+  idleTimer: Timer | null;
   /** Settles when the service has confirmed its end, or all tries are over. */
   ended: Promise<void> | null;
 }
@@ -77,9 +78,9 @@ export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, plac
   };
 }
 
-/** Lends it. `waitedMs`: how long the worker has waited for it. */
-export function claim(held: HeldBrowser, holder: Holder, place: Place, waitedMs: number): void {
-  if (held.idleTimer) clearTimeout(held.idleTimer);
+/** Lends it. `waitedMs`: how long the worker has waited for it. `now`: ms since the epoch. */
+export function claim(held: HeldBrowser, holder: Holder, place: Place, waitedMs: number, now: number): void {
+  held.idleTimer?.cancel();
   held.idleTimer = null;
   held.state = 'claimed';
   held.holder = holder;
@@ -89,13 +90,28 @@ export function claim(held: HeldBrowser, holder: Holder, place: Place, waitedMs:
   if (record.workersServed > 1) return;
   record.project = place.project;
   record.parallelIndex = place.slot;
-  record.lentAt = new Date().toISOString();
+  record.lentAt = new Date(now).toISOString();
   record.waitMs = waitedMs;
 }
 
-/** Whether the service will let it live that long. */
-export function lasts(held: HeldBrowser, ms: number): boolean {
-  return held.lease.expiresAt.getTime() - Date.now() >= ms;
+/** Whether no worker has used it. */
+export function isFresh(held: HeldBrowser): boolean {
+  return held.record.workersServed === 0;
+}
+
+/** A worker that leased it ahead lets go of it before any test used it: as if it had never been lent. */
+export function takeBackUnused(held: HeldBrowser): void {
+  const { record } = held;
+  if (record.testsServed > 0) return;
+  record.workersServed -= 1;
+  if (record.workersServed > 0) return;
+  record.lentAt = null;
+  record.waitMs = 0;
+}
+
+/** Whether the service will let it live that long from `now` on, both in ms. */
+export function lasts(held: HeldBrowser, ms: number, now: number): boolean {
+  return held.lease.expiresAt.getTime() - now >= ms;
 }
 
 /** The browser as it goes to a worker. */
@@ -116,12 +132,12 @@ export function asMessage(held: HeldBrowser): LeasedBrowser {
   };
 }
 
-/** Notes why and when a browser ended. */
-export function markEnding(held: HeldBrowser, reason: EndReason): void {
+/** Notes why and when a browser ended. `now`: ms since the epoch. */
+export function markEnding(held: HeldBrowser, reason: EndReason, now: number): void {
   held.state = 'ending';
   held.holder = null;
-  if (held.idleTimer) clearTimeout(held.idleTimer);
+  held.idleTimer?.cancel();
   held.idleTimer = null;
   held.record.endReason = reason;
-  held.record.endingAt = new Date().toISOString();
+  held.record.endingAt = new Date(now).toISOString();
 }

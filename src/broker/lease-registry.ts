@@ -1,13 +1,15 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import { LeaseError, ServiceError } from '../errors.ts';
+import { LeaseError, type ServiceError } from '../errors.ts';
+import type { BrowserService } from '../lease/browser-service.ts';
+import { type Clock, systemClock, type Timer } from '../lease/clock.ts';
 import { planKey } from '../options/lease-plan.ts';
-import type { ServiceClient } from '../service/index.ts';
+import { AheadRequests } from './ahead-requests.ts';
 import { BrowserEnder } from './browser-ender.ts';
 import { BrowserFetcher } from './browser-fetcher.ts';
 import { CapacityGate } from './capacity-gate.ts';
 import type { BrokerConfig } from './config.ts';
-import { asMessage, type HeldBrowser, type Holder } from './held-browser.ts';
+import { endsTheRun } from './ends-the-run.ts';
+import { asMessage, type HeldBrowser, type Holder, isFresh, takeBackUnused } from './held-browser.ts';
 import type { Ledger } from './ledger.ts';
 import type { Log } from './log.ts';
 import { stopLostCreates } from './lost-creates.ts';
@@ -22,7 +24,7 @@ import { WaitNotices } from './wait-notices.ts';
 
 /** What the registry needs to know of the run. */
 export interface RegistryOptions {
-  client: ServiceClient;
+  client: BrowserService;
   run: RunIdentity;
   /** Parallel workers of the run. */
   workers: number;
@@ -34,6 +36,10 @@ export interface RegistryOptions {
   trouble(): string | null;
   /** Called when a record has changed. */
   changed(): void;
+  /** Default: the machine's. */
+  clock?: Clock;
+  /** Source of jitter, from 0 up to 1. Default `Math.random`. */
+  random?(): number;
 }
 
 /** How long the end of a run waits for requests already at the service, in ms. */
@@ -58,7 +64,9 @@ export class LeaseRegistry {
   private readonly fetcher: BrowserFetcher;
   private readonly ender: BrowserEnder;
   private readonly notices: WaitNotices;
-  private readonly beat: NodeJS.Timeout;
+  private readonly ahead = new AheadRequests();
+  private readonly clock: Clock;
+  private beat: Timer | null = null;
   /** Fires when no browser is lent any more: the run ends, or nothing will come. */
   private readonly closing = new AbortController();
   /** Fires when answers to requests for browsers are not waited for any more. */
@@ -69,8 +77,16 @@ export class LeaseRegistry {
   constructor(private readonly options: RegistryOptions) {
     // Every request of the run listens to them, as long as it is under way.
     for (const { signal } of [this.closing, this.pendingOver, this.endingOver]) setMaxListeners(0, signal);
-    const { client, run, workers, ledger, log, trouble } = options;
-    this.gate = new CapacityGate({ client, runId: run.runId, held: () => this.held().length });
+    const { client, run, workers, ledger, log, trouble, clock = systemClock, random = Math.random } = options;
+    this.clock = clock;
+    this.gate = new CapacityGate({
+      client,
+      runId: run.runId,
+      held: () => this.held().length,
+      owns: (sessionId) => this.browsers.has(sessionId),
+      clock,
+      random,
+    });
     this.pools = new PoolDirectory(client, run, ledger, workers);
     this.fetcher = new BrowserFetcher({
       client,
@@ -80,6 +96,8 @@ export class LeaseRegistry {
       ledger,
       log,
       trouble,
+      clock,
+      closes: this.closing.signal,
       ends: this.pendingOver.signal,
       onFetched: (held) => {
         this.browsers.set(held.lease.sessionId, held);
@@ -93,14 +111,15 @@ export class LeaseRegistry {
       client,
       ledger,
       log,
+      clock,
       ends: this.endingOver.signal,
-      onEnded: () => {
-        this.gate.slotFreed();
+      onEnded: (confirmed) => {
+        if (confirmed) this.gate.slotFreed();
         options.changed();
       },
     });
-    this.notices = new WaitNotices(log);
-    this.beat = setInterval(() => this.sayAlive(), BEAT_MS).unref();
+    this.notices = new WaitNotices(log, clock);
+    this.beatLater();
   }
 
   /** One line per session, in the order they were got. */
@@ -129,7 +148,24 @@ export class LeaseRegistry {
 
   /** The browser for a worker: an idle one of the same plan, or the next one that comes. */
   async lease(params: LeaseParams, holder: Holder, holderGone: AbortSignal): Promise<LeasedBrowser> {
-    const { plan, project, parallelIndex: slot, needMs } = params;
+    const ahead = params.ahead ? this.ahead.begin(holder) : null;
+    try {
+      return await this.leaseUntil(params, holder, ahead ? AbortSignal.any([holderGone, ahead.signal]) : holderGone);
+    } catch (error) {
+      if (!ahead && !holderGone.aborted) this.failed(error);
+      throw error;
+    } finally {
+      ahead?.done();
+    }
+  }
+
+  /** Ends this worker's requests for browsers that it does not need yet; one that has its browser is over already. */
+  cancelAhead(holder: Holder): void {
+    this.ahead.cancel(holder);
+  }
+
+  private async leaseUntil(params: LeaseParams, holder: Holder, given: AbortSignal): Promise<LeasedBrowser> {
+    const { plan, project, parallelIndex: slot, needMs, ahead = false } = params;
     const place = { project, slot };
     const supply = this.supplyOf(plan);
     const clock = new RequestClock({
@@ -138,17 +174,14 @@ export class LeaseRegistry {
       ends: this.closing.signal,
       waitsFor: () => supply.waitsFor,
       explain: (signal) => supply.explain(signal),
-      late: (late) => this.notices.add(late),
+      late: (late) => ahead || this.notices.add(late),
+      clock: this.clock,
     });
-    const signal = AbortSignal.any([clock.signal, holderGone]);
     try {
-      const asked = { holder, place, needMs, takesUsed: plan.reuse === 'run' };
-      const held = await supply.take(asked, signal);
+      const asked = { holder, place, needMs, takesUsed: plan.reuse === 'run', ahead };
+      const held = await supply.take(asked, AbortSignal.any([clock.signal, given]));
       this.renote(held);
       return asMessage(held);
-    } catch (error) {
-      if (!holderGone.aborted) this.failed(error);
-      throw error;
     } finally {
       clock.stop();
     }
@@ -158,15 +191,16 @@ export class LeaseRegistry {
    * A worker lets go of its browser; a healthy one goes to the next worker. One that saves its profile when it ends is
    * ended, and waited for: the project that comes next may count on it.
    */
-  async giveBack({ sessionId, condition, toBeReplaced }: GiveBackParams, holder: Holder): Promise<void> {
+  async giveBack({ sessionId, condition, toBeReplaced, unused }: GiveBackParams, holder: Holder): Promise<void> {
     const held = this.browsers.get(sessionId);
     if (held?.state !== 'claimed' || held.holder !== holder) return;
     if (condition === 'unreachable') return this.end(held, 'connect-failed');
     if (condition !== 'healthy') return this.end(held, condition);
-    const goesOn = held.plan.reuse === 'run' && !this.closing.signal.aborted;
+    if (unused) takeBackUnused(held);
+    const goesOn = (held.plan.reuse === 'run' || isFresh(held)) && !this.closing.signal.aborted;
     if (goesOn && (toBeReplaced || !savesProfile(held))) return this.supplyOf(held.plan).offer(held, toBeReplaced);
     this.end(held, 'finished');
-    if (savesProfile(held)) await Promise.race([held.ended, delay(SAVED_MS, undefined, { ref: false })]);
+    if (savesProfile(held)) await this.endedWithin(held, SAVED_MS);
   }
 
   /** A worker's connection broke: whatever it still claims is ended at once, never handed on. */
@@ -190,22 +224,24 @@ export class LeaseRegistry {
 
   /** Gives everything back and waits for the service's word on each. Safe to call again. */
   async endAll(): Promise<void> {
-    clearInterval(this.beat);
+    this.beat?.cancel();
     this.notices.stop();
     this.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.'));
     this.endHeld();
-    const confirm = setTimeout(() => this.endingOver.abort(new Error('not confirmed in time')), CONFIRM_GRACE_MS);
-    const slow = setTimeout(() => this.saySlowEnd(), SLOW_END_MS);
-    const pending = setTimeout(() => this.pendingOver.abort(new Error('not answered in time')), PENDING_GRACE_MS);
+    const { clock } = this;
+    const confirm = clock.after(CONFIRM_GRACE_MS, () => this.endingOver.abort(new Error('not confirmed in time')));
+    const slow = clock.after(SLOW_END_MS, () => this.saySlowEnd());
+    const pending = clock.after(PENDING_GRACE_MS, () => this.pendingOver.abort(new Error('not answered in time')));
     await this.fetcher.settled();
-    clearTimeout(pending);
+    pending.cancel();
     this.endHeld();
     await Promise.all([...this.browsers.values()].map((held) => held.ended));
     const { client, ledger, log } = this.options;
-    await stopLostCreates(client, ledger, log, this.endingOver.signal);
+    const { doubtful } = this.fetcher;
+    await stopLostCreates({ client, ledger, log, doubtful, signal: this.endingOver.signal });
     for (const failure of await this.pools.deleteOwn()) log.error('a pool of this run was not deleted', failure);
-    clearTimeout(confirm);
-    clearTimeout(slow);
+    confirm.cancel();
+    slow.cancel();
   }
 
   /** No browser is lent any more; who waits gets this error. */
@@ -219,11 +255,14 @@ export class LeaseRegistry {
     const key = planKey(plan);
     const known = this.supplies.get(key);
     if (known) return known;
-    const supply = new Supply({
-      fetch: (place) => this.fetcher.fetch(plan, place),
-      end: (held, reason) => this.end(held, reason),
-      failedUnseen: (error) => this.failed(error),
-    });
+    const supply = new Supply(
+      {
+        fetch: (place, yields) => this.fetcher.fetch(plan, place, yields),
+        end: (held, reason) => this.end(held, reason),
+        failedUnseen: (error) => this.failed(error),
+      },
+      this.clock,
+    );
     this.supplies.set(key, supply);
     return supply;
   }
@@ -259,9 +298,23 @@ export class LeaseRegistry {
     if (ending.length > 0) this.options.log.momentary(`waiting for the service to confirm the end of ${what}`);
   }
 
-  private sayAlive(): void {
-    this.options.ledger.beat();
-    for (const held of this.held()) this.writeNote(held);
+  private beatLater(): void {
+    this.beat = this.clock.after(BEAT_MS, () => {
+      this.options.ledger.beat();
+      for (const held of this.held()) this.writeNote(held);
+      this.beatLater();
+    });
+    this.beat.unref();
+  }
+
+  private async endedWithin(held: HeldBrowser, ms: number): Promise<void> {
+    let timer: Timer | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = this.clock.after(ms, resolve);
+      timer.unref();
+    });
+    await Promise.race([held.ended, over]);
+    timer?.cancel();
   }
 
   private writeNote({ lease, request, place, plan }: HeldBrowser): void {
@@ -269,11 +322,6 @@ export class LeaseRegistry {
     // Only a note: a session that has ended meanwhile is found out by its worker.
     this.options.client.updateSession(lease.sessionId, { note }).catch(() => undefined);
   }
-}
-
-/** No credit, no valid key: whoever asks next gets the same answer. */
-function endsTheRun(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && (error.status === 402 || error.status === 401);
 }
 
 /** A pool's template is not known here; what its browsers save is saved when they have been idle. */

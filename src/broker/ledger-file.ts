@@ -21,11 +21,11 @@ const ledgerContent = z.object({
   /** Address of the service, and which of its workspaces. */
   baseURL: z.string(),
   workspace: z.string(),
-  /** Machine (or container) and socket of the broker: it is alive as long as it answers there. */
-  host: z.string(),
+  /** Where the broker runs, as `thisPlace` has it, and its socket there: it is alive as long as it answers. */
+  place: z.string().nullable(),
   socket: z.string(),
-  /** ISO 8601: last sign of life. */
-  beatAt: z.string(),
+  /** ISO 8601, by the service's clock: last sign of life. */
+  beatAt: z.string().refine((text) => !Number.isNaN(Date.parse(text))),
   /** Names of pools made for the run. */
   pools: z.array(z.string()),
   entries: z.array(ledgerEntry),

@@ -5,6 +5,9 @@ import type { Lease } from '../lease/lease.ts';
 import { type LedgerContent, type LedgerEntry, ledgerFileName } from './ledger-file.ts';
 import type { Log } from './log.ts';
 
+/** After a failed write the next one follows at the latest after so long, in ms. */
+const RETRY_MS = 5_000;
+
 /** Whose ledger it is. */
 export interface LedgerOwner {
   /** Where this project's ledgers lie. */
@@ -20,12 +23,18 @@ export class Ledger {
   private readonly entries = new Map<string, LedgerEntry>();
   private readonly pools = new Set<string>();
   private readonly file: string | null;
-  private failed = false;
+  /** Whether the last write failed, which has been said. */
+  private failing = false;
+  private retry: NodeJS.Timeout | null = null;
 
-  /** @param owner null: nothing is written (the emulator of a run ends with the run) */
+  /**
+   * @param owner null: nothing is written (the emulator of a run ends with the run)
+   * @param now the service's clock, in ms since the epoch
+   */
   constructor(
     private readonly owner: LedgerOwner | null,
     private readonly log: Log,
+    private readonly now: () => number = Date.now,
   ) {
     this.file = owner && join(owner.folder, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
   }
@@ -65,31 +74,45 @@ export class Ledger {
 
   /** Says that the broker is alive, to those who cannot ask it (another container on the same folder). */
   beat(): void {
-    if (this.entries.size > 0 || this.pools.size > 0) this.write();
+    if (this.entries.size > 0 || this.pools.size > 0 || this.failing) this.write();
   }
 
   private write(): void {
-    if (!this.owner || !this.file || this.failed) return;
+    const { owner, file } = this;
+    if (!owner || !file) return;
+    if (this.retry) clearTimeout(this.retry);
+    this.retry = null;
     try {
-      if (this.entries.size === 0 && this.pools.size === 0) {
-        rmSync(this.file, { force: true });
-        return;
-      }
-      const content: LedgerContent = {
-        schema: 1,
-        ...this.owner.content,
-        beatAt: new Date().toISOString(),
-        pools: [...this.pools],
-        entries: [...this.entries.values()],
-      };
-      mkdirSync(this.owner.folder, { recursive: true, mode: 0o700 });
-      writeFileSync(`${this.file}.tmp`, `${JSON.stringify(content, null, 1)}\n`, { mode: 0o600 });
-      renameSync(`${this.file}.tmp`, this.file);
+      if (this.entries.size > 0 || this.pools.size > 0) this.writeWhole(owner, file);
+      else for (const each of [file, `${file}.tmp`]) rmSync(each, { force: true });
     } catch (error) {
       // The run is worth more than its ledger; its sessions' notes still tell whose they are.
-      this.failed = true;
-      this.log.error(`no ledger of this run's browsers: ${this.owner.folder} cannot be written`, error);
+      if (!this.failing) this.log.error(`${file} cannot be written: it does not name all browsers of this run`, error);
+      this.failing = true;
+      this.retry = setTimeout(() => this.write(), RETRY_MS).unref();
+      return;
     }
+    if (this.failing) this.log.notice(`${file} can be written again`);
+    this.failing = false;
+  }
+
+  private writeWhole({ folder, content }: LedgerOwner, file: string): void {
+    const whole: LedgerContent = {
+      schema: 1,
+      ...content,
+      beatAt: new Date(this.now()).toISOString(),
+      pools: [...this.pools],
+      entries: [...this.entries.values()],
+    };
+    const write = () => writeFileSync(`${file}.tmp`, `${JSON.stringify(whole, null, 1)}\n`, { mode: 0o600 });
+    try {
+      write();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      write();
+    }
+    renameSync(`${file}.tmp`, file);
   }
 }
 

@@ -5,6 +5,7 @@ import { OptionsError, PoolwrightError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { type BrokerReady, brokerConfig } from './config.ts';
 import { firstJsonLine } from './json-line.ts';
+import { lastSweep } from './last-sweep.ts';
 import { type BrokerRun, runBroker } from './run.ts';
 
 /**
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
 
   let run: BrokerRun;
   try {
+    if (config.onlySweep) return answer({ ok: true, baseURL: '', notices: await lastSweep(config) });
     run = await runBroker(config);
   } catch (error) {
     answer({

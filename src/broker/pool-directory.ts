@@ -1,6 +1,6 @@
+import type { BrowserService } from '../lease/browser-service.ts';
 import { findPool } from '../lease/find-pool.ts';
 import type { RunPoolOptions } from '../options/schema.ts';
-import type { ServiceClient } from '../service/index.ts';
 import type { Pool } from '../service/schemas/index.ts';
 import type { Ledger } from './ledger.ts';
 import type { RunIdentity } from './run-identity.ts';
@@ -12,7 +12,7 @@ export class PoolDirectory {
   private readonly own: RunPools;
 
   constructor(
-    private readonly client: ServiceClient,
+    private readonly client: BrowserService,
     run: RunIdentity,
     ledger: Ledger,
     workers: number,

@@ -28,6 +28,11 @@ export const leaseParams = z.object({
   parallelIndex: z.number().int(),
   /** How long the browser must last at least, in ms: a test's timeout and a margin. */
   needMs: z.number().nonnegative(),
+  /**
+   * A prefetch: for a test that has not begun. It yields to every worker that waits for a browser now, its failure is
+   * no failure of the run, and `cancelAhead` ends it.
+   */
+  ahead: z.boolean().optional(),
 });
 
 /** The projects of the workers that are being started, one name a worker; those on local browsers are passed over. */
@@ -62,6 +67,8 @@ export const giveBackParams = z.object({
   condition: z.enum(['healthy', 'rolled-over', 'lost', 'unreachable']),
   /** Whether another worker will probably take this one's place, as after a failed test. */
   toBeReplaced: z.boolean(),
+  /** Whether it was leased ahead and no test has used it: it is as good as new for every other worker. */
+  unused: z.boolean().optional(),
 });
 
 /** What a worker tells about a test that used a browser. */
@@ -114,6 +121,8 @@ export type RunState = z.infer<typeof runState>;
 export const METHODS = {
   hello: 'hello',
   lease: 'lease',
+  /** Ends this connection's requests for a browser that are marked `ahead` and have none yet: each fails as ABORTED. */
+  cancelAhead: 'cancelAhead',
   giveBack: 'giveBack',
   testUsage: 'testUsage',
   say: 'say',

@@ -1,11 +1,12 @@
 import { LeaseError } from '../errors.ts';
+import type { Clock, Timer } from '../lease/clock.ts';
 import type { Place } from './held-browser.ts';
 
 /** After this long without a browser the terminal says what is being waited for, in ms … */
 const NOTICE_AFTER_MS = 3_000;
 /** … and then again each time so much more has passed, in ms. */
 const NOTICE_AGAIN_MS = 30_000;
-/** Bound on finding out what to say when the time is over, in ms. */
+/** So long before the time is over it is found out what to say then, in ms; a short time gets a quarter of itself. */
 const EXPLAIN_MS = 3_000;
 
 /** What a request's clock needs of its broker. */
@@ -21,6 +22,7 @@ export interface ClockOptions {
   explain(signal: AbortSignal): Promise<string>;
   /** Told when a request has waited long. */
   late(clock: RequestClock): void;
+  clock: Clock;
 }
 
 /** The clock of one worker's request for a browser: its bound, and the word to the terminal while it waits. */
@@ -29,15 +31,21 @@ export class RequestClock {
   readonly signal: AbortSignal;
   readonly who: string;
   private readonly deadline = new AbortController();
-  private readonly timers: NodeJS.Timeout[] = [];
-  private readonly since = Date.now();
+  private readonly explaining = new AbortController();
+  private readonly timers: Timer[] = [];
+  private readonly since: number;
+  /** What was found out about the wait; null: not yet. */
+  private explained: string | null = null;
 
   constructor(private readonly options: ClockOptions) {
-    const { place, acquireTimeout, ends } = options;
+    const { place, acquireTimeout, ends, clock } = options;
+    this.since = clock.now();
     this.who = `slot ${place.slot} (${place.project || 'the default project'})`;
     this.signal = AbortSignal.any([this.deadline.signal, ends]);
-    this.timers.push(setTimeout(() => void this.timeOut(), acquireTimeout));
-    this.timers.push(setTimeout(() => this.notice(), NOTICE_AFTER_MS));
+    const explainMs = Math.min(EXPLAIN_MS, acquireTimeout / 4);
+    this.timers.push(clock.after(acquireTimeout - explainMs, () => void this.explain()));
+    this.timers.push(clock.after(acquireTimeout, () => this.timeOut()));
+    this.timers.push(clock.after(NOTICE_AFTER_MS, () => this.notice()));
   }
 
   get waitsFor(): string {
@@ -45,21 +53,27 @@ export class RequestClock {
   }
 
   get waitedSeconds(): number {
-    return Math.round((Date.now() - this.since) / 1000);
+    return Math.round((this.options.clock.now() - this.since) / 1000);
   }
 
   stop(): void {
-    for (const timer of this.timers) clearTimeout(timer);
+    for (const timer of this.timers) timer.cancel();
+    this.explaining.abort(new Error('nobody waits'));
   }
 
   private notice(): void {
     this.options.late(this);
-    this.timers.push(setTimeout(() => this.notice(), NOTICE_AGAIN_MS));
+    this.timers.push(this.options.clock.after(NOTICE_AGAIN_MS, () => this.notice()));
   }
 
-  private async timeOut(): Promise<void> {
-    const waitedFor = this.waitsFor;
-    const explained = await this.options.explain(AbortSignal.timeout(EXPLAIN_MS)).catch(() => waitedFor);
+  /** Before the time is over, so that it is not exceeded by this. */
+  private async explain(): Promise<void> {
+    this.explained = await this.options.explain(this.explaining.signal).catch(() => null);
+  }
+
+  private timeOut(): void {
+    const explained = this.explained ?? this.waitsFor;
+    this.explaining.abort(new Error('the time is over'));
     const seconds = Math.round(this.options.acquireTimeout / 1000);
     this.deadline.abort(
       new LeaseError(

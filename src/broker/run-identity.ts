@@ -10,11 +10,14 @@ export interface RunIdentity {
   suite: string;
   /** Tells this broker's requests from those of every other one. */
   mark: string;
+  /** The service's clock, in ms since the epoch: who reads a beat may have another one. Default: this machine's. */
+  now?: () => number;
 }
 
 /** The note of a browser that fills this place. */
 export function noteFor(run: RunIdentity, place: Place, request: string, plan: LeasePlan): string {
-  const { runId, shard, suite } = run;
-  const fields = { runId, shard, suite, project: place.project, slot: place.slot, request, beat: new Date() };
+  const { runId, shard, suite, now = Date.now } = run;
+  const beat = new Date(now());
+  const fields = { runId, shard, suite, project: place.project, slot: place.slot, request, beat };
   return sessionNote(fields, plan.session.note);
 }

@@ -1,5 +1,5 @@
 import type { Log } from './log.ts';
-import { type SweepOptions, type SweepResult, sweep } from './sweep.ts';
+import { emptySweep, type SweepOptions, type SweepResult, sweep } from './sweep.ts';
 
 /** How long the start of a run waits for the sweep, in ms; it goes on behind the run. */
 const WAIT_MS = 5_000;
@@ -24,7 +24,7 @@ export class RunSweep {
     });
     const result = await Promise.race([this.first, late]);
     clearTimeout(timer);
-    if (result) return lines(result);
+    if (result) return sweepLines(result);
     void this.first.then((swept) => this.say(swept));
     return [];
   }
@@ -36,15 +36,21 @@ export class RunSweep {
   }
 
   private async sweep(): Promise<SweepResult> {
-    return await sweep({ ...this.options, signal: AbortSignal.timeout(SWEEP_MS) });
+    try {
+      return await sweep({ ...this.options, signal: AbortSignal.timeout(SWEEP_MS) });
+    } catch (error) {
+      // What other runs left must never be why this one does not start, or ends.
+      return { ...emptySweep(), failures: [`could not look for what dead runs left: ${String(error)}`] };
+    }
   }
 
   private say(result: SweepResult): void {
-    for (const line of lines(result)) this.log.notice(line);
+    for (const line of sweepLines(result)) this.log.notice(line);
   }
 }
 
-function lines(swept: SweepResult): string[] {
+/** What a sweep came to, one line each; nothing where it found nothing. */
+export function sweepLines(swept: SweepResult): string[] {
   const said: string[] = [];
   const runs = [...new Set(swept.stopped.map(({ runId }) => runId))].join(', ');
   const browsers = swept.stopped.length === 1 ? '1 browser' : `${swept.stopped.length} browsers`;

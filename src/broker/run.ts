@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:net';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { ServiceClient } from '../service/index.ts';
+import { redactText } from '../redact.ts';
+import { type RetryInfo, ServiceClient } from '../service/index.ts';
 import type { BrokerConfig } from './config.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 import { LeaseRegistry } from './lease-registry.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from './ledger.ts';
 import { createLog } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
+import { thisPlace } from './place.ts';
 import { preflight } from './preflight.ts';
 import { RunBook } from './run-book.ts';
 import type { RunRecord } from './run-record.ts';
 import { RunSweep } from './run-sweep.ts';
 import { SaidOnce } from './said-once.ts';
 import { listen } from './server.ts';
+import { StartDeadline } from './start-deadline.ts';
 import { Terminal } from './terminal.ts';
 
 /** Bound on the first call to the service, in ms: an address where nobody answers is said before the run begins. */
@@ -22,6 +24,9 @@ const CHECK_TIMEOUT_MS = 10_000;
 
 /** How long who watches the run may take to hear its last words, in ms. */
 const TOLD_MS = 2_000;
+
+const NO_LEDGER =
+  "warning: no ledger of this run is kept: the project has no node_modules, and neither the home folder nor the one in the temporary folder is this user's alone. After a crash, browsers are found by their notes only";
 
 /** A broker at work. */
 export interface BrokerRun {
@@ -40,6 +45,15 @@ export interface BrokerRun {
  * browser (key, pools), then the socket.
  */
 export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
+  const start = new StartDeadline(config.startTimeoutMs);
+  try {
+    return await startRun(config, start);
+  } finally {
+    start.stop();
+  }
+}
+
+async function startRun(config: BrokerConfig, start: StartDeadline): Promise<BrokerRun> {
   const service = config.service.kind === 'emulator' ? await startEmulator(config) : config.service;
   const emulator = 'stop' in service ? service : null;
   const { baseURL, apiKey } = service;
@@ -48,12 +62,20 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const file = config.recordFolder ? join(config.recordFolder, 'broker.log') : null;
   const log = createLog({ file, terminal, secrets, debug: config.debug });
   const overload = new OverloadMemory(log);
-  const client = new ServiceClient({ baseURL, apiKey, sharedBackoff: true, onRetry: (retry) => overload.saw(retry) });
+  const onRetry = (retry: RetryInfo) => {
+    overload.saw(retry);
+    start.saw(retry);
+  };
+  const client = new ServiceClient({ baseURL, apiKey, sharedBackoff: true, onRetry });
   const { runId, shard, suite, workers, overRuns, projects } = config;
-  const run = { runId, shard, suite, mark: randomBytes(4).toString('hex') };
+  const run = { runId, shard, suite, mark: randomBytes(4).toString('hex'), now: () => client.now() };
   // The embedded emulator ends with its broker, and all its browsers with it.
   const ledgerFolder = emulator ? null : config.ledgerFolder;
-  const ledger = new Ledger(ledgerFolder === null ? null : ledgerOwner(config, run.mark, ledgerFolder, service), log);
+  const ledger = new Ledger(
+    ledgerFolder === null ? null : ledgerOwner(config, run.mark, ledgerFolder, service),
+    log,
+    run.now,
+  );
   const self = { mark: run.mark, socket: config.address };
   const sweeping = emulator
     ? null
@@ -86,11 +108,14 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   };
 
   try {
-    await client.listSessions({ pageSize: 1 }, { timeout: CHECK_TIMEOUT_MS });
+    const first = { timeout: CHECK_TIMEOUT_MS };
+    await start.step('the service to answer', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
     if (sweeping) notices.push(...(await sweeping.begin()));
+    if (!emulator && ledgerFolder === null) notices.push(NO_LEDGER);
+    const find = (pool: string) => start.step(`the service to find pool ${pool}`, () => registry.checkPool(pool));
     const plans = [];
     for (const { plan } of projects) {
-      plans.push({ plan, pool: typeof plan.pool === 'string' ? await registry.checkPool(plan.pool) : null });
+      plans.push({ plan, pool: typeof plan.pool === 'string' ? await find(plan.pool) : null });
     }
     const { limit, balance, warnings } = await preflight({
       client,
@@ -118,7 +143,8 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
     await emulator?.stop();
     throw error;
   }
-  return { baseURL, notices, finish, close };
+  // The service's own words may be among them.
+  return { baseURL, notices: notices.map((notice) => redactText(notice, secrets)), finish, close };
 }
 
 function ledgerOwner(
@@ -128,7 +154,7 @@ function ledgerOwner(
   { baseURL, apiKey }: { baseURL: string; apiKey: string },
 ): LedgerOwner {
   const { runId, address: socket } = config;
-  return { folder, content: { runId, mark, baseURL, workspace: workspaceMark(apiKey), host: hostname(), socket } };
+  return { folder, content: { runId, mark, baseURL, workspace: workspaceMark(apiKey), place: thisPlace(), socket } };
 }
 
 /** Room for every worker and a handover; the run's own limit, so that the emulator is never why a run waits. */

@@ -87,6 +87,10 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     return null;
   });
   on(METHODS.lease, leaseParams, 'worker', (params) => registry.lease(params, holder, gone.signal));
+  on(METHODS.cancelAhead, z.object({}), 'worker', () => {
+    registry.cancelAhead(holder);
+    return null;
+  });
   on(METHODS.giveBack, giveBackParams, 'worker', async (params) => {
     await registry.giveBack(params, holder);
     return null;

@@ -14,7 +14,8 @@ import { processFile } from './process-file.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** What a run tells its broker. */
-export interface StartOptions extends Omit<BrokerConfig, 'service' | 'address' | 'token' | 'debug'> {
+export interface StartOptions
+  extends Omit<BrokerConfig, 'service' | 'address' | 'token' | 'debug' | 'startTimeoutMs' | 'onlySweep'> {
   service: ServiceChoice;
 }
 
@@ -29,8 +30,12 @@ export interface StartedBroker {
   finish(): Promise<RunRecord>;
 }
 
-/** The emulator starts inside this time too, in ms. */
-const START_TIMEOUT_MS = 60_000;
+/** Bound on a run's start, in ms: the emulator starts in it, and a service that is overloaded is asked again. */
+const START_TIMEOUT_MS = 120_000;
+/** How long the broker may take to say that it could not start in that time, in ms. */
+const ANSWER_GRACE_MS = 15_000;
+/** Bound on giving back what the last broker left, in ms. */
+const LAST_SWEEP_TIMEOUT_MS = 90_000;
 /** All browsers confirmed, or every try over: bound on the end of a run, in ms. */
 const EXIT_TIMEOUT_MS = 120_000;
 /** It waits more than it works: memory before speed. */
@@ -51,7 +56,8 @@ export async function startBroker(options: StartOptions): Promise<StartedBroker>
     address: folder ? join(folder, 'broker.sock') : `\\\\.\\pipe\\poolwright-${name}`,
     token: randomBytes(24).toString('base64url'),
   };
-  const config = { ...options, ...address, debug: debugEnabled('poolwright:broker', process.env.DEBUG) };
+  const debug = debugEnabled('poolwright:broker', process.env.DEBUG);
+  const config = { ...options, ...address, startTimeoutMs: START_TIMEOUT_MS, debug };
   const broker = new SupervisedBroker(config);
   const close = async () => {
     await broker.close();
@@ -62,6 +68,11 @@ export async function startBroker(options: StartOptions): Promise<StartedBroker>
     const finish = async () => {
       try {
         return await broker.finish();
+      } catch (error) {
+        // No broker is left that would give back what the dead ones had.
+        await broker.close();
+        await broker.sweep();
+        throw error;
       } finally {
         await close();
       }
@@ -111,6 +122,20 @@ class SupervisedBroker {
     if (this.child) await exit(this.child);
   }
 
+  /** Gives back what the run's brokers left when they died, in a process of its own: nothing here knows the service. */
+  async sweep(): Promise<void> {
+    if (this.config.service.kind === 'emulator') return; // its browsers ended with it
+    const child = spawnBroker();
+    try {
+      const { notices } = await handshake(child, { ...this.config, onlySweep: true }, LAST_SWEEP_TIMEOUT_MS);
+      for (const notice of notices) say(notice);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      say(`browsers of this run may be left (${reason}): \`npx poolwright sweep\` stops them`);
+    }
+    await exit(child);
+  }
+
   /** Waits until the present process has exited, and its replacement is on its way. */
   private async gone(): Promise<void> {
     const { child } = this;
@@ -121,14 +146,9 @@ class SupervisedBroker {
   }
 
   private async launch(): Promise<Ready> {
-    const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not the broker's
-    const child = spawn(process.execPath, [...SMALL_HEAP, processFile('broker-main')], {
-      detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env,
-    });
+    const child = spawnBroker();
     this.child = child;
-    const ready = await handshake(child, this.config);
+    const ready = await handshake(child, this.config, START_TIMEOUT_MS + ANSWER_GRACE_MS);
     child.once('exit', (code, signal) => this.exited(signal ?? `exit code ${code}`));
     child.unref();
     return ready;
@@ -137,27 +157,43 @@ class SupervisedBroker {
   private exited(how: string): void {
     if (this.ending || this.replaced >= REPLACEMENTS) return;
     this.replaced += 1;
-    process.stderr.write(`poolwright: the broker of this run died (${how}); another one takes over\n`);
+    say(`the broker of this run died (${how}); another one takes over`);
     this.ready = this.launch();
     this.ready.catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      process.stderr.write(`poolwright: no other broker could be started: ${reason}\n`);
+      say(`no other broker could be started: ${reason}`);
     });
   }
 }
 
-async function handshake(child: ChildProcess, config: BrokerConfig): Promise<Ready> {
+function spawnBroker(): ChildProcess {
+  const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not the broker's
+  return spawn(process.execPath, [...SMALL_HEAP, processFile('broker-main')], {
+    detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env,
+  });
+}
+
+function say(line: string): void {
+  process.stderr.write(`poolwright: ${line}\n`);
+}
+
+/** Tells a broker what it is to do, and waits for its one answer. */
+async function handshake(child: ChildProcess, config: BrokerConfig, timeoutMs: number): Promise<Ready> {
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new LeaseError('BROKER_FAILED', 'The poolwright broker could not be started.');
   stdin.on('error', () => undefined); // it may be gone before it has read: its answer tells
   stdin.write(`${JSON.stringify(config)}\n`);
   let answer: unknown;
   try {
-    answer = await firstJsonLine(stdout, START_TIMEOUT_MS);
+    answer = await firstJsonLine(stdout, timeoutMs);
   } catch (error) {
-    throw new LeaseError('BROKER_FAILED', 'The poolwright broker did not start; its message is above.', {
-      cause: error,
-    });
+    const isLate = error instanceof PoolwrightError && error.code === 'TIMEOUT';
+    const what = isLate
+      ? `did not say within ${timeoutMs / 1000} s whether it can lend browsers`
+      : 'ended before it could lend a browser; its message is above';
+    throw new LeaseError('BROKER_FAILED', `The poolwright broker ${what}.`, { cause: error });
   }
   const ready = brokerReady.parse(answer);
   if (ready.ok) return ready;

@@ -1,15 +1,14 @@
-import { rmSync } from 'node:fs';
-import { connect } from 'node:net';
-import { hostname } from 'node:os';
+import { rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { PoolwrightError } from '../errors.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { type ParsedNote, parseNote } from '../lease/note.ts';
 import type { ServiceClient } from '../service/index.ts';
 import type { Session } from '../service/schemas/index.ts';
 import { workspaceMark } from './ledger.ts';
 import { type FoundLedger, type LedgerContent, readLedgers } from './ledger-file.ts';
-import { deletePoolByName } from './run-pools.ts';
+import { brokerKey, brokerOfNote, type Judging, LifeSigns } from './life-signs.ts';
+import { deleteRunPool } from './run-pools.ts';
 
 /** What a sweep looks for. */
 export interface SweepOptions {
@@ -21,11 +20,14 @@ export interface SweepOptions {
   ledgerFolder: string | null;
   /** Runs that are over by the CI's own word: earlier attempts at this one. */
   overRuns?: readonly string[];
-  /** A run to end whatever its notes and ledgers say, because the user says that it is dead. */
+  /** A run to end as well, whatever its notes and ledgers say, because the user says that it is dead. */
   runId?: string;
   signal?: AbortSignal;
   /** The broker that sweeps: its own ledger is none of a dead one, and whoever had its socket before it is dead. */
-  self?: { mark: string; socket: string };
+  self?: Judging['self'];
+  /** Where the sweep runs, and how it asks a broker's socket there; for tests. */
+  place?: string | null | undefined;
+  askSocket?: Judging['askSocket'];
 }
 
 /** What a sweep did. */
@@ -47,120 +49,120 @@ export interface SweepResult {
   failures: string[];
 }
 
-/** A run says every 5 minutes that it is alive; one that has not for so long, in ms, is dead. */
-const SILENT_MS = 20 * 60_000;
-/** Bound on asking a broker's socket, in ms. */
-const ALIVE_TIMEOUT_MS = 2_000;
-
 /**
- * Gives back what runs of this project left behind that died without a word: by the ledgers of their brokers on this
- * machine, and by the notes of sessions from any machine. Never touches a run that is alive: its broker answers at its
- * socket, or its notes say so; and never a session that is not of this project.
+ * Gives back what runs of this project left behind that died without a word: by the ledgers of their brokers, and by the
+ * notes of sessions from any machine. Never touches a run that is alive: its broker answers at its socket, or its ledger
+ * or notes say so by the service's clock; and never a session that is not of this project. Throws for nothing that it
+ * finds: what did not work is in the result.
  */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const result: SweepResult = {
-    stopped: [],
-    poolsDeleted: [],
-    alive: [],
-    unknownLeases: [],
-    setAside: [],
-    failures: [],
-  };
-  const dead = await deadLedgers(options, result);
-  // The list first: a session whose create nobody heard of is found only there.
+  const result = emptySweep();
+  const ledgers = findLedgers(options, result);
+  // The list before the judgement: a session whose create nobody heard of is found only there, and notes are signs of life.
   const sessions = await listSessions(options, result);
+  const notes = sessions?.flatMap(({ note }) => parseNote(note) ?? []) ?? null;
+  const { client, overRuns = [], runId, self, place, askSocket } = options;
+  const signs = new LifeSigns({ now: client.now(), notes, overRuns, runId, self, place, askSocket });
+  const dead: DeadLedger[] = [];
+  for (const ledger of ledgers) {
+    if (await signs.isDead(ledger.content)) dead.push({ ...ledger, done: false });
+  }
   for (const ledger of dead) {
-    const done = await sweepLedger(ledger.content, options, result);
-    ledger.done = done && (sessions !== null || ledger.unanswered.size === 0);
+    const whole = await sweepLedger(ledger.content, options, result);
+    ledger.done = whole && (sessions !== null || ledger.content.entries.every(({ sessionId }) => sessionId !== null));
   }
-  for (const session of sessions ?? []) await sweepByNote(session, dead, options, result);
-  for (const { file, content, done } of dead) {
-    if (!done) continue;
-    rmSync(file, { force: true });
-    removeSocket(content, options.self);
+  for (const session of sessions ?? []) {
+    const note = parseNote(session.note);
+    if (note) await sweepByNote(session, note, { signs, dead }, options, result);
   }
+  for (const ledger of dead) if (ledger.done) removeLedger(ledger, signs, self, result);
   return result;
+}
+
+/** A sweep that has done nothing. */
+export function emptySweep(): SweepResult {
+  return { stopped: [], poolsDeleted: [], alive: [], unknownLeases: [], setAside: [], failures: [] };
 }
 
 /** A ledger whose broker is dead. */
 interface DeadLedger extends FoundLedger {
-  /** Requests whose outcome the broker did not live to see. */
-  unanswered: Set<string>;
   /** Whether everything in it is given back. */
   done: boolean;
 }
 
-async function deadLedgers(options: SweepOptions, result: SweepResult): Promise<DeadLedger[]> {
-  if (options.ledgerFolder === null) return [];
-  const { ledgers, setAside } = readLedgers(options.ledgerFolder);
+function findLedgers({ ledgerFolder, baseURL, apiKey }: SweepOptions, result: SweepResult): FoundLedger[] {
+  if (ledgerFolder === null) return [];
+  const { ledgers, setAside } = readLedgers(ledgerFolder);
   result.setAside = setAside;
-  const dead: DeadLedger[] = [];
-  for (const ledger of ledgers) {
-    if (!sameService(ledger.content, options) || (await isAlive(ledger.content, options))) continue;
-    const unanswered = ledger.content.entries.filter(({ sessionId }) => sessionId === null);
-    dead.push({ ...ledger, unanswered: new Set(unanswered.map(({ request }) => request)), done: false });
-  }
-  return dead;
+  const workspace = workspaceMark(apiKey);
+  return ledgers.filter(({ content }) => content.baseURL === baseURL && content.workspace === workspace);
 }
 
 /** Stops a session when its note says that it belongs to a dead run of this project. */
 async function sweepByNote(
-  session: Session,
-  dead: readonly DeadLedger[],
+  { sessionId }: Session,
+  note: ParsedNote,
+  { signs, dead }: { signs: LifeSigns; dead: readonly DeadLedger[] },
   options: SweepOptions,
   result: SweepResult,
 ): Promise<void> {
-  const { sessionId } = session;
-  const note = parseNote(session.note);
-  if (!note || result.stopped.some((each) => each.sessionId === sessionId)) return;
-  const ledger = dead.find(({ unanswered }) => unanswered.has(note.request));
-  if (!ledger && note.suite !== options.suite) return;
-  if (!ledger && !isOver(note, options)) {
-    result.alive.push({ sessionId, runId: note.runId, project: note.project });
+  const { runId, project } = note;
+  if (result.stopped.some((each) => each.sessionId === sessionId)) return;
+  const ledgers = dead.filter(({ content }) => brokerKey(content) === brokerOfNote(note));
+  if (ledgers.length === 0 && note.suite !== options.suite) return;
+  if (!signs.isOver(note)) {
+    result.alive.push({ sessionId, runId, project });
     return;
   }
+  const stopped = await stop({ sessionId, leaseId: null, poolId: null }, runId, options, result);
+  if (!stopped) for (const ledger of ledgers) ledger.done = false;
+}
+
+/** Ends one browser of a dead run; false when the service did not confirm it. */
+async function stop(
+  browser: { sessionId: string; leaseId: string | null; poolId: string | null },
+  runId: string,
+  { client, signal }: SweepOptions,
+  result: SweepResult,
+): Promise<boolean> {
+  const { sessionId } = browser;
   try {
-    await options.client.stopSession(sessionId, { signal: options.signal });
-    result.stopped.push({ sessionId, runId: note.runId });
+    await endLease(client, browser, { signal });
+    result.stopped.push({ sessionId, runId });
+    return true;
   } catch (error) {
-    if (ledger) ledger.done = false;
-    result.failures.push(`session ${sessionId} of run ${note.runId} was not stopped: ${textOf(error)}`);
+    result.failures.push(`session ${sessionId} of run ${runId} was not stopped: ${textOf(error)}`);
+    return false;
   }
 }
 
-/** The folder that a dead broker of this machine left with its socket. A successor has taken its own place there. */
-function removeSocket({ host, socket }: LedgerContent, self?: SweepOptions['self']): void {
+/** Removes a ledger that is done with, and the socket that its broker left here. */
+function removeLedger(
+  { file, content }: FoundLedger,
+  signs: LifeSigns,
+  self: SweepOptions['self'],
+  result: SweepResult,
+): void {
+  try {
+    rmSync(file, { force: true });
+    rmSync(`${file}.tmp`, { force: true }); // of a broker that died while it wrote
+  } catch (error) {
+    result.failures.push(`${file} is done with, but could not be removed: ${textOf(error)}`);
+  }
+  // A successor has taken its own place at the socket.
+  if (signs.isForsaken(content) && content.socket !== self?.socket) removeSocket(content);
+}
+
+/** A broker's socket lies alone in a folder of its own. Nothing else is removed, whatever a ledger names. */
+function removeSocket({ socket }: LedgerContent): void {
   const folder = dirname(socket);
-  if (host !== hostname() || socket === self?.socket || !/^poolwright-\w+$/.test(basename(folder))) return;
-  rmSync(folder, { recursive: true, force: true });
-}
-
-function sameService(ledger: LedgerContent, { baseURL, apiKey }: SweepOptions): boolean {
-  return ledger.baseURL === baseURL && ledger.workspace === workspaceMark(apiKey);
-}
-
-/** A broker of this machine is alive while it answers; of another one, while its ledger is kept up. */
-async function isAlive(ledger: LedgerContent, { self }: SweepOptions): Promise<boolean> {
-  if (ledger.mark === self?.mark) return true;
-  if (ledger.host !== hostname()) return Date.now() - Date.parse(ledger.beatAt) < SILENT_MS;
-  if (ledger.socket === self?.socket) return false;
-  return await new Promise((resolve) => {
-    const socket = connect(ledger.socket);
-    const settle = (alive: boolean) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(alive);
-    };
-    // One that takes the connection and says nothing more is there all the same.
-    const timer = setTimeout(() => settle(true), ALIVE_TIMEOUT_MS);
-    socket.once('connect', () => settle(true));
-    socket.once('error', () => settle(false));
-  });
-}
-
-function isOver(note: ParsedNote, { overRuns = [], runId }: SweepOptions): boolean {
-  if (runId !== undefined) return note.runId === runId;
-  return overRuns.includes(note.runId) || Date.now() - note.beat.getTime() > SILENT_MS;
+  if (dirname(folder) !== tmpdir() || !/^poolwright-\w+$/.test(basename(folder))) return;
+  try {
+    rmSync(socket, { force: true });
+    rmdirSync(folder);
+  } catch {
+    // It is gone, or holds what is not ours: nobody waits for it.
+  }
 }
 
 async function listSessions(options: SweepOptions, result: SweepResult): Promise<Session[] | null> {
@@ -173,39 +175,31 @@ async function listSessions(options: SweepOptions, result: SweepResult): Promise
     }
     return [...found.values()];
   } catch (error) {
-    result.failures.push(`the session list could not be had: ${textOf(error)}`);
+    result.failures.push(`could not list sessions: ${textOf(error)}`);
     return null;
   }
 }
 
 /** Ends what a dead broker's ledger names; false when something is left. */
 async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result: SweepResult): Promise<boolean> {
+  const { runId } = ledger;
   let whole = true;
   for (const { sessionId, leaseId, poolId } of ledger.entries) {
-    if (!sessionId) {
-      if (poolId) result.unknownLeases.push({ poolId, runId: ledger.runId });
-      continue;
-    }
-    try {
-      await endLease(options.client, { sessionId, leaseId, poolId }, { signal: options.signal });
-      result.stopped.push({ sessionId, runId: ledger.runId });
-    } catch (error) {
-      whole = false;
-      result.failures.push(`session ${sessionId} of run ${ledger.runId} was not stopped: ${textOf(error)}`);
-    }
+    if (sessionId) whole = (await stop({ sessionId, leaseId, poolId }, runId, options, result)) && whole;
+    else if (poolId) result.unknownLeases.push({ poolId, runId });
   }
   for (const name of ledger.pools) {
     try {
-      await deletePoolByName(options.client, name);
-      result.poolsDeleted.push(name);
+      const deleted = await deleteRunPool(options.client, name, ledger.mark);
+      if (deleted !== null) result.poolsDeleted.push(deleted);
     } catch (error) {
       whole = false;
-      result.failures.push(`pool ${name} of run ${ledger.runId} was not deleted: ${textOf(error)}`);
+      result.failures.push(`pool ${name} of run ${runId} was not deleted: ${textOf(error)}`);
     }
   }
   return whole;
 }
 
 function textOf(error: unknown): string {
-  return error instanceof PoolwrightError ? error.message : String(error);
+  return error instanceof Error ? error.message : String(error);
 }

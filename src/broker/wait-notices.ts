@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '../lease/clock.ts';
 import type { Log } from './log.ts';
 import type { RequestClock } from './request-clock.ts';
 
@@ -7,18 +8,21 @@ const TOGETHER_MS = 200;
 /** Tells the terminal who waits, and for what: one line for all who wait for the same. */
 export class WaitNotices {
   private readonly late = new Map<string, RequestClock[]>();
-  private timer: NodeJS.Timeout | null = null;
+  private timer: Timer | null = null;
 
-  constructor(private readonly log: Log) {}
+  constructor(
+    private readonly log: Log,
+    private readonly clock: Clock,
+  ) {}
 
   add(clock: RequestClock): void {
     this.late.set(clock.waitsFor, [...(this.late.get(clock.waitsFor) ?? []), clock]);
-    this.timer ??= setTimeout(() => this.say(), TOGETHER_MS);
+    this.timer ??= this.clock.after(TOGETHER_MS, () => this.say());
   }
 
   /** Says nothing more. */
   stop(): void {
-    if (this.timer) clearTimeout(this.timer);
+    this.timer?.cancel();
     this.late.clear();
   }
 

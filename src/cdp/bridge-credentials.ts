@@ -23,7 +23,9 @@ export class BridgeCredentials {
   /** Value of the `Authorization` header to try again with; null when there is none, or another scheme is asked for. */
   async answer({ sessionId, requestId, url }: PausedRequest, outcome: BridgeOutcome): Promise<string | null> {
     if ('failure' in outcome || outcome.status !== 401) return null;
-    const challenge = outcome.headers.find(({ name, value }) => name === 'www-authenticate' && /^basic\b/i.test(value));
+    const challenge = outcome.headers.find(
+      ({ name, value }) => /^www-authenticate$/i.test(name) && /^basic\b/i.test(value),
+    );
     if (!challenge) return null;
     return await new Promise((resolve) => {
       const key = `${sessionId} ${requestId}`;

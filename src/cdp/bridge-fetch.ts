@@ -14,6 +14,7 @@ import { localhostHere } from './localhost.ts';
 export interface BridgeRequest {
   url: string;
   method: string;
+  /** In wire text. */
   headers: Record<string, string>;
   body: Buffer | null;
   /** The page's context takes any certificate. */
@@ -27,6 +28,7 @@ export type BridgeOutcome = BridgeAnswer | { failure: string; detail: string };
 export interface BridgeAnswer {
   status: number;
   phrase: string;
+  /** In wire text, and as the server writes their names. */
   headers: { name: string; value: string }[];
   body: Buffer;
   /** What comes after `body` when that is not all of it: of an answer larger than {@link MAX_BODY_BYTES}. */
@@ -105,25 +107,29 @@ export class BridgeFetcher {
       headers: { ...sent, 'accept-encoding': Object.keys(DECODERS).join(', ') },
       body,
       signal,
+      responseHeaders: 'raw',
       dispatcher: this.#agent(ignoreHTTPSErrors),
     });
+    const received = pairs(answer.headers);
+    const header = (wanted: string) => received.find(({ name }) => name.toLowerCase() === wanted)?.value;
     const { statusCode: status, statusText: phrase } = answer;
-    const encoding = String(answer.headers['content-encoding'] ?? '').toLowerCase();
+    const encoding = (header('content-encoding') ?? '').toLowerCase();
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
     // Chromium takes what it is handed as it is: it has decoded nothing, so this must.
     const decoder = bodiless ? undefined : DECODERS[encoding]?.();
     const source = new AnswerBody(answer.body, decoder, this.#onCarried);
     // Of one that is known to be large nothing needs to be held here.
-    const known = decoder || bodiless ? 0 : Number(answer.headers['content-length'] ?? 0);
+    const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
     const begun = known > MAX_BODY_BYTES ? Buffer.alloc(0) : await source.read(MAX_BODY_BYTES + 1);
     return {
       status,
       phrase,
-      headers: Object.entries(answer.headers)
-        .filter(([name]) => !/^(transfer-encoding|connection|keep-alive)$/.test(name))
-        // Of a decoded body both are untrue.
-        .filter(([name]) => decoder === undefined || !/^content-(encoding|length)$/.test(name))
-        .flatMap(([name, value = []]) => [value].flat().map((one) => ({ name, value: one }))),
+      headers: received.filter(
+        ({ name }) =>
+          !/^(transfer-encoding|connection|keep-alive)$/i.test(name) &&
+          // Of a decoded body both are untrue.
+          (decoder === undefined || !/^content-(encoding|length)$/i.test(name)),
+      ),
       body: begun,
       rest: known > MAX_BODY_BYTES || begun.length > MAX_BODY_BYTES ? source : null,
     };
@@ -135,6 +141,12 @@ export class BridgeFetcher {
     this.#lenient ??= newAgent(false);
     return this.#lenient;
   }
+}
+
+/** @param raw names and values in turns, which is what undici gives for `responseHeaders: 'raw'` */
+function pairs(raw: unknown): { name: string; value: string }[] {
+  const flat = raw as string[];
+  return flat.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: flat[at + 1] ?? '' }] : []));
 }
 
 function newAgent(rejectUnauthorized: boolean): Agent {

@@ -6,6 +6,7 @@ import {
   type BridgeRequest,
   MAX_BODY_BYTES,
 } from './bridge-fetch.ts';
+import { BridgedDocuments } from './bridged-documents.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 import { BridgedSessions } from './bridged-sessions.ts';
 import { BridgedWebSockets } from './bridged-web-sockets.ts';
@@ -14,6 +15,7 @@ import { ImpliedHeaders } from './implied-headers.ts';
 import { LargeAnswers } from './large-answers.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
+import { PageHeaders } from './page-headers.ts';
 import {
   answerTo,
   type ContinueFields,
@@ -35,6 +37,8 @@ export class NetworkBridge {
   readonly #fetcher: BridgeFetcher;
   readonly #pass: (message: CdpMessage) => void;
   readonly #sessions: BridgedSessions;
+  readonly #documents: BridgedDocuments;
+  readonly #pageHeaders = new PageHeaders();
   /** Requests that Playwright has stopped, by session and ID. */
   readonly #withPlaywright = new Map<string, PausedRequest>();
   /** Requests that are being made, by network ID. */
@@ -58,20 +62,30 @@ export class NetworkBridge {
     this.#credentials = new BridgeCredentials(pass);
     this.#extraInfo = new ExtraInfo(pass);
     this.#implied = new ImpliedHeaders(commands);
-    this.#sessions = new BridgedSessions((sessionId, isDocument) => {
+    this.#sessions = new BridgedSessions((sessionId, { isDocument, targetId }) => {
       commands.post('Fetch.enable', this.#ownPatterns(), sessionId);
       if (!isDocument) return;
       this.#webSockets.prepare(sessionId);
       this.#largeAnswers.prepare(sessionId);
-      this.#implied.prepare(sessionId);
+      this.#implied.prepare(sessionId, targetId);
     });
-    this.#webSockets = new BridgedWebSockets(hosts, commands, this.#sessions, pass, count);
-    this.#largeAnswers = new LargeAnswers(hosts, commands);
+    this.#documents = new BridgedDocuments(hosts, (document) => {
+      this.#webSockets.leave(document);
+      this.#largeAnswers.leave(document);
+    });
+    this.#webSockets = new BridgedWebSockets(hosts, commands, this.#sessions, this.#documents, pass, count);
+    this.#largeAnswers = new LargeAnswers(hosts, this.#documents, commands);
   }
 
   /** Bytes of bodies and WebSocket messages so far, both ways, decoded. */
   get carriedBytes(): number {
     return this.#carriedBytes;
+  }
+
+  /** Whether a message of the browser is that a download begins which this carries: the browser moves nothing for it. */
+  carriesDownload({ method, params = {} }: CdpMessage): boolean {
+    if (method !== 'Browser.downloadWillBegin' || !('url' in params)) return false;
+    return typeof params.url === 'string' && this.#hosts.matches(params.url);
   }
 
   /** Whether a message of the browser is about a request that Playwright does not know to be stopped. */
@@ -80,15 +94,17 @@ export class NetworkBridge {
     if (method === 'Target.detachedFromTarget') this.#forget(params);
     if (method?.startsWith('Target.')) this.#sessions.observe(message);
     if (sessionId === undefined) return false;
+    const session = this.#sessions.get(sessionId);
+    if (session) this.#documents.observe(message);
+    this.#pageHeaders.observe(message);
     // A page that cancels a request, or is left.
     if (method === 'Network.loadingFailed' && 'requestId' in params)
       this.#underWay.get(params.requestId)?.abort.abort();
     this.#extraInfo.correct(message);
     if (this.#webSockets.takes(message) || this.#largeAnswers.takes(message)) return true;
-    if (method !== 'Fetch.requestPaused') return false;
-    const session = this.#sessions.get(sessionId);
+    if (method !== 'Fetch.requestPaused' || !session) return false;
     const paused = pausedRequest(sessionId, params);
-    if (!session || !paused) return false;
+    if (!paused) return false;
     if (session.playwrightIntercepts) {
       this.#withPlaywright.set(key(sessionId, paused.requestId), paused);
       return false;
@@ -123,8 +139,7 @@ export class NetworkBridge {
   /** The link is down. */
   end(): void {
     for (const { abort } of this.#underWay.values()) abort.abort();
-    this.#webSockets.leave();
-    this.#largeAnswers.leave();
+    this.#documents.leave();
     this.#fetcher.close();
   }
 
@@ -168,10 +183,12 @@ export class NetworkBridge {
 
   /** The headers to send, with those that the browser would have added. */
   async #headers(paused: PausedRequest, changes: ContinueFields): Promise<Record<string, string>> {
-    const { sessionId } = paused;
-    const headers = requestHeaders(paused, changes);
+    const { sessionId, networkId } = paused;
+    if (!changes.headers) await this.#pageHeaders.settled(networkId, paused.headers);
+    const headers = requestHeaders(paused, changes, this.#pageHeaders);
     const session = this.#sessions.get(sessionId);
-    return session ? await this.#implied.complete(headers, { sessionId, ...session }) : headers;
+    if (!session) return headers;
+    return await this.#implied.complete(headers, { sessionId, ...session, isNavigation: paused.isNavigation });
   }
 
   async #outcome(sessionId: string, request: Omit<BridgeRequest, 'ignoreHTTPSErrors'>): Promise<BridgeOutcome> {
@@ -199,8 +216,8 @@ export class NetworkBridge {
 
   /** What a closed page had under way. */
   #forget({ sessionId: gone }: { sessionId?: unknown }): void {
-    this.#webSockets.leave(gone);
-    this.#largeAnswers.leave(gone);
+    this.#documents.leave(gone);
+    this.#pageHeaders.forget(gone);
     this.#implied.forget(String(gone));
     for (const { sessionId, abort } of this.#underWay.values()) if (sessionId === gone) abort.abort();
     for (const [known, { sessionId }] of this.#withPlaywright) {

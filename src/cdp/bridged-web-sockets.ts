@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { openBridgeSocket } from './bridge-socket.ts';
+import type { BridgedDocument, BridgedDocuments } from './bridged-documents.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 import type { BridgedSessions } from './bridged-sessions.ts';
+import { wireText } from './header-bytes.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
 import { type PageNames, pageScript, parsePayload } from './page-script.ts';
@@ -11,23 +13,27 @@ import { WebSocketEvents } from './web-socket-events.ts';
 import { WEB_SOCKET_SHIM } from './web-socket-shim.ts';
 
 const id = z.number().int();
+/** A close code that a page may give (RFC 6455), and a reason that fits into the frame. */
+const closeCode = z.union([z.literal(1000), z.number().int().min(3000).max(4999)]);
+const closeReason = z.string().refine((reason) => Buffer.byteLength(reason) <= 123);
 const said = z.discriminatedUnion('op', [
   z.object({
     op: z.literal('open'),
     id,
-    url: z.string(),
+    url: z.string().regex(/^wss?:/),
     protocols: z.array(z.string()),
-    origin: z.string(),
     userAgent: z.string(),
   }),
   z.object({ op: z.literal('text'), id, data: z.string() }),
   z.object({ op: z.literal('binary'), id, data: z.string() }),
-  z.object({ op: z.literal('close'), id, code: z.number().optional(), reason: z.string() }),
+  z.object({ op: z.literal('close'), id, code: closeCode.optional(), reason: closeReason }),
 ]);
 type Said = z.output<typeof said>;
 type Opening = Extract<Said, { op: 'open' }>;
 
-const cookieList = z.looseObject({ cookies: z.array(z.looseObject({ name: z.string(), value: z.string() })) });
+const cookieList = z.looseObject({
+  cookies: z.array(z.looseObject({ name: z.string(), value: z.string(), path: z.string() })),
+});
 
 interface BindingFields {
   name?: unknown;
@@ -35,13 +41,8 @@ interface BindingFields {
   executionContextId?: unknown;
 }
 
-/** The document that a socket belongs to. */
-interface Place {
-  sessionId: string;
-  contextId: number;
-}
-
-interface Carried extends Place {
+interface Carried {
+  document: BridgedDocument;
   /** Undefined while it is being opened. */
   socket: WebSocket | undefined;
   events: WebSocketEvents;
@@ -59,6 +60,7 @@ export class BridgedWebSockets {
   readonly #hosts: BridgedHosts;
   readonly #commands: OwnCommands;
   readonly #sessions: BridgedSessions;
+  readonly #documents: BridgedDocuments;
   readonly #pass: (message: CdpMessage) => void;
   readonly #names: PageNames = { binding: `bridge${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
   readonly #onCarried: (bytes: number) => void;
@@ -68,12 +70,14 @@ export class BridgedWebSockets {
     hosts: BridgedHosts,
     commands: OwnCommands,
     sessions: BridgedSessions,
+    documents: BridgedDocuments,
     pass: (message: CdpMessage) => void,
     onCarried: (bytes: number) => void,
   ) {
     this.#hosts = hosts;
     this.#commands = commands;
     this.#sessions = sessions;
+    this.#documents = documents;
     this.#pass = pass;
     this.#onCarried = onCarried;
   }
@@ -87,32 +91,34 @@ export class BridgedWebSockets {
 
   /** Whether a message of the browser is from a stand-in. */
   takes({ method, sessionId, params = {} }: CdpMessage): boolean {
-    if (sessionId === undefined) return false;
-    const fields: BindingFields = params;
-    if (method === 'Runtime.executionContextDestroyed') this.#leave(sessionId, fields.executionContextId);
-    if (method === 'Runtime.executionContextsCleared') this.#leave(sessionId);
-    if (method !== 'Runtime.bindingCalled' || fields.name !== this.#names.binding) return false;
-    const { success, data } = said.safeParse(parsePayload(fields.payload));
-    if (success && typeof fields.executionContextId === 'number') {
-      this.#hear({ sessionId, contextId: fields.executionContextId }, data);
-    }
+    if (sessionId === undefined || method !== 'Runtime.bindingCalled') return false;
+    const { name, payload, executionContextId }: BindingFields = params;
+    if (name !== this.#names.binding) return false;
+    const document = this.#documents.calling(sessionId, executionContextId);
+    const { success, data } = said.safeParse(parsePayload(payload));
+    // Scripts of other documents may have come by the binding; they are not heard.
+    if (document && success) this.#hear(document, data);
     return true;
   }
 
-  /** A page, or all of them, are gone. */
-  leave(gone?: unknown): void {
-    for (const { sessionId } of [...this.#carried.values()]) {
-      if (gone === undefined || sessionId === gone) this.#leave(sessionId);
+  /** A document is gone; nobody is there to be told. */
+  leave(document: BridgedDocument): void {
+    for (const [key, carried] of this.#carried) {
+      if (carried.document !== document) continue;
+      this.#carried.delete(key);
+      carried.closed = true;
+      carried.events.closed();
+      carried.socket?.close();
     }
   }
 
-  #hear(place: Place, message: Said): void {
-    const key = `${place.sessionId} ${place.contextId} ${message.id}`;
+  #hear(document: BridgedDocument, message: Said): void {
+    const key = `${document.uniqueContextId} ${message.id}`;
+    const carried = this.#carried.get(key);
     if (message.op === 'open') {
-      void this.#open(key, place, message);
+      if (!carried) void this.#open(key, document, message);
       return;
     }
-    const carried = this.#carried.get(key);
     if (!carried) return;
     const { socket, events } = carried;
     if (message.op === 'close') {
@@ -122,6 +128,7 @@ export class BridgedWebSockets {
       else this.#end(key, message.id, ABNORMAL, '');
       return;
     }
+    if (socket?.readyState !== socket?.OPEN) return;
     const binary = message.op === 'binary';
     events.sent(message.data, binary);
     const bytes = Buffer.from(message.data, binary ? 'base64' : 'utf8');
@@ -129,29 +136,37 @@ export class BridgedWebSockets {
     socket?.send(bytes, { binary });
   }
 
-  async #open(key: string, place: Place, opening: Opening): Promise<void> {
-    const { url, protocols, origin, userAgent } = opening;
-    const events = new WebSocketEvents(place.sessionId, url, this.#pass);
-    const carried: Carried = { ...place, socket: undefined, events, closed: false };
+  /** Never rejects. */
+  async #open(key: string, document: BridgedDocument, opening: Opening): Promise<void> {
+    const { sessionId, origin } = document;
+    const { url, protocols, userAgent } = opening;
+    const events = new WebSocketEvents(sessionId, url, this.#pass);
+    const carried: Carried = { document, socket: undefined, events, closed: false };
     this.#carried.set(key, carried);
-    const { offline, ignoreHTTPSErrors = false } = this.#sessions.get(place.sessionId) ?? {};
+    const { offline, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
     // Judged here too: the page is not to be trusted with it.
     if (offline || !this.#hosts.matches(url)) return this.#end(key, opening.id, ABNORMAL, '');
-    const cookie = await this.#cookies(url, place.sessionId);
+    const cookie = await this.#cookies(url, sessionId);
     if (carried.closed) return;
-    const headers = { origin, 'user-agent': userAgent, ...(cookie !== '' && { cookie }) };
-    const socket = openBridgeSocket(url, { protocols, headers, ignoreHTTPSErrors });
+    const headers = { origin, 'user-agent': wireText(userAgent), ...(cookie !== '' && { cookie: wireText(cookie) }) };
+    let socket: WebSocket;
+    try {
+      socket = openBridgeSocket(url, { protocols, headers, ignoreHTTPSErrors });
+    } catch (error) {
+      events.failed(error instanceof Error ? error.message : String(error));
+      return this.#end(key, opening.id, ABNORMAL, '');
+    }
     carried.socket = socket;
     socket.on('open', () => {
       events.opened();
-      this.#say(place, { id: opening.id, op: 'open', protocol: socket.protocol });
+      this.#say(document, { id: opening.id, op: 'open', protocol: socket.protocol });
     });
     socket.on('message', (data: RawData, binary: boolean) => {
       // Not fragments: the socket hands out one buffer unless told otherwise.
       const text = (data as Buffer).toString(binary ? 'base64' : 'utf8');
       this.#onCarried((data as Buffer).length);
       events.received(text, binary);
-      this.#say(place, { id: opening.id, op: binary ? 'binary' : 'text', data: text });
+      this.#say(document, { id: opening.id, op: binary ? 'binary' : 'text', data: text });
     });
     socket.on('error', (error) => events.failed(error.message));
     socket.on('close', (code, reason) => this.#end(key, opening.id, code, reason.toString()));
@@ -163,7 +178,9 @@ export class BridgedWebSockets {
       // `ws:` addresses have the cookies of `http:` ones.
       const urls = [url.replace(/^ws/, 'http')];
       const { cookies } = cookieList.parse(await this.#commands.call('Network.getCookies', { urls }, sessionId));
-      return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+      // As the browser orders them; of two with one path it does not say which is older.
+      const longestPathFirst = cookies.sort((one, other) => other.path.length - one.path.length);
+      return longestPathFirst.map(({ name, value }) => `${name}=${value}`).join('; ');
     } catch {
       return '';
     }
@@ -176,22 +193,11 @@ export class BridgedWebSockets {
     carried.closed = true;
     carried.events.closed();
     const wasClean = code !== ABNORMAL;
-    this.#say(carried, { id: socketId, op: wasClean ? 'closed' : 'failed', code, reason, wasClean });
+    this.#say(carried.document, { id: socketId, op: wasClean ? 'closed' : 'failed', code, reason, wasClean });
   }
 
-  #say({ sessionId, contextId }: Place, message: object): void {
+  #say({ sessionId, uniqueContextId }: BridgedDocument, message: object): void {
     const expression = `globalThis[Symbol.for(${JSON.stringify(this.#names.mailbox)})]?.(${JSON.stringify(message)})`;
-    this.#commands.post('Runtime.evaluate', { expression, contextId, silent: true }, sessionId);
-  }
-
-  /** A document, or every document of a page, is gone; nobody is there to be told. */
-  #leave(sessionId: string, contextId?: unknown): void {
-    for (const [key, carried] of this.#carried) {
-      if (carried.sessionId !== sessionId || (contextId !== undefined && carried.contextId !== contextId)) continue;
-      this.#carried.delete(key);
-      carried.closed = true;
-      carried.events.closed();
-      carried.socket?.close();
-    }
+    this.#commands.post('Runtime.evaluate', { expression, uniqueContextId, silent: true }, sessionId);
   }
 }

@@ -1,4 +1,5 @@
 import type { BridgeOutcome } from './bridge-fetch.ts';
+import { reportedText } from './header-bytes.ts';
 import type { CdpMessage } from './message.ts';
 import type { PausedRequest } from './paused-request.ts';
 
@@ -23,16 +24,23 @@ export class ExtraInfo {
     this.#pass = pass;
   }
 
-  /** To be told of a carried request before the browser is handed its answer. */
+  /**
+   * To be told of a carried request before the browser is handed its answer.
+   * @param sent its headers, in wire text
+   */
   tell({ sessionId, networkId: requestId }: PausedRequest, sent: Record<string, string>, outcome: BridgeOutcome): void {
     if (requestId === undefined || 'failure' in outcome) return;
     this.#told.set(requestId, (this.#told.get(requestId) ?? 0) + 1);
-    const headers: Record<string, string> = {};
+    const byName = new Map<string, [name: string, text: string]>();
     for (const { name, value } of outcome.headers) {
+      const text = reportedText(value);
+      const before = byName.get(name.toLowerCase());
       // As CDP has several of one name.
-      headers[name] = name in headers ? `${headers[name]}\n${value}` : value;
+      byName.set(name.toLowerCase(), before ? [before[0], `${before[1]}\n${text}`] : [name, text]);
     }
-    const request = { requestId, headers: sent, associatedCookies: [] };
+    const headers = Object.fromEntries(byName.values());
+    const sentHeaders = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, reportedText(value)]));
+    const request = { requestId, headers: sentHeaders, associatedCookies: [] };
     const response = { requestId, headers, statusCode: outcome.status, blockedCookies: [] };
     this.#pass({ sessionId, method: 'Network.requestWillBeSentExtraInfo', params: request });
     this.#pass({ sessionId, method: 'Network.responseReceivedExtraInfo', params: response });

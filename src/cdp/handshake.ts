@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 
 /**
@@ -11,14 +11,15 @@ export class Handshake {
   /** What kept the answer from coming. May hold the address. */
   error: Error | undefined;
   /** The connection itself, once upgraded. */
-  stream: Duplex | undefined;
+  stream: Socket | undefined;
 
   readonly interceptor: Dispatcher.DispatchInterceptor = (dispatch) => (options, handler) =>
     dispatch(options, {
       onRequestStart: (...args) => handler.onRequestStart?.(...args),
       onRequestUpgrade: (controller, status, headers, stream) => {
         this.status = status;
-        this.stream = stream;
+        // A connection over the network is one, with or without TLS.
+        this.stream = stream as Socket;
         return handler.onRequestUpgrade?.(controller, status, headers, stream);
       },
       onResponseStart: (controller, status, headers, text) => {

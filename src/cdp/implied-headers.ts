@@ -8,10 +8,13 @@ interface Sender {
   contextId: string;
   /** A page or a frame; else a worker. */
   isDocument: boolean;
+  /** The request is for a document: no script has given it headers. */
+  isNavigation: boolean;
 }
 
 type Headers = Record<string, string>;
 
+const createdWorld = z.looseObject({ executionContextId: z.number().int() });
 const evaluated = z.looseObject({ result: z.looseObject({ value: z.string() }) });
 
 /** A page that does not answer sends its requests without, in ms. */
@@ -34,18 +37,20 @@ export class ImpliedHeaders {
   }
 
   /** Asks a new page for its languages. Once it is on its way somewhere, it answers only when it has arrived. */
-  prepare(sessionId: string): void {
-    this.#languages.set(sessionId, this.#ask(sessionId));
+  prepare(sessionId: string, frameId: string): void {
+    this.#languages.set(sessionId, this.#ask(sessionId, frameId));
   }
 
-  async complete(headers: Headers, { sessionId, contextId, isDocument }: Sender): Promise<Headers> {
+  async complete(headers: Headers, { sessionId, contextId, isDocument, isNavigation }: Sender): Promise<Headers> {
     const given = lowerCase(headers);
     const known = this.#byContext.get(contextId) ?? {};
     if (!isDocument) return { ...known, ...given };
-    const language = given[LANGUAGE] ?? (await this.#languages.get(sessionId)) ?? known[LANGUAGE];
+    const asked = (await this.#languages.get(sessionId)) ?? known[LANGUAGE];
+    // A script may give one request other languages; no other request has them.
+    const language = (isNavigation ? given[LANGUAGE] : undefined) ?? asked;
     const agent = given[AGENT] ?? known[AGENT];
     this.#byContext.set(contextId, { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }) });
-    return language ? { ...given, [LANGUAGE]: language } : given;
+    return language ? { [LANGUAGE]: language, ...given } : given;
   }
 
   /** A page is gone. */
@@ -53,18 +58,27 @@ export class ImpliedHeaders {
     this.#languages.delete(sessionId);
   }
 
-  async #ask(sessionId: string): Promise<string | null> {
+  async #ask(sessionId: string, frameId: string): Promise<string | null> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(resolve, ANSWER_MS, null);
     });
-    const expression = 'navigator.languages.join()';
-    const answer = this.#commands.call('Runtime.evaluate', { expression, returnByValue: true }, sessionId).then(
-      (result) => evaluated.parse(result).result.value,
-      () => null,
-    );
+    const answer = this.#evaluate(sessionId, frameId).catch(() => null);
     const languages = await Promise.race([answer, late]).finally(() => clearTimeout(timer));
     return languages ? withWeights(languages.split(',')) : null;
+  }
+
+  /** In a world of its own: who opened the page may have put other languages into the page's. */
+  async #evaluate(sessionId: string, frameId: string): Promise<string> {
+    const world = await this.#commands.call('Page.createIsolatedWorld', { frameId }, sessionId);
+    const { executionContextId: contextId } = createdWorld.parse(world);
+    const expression = 'navigator.languages.join()';
+    const answer = await this.#commands.call(
+      'Runtime.evaluate',
+      { expression, contextId, returnByValue: true },
+      sessionId,
+    );
+    return evaluated.parse(answer).result.value;
   }
 }
 

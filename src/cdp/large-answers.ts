@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { BridgeAnswer } from './bridge-fetch.ts';
+import type { BridgedDocument, BridgedDocuments } from './bridged-documents.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 import { LARGE_ANSWER_SHIM } from './large-answer-shim.ts';
 import type { CdpMessage } from './message.ts';
@@ -13,14 +14,7 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 
 const said = z.object({ op: z.enum(['more', 'drop']), id: z.string() });
 const taken = z.looseObject({ result: z.looseObject({ value: z.boolean().optional() }) });
-const contextCreated = z.looseObject({
-  context: z.looseObject({
-    id: z.number().int(),
-    auxData: z.looseObject({ isDefault: z.boolean(), frameId: z.string() }),
-  }),
-});
-
-interface ContextFields {
+interface BindingFields {
   name?: unknown;
   payload?: unknown;
   executionContextId?: unknown;
@@ -28,8 +22,7 @@ interface ContextFields {
 
 /** An answer on its way to a document. */
 interface Large {
-  sessionId: string;
-  contextId: number;
+  document: BridgedDocument;
   /** What is read of it already. */
   head: Buffer;
   rest: NonNullable<BridgeAnswer['rest']>;
@@ -43,14 +36,14 @@ interface Large {
  */
 export class LargeAnswers {
   readonly #hosts: BridgedHosts;
+  readonly #documents: BridgedDocuments;
   readonly #commands: OwnCommands;
   readonly #names: PageNames = { binding: `answers${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
-  /** Of each frame's document, by session and frame. */
-  readonly #contexts = new Map<string, { sessionId: string; contextId: number }>();
   readonly #large = new Map<string, Large>();
 
-  constructor(hosts: BridgedHosts, commands: OwnCommands) {
+  constructor(hosts: BridgedHosts, documents: BridgedDocuments, commands: OwnCommands) {
     this.#hosts = hosts;
+    this.#documents = documents;
     this.#commands = commands;
   }
 
@@ -63,15 +56,12 @@ export class LargeAnswers {
 
   /** Whether a message of the browser is from a page's script about a large answer. */
   takes({ method, sessionId, params = {} }: CdpMessage): boolean {
-    if (sessionId === undefined || !method?.startsWith('Runtime.')) return false;
-    if (method === 'Runtime.executionContextCreated') this.#meet(sessionId, params);
-    const fields: ContextFields = params;
-    if (method === 'Runtime.executionContextDestroyed') this.leave(sessionId, fields.executionContextId);
-    if (method === 'Runtime.executionContextsCleared') this.leave(sessionId);
-    if (method !== 'Runtime.bindingCalled' || fields.name !== this.#names.binding) return false;
-    const { success, data } = said.safeParse(parsePayload(fields.payload));
+    if (sessionId === undefined || method !== 'Runtime.bindingCalled') return false;
+    const { name, payload, executionContextId }: BindingFields = params;
+    if (name !== this.#names.binding) return false;
+    const { success, data } = said.safeParse(parsePayload(payload));
     const large = success ? this.#large.get(data.id) : undefined;
-    if (success && large?.sessionId === sessionId && large.contextId === fields.executionContextId) {
+    if (success && large && large.document === this.#documents.calling(sessionId, executionContextId)) {
       if (data.op === 'more') void this.#send(data.id, large);
       else this.#drop(data.id, large);
     }
@@ -80,30 +70,19 @@ export class LargeAnswers {
 
   /** Whether a script of the document waits for this answer, and will take its body. */
   async offer({ sessionId, frameId, url }: PausedRequest, answer: BridgeAnswer, abort: AbortController) {
-    const place = this.#contexts.get(`${sessionId} ${frameId}`);
-    if (!place || !answer.rest) return false;
+    const document = this.#documents.inFrame(sessionId, frameId);
+    if (!document || !answer.rest) return false;
     const id = randomUUID();
     // Before it is asked: it may want the first piece at once.
-    this.#large.set(id, { ...place, head: answer.body, rest: answer.rest, abort });
-    const isTaken = await this.#tell(place, { op: 'offer', id, url }).catch(() => false);
+    this.#large.set(id, { document, head: answer.body, rest: answer.rest, abort });
+    const isTaken = await this.#tell(document, { op: 'offer', id, url }).catch(() => false);
     if (!isTaken) this.#large.delete(id);
     return isTaken;
   }
 
-  /** A document, every document of a page, or all of them, are gone; nobody is there to be told. */
-  leave(sessionId?: unknown, contextId?: unknown): void {
-    const isGone = (place: { sessionId: string; contextId: number }) =>
-      (sessionId === undefined || place.sessionId === sessionId) &&
-      (contextId === undefined || place.contextId === contextId);
-    for (const [frame, place] of this.#contexts) if (isGone(place)) this.#contexts.delete(frame);
-    for (const [id, large] of this.#large) if (isGone(large)) this.#drop(id, large);
-  }
-
-  #meet(sessionId: string, params: object): void {
-    const { success, data } = contextCreated.safeParse(params);
-    if (!success || !data.context.auxData.isDefault) return;
-    const { id: contextId, auxData } = data.context;
-    this.#contexts.set(`${sessionId} ${auxData.frameId}`, { sessionId, contextId });
+  /** A document is gone; nobody is there to be told. */
+  leave(document: BridgedDocument): void {
+    for (const [id, large] of this.#large) if (large.document === document) this.#drop(id, large);
   }
 
   /** Never rejects. */
@@ -112,11 +91,11 @@ export class LargeAnswers {
       const piece = await this.#next(large);
       const last = piece.length < PIECE_BYTES;
       if (last) this.#large.delete(id);
-      await this.#tell(large, { op: 'piece', id, data: piece.toString('base64'), last });
+      await this.#tell(large.document, { op: 'piece', id, data: piece.toString('base64'), last });
     } catch {
       this.#drop(id, large);
       // The server has broken off; or the document is gone, which is not there to be told.
-      await this.#tell(large, { op: 'piece', id, failed: true }).catch(() => undefined);
+      await this.#tell(large.document, { op: 'piece', id, failed: true }).catch(() => undefined);
     }
   }
 
@@ -135,9 +114,9 @@ export class LargeAnswers {
   }
 
   /** Hands a document a message; what it makes of it is the answer. */
-  async #tell({ sessionId, contextId }: { sessionId: string; contextId: number }, message: object): Promise<boolean> {
+  async #tell({ sessionId, uniqueContextId }: BridgedDocument, message: object): Promise<boolean> {
     const params = {
-      executionContextId: contextId,
+      uniqueContextId,
       // Not as part of the script: the piece would be parsed, and kept with it.
       functionDeclaration:
         'function (mailbox, message) { return globalThis[Symbol.for(mailbox)]?.(message) === true; }',

@@ -19,6 +19,8 @@ interface Request {
   counted: number;
   /** It is answered from a cache, a route or the browser itself, and moves nothing. */
   free: boolean;
+  /** Of a document; null for everything else. */
+  documentUrl: unknown;
   /** The session that last spoke of it. */
   sessionId: string;
 }
@@ -35,11 +37,12 @@ interface DownloadFields {
  * workers and downloads received, headers included, and the frames of their WebSockets both ways (as they are before
  * compression). Counted as they come, so a request that is cut counts as far as it was reported.
  *
- * Zero are answers from a cache, from a service worker (its own requests count) and from `route.fulfill()`.
+ * Zero are answers from a cache, from a service worker (its own requests count) and from `route.fulfill()`, and what
+ * crosses a network bridge.
  * Not counted, because the browser does not report it: what requests send, TLS and TCP overhead, and whatever a page
  * moved before anyone watched it.
  *
- * To be fed with all messages of one browser.
+ * To be fed with all messages of one browser, but for downloads that a network bridge carries.
  */
 export class Meter {
   #total = 0;
@@ -48,6 +51,8 @@ export class Meter {
   readonly #requests = new Map<string, Request>();
   /** Bytes of each download under way that are counted so far. */
   readonly #downloads = new Map<string, number>();
+  /** Addresses of documents that moved nothing and were not shown, and who was told so: the next download of one is free. */
+  readonly #freeDownloads = new Map<unknown, string>();
 
   /** Bytes so far. */
   total(): number {
@@ -80,6 +85,7 @@ export class Meter {
         break;
       case 'Network.responseReceived':
         if (isObject(response)) this.#respond(sessionId, requestId, response);
+        if (fields.type === 'Document') this.#requestOf(sessionId, requestId).documentUrl = response?.url;
         break;
       case 'Network.dataReceived': {
         const request = this.#requestOf(sessionId, requestId);
@@ -94,7 +100,7 @@ export class Meter {
         break;
       }
       case 'Network.loadingFailed':
-        this.#requests.delete(requestId);
+        this.#fail(requestId);
         break;
       case 'Network.webSocketHandshakeResponseReceived':
         if (isObject(response)) this.#total += handshakeSize(response);
@@ -124,7 +130,7 @@ export class Meter {
       known.sessionId = sessionId;
       return known;
     }
-    const request: Request = { counted: 0, free: false, sessionId };
+    const request: Request = { counted: 0, free: false, documentUrl: null, sessionId };
     this.#requests.set(requestId, request);
     return request;
   }
@@ -135,10 +141,17 @@ export class Meter {
     request.counted = bytes;
   }
 
+  /** A page is told that a document has failed, too, when it becomes a download. */
+  #fail(requestId: string): void {
+    const { free, documentUrl, sessionId = '' } = this.#requests.get(requestId) ?? {};
+    this.#requests.delete(requestId);
+    if (free && isRemote(documentUrl)) this.#freeDownloads.set(documentUrl, sessionId);
+  }
+
   #observeDownload(method: string, { guid, url, receivedBytes, state }: DownloadFields): void {
     if (typeof guid !== 'string') return;
     if (method === 'Browser.downloadWillBegin') {
-      if (isRemote(url)) this.#downloads.set(guid, 0);
+      if (isRemote(url) && !this.#freeDownloads.delete(url)) this.#downloads.set(guid, 0);
       return;
     }
     const counted = this.#downloads.get(guid);
@@ -154,6 +167,7 @@ export class Meter {
     for (const [requestId, request] of this.#requests) {
       if (request.sessionId === sessionId) this.#requests.delete(requestId);
     }
+    for (const [url, toldBy] of this.#freeDownloads) if (toldBy === sessionId) this.#freeDownloads.delete(url);
   }
 }
 

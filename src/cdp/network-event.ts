@@ -4,6 +4,8 @@
  */
 export interface NetworkFields {
   requestId?: unknown;
+  /** Of what is loaded: `Document`, `Script`, … */
+  type?: unknown;
   encodedDataLength?: unknown;
   redirectResponse?: ResponseFields;
   response?: ResponseFields & FrameFields;

@@ -4,9 +4,18 @@ import { LeaseError, PoolwrightError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { Handshake } from './handshake.ts';
 
+/** What has passed over a link since it was opened, in bytes. */
+export interface LinkTraffic {
+  received: number;
+  sent: number;
+  /** Of those sent, in messages that have not left this process in full. */
+  queued: number;
+}
+
 /** An open WebSocket. */
 export interface OpenSocket {
   readonly socket: WebSocket;
+  traffic(): LinkTraffic;
   /** Cuts the connection without a goodbye. */
   cut(): void;
 }
@@ -45,7 +54,14 @@ export async function openSocket(address: string, { timeout, signal, sessionId }
   socket.addEventListener('close', () => void agent.destroy(), { once: true });
 
   const outcome = await firstOf(socket, timeout, signal);
-  if (outcome === 'open') return { socket, cut: () => handshake.stream?.destroy() };
+  if (outcome === 'open') {
+    const traffic = () => ({
+      received: handshake.stream?.bytesRead ?? 0,
+      sent: handshake.stream?.bytesWritten ?? 0,
+      queued: socket.bufferedAmount,
+    });
+    return { socket, traffic, cut: () => handshake.stream?.destroy() };
+  }
   if (outcome !== 'closed') {
     // Before the agent goes, which would report its own end as the failure.
     socket.close();

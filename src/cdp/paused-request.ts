@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { BridgeOutcome } from './bridge-fetch.ts';
+import { binaryHeaders, wireText } from './header-bytes.ts';
 import type { CdpMessage } from './message.ts';
 import type { OwnCommands } from './own-commands.ts';
+import type { PageHeaders } from './page-headers.ts';
 
 /** A request that the browser has stopped before it went out. */
 export interface PausedRequest {
@@ -13,6 +15,8 @@ export interface PausedRequest {
   frameId: string | undefined;
   url: string;
   method: string;
+  /** A document, for a frame or a page: no script has given it headers. */
+  isNavigation: boolean;
   headers: Record<string, string>;
   hasBody: boolean;
   /** Null where there is none, and where the browser has to be asked, because files are in it. */
@@ -33,6 +37,7 @@ const pausedParams = z.looseObject({
   requestId: z.string(),
   networkId: z.string().optional(),
   frameId: z.string().optional(),
+  resourceType: z.string().optional(),
   request: z.looseObject({
     url: z.string(),
     method: z.string(),
@@ -49,7 +54,7 @@ export function pausedRequest(sessionId: string, params: CdpMessage['params'] = 
   if ('responseStatusCode' in params || 'responseErrorReason' in params) return null;
   const { success, data } = pausedParams.safeParse(params);
   if (!success) return null;
-  const { requestId, networkId, frameId, request } = data;
+  const { requestId, networkId, frameId, resourceType, request } = data;
   return {
     sessionId,
     requestId,
@@ -57,6 +62,7 @@ export function pausedRequest(sessionId: string, params: CdpMessage['params'] = 
     frameId,
     url: request.url,
     method: request.method,
+    isNavigation: resourceType === 'Document',
     headers: request.headers,
     hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,
     // At once: what the browser wrote is more than twice as large, and need not be kept.
@@ -64,11 +70,21 @@ export function pausedRequest(sessionId: string, params: CdpMessage['params'] = 
   };
 }
 
-/** The headers to send: Playwright's where it gives any, but cookies are always the browser's. */
-export function requestHeaders({ headers }: PausedRequest, changes: ContinueFields): Record<string, string> {
-  if (!changes.headers) return headers;
-  const cookies = Object.entries(headers).filter(([name]) => /^cookie$/i.test(name));
-  return Object.fromEntries([...changes.headers.map(({ name, value }) => [name, value] as const), ...cookies]);
+/**
+ * The headers to send, in wire text: Playwright's where it gives any, but cookies are always the browser's.
+ * @param announced knows what the browser left out when it stopped the request
+ */
+export function requestHeaders(
+  { headers, networkId }: PausedRequest,
+  changes: ContinueFields,
+  announced: PageHeaders,
+): Record<string, string> {
+  const own = Object.entries(headers).map(
+    ([name, value]) => [name, announced.wireText(networkId, name, value) ?? wireText(value)] as const,
+  );
+  if (!changes.headers) return Object.fromEntries(own);
+  const given = changes.headers.map(({ name, value }) => [name, wireText(value)] as const);
+  return Object.fromEntries([...given, ...own.filter(([name]) => /^cookie$/i.test(name))]);
 }
 
 /**
@@ -95,7 +111,8 @@ export function answerTo(requestId: string, outcome: BridgeOutcome): [method: st
     requestId,
     responseCode: status,
     ...(phrase !== '' && { responsePhrase: phrase }),
-    responseHeaders: headers,
+    // As bytes: text would be sent as UTF-8, whatever the server's was.
+    binaryResponseHeaders: binaryHeaders(headers),
     body: body.toString('base64'),
   };
   return ['Fetch.fulfillRequest', params];

@@ -8,7 +8,7 @@ import { HiddenTargets } from './hidden-targets.ts';
 import { describeClosed, type LinkClosed } from './link-closed.ts';
 import type { CdpMessage } from './message.ts';
 import type { Meter } from './meter.ts';
-import { openSocket } from './open-socket.ts';
+import { type LinkTraffic, type OpenSocket, openSocket } from './open-socket.ts';
 import { OwnCommands } from './own-commands.ts';
 import { PersistentContext, type PersistentOptions } from './persistent-context.ts';
 import { Uploads } from './uploads.ts';
@@ -25,6 +25,8 @@ export interface CdpTransport {
   readonly commands: number;
   /** Bytes that crossed the network bridge, both ways; 0 without one. */
   readonly bridgedBytes: number;
+  /** What has passed over the link so far. */
+  traffic(): LinkTraffic;
   /** Resolves as soon as the link is down, whoever closed it. Never rejects. */
   readonly closed: Promise<LinkClosed>;
 }
@@ -56,15 +58,16 @@ const GOODBYE_MS = 3_000;
  */
 export async function openTransport(cdpUrl: string, options: TransportOptions = {}): Promise<CdpTransport> {
   const { timeout = OPEN_TIMEOUT_MS, signal, sessionId } = options;
-  const { socket, cut } = await openSocket(cdpUrl, { timeout, signal, sessionId });
+  const open = await openSocket(cdpUrl, { timeout, signal, sessionId });
   // Loaded where there is a bridge, and nowhere else.
   const bridgeClass = options.bridge && (await import('./bridge.ts')).NetworkBridge;
-  return new SocketTransport(socket, cut, cdpUrl, options, bridgeClass);
+  return new SocketTransport(open, cdpUrl, options, bridgeClass);
 }
 
 /** Its fields are private to the language: whoever prints or serializes it sees neither address nor traffic. */
 class SocketTransport implements CdpTransport {
   readonly closed: Promise<LinkClosed>;
+  readonly traffic: () => LinkTraffic;
   onmessage: CdpTransport['onmessage'];
 
   readonly #socket: WebSocket;
@@ -85,14 +88,14 @@ class SocketTransport implements CdpTransport {
   #fault = '';
 
   constructor(
-    socket: WebSocket,
-    cut: () => void,
+    { socket, cut, traffic }: OpenSocket,
     secret: string,
     { bridge: hosts, meter, persistent }: TransportOptions,
     bridgeClass: typeof NetworkBridge | undefined,
   ) {
     this.#socket = socket;
     this.#cut = cut;
+    this.traffic = traffic;
     this.#meter = meter;
     this.#own = new OwnCommands((message) => this.#put(message));
     const pass = (message: CdpMessage) => this.onmessage?.(message);
@@ -173,7 +176,7 @@ class SocketTransport implements CdpTransport {
     }
     if (this.#own.takes(message) || this.#hidden.hides(message)) return;
     this.#persistent?.observe(message);
-    this.#meter?.observe(message);
+    if (!this.#bridge?.carriesDownload(message)) this.#meter?.observe(message);
     if (this.#downloads.holds(message) || this.#bridge?.takes(message)) return;
     this.onmessage?.(message);
     for (const event of restoredEvents(message)) this.onmessage?.(event);

@@ -28,7 +28,7 @@ export const WEB_SOCKET_SHIM = `(tell, listed) => {
       super();
       this.#url = url.href;
       sockets.set(this.#id, (message) => this.#take(message));
-      this.#tell({ op: 'open', url: url.href, protocols, origin: self.origin, userAgent: navigator.userAgent });
+      this.#tell({ op: 'open', url: url.href, protocols, userAgent: navigator.userAgent });
     }
     get url() { return this.#url; }
     get readyState() { return this.#state; }

@@ -1,15 +1,16 @@
 import { LeaseError, ServiceError } from '../errors.ts';
 import { hasOwnState } from '../options/context-mode.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
-import type { ServiceClient } from '../service/index.ts';
 import { LIMITS } from '../service/limits.ts';
 import type { Pool } from '../service/schemas/index.ts';
+import type { BrowserService } from './browser-service.ts';
+import type { Clock } from './clock.ts';
 import type { Lease } from './lease.ts';
 import { pause } from './pause.ts';
 
 /** What getting a browser needs to know beside the plan. */
 export interface AcquireContext {
-  client: ServiceClient;
+  client: BrowserService;
   /** The pool to lease from; null to create a session. */
   pool: Pool | null;
   /** The note the session shall carry; unique, so that a create whose answer was lost is found by it. */
@@ -18,13 +19,11 @@ export interface AcquireContext {
   signal: AbortSignal;
   /** Called with what is being waited for from now on. */
   onWait(what: Waiting): void;
-  /** The workspace's concurrent-browser limit. Both throw when `signal` fires. */
-  capacity: {
-    /** Before asking: waits where others are waiting already. */
-    enter(): Promise<void>;
-    /** After `403 Session limit reached`: waits until it is worth asking again. */
-    wait(): Promise<void>;
-  };
+  /** Called when a create's outcome is not known: whatever comes of it, there may be one session more with this note. */
+  onDoubt(): void;
+  /** Sends a request that takes a slot of the workspace's limit, when it is worth asking. Throws when `signal` fires. */
+  withinLimit<T>(send: () => Promise<T>, onParked: (parked: boolean) => void): Promise<T>;
+  clock: Clock;
 }
 
 /** What a request waits for: the service's answer, or, with nothing of it at the service, the limit or the pool. */
@@ -67,16 +66,15 @@ async function leaseFromPool(context: AcquireContext, pool: Pool, polls: number)
       }
       if (hopeless) throw error;
       context.onWait('pool');
-      await pause(POOL_POLL_GAP_MS, context.signal);
+      await pause(POOL_POLL_GAP_MS, context.signal, context.clock);
     }
   }
 }
 
 async function oneLease(context: AcquireContext, pool: Pool): Promise<Lease> {
-  const askedAt = new Date();
-  const { client, signal } = context;
+  const { client, signal, clock } = context;
   const lifetimeSeconds = pool.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default;
-  const acquired = await withCapacity(context, () =>
+  const { answer: acquired, askedAt } = await ask(context, () =>
     client.acquire(pool.id, { waitMs: POOL_WAIT_MS }, { signal, retry: 'policy' }),
   );
   // The note says whose it is. Nobody waits for that, and a session without one is still good.
@@ -90,25 +88,23 @@ async function oneLease(context: AcquireContext, pool: Pool): Promise<Lease> {
     type: 'hosted',
     hasOwnState: hasOwnState(pool.browser ?? {}),
     cdpUrl: acquired.cdpUrl,
-    startedAt: new Date(),
+    startedAt: new Date(clock.now()),
     lifetimeSeconds,
     expiresAt: secondsAfter(askedAt, lifetimeSeconds),
   };
 }
 
 async function createSession(plan: LeasePlan, context: AcquireContext): Promise<Lease> {
-  const askedAt = new Date();
   const lifetimeSeconds = plan.session.duration ?? LIMITS.duration.default;
   const body = { ...plan.session, note: context.note };
-  const session = await withCapacity(context, () => context.client.createSession(body, { signal: context.signal }));
+  const { client, signal, onDoubt, clock } = context;
+  const { answer: session, askedAt } = await ask(context, () => client.createSession(body, { signal, onDoubt }));
   if (!session.cdpUrl) {
-    await context.client.stopSession(session.sessionId).catch(() => undefined);
+    await client.stopSession(session.sessionId).catch(() => undefined);
     throw new LeaseError(
       'CONNECT_FAILED',
       `Session ${session.sessionId} was created but has no CDP address; it was stopped.`,
-      {
-        sessionId: session.sessionId,
-      },
+      { sessionId: session.sessionId },
     );
   }
   return {
@@ -120,28 +116,26 @@ async function createSession(plan: LeasePlan, context: AcquireContext): Promise<
     type: plan.session.type ?? 'hosted',
     hasOwnState: hasOwnState(plan.session),
     cdpUrl: session.cdpUrl,
-    startedAt: new Date(),
+    startedAt: new Date(clock.now()),
     lifetimeSeconds,
     expiresAt: secondsAfter(askedAt, lifetimeSeconds),
   };
 }
 
-/** Repeats `call` after a `403 Session limit reached`, each time only once there is a reason to ask again. */
-async function withCapacity<T>(context: AcquireContext, call: () => Promise<T>): Promise<T> {
-  context.onWait('capacity');
-  await context.capacity.enter();
-  for (;;) {
-    try {
-      context.onWait('answer');
-      return await call();
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'SERVICE_LIMIT_REACHED') throw error;
-      context.onWait('capacity');
-      await context.capacity.wait();
-    }
-  }
+/** Sends a request when it is worth asking; with its answer comes when that request was sent, in ms since the epoch. */
+async function ask<T>(
+  { withinLimit, onWait, clock }: AcquireContext,
+  send: () => Promise<T>,
+): Promise<{ answer: T; askedAt: number }> {
+  let askedAt = clock.now();
+  const timed = () => {
+    askedAt = clock.now();
+    return send();
+  };
+  const answer = await withinLimit(timed, (parked) => onWait(parked ? 'capacity' : 'answer'));
+  return { answer, askedAt };
 }
 
-function secondsAfter(start: Date, seconds: number): Date {
-  return new Date(start.getTime() + seconds * 1000);
+function secondsAfter(start: number, seconds: number): Date {
+  return new Date(start + seconds * 1000);
 }

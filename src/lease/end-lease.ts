@@ -1,42 +1,62 @@
 import { ServiceError } from '../errors.ts';
-import type { CallOptions, ServiceClient } from '../service/index.ts';
+import type { CallOptions } from '../service/index.ts';
+import type { BrowserService } from './browser-service.ts';
 import type { Lease } from './lease.ts';
 
 /** Which browser, and how it was got. */
 export type Endable = Pick<Lease, 'sessionId' | 'leaseId' | 'poolId'>;
 
-/**
- * Releases a leased browser or stops a created session, with the client's own retries; both calls are idempotent at
- * the service (sections 3.3, 4.8). One that the service no longer knows has ended.
- * @throws ServiceError, ABORTED: its end is not confirmed
- */
-export async function endLease(client: ServiceClient, lease: Endable, options: CallOptions = {}): Promise<void> {
-  if (lease.leaseId === null || lease.poolId === null) {
-    await unlessUnknown(client.stopSession(lease.sessionId, options));
-    return;
+/** Ends one browser; may be tried until it is confirmed. */
+export class LeaseEnd {
+  /** Whether releasing is over: there is no lease, the pool has forgotten it, or it will not take it back. */
+  private released: boolean;
+
+  constructor(
+    private readonly client: BrowserService,
+    private readonly lease: Endable,
+  ) {
+    this.released = lease.leaseId === null || lease.poolId === null;
   }
-  const known = await unlessUnknown(client.release(lease.poolId, lease.leaseId, options));
-  // A lease the pool has forgotten (expired, pool deleted) may still have a running session.
-  if (!known) await unlessUnknown(client.stopSession(lease.sessionId, options));
+
+  /**
+   * Releases a leased browser or stops a created session, with the client's own retries; both calls are idempotent at
+   * the service (sections 3.3, 4.8). One that the service no longer knows has ended. A lease that the pool has forgotten
+   * (expired, pool deleted) or refuses to take back may still have a running session: that one is stopped.
+   * @throws ServiceError, ABORTED: its end is not confirmed
+   */
+  async confirm(options: CallOptions = {}): Promise<void> {
+    const { poolId, leaseId, sessionId } = this.lease;
+    if (!this.released && poolId !== null && leaseId !== null) {
+      try {
+        await this.client.release(poolId, leaseId, options);
+        return;
+      } catch (error) {
+        if (!(error instanceof ServiceError) || !REFUSALS.has(error.status)) throw error;
+        this.released = true;
+      }
+    }
+    try {
+      await this.client.stopSession(sessionId, options);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.status !== 404) throw error;
+    }
+  }
+}
+
+/** The same release is answered the same way again; without a key that is valid (401), a stop would be refused, too. */
+const REFUSALS = new Set([400, 403, 404, 409]);
+
+/** {@link LeaseEnd}, tried once. */
+export async function endLease(client: BrowserService, lease: Endable, options: CallOptions = {}): Promise<void> {
+  await new LeaseEnd(client, lease).confirm(options);
 }
 
 /** The session's final figure in bytes (section 2.1); null where the service has none. */
-export async function finalBandwidth(client: ServiceClient, sessionId: string): Promise<number | null> {
+export async function finalBandwidth(client: BrowserService, sessionId: string): Promise<number | null> {
   try {
     return (await client.getSession(sessionId)).bandwidthBytes ?? null;
   } catch {
     // For the record only: the browser has ended, and that is what counts.
     return null;
-  }
-}
-
-/** False when the service does not know it. */
-async function unlessUnknown(call: Promise<unknown>): Promise<boolean> {
-  try {
-    await call;
-    return true;
-  } catch (error) {
-    if (error instanceof ServiceError && error.status === 404) return false;
-    throw error;
   }
 }

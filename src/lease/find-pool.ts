@@ -1,13 +1,13 @@
 import { OptionsError, ServiceError } from '../errors.ts';
-import type { ServiceClient } from '../service/index.ts';
 import { LIMITS } from '../service/limits.ts';
 import type { Pool } from '../service/schemas/index.ts';
+import type { BrowserService } from './browser-service.ts';
 
 /**
  * The pool that the option `pool` (or `POOLWRIGHT_POOL`) names, by its ID or its unique name.
  * @throws OptionsError when the workspace has no such pool, with the pools it has.
  */
-export async function findPool(client: ServiceClient, idOrName: string, signal?: AbortSignal): Promise<Pool> {
+export async function findPool(client: BrowserService, idOrName: string, signal?: AbortSignal): Promise<Pool> {
   const mayBeId = idOrName.length >= LIMITS.poolId.min && idOrName.length <= LIMITS.poolId.max;
   if (mayBeId) {
     try {

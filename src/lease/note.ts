@@ -10,7 +10,7 @@ export interface NoteFields {
   request: string;
   /** Which test suite: the same on every machine that runs it. */
   suite: string;
-  /** When the run last said that it is alive. */
+  /** When the run last said that it is alive, by the service's clock. */
   beat: Date;
 }
 

@@ -1,10 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, systemClock } from './clock.ts';
 
 /** Waits `ms` (bounded by its argument); rejects at once with the signal's reason when it fires. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch {
-    throw signal.reason;
-  }
+export async function pause(ms: number, signal: AbortSignal, clock: Clock = systemClock): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      timer.cancel();
+      reject(signal.reason);
+    };
+    const timer = clock.after(ms, () => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+    signal.addEventListener('abort', stop, { once: true });
+  });
 }

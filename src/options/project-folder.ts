@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { existsSync, lstatSync, mkdirSync, readFileSync, type Stats } from 'node:fs';
+import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /** The package that a test suite belongs to. */
@@ -9,8 +9,11 @@ export interface ProjectFolder {
   root: string;
   /** Names the suite in the notes of its sessions: the same on every machine, six hexadecimal digits. */
   suite: string;
-  /** Where the ledgers of its runs lie: outside of the output folder, which Playwright empties. */
-  ledgerFolder: string;
+  /**
+   * Where the ledgers of its runs lie: outside of the output folder, which Playwright empties. Null: there is no place
+   * that only this user can write to.
+   */
+  ledgerFolder: string | null;
 }
 
 /** The project of a folder: that of the Playwright config, or the one a command runs in. */
@@ -36,11 +39,43 @@ function packageName(root: string): string {
   return basename(root);
 }
 
-/** Beside the other tools' caches; a project without `node_modules` gets a folder of this user's in the system's. */
-function ledgerFolder(root: string): string {
+/** Beside the other tools' caches; a project without `node_modules` has a folder of this user's. */
+function ledgerFolder(root: string): string | null {
   const modules = join(root, 'node_modules');
   if (existsSync(modules)) return join(modules, '.cache', 'poolwright');
-  return join(tmpdir(), `poolwright-${userName()}`, shortHash(root));
+  const home = homedir();
+  if (isOwn(home)) return join(home, '.cache', 'poolwright', shortHash(root));
+  const own = ownTemporaryFolder();
+  return own && join(own, shortHash(root));
+}
+
+/**
+ * Everybody may write into the system's temporary folder, and knows the name that we look for there: what lies there is
+ * ours only if this user alone can write into it. Null: it is not.
+ */
+function ownTemporaryFolder(): string | null {
+  const folder = join(tmpdir(), `poolwright-${userName()}`);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch {
+    // It is there already, whoever made it; or nothing can be written.
+  }
+  const isPrivate = process.platform === 'win32' || ((statsOf(folder)?.mode ?? 0o777) & 0o077) === 0;
+  return isOwn(folder) && isPrivate ? folder : null;
+}
+
+/** Whether it is a folder, not a link to one, and this user's. Windows has no such owners; its folders are the user's own. */
+function isOwn(folder: string): boolean {
+  const found = statsOf(folder);
+  return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
+}
+
+function statsOf(folder: string): Stats | null {
+  try {
+    return lstatSync(folder);
+  } catch {
+    return null; // nothing is there, or nothing that we can see
+  }
 }
 
 function userName(): string {

@@ -76,7 +76,8 @@ export type RunPoolOptions = z.input<typeof runPool>;
 export interface ProjectHostedOptions {
   /**
    * ID (or unique name) of the pool to lease from, or `{ create: {…} }`: a pool made for this run, sized to its
-   * workers, deleted after it. Default: environment variable `POOLWRIGHT_POOL`; without it, sessions are created.
+   * workers, deleted after it. Default: environment variable `POOLWRIGHT_POOL`, as it is when the run begins; without
+   * it, sessions are created.
    * A project that names `session` but no `pool` does not lease from the run's pool.
    */
   pool?: string | RunPoolOptions;

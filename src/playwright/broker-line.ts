@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BrokerConnection, connectToBroker } from '../broker/client.ts';
 import type { BrokerAddress } from '../broker/config.ts';
+import { brokerLost } from '../broker/wire-error.ts';
 import { LeaseError } from '../errors.ts';
+import type { WorkerBroker } from './hosted-browser.ts';
 
 /** How long a broker that died has to be replaced by its run, in ms. */
 const REPLACED_WITHIN_MS = 20_000;
@@ -9,9 +11,10 @@ const RETRY_MS = 200;
 
 /**
  * A worker's line to the broker of its run. Opened on first use; when the broker has died it is opened again, to the
- * one that took its place.
+ * one that took its place. Every request rejects with LeaseError `BROKER_LOST` when there is no broker, and none comes
+ * within 20 s.
  */
-export class BrokerLine {
+export class BrokerLine implements WorkerBroker {
   private connection: Promise<BrokerConnection> | null = null;
   private closed = false;
   /** Set once none took the place of a dead one: nobody waits for it a second time. */
@@ -19,8 +22,14 @@ export class BrokerLine {
 
   constructor(private readonly address: BrokerAddress) {}
 
-  /** @throws LeaseError `BROKER_LOST` when there is no broker, and none comes within 20 s */
-  async ask<T>(request: (line: BrokerConnection) => Promise<T>): Promise<T> {
+  readonly lease: WorkerBroker['lease'] = (params) => this.ask((line) => line.lease(params));
+  readonly cancelAhead: WorkerBroker['cancelAhead'] = () => this.ask((line) => line.cancelAhead());
+  readonly giveBack: WorkerBroker['giveBack'] = (params) => this.ask((line) => line.giveBack(params));
+  readonly testUsage: WorkerBroker['testUsage'] = (usage) => this.ask((line) => line.testUsage(usage));
+  readonly sessionReport: WorkerBroker['sessionReport'] = (id) => this.ask((line) => line.sessionReport(id));
+  readonly say: WorkerBroker['say'] = (text) => this.ask((line) => line.say(text));
+
+  private async ask<T>(request: (line: BrokerConnection) => Promise<T>): Promise<T> {
     const asked = this.open();
     try {
       return await request(await asked);
@@ -41,6 +50,7 @@ export class BrokerLine {
   }
 
   private open(): Promise<BrokerConnection> {
+    if (this.closed) return Promise.reject(brokerLost('this worker has closed its line'));
     this.connection ??= this.connect();
     return this.connection;
   }
@@ -52,7 +62,7 @@ export class BrokerLine {
         return await connectToBroker(this.address, 'worker');
       } catch (error) {
         if (!isLost(error)) throw error;
-        if (Date.now() >= until || isOrphan()) {
+        if (Date.now() >= until || isOrphan() || this.closed) {
           this.forsaken = true;
           throw error;
         }

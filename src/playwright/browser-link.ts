@@ -25,7 +25,7 @@ export interface BrowserLink extends RecordedLink {
    * @throws OptionsError
    */
   newContext(options?: BrowserContextOptions, use?: Readonly<Record<string, unknown>>): Promise<BrowserContext>;
-  /** Whether the browser answers within `ms`. */
+  /** Whether the browser answers; it may be silent for `ms`, longer behind what was just sent. */
   answers(ms: number): Promise<boolean>;
   /** Drops the connection; the browser itself goes on. */
   close(): Promise<void>;
@@ -71,14 +71,16 @@ export async function openLink(
     return context;
   };
   let loss: Loss | null = null;
-  const watchdog = watch(browser, (seconds) => {
+  let isLetGo = false;
+  const watchdog = watch(connection, (seconds) => {
     loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
     cut();
     options.onSilent();
   });
   void closed.then((why) => {
     watchdog.stop();
-    loss ??= { at: Date.now(), seen: inSentence(describeClosed(why)), silent: false };
+    // Whatever ends it then, no test has lost it.
+    if (!isLetGo) loss ??= { at: Date.now(), seen: inSentence(describeClosed(why)), silent: false };
   });
   return {
     browser,
@@ -103,6 +105,7 @@ export async function openLink(
     lost: () => loss,
     answers: (ms) => watchdog.answers(ms),
     close: async () => {
+      isLetGo = true;
       watchdog.stop();
       // On a link that is already down there is nothing to say goodbye to.
       await close().catch(() => undefined);

@@ -3,6 +3,7 @@ import type { LeasedBrowser } from '../broker/protocol.ts';
 import type { BridgedHosts } from '../cdp/bridged-hosts.ts';
 import { describeClosed, type LinkClosed } from '../cdp/link-closed.ts';
 import type { Meter } from '../cdp/meter.ts';
+import type { LinkTraffic } from '../cdp/open-socket.ts';
 import type { PersistentOptions } from '../cdp/persistent-context.ts';
 import { supportsTransport } from '../cdp/supports-transport.ts';
 import type { CdpTransport } from '../cdp/transport.ts';
@@ -18,6 +19,8 @@ export interface CdpConnection {
   commands(): number;
   /** Bytes that its pages moved through this machine. */
   bridgedBytes(): number;
+  /** What has passed over the link so far. */
+  traffic(): LinkTraffic;
   /** Says goodbye and drops the connection; the browser itself goes on. One that does not answer is waited for. */
   close(): Promise<void>;
   /** Drops the connection to a browser that does not answer. */
@@ -72,6 +75,7 @@ export async function connectToBrowser(
       closed,
       commands: () => transport.commands,
       bridgedBytes: () => transport.bridgedBytes,
+      traffic: () => transport.traffic(),
       close: () => browser.close(),
       cut: () => transport.close(),
     };

@@ -11,8 +11,9 @@ import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
 import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
 import { DEFAULTS } from '../options/schema.ts';
+import { BrokerLine } from './broker-line.ts';
 import { browserHandle } from './browser-handle.ts';
-import type { BrowserLink } from './browser-link.ts';
+import { type BrowserLink, openLink } from './browser-link.ts';
 import { HostedBrowser } from './hosted-browser.ts';
 import { reusesContext } from './reused-context.ts';
 import { brokerForWorker } from './worker-broker.ts';
@@ -48,25 +49,16 @@ export async function provideHostedBrowser(
   const connect = async (...args: Parameters<BrowserType['connect']>) => {
     if (!meansUs(args[0])) return await original.apply(chromium, args);
     const broker: BrokerAddress = await brokerForWorker(options, workerInfo.config);
-    const hosted = await HostedBrowser.open({
-      chromium,
-      broker,
-      plan: leasePlan(options, process.env),
-      metering: options.metering ?? DEFAULTS.metering,
-      exposeNetwork: exposedNetwork(options.exposeNetwork, {
-        // The second one is how Playwright hands on the address of a `webServer` that names a port.
-        baseURL: workerInfo.project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
-        webServer: workerInfo.config.webServer,
-      }),
-      context: options.context ?? DEFAULTS.context,
-      identity: options.identity,
-      project: workerInfo.project.name,
-      workerIndex: workerInfo.workerIndex,
-      parallelIndex: workerInfo.parallelIndex,
-      testTimeout: workerInfo.project.timeout,
-    });
+    const hosted = hostedBrowser(chromium, broker, options, workerInfo);
+    // Before it has a browser: who interrupts the run does not wait for one.
     state.hosted = hosted;
-    return browserHandle(hosted, await hosted.connected());
+    try {
+      return browserHandle(hosted, await hosted.start());
+    } catch (error) {
+      state.hosted = null;
+      await hosted.close();
+      throw error;
+    }
   };
   chromium.connect = connect as BrowserType['connect'];
   try {
@@ -77,6 +69,33 @@ export async function provideHostedBrowser(
     await state.hosted?.close();
     state.hosted = null;
   }
+}
+
+function hostedBrowser(
+  chromium: BrowserType,
+  broker: BrokerAddress,
+  options: MergedOptions,
+  { project, config, workerIndex, parallelIndex }: WorkerInfo,
+): HostedBrowser {
+  const settings = {
+    metering: options.metering ?? DEFAULTS.metering,
+    exposeNetwork: exposedNetwork(options.exposeNetwork, {
+      // The second one is how Playwright hands on the address of a `webServer` that names a port.
+      baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
+      webServer: config.webServer,
+    }),
+    context: options.context ?? DEFAULTS.context,
+    identity: options.identity,
+  };
+  return new HostedBrowser({
+    broker: new BrokerLine(broker),
+    openLink: (lease, events) => openLink(chromium, lease, { ...settings, ...events }),
+    plan: leasePlan(options, process.env),
+    project: project.name,
+    workerIndex,
+    parallelIndex,
+    testTimeout: project.timeout,
+  });
 }
 
 /** The first argument is the options (older Playwright) or the address. */
@@ -94,9 +113,12 @@ function meansUs(endpoint: unknown): boolean {
 export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
   const { recorder, hosted } = workerState();
   const inUse = isInUse(hosted?.present);
-  if (inUse) hosted?.beginSharing();
-  else hosted?.beginTest(testInfo.timeout);
-  if (!inUse && reusesContext(testInfo.project.use)) await hosted?.connected(testInfo.timeout);
+  // Two options bring a test here, each for itself.
+  if (hosted && !recorder.isRunning(testInfo)) {
+    if (inUse) hosted.beginSharing();
+    else hosted.beginTest(testInfo.timeout);
+    if (!inUse && reusesContext(testInfo.project.use)) await hosted.connected(testInfo.timeout);
+  }
   recorder.begin(testInfo, hosted?.present ?? null, inUse);
   // One that opens no context of its own may be over at once, and would look like a hook to the recorder.
   if (inUse) await delay(TICK_MS);

@@ -8,6 +8,7 @@ import { resolveService, type ServiceChoice } from '../options/resolve-service.t
 import { htmlReportFrom } from '../reporter/html-report.ts';
 import { publish } from '../reporter/publish.ts';
 import { isReported } from '../reporter/reported.ts';
+import { planVariables } from './plan-environment.ts';
 import { earlierAttempts, newRunId } from './run-id.ts';
 import { rememberedRun } from './run-registry.ts';
 import { runUserSetup } from './user-setup.ts';
@@ -26,8 +27,12 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
   }
   const broker = run.hosted.length > 0 ? await start(config) : null;
   let userTeardown: (() => unknown) | null = null;
+  const { POOLWRIGHT_POOL: pool } = process.env;
   try {
     userTeardown = await runUserSetup(run.userGlobalSetup, config);
+    if (process.env.POOLWRIGHT_POOL !== pool) {
+      say('the global setup changed POOLWRIGHT_POOL: this run keeps what it was when the run began');
+    }
   } catch (error) {
     await broker?.finish();
     throw error;
@@ -57,7 +62,7 @@ async function start(config: FullConfig): Promise<StartedBroker> {
     overRuns: earlierAttempts(process.env),
     projects: run.hosted,
   });
-  process.env[BROKER_VARIABLE] = JSON.stringify(broker.address);
+  process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, ...planVariables(process.env) });
   say(greeting(service, broker.baseURL));
   for (const notice of broker.notices) say(notice);
   if (run.local.length > 0)

@@ -1,25 +1,21 @@
-import type { BrowserType } from '@playwright/test';
-import type { BrokerAddress } from '../broker/config.ts';
-import type { LeasedBrowser, SessionReport } from '../broker/protocol.ts';
+import type { BrokerConnection } from '../broker/client.ts';
+import type { GiveBackParams, LeasedBrowser, SessionReport } from '../broker/protocol.ts';
 import { LeaseError } from '../errors.ts';
-import type { ContextOption } from '../options/context-mode.ts';
-import type { IdentityOption } from '../options/identity.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
-import { BrokerLine } from './broker-line.ts';
-import { type BrowserLink, openLink } from './browser-link.ts';
-import { neededFor, outlives, tooShort } from './lease-time.ts';
+import { Acquisition } from './acquisition.ts';
+import type { BrowserLink, LinkOptions } from './browser-link.ts';
+import { lastsForNext, neededFor, outlives, tooShort } from './lease-time.ts';
 import type { RecordSink } from './recorder.ts';
 
-/** Who asks for the browser. */
+/** What a worker asks of its run's broker. */
+export type WorkerBroker = Omit<BrokerConnection, 'expect' | 'watch' | 'finish'>;
+
+/** Who asks for the browser, and of whom. */
 export interface HostedBrowserOptions {
-  chromium: BrowserType;
-  broker: BrokerAddress;
+  broker: WorkerBroker;
+  /** Connects to a leased browser. @throws LeaseError when that fails */
+  openLink(lease: LeasedBrowser, events: Pick<LinkOptions, 'onNote' | 'onSilent'>): Promise<BrowserLink>;
   plan: LeasePlan;
-  metering: boolean;
-  /** Rules for the hosts that pages reach through this machine; empty: none. */
-  exposeNetwork: string;
-  context: ContextOption;
-  identity: IdentityOption | undefined;
   project: string;
   workerIndex: number;
   parallelIndex: number;
@@ -29,46 +25,48 @@ export interface HostedBrowserOptions {
 
 /** A browser that cannot be connected to is given back and another one taken, this often. */
 const CONNECT_ATTEMPTS = 2;
-/** How long a browser that is given back as healthy may take to prove it, in ms. */
+/** How long a browser that another worker will get may be silent when it is asked for a sign of life, in ms. */
 const HEALTH_MS = 3_000;
 
 const SHARES =
   "`reuse: 'test'` gives no fresh browser to a test that begins while a context is open, such as that of a page from `beforeAll`, or one that a test has not closed";
 
 /**
- * One worker's hosted browser: the line to the broker, the lease it has now, and the link to it. When the next context
- * is asked for, a link that was lost, or whose browser will end before the test does, is replaced by one to a fresh
- * browser; of the latter it is known in time, so that the fresh one is fetched while the test before still runs.
+ * One worker's hosted browser: the lease it has now, and the link to it. When the next context is asked for, a link that
+ * was lost, or whose browser will end before the test does, is replaced by one to a fresh browser; of the latter it is
+ * known in time, so that the fresh one is fetched while the test before still runs.
  */
 export class HostedBrowser {
   private link: BrowserLink | null = null;
-  /** The browser of the next test, on its way. */
-  private next: Promise<BrowserLink | null> | null = null;
+  /** The replacement of the link under way: whoever asks meanwhile gets what comes of it. */
+  private changing: Promise<BrowserLink> | null = null;
+  /** The browser that is waited for. */
+  private acquiring: Acquisition | null = null;
+  /** The browser of the next test, on its way or here. */
+  private ahead: Acquisition | null = null;
+  private closing: Promise<void> | null = null;
+  /** Whether a context was opened on the present browser. */
   private used = false;
   /** Why the present browser must not serve the next context. */
   private stale: 'used' | 'ends-soon' | null = null;
   /** What the running test needs of a browser's life, in ms. */
   private needMs: number;
+  /** How many tests have begun that share no context with the one before. */
+  private tests = 0;
   /** Playwright replaces the worker after a failed test. */
   lastTestFailed = false;
+  private readonly broker: WorkerBroker;
+  private readonly givenBack = new WeakSet<LeasedBrowser>();
   private readonly bandwidthUnknown = new Set<string>();
-  private readonly broker: BrokerLine;
 
-  private constructor(private readonly options: HostedBrowserOptions) {
-    this.broker = new BrokerLine(options.broker);
+  constructor(private readonly options: HostedBrowserOptions) {
+    this.broker = options.broker;
     this.needMs = neededFor(options.testTimeout);
   }
 
-  /** Connects to the broker and gets the first browser; bounded by the plan's `acquireTimeout`. */
-  static async open(options: HostedBrowserOptions): Promise<HostedBrowser> {
-    const hosted = new HostedBrowser(options);
-    try {
-      await hosted.connected();
-    } catch (error) {
-      hosted.broker.close();
-      throw error;
-    }
-    return hosted;
+  /** Gets the first browser; bounded by the plan's `acquireTimeout`. Whatever comes of it, close afterwards. */
+  async start(): Promise<BrowserLink> {
+    return await this.usable();
   }
 
   /**
@@ -77,9 +75,11 @@ export class HostedBrowser {
    */
   beginTest(timeout: number): void {
     this.needMs = neededFor(timeout);
-    if (!this.link || this.link.lost()) return;
-    if (this.options.plan.reuse === 'test' && this.used) this.stale = 'used';
-    else if (this.used && tooShort(this.link.lease, this.needMs)) this.stale = 'ends-soon';
+    this.tests += 1;
+    const { link, used, needMs } = this;
+    if (!link || link.lost()) return;
+    if (used && this.options.plan.reuse === 'test') this.stale = 'used';
+    else if (used ? tooShort(link.lease, needMs) : !lastsForNext(link.lease, needMs)) this.stale = 'ends-soon';
   }
 
   /** A test begins while a context from before it is open: it shares that one's browser, whatever `reuse` says. */
@@ -96,22 +96,23 @@ export class HostedBrowser {
   }
 
   /**
-   * The link to use now: the present one while it is up and may be used, else one to a fresh browser.
+   * The link for a context of the running test: the present one while it is up and may be used, else one to a fresh
+   * browser. All who ask at once get the same one.
    * @param testTimeout of the running test, in ms (0: none); null where no test runs yet
+   * @throws LeaseError `ABORTED` when the test is over before its browser has come, or this is closed
    */
   async connected(testTimeout: number | null = null): Promise<BrowserLink> {
     if (testTimeout !== null) this.needMs = neededFor(testTimeout);
-    if (!this.link || this.stale !== null || this.link.lost() !== null) {
-      await this.letGo(this.stale === 'ends-soon' ? 'rolled-over' : 'healthy');
-      this.link = (await this.takeNext()) ?? (await this.lease());
-      this.stale = null;
-    }
+    const asking = this.tests;
+    const link = await this.usable();
+    if (this.closing) throw isClosed();
+    // What Playwright has given up would else open a context in the next test's browser.
+    if (asking !== this.tests) throw new LeaseError('ABORTED', 'The test was over before its hosted browser had come.');
     this.used = true;
     // The next test needs about what this one does; then it needs a fresh browser, and that takes a while to come.
-    const { lease } = this.link;
-    const endsSoon = !outlives(lease, this.needMs) && tooShort(lease, 2 * this.needMs);
-    if (this.options.plan.reuse === 'test' || endsSoon) this.fetchNext();
-    return this.link;
+    const endsSoon = !outlives(link.lease, this.needMs) && tooShort(link.lease, 2 * this.needMs);
+    if (this.options.plan.reuse === 'test' || endsSoon) this.ahead ??= this.acquire(true);
+    return link;
   }
 
   /** The link as it is, also a lost one; null before the first browser. */
@@ -130,16 +131,30 @@ export class HostedBrowser {
     },
     sessionReport: (sessionId) => this.report(sessionId),
     testUsage: async (usage) => {
-      await this.broker.ask((line) => line.testUsage(usage)).catch(() => undefined); // said where a browser is asked for
+      await this.broker.testUsage(usage).catch(() => undefined); // said where a browser is asked for
     },
   };
 
-  /** Disconnects and gives the browser back: healthy, it may serve the worker that comes next. */
-  async close(): Promise<void> {
+  /**
+   * Disconnects and gives the browser back: healthy, it may serve the worker that comes next. Whoever waits for a
+   * browser does so no longer.
+   */
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
+    const { ahead, acquiring, changing } = this;
+    this.ahead = null;
     try {
-      await this.letGo('healthy');
-      this.link = await this.takeNext();
-      await this.letGo('healthy');
+      acquiring?.abandon();
+      if (ahead) await this.abandonAhead(ahead);
+      // Both are over soon: what waits for the broker was abandoned, and connecting has a bound.
+      const [, fetched] = await Promise.all([changing?.catch(() => null), ahead?.link.catch(() => null)]);
+      const { link } = this;
+      this.link = null;
+      await Promise.all([link && this.letGo(link), fetched && this.letGoUnused(fetched)]);
     } finally {
       this.broker.close();
     }
@@ -148,66 +163,105 @@ export class HostedBrowser {
   /** Tells the terminal, once a project. */
   private note(text: string): void {
     const { project } = this.options;
-    const said = project ? `project "${project}": ${text}` : text;
-    this.broker.ask((line) => line.say(said)).catch(() => undefined);
+    this.broker.say(project ? `project "${project}": ${text}` : text).catch(() => undefined);
   }
 
   private async report(sessionId: string): Promise<SessionReport | null> {
-    return await this.broker.ask((line) => line.sessionReport(sessionId)).catch(() => null);
+    return await this.broker.sessionReport(sessionId).catch(() => null);
   }
 
-  /** Gets the next test's browser while the present one runs. A failure shows when that test asks for itself. */
-  private fetchNext(): void {
-    this.next ??= this.lease().catch(() => null);
+  private async usable(): Promise<BrowserLink> {
+    if (this.closing) throw isClosed();
+    const { link } = this;
+    if (!this.changing && link && this.stale === null && link.lost() === null) return link;
+    this.changing ??= this.change().finally(() => {
+      this.changing = null;
+    });
+    return await this.changing;
   }
 
-  private async takeNext(): Promise<BrowserLink | null> {
-    const next = this.next;
-    this.next = null;
-    return (await next) ?? null;
-  }
-
-  private async letGo(wanted: 'healthy' | 'rolled-over'): Promise<void> {
-    const link = this.link;
-    if (!link) return;
+  private async change(): Promise<BrowserLink> {
+    const { link, stale } = this;
     this.link = null;
-    // Only a browser that still answers is handed on.
-    if (link.lost() === null && (await link.answers(HEALTH_MS))) {
-      await link.close();
-      await this.giveBack(link.lease, wanted);
-      return;
+    this.stale = null;
+    this.used = false;
+    if (link) await this.letGo(link, stale === 'ends-soon' ? 'rolled-over' : 'healthy');
+    this.link = await this.fresh();
+    return this.link;
+  }
+
+  /** The browser that was fetched ahead, if it has come and is as good as new; else one that is asked for now. */
+  private async fresh(): Promise<BrowserLink> {
+    const { ahead } = this;
+    this.ahead = null;
+    const fetched = ahead && !ahead.isAsking ? await ahead.link.catch(() => null) : null;
+    if (fetched && fetched.lost() === null && lastsForNext(fetched.lease, this.needMs)) return fetched;
+    if (fetched) await this.letGoUnused(fetched);
+    if (this.closing) throw isClosed();
+    const acquiring = this.acquire(false);
+    this.acquiring = acquiring;
+    // In this order: what is on its way at the service for the one becomes the other's.
+    if (ahead?.isAsking) void this.abandonAhead(ahead);
+    try {
+      return await acquiring.link;
+    } finally {
+      this.acquiring = null;
     }
-    // A goodbye to one that does not answer takes until the service has ended it.
-    await this.giveBack(link.lease, 'lost');
-    void link.close();
   }
 
-  /** A broker that is gone has given it back already, or its successor has. */
-  private async giveBack(
-    { sessionId }: LeasedBrowser,
-    condition: 'healthy' | 'rolled-over' | 'lost' | 'unreachable',
-  ): Promise<void> {
-    const toBeReplaced = condition === 'healthy' && this.lastTestFailed;
-    await this.broker.ask((line) => line.giveBack({ sessionId, condition, toBeReplaced })).catch(() => undefined);
-  }
-
-  private async lease(): Promise<BrowserLink> {
-    const { plan, project, workerIndex, parallelIndex, chromium } = this.options;
-    const { metering, exposeNetwork, context, identity } = this.options;
+  private acquire(ahead: boolean): Acquisition {
+    const { broker } = this;
+    const { plan, project, workerIndex, parallelIndex, openLink } = this.options;
     const onNote = (text: string) => this.note(text);
-    for (let attempt = 1; ; attempt += 1) {
-      const { needMs } = this;
-      const lease = await this.broker.ask((line) => line.lease({ plan, project, workerIndex, parallelIndex, needMs }));
-      try {
-        // A browser that falls silent is ended at the service: that closes its link, and every call on it fails at once.
-        const onSilent = () => void this.giveBack(lease, 'lost');
-        return await openLink(chromium, lease, { metering, exposeNetwork, context, identity, onNote, onSilent });
-      } catch (error) {
-        await this.giveBack(lease, 'unreachable');
-        if (attempt >= CONNECT_ATTEMPTS || !(error instanceof LeaseError)) throw error;
-      }
-    }
+    const steps = {
+      lease: () => broker.lease({ plan, project, workerIndex, parallelIndex, needMs: this.needMs, ahead }),
+      // A browser that falls silent is ended at the service: that closes its link, and every call on it fails at once.
+      open: (lease: LeasedBrowser) => openLink(lease, { onNote, onSilent: () => void this.giveBack(lease, 'lost') }),
+      giveBack: this.giveBack,
+    };
+    // One fetched ahead is asked for again when it is needed.
+    return new Acquisition(steps, ahead ? 1 : CONNECT_ATTEMPTS);
   }
+
+  /** Takes a request back that was made ahead, if the broker has it still. */
+  private async abandonAhead(ahead: Acquisition): Promise<void> {
+    const isAsking = ahead.isAsking;
+    ahead.abandon();
+    if (isAsking) await this.broker.cancelAhead().catch(() => undefined);
+  }
+
+  /** One that was fetched ahead is as good as new for every worker, unless it is about to end. */
+  private async letGoUnused(link: BrowserLink): Promise<void> {
+    await this.letGo(link, lastsForNext(link.lease, this.needMs) ? 'healthy' : 'rolled-over', true);
+  }
+
+  private async letGo(link: BrowserLink, wanted: 'healthy' | 'rolled-over' = 'healthy', unused = false): Promise<void> {
+    const isUp = link.lost() === null;
+    const goesOn = isUp && wanted === 'healthy' && (unused || this.options.plan.reuse === 'run');
+    const isHealthy = goesOn ? await link.answers(HEALTH_MS) : isUp;
+    // To one that does not answer, a goodbye takes until the service has ended it.
+    const disconnected = link.close();
+    if (goesOn && isHealthy) await disconnected;
+    await this.giveBack(link.lease, isHealthy ? wanted : 'lost', unused);
+  }
+
+  /** Once a browser, whoever sees first that it must go. */
+  private readonly giveBack = async (
+    lease: LeasedBrowser,
+    condition: GiveBackParams['condition'],
+    unused = false,
+  ): Promise<void> => {
+    if (this.givenBack.has(lease)) return;
+    this.givenBack.add(lease);
+    const { sessionId } = lease;
+    const toBeReplaced = condition === 'healthy' && this.lastTestFailed;
+    // A broker that is gone has given it back already, or its successor has.
+    await this.broker.giveBack({ sessionId, condition, toBeReplaced, unused }).catch(() => undefined);
+  };
+}
+
+function isClosed(): LeaseError {
+  return new LeaseError('ABORTED', 'This worker has given its hosted browser back: it was closed, or the worker ends.');
 }
 
 function seconds(ms: number): number {

@@ -19,6 +19,14 @@ export function tooShort(lease: LeasedBrowser, neededMs: number): boolean {
   return left < (outlives(lease, neededMs) ? lease.lifetimeMs / 2 : neededMs);
 }
 
+/**
+ * Whether a browser that was fetched ahead may serve the test that begins now. It has aged meanwhile, and need not have
+ * the margin any more: a browser that lives hardly longer than a test needs would never be taken.
+ */
+export function lastsForNext(lease: LeasedBrowser, neededMs: number): boolean {
+  return !tooShort(lease, outlives(lease, neededMs) ? neededMs : neededMs - MARGIN_MS);
+}
+
 /** Whether a test with this need may outlive every browser of this kind. */
 export function outlives(lease: LeasedBrowser, neededMs: number): boolean {
   return neededMs === 0 || neededMs > lease.lifetimeMs;

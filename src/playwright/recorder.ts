@@ -14,7 +14,7 @@ export interface RecordedLink {
   bridgedBytes(): number;
   /** Commands that Playwright has sent since then. */
   commands(): number;
-  /** Null while the link is up and the browser answers. */
+  /** Null while the link is up and the browser answers, and after it was let go. */
   lost(): Loss | null;
 }
 
@@ -67,6 +67,11 @@ export class Recorder {
     record.depth += 1;
     if (!link || record.depth > 1) return;
     record.before = { link, bytes: link.observedBytes() ?? 0, commands: link.commands(), inUse };
+  }
+
+  /** Whether one of the fixtures around this test, or around the hook that has its `testInfo`, has begun it. */
+  isRunning(testInfo: TestInfo): boolean {
+    return (this.records.get(testInfo)?.depth ?? 0) > 0;
   }
 
   /** Timeout of the running test in ms (0: none); null between tests. */

@@ -18,6 +18,7 @@ import { assertPersistent } from './context-options.ts';
 import { type ContextUse, provideHostedBrowser, recordTest, rememberUse } from './fixtures.ts';
 import { markMerged } from './merged-options.ts';
 import { packageFile } from './package-file.ts';
+import { planEnvironment } from './plan-environment.ts';
 import { assertReusable } from './reused-context.ts';
 import { type HostedProject, rememberRun } from './run-registry.ts';
 
@@ -64,7 +65,7 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
       local.push(name);
       return { ...use, hosted: false };
     }
-    const plan = leasePlan(merged, process.env);
+    const plan = leasePlan(merged, planEnvironment(process.env));
     // A pool's template is not known here; what it cannot do is said where a context is opened.
     const ownState = plan.pool === null && hasOwnState(plan.session);
     const { persistent } = contextMode(merged.context ?? DEFAULTS.context, ownState);
@@ -79,12 +80,14 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
       webServer: config.webServer,
     });
     // Workers know the `baseURL` that Playwright derives from a server's port, but not a list of servers.
-    return hostedUse(exposeNetwork === '' ? merged : { ...merged, exposeNetwork }, common, use);
+    const { pool } = plan; // looked up in the environment here, and nowhere else
+    return hostedUse({ ...merged, pool, ...(exposeNetwork !== '' && { exposeNetwork }) }, common, use);
   };
 
   const wrapped = projects
     ? {
         ...config,
+        use: { ...common, hosted: undefined }, // every project has its own
         projects: projects.map((project) => ({ ...project, use: wrapUse(project.use ?? {}, project.name ?? '') })),
       }
     : { ...config, use: wrapUse(common, '') };
@@ -130,7 +133,7 @@ function projectOptions(run: HostedOptions, common: Use, use: Use, name: string)
 /** `use` with the fixtures in it. Option fixtures may be functions; Playwright's types know them as plain values. */
 function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
   const fixtures = {
-    hosted: markMerged(withoutSecrets(options)),
+    hosted: markMerged(options),
     connectOptions: async (
       { playwright }: { playwright: { chromium: Parameters<typeof provideHostedBrowser>[0] } },
       provide: Parameters<typeof provideHostedBrowser>[2],
@@ -164,11 +167,6 @@ function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
     },
   };
   return { ...use, ...fixtures } as unknown as Use;
-}
-
-/** `use` can be read by every reporter and global setup; the key is none of theirs. */
-function withoutSecrets({ apiKey: _key, ...options }: MergedOptions): MergedOptions {
-  return options;
 }
 
 /**

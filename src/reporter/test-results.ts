@@ -37,7 +37,7 @@ export class TestResults {
       const missed = this.withBrowser().filter(
         ({ test, attachment }) => attachment.sessionId === session.sessionId && !recorded.has(keyOf(test)),
       );
-      return { ...session, tests: [...known, ...missed.map(({ test }) => test)] };
+      return withTests({ ...session, tests: known }, missed);
     });
     return { ...record, sessions };
   }
@@ -117,6 +117,21 @@ function testRecordOf(
     endedAt: new Date(result.startTime.getTime() + Math.max(0, result.duration)).toISOString(),
     observedBytes: attachment?.observedBytes ?? null,
     infrastructureFailure: attachment?.infrastructureFailure ?? null,
+  };
+}
+
+/** A session with tests that its broker did not hear of, in every figure that tests make. */
+function withTests(session: SessionRecord, missed: readonly WithBrowser[]): SessionRecord {
+  const tests = missed.map(({ test }) => test);
+  return {
+    ...session,
+    testsServed: session.testsServed + tests.length,
+    observedBytes: session.observedBytes + tests.reduce((sum, { observedBytes }) => sum + (observedBytes ?? 0), 0),
+    infrastructureFailures: [
+      ...session.infrastructureFailures,
+      ...tests.flatMap(({ infrastructureFailure }) => infrastructureFailure ?? []),
+    ],
+    tests: [...session.tests, ...tests],
   };
 }
 

@@ -57,6 +57,15 @@ export interface CallOptions {
   retry?: RetryMode | undefined;
 }
 
+/** Settings of a create, over those of the client. */
+export interface CreateOptions extends CallOptions {
+  /**
+   * Called once, as soon as a request of this create may have made a session that nobody was told of. Whatever comes of
+   * the call, there may be one session with its note beside the one that it answers with.
+   */
+  onDoubt?: (() => void) | undefined;
+}
+
 /** Longer timers fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 

@@ -1,5 +1,5 @@
 import * as account from './account.ts';
-import type { CallOptions, ServiceClientOptions } from './client-options.ts';
+import type { CallOptions, CreateOptions, ServiceClientOptions } from './client-options.ts';
 import { ServiceCore } from './core.ts';
 import { createSession } from './create-session.ts';
 import { type ApiDescription, getDescription } from './description.ts';
@@ -53,6 +53,14 @@ export class ServiceClient {
   }
 
   /**
+   * The time by the service's clock, in ms since the epoch: what its last answer's `Date` said, counted on by this
+   * machine's clock; that alone while the service has not said.
+   */
+  now(): number {
+    return this.#core.now();
+  }
+
+  /**
    * Creates a session; answers once its browser can be connected to (section 4.2).
    *
    * A create whose outcome is not known (no answer, time-out, 500, 502, an unreadable success) is not simply sent
@@ -64,7 +72,7 @@ export class ServiceClient {
    * @param options `timeout` of one request defaults to 200 000 ms here
    * @throws ServiceError 403 `SERVICE_LIMIT_REACHED` at the concurrent-browser limit: ask again only after a session ended
    */
-  async createSession(body: CreateSessionRequest = {}, options: CallOptions = {}): Promise<Session> {
+  async createSession(body: CreateSessionRequest = {}, options: CreateOptions = {}): Promise<Session> {
     return await createSession(this.#core, body, options);
   }
 

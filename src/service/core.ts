@@ -16,6 +16,8 @@ import { isAmbiguous, nextDelay, type RetryCase, retryCase, retryRule } from './
 import { SharedBackoff } from './shared-backoff.ts';
 import { parseOrThrow } from './validation.ts';
 
+/** The longest wait for another try of a call that nobody can cancel, in ms. */
+const LONGEST_WAIT_MS = 5 * 60_000;
 /** How long `close()` waits for requests that are under way, in ms. */
 const CLOSE_GRACE_MS = 5_000;
 /** More than any answer of the service, in bytes. */
@@ -51,6 +53,8 @@ export class ServiceCore {
   readonly timeout: number;
   private readonly retry: RetryMode;
   private readonly backoff: SharedBackoff | null;
+  /** How far the service's clock is ahead of this machine's, in ms, by its last answer. */
+  private clockAheadMs = 0;
 
   constructor(private readonly options: ServiceClientOptions) {
     setMaxListeners(0, this.closing.signal); // every call under way listens to it
@@ -106,8 +110,17 @@ export class ServiceCore {
     const { timeout } = this.check(callOptions, options, context.request);
     if (this.closing.signal.aborted) throw closedError(context.request);
     const timeoutMs = call.timeoutMs ?? timeout ?? this.timeout;
-    const send = () => sendRequest(this.connection, call, { timeoutMs, signal: options.signal }, context);
+    const send = async () => {
+      const answer = await sendRequest(this.connection, call, { timeoutMs, signal: options.signal }, context);
+      if (answer.serverTime !== null) this.clockAheadMs = answer.serverTime - Date.now();
+      return answer;
+    };
     return call.asksForBrowser && this.backoff ? await this.inTurn(this.backoff, send, options, context) : await send();
+  }
+
+  /** The time by the service's clock, in ms since the epoch; by this machine's until an answer has told. */
+  now(): number {
+    return Date.now() + this.clockAheadMs;
   }
 
   private async inTurn<T>(
@@ -142,7 +155,10 @@ export class ServiceCore {
     return (options.retry ?? this.retry) === 'policy';
   }
 
-  /** Waits as long as the policy says before another try; answers false at once when it allows none. */
+  /**
+   * Waits as long as the policy and the service say before another try; answers false at once when the policy allows
+   * none, or the service asks for more than 5 minutes and the call has no signal to end it.
+   */
   async waitToRepeat(
     call: Call<z.ZodType>,
     error: ServiceError,
@@ -153,7 +169,7 @@ export class ServiceCore {
     const failures = (tally.get(kind) ?? 0) + 1;
     tally.set(kind, failures);
     const delayMs = this.retries(options) ? nextDelay(error, failures, this.options.random) : null;
-    if (delayMs === null) return false;
+    if (delayMs === null || (delayMs > LONGEST_WAIT_MS && !options.signal)) return false;
     const { request, attempts, code, status, message } = error;
     this.options.onRetry?.({ request, attempt: attempts, delayMs, code, status, message });
     // The shared backoff makes the next request wait for its turn; waiting here as well would be twice.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PoolwrightError, ServiceError } from '../errors.ts';
-import { type CallOptions, REQUEST_TIMEOUT } from './client-options.ts';
+import { type CallOptions, type CreateOptions, REQUEST_TIMEOUT } from './client-options.ts';
 import type { Call, FailureTally, ServiceCore } from './core.ts';
 import { withNote } from './failures.ts';
 import type { Answer } from './http.ts';
@@ -22,7 +22,7 @@ const HOW_TO_LOOK = 'look with listSessions or npx poolwright sessions list, and
 export async function createSession(
   core: ServiceCore,
   body: CreateSessionRequest,
-  options: CallOptions,
+  options: CreateOptions,
 ): Promise<Session> {
   const json = core.check(createSessionRequest, body, 'POST /v1/browser/session');
   const call: CreateCall = {
@@ -42,7 +42,12 @@ export async function createSession(
 /** What came of it: the answer to a create, or the session of a create whose answer was lost. */
 type Outcome = Created | { found: Session };
 
-async function createOrFind(core: ServiceCore, call: CreateCall, note: string, options: CallOptions): Promise<Outcome> {
+async function createOrFind(
+  core: ServiceCore,
+  call: CreateCall,
+  note: string,
+  options: CreateOptions,
+): Promise<Outcome> {
   const search: Search = { note, startedAt: performance.now() };
   const tally: FailureTally = new Map();
   /** Whether one of the requests sent so far may have made a session that nobody was told of. */
@@ -54,7 +59,7 @@ async function createOrFind(core: ServiceCore, call: CreateCall, note: string, o
       return answer;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      doubtful ||= isAmbiguous(error);
+      doubtful ||= raisesDoubt(error, options);
       if (doubtful) {
         const found = await resolveDoubt(core, call, error, tally, search, options);
         if (found) return { found };
@@ -80,6 +85,12 @@ async function resolveDoubt(
   const found = await look(core, failure, search, options);
   if (!found && !again) throw withNote(failure, noneFound(search.note));
   return found;
+}
+
+function raisesDoubt(error: ServiceError, { onDoubt }: CreateOptions): boolean {
+  if (!isAmbiguous(error)) return false;
+  onDoubt?.();
+  return true;
 }
 
 function canLook(core: ServiceCore, note: string, options: CallOptions): boolean {

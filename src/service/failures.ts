@@ -107,9 +107,9 @@ export function networkFailure(cause: unknown, host: string, context: CallContex
 }
 
 /** The error for a call that was given up after `timeoutMs`. */
-export function timeoutFailure(timeoutMs: number, host: string, context: CallContext): ServiceError {
+export function timeoutFailure(timeoutMs: number, host: string, context: CallContext, cause?: unknown): ServiceError {
   const text = `got no answer from ${host} within ${timeoutMs} ms (\`timeout\`). Raise \`timeout\`, or check POOLWRIGHT_BASE_URL (or \`baseURL\`) and the network.`;
-  return failure('TIMEOUT', text, context, { status: 0 });
+  return failure('TIMEOUT', text, context, { status: 0, cause });
 }
 
 /** The error for a success whose body is not what the document says; `problems` name the fields. */

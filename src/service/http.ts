@@ -12,6 +12,7 @@ import {
   timeoutFailure,
 } from './failures.ts';
 import { encodeForm, type FormBody } from './form-body.ts';
+import { NotSent } from './network-failure.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 import { describeIssues } from './validation.ts';
 
@@ -74,14 +75,18 @@ export async function sendRequest<S extends z.ZodType>(
   const giveUp = () => deadline.abort();
   signal?.addEventListener('abort', giveUp, { once: true });
   const { host } = new URL(connection.baseURL);
+  const sending: Sending = { signal: deadline.signal, begun: false };
   try {
-    const raw = await exchange(connection, request, deadline.signal);
+    const raw = await exchange(connection, request, sending);
     if (raw.status >= 300) throw answerFailure(raw, context);
     return { status: raw.status, data: parseAnswer(request.schema, raw, context), serverTime: raw.serverTime };
   } catch (error) {
     if (error instanceof PoolwrightError) throw error;
     if (signal?.aborted) throw abortError(signal, context.request);
-    throw deadline.signal.aborted ? timeoutFailure(timeoutMs, host, context) : networkFailure(error, host, context);
+    const cause = sending.begun ? error : new NotSent(error);
+    throw deadline.signal.aborted
+      ? timeoutFailure(timeoutMs, host, context, cause)
+      : networkFailure(cause, host, context);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', giveUp);
@@ -99,6 +104,13 @@ export function abortError(signal: AbortSignal, request: string): PoolwrightErro
   );
 }
 
+/** One request under way. */
+interface Sending {
+  signal: AbortSignal;
+  /** Whether it is being written to a connection: from then on the service may have seen it. */
+  begun: boolean;
+}
+
 interface RawAnswer extends FailedAnswer {
   serverTime: number | null;
 }
@@ -106,8 +118,9 @@ interface RawAnswer extends FailedAnswer {
 async function exchange(
   { baseURL, apiKey, dispatcher }: Connection,
   { method, path, query, json, form }: HttpRequest<z.ZodType>,
-  signal: AbortSignal,
+  sending: Sending,
 ): Promise<RawAnswer> {
+  const { signal } = sending;
   const url = new URL(`${baseURL}${path}`);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value));
@@ -120,7 +133,7 @@ async function exchange(
     method,
     headers,
     body: encoded ? Readable.from(encoded.body) : json === undefined ? null : JSON.stringify(json),
-    dispatcher,
+    dispatcher: dispatcher.compose((dispatch) => (options, handler) => dispatch(options, noting(handler, sending))),
     signal,
     // The signal is the one deadline.
     headersTimeout: 0,
@@ -136,6 +149,20 @@ async function exchange(
   const serverTime = Number.isNaN(date) ? null : date;
   const retryAfterMs = parseRetryAfter(header(response.headers['retry-after']), serverTime ?? Date.now());
   return { status, body, retryAfterMs, serverTime };
+}
+
+/** Notes when the dispatcher tells anything but a failure: first of all that it begins to write. */
+function noting(handler: Dispatcher.DispatchHandler, sending: Sending): Dispatcher.DispatchHandler {
+  return new Proxy(handler, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        if (key !== 'onError' && key !== 'onResponseError') sending.begun = true;
+        return value.apply(target, args);
+      };
+    },
+  });
 }
 
 /** @throws ServiceError `SERVICE_BAD_RESPONSE` naming the fields. */

@@ -8,7 +8,7 @@ export {
   type ServiceErrorDetails,
 } from '../errors.ts';
 export { ServiceClient } from './client.ts';
-export type { CallOptions, RetryInfo, RetryMode, ServiceClientOptions } from './client-options.ts';
+export type { CallOptions, CreateOptions, RetryInfo, RetryMode, ServiceClientOptions } from './client-options.ts';
 export type { ApiDescription } from './description.ts';
 export { ENDPOINTS, type Endpoint } from './endpoints.ts';
 export type { ExtensionFile } from './extension-file.ts';

@@ -11,8 +11,19 @@ const EXPLAINED: Record<string, string> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is too large to be one of the service',
 };
 
-/** Failures of opening the connection that name no system call. */
-const BEFORE_SENDING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_.*|ERR_SSL_.*|.*SELF_SIGNED_CERT.*|UNABLE_TO_.*)$/;
+/**
+ * Failures of opening the connection that name no system call. Not `ERR_SSL_…`: a connection that is open may break
+ * with the same codes as a handshake.
+ */
+const BEFORE_SENDING =
+  /^(UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_CERT_ALTNAME_INVALID|.*SELF_SIGNED_CERT.*|UNABLE_TO_.*)$/;
+
+/** A request failed before its connection was ready to write to. */
+export class NotSent extends Error {
+  constructor(cause: unknown) {
+    super('not sent', { cause });
+  }
+}
 
 function* chain(error: unknown): Generator<Error> {
   let current = error;
@@ -39,6 +50,7 @@ export function networkCode(error: unknown): string | undefined {
 /** `ECONNREFUSED: nothing listens there`. */
 export function describeNetworkFailure(error: unknown): string {
   const code = networkCode(error);
+  if (!code && error instanceof NotSent) return describeNetworkFailure(error.cause);
   if (!code) return error instanceof Error ? error.message : String(error);
   const explained = EXPLAINED[code];
   return explained ? `${code}: ${explained}` : code;
@@ -47,6 +59,7 @@ export function describeNetworkFailure(error: unknown): string {
 /** Whether the connection was never opened, so that the service cannot have seen the request. */
 export function failedBeforeSending(error: unknown): boolean {
   for (const each of chain(error)) {
+    if (each instanceof NotSent) return true;
     const syscall = text(each, 'syscall');
     if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
     const code = text(each, 'code');

@@ -11,7 +11,7 @@ export interface RetryRule {
   readonly baseDelayMs: number;
   /** What each further wait is multiplied with. */
   readonly factor: number;
-  /** Bound on one wait before jitter, in ms; holds for `Retry-After` too. */
+  /** Bound on one wait before jitter, in ms, where the service does not ask for a longer one. */
   readonly maxDelayMs: number;
   /** Share of the wait that is added at random, 0 to 1. */
   readonly jitter: number;
@@ -33,6 +33,9 @@ export type RetryCase =
   | 'edge-failed'
   | 'unavailable'
   | 'start-timeout';
+
+/** A longer timer fires at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
 
 const ONCE = {
   attempts: 2,
@@ -133,8 +136,8 @@ export function nextDelay(
   if (failures >= rule.attempts) return null;
   const grown = rule.baseDelayMs * rule.factor ** (failures - 1);
   const least = rule.honourRetryAfter ? (error.retryAfterMs ?? 0) : 0;
-  const wait = Math.min(Math.max(grown, least), rule.maxDelayMs);
-  return Math.round(wait * (1 + rule.jitter * random()));
+  const wait = Math.max(Math.min(grown, rule.maxDelayMs), least);
+  return Math.min(Math.ceil(wait * (1 + rule.jitter * random())), LONGEST_TIMER_MS);
 }
 
 /** Whether the service may have done what it was asked, although the call failed (no answer, 500, 502, an unreadable success). */

@@ -1,17 +1,30 @@
-/** Callers that wait, first come, first served; each may give up. */
+/** How a caller stands in line. */
+export interface Standing {
+  /** Whether everybody who does not yield goes before it, at the moment when somebody may go. */
+  yields?(): boolean;
+  /** Joins before all others: it was let go, and has to wait again. */
+  first?: boolean;
+}
+
+interface Waiter {
+  go(): void;
+  yields(): boolean;
+}
+
+/** Callers that wait, first come, first served, but for those that yield; each may give up. */
 export class WaitingLine {
-  private readonly waiters: (() => void)[] = [];
+  private readonly waiters: Waiter[] = [];
 
   get length(): number {
     return this.waiters.length;
   }
 
   /** Resolves when {@link next} lets this caller go; leaves the line and rejects with the signal's reason when that fires. */
-  async join(signal: AbortSignal): Promise<void> {
+  async join(signal: AbortSignal, { yields = () => false, first = false }: Standing = {}): Promise<void> {
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
-        const at = this.waiters.indexOf(go);
+        const at = this.waiters.indexOf(waiter);
         if (at >= 0) this.waiters.splice(at, 1);
         signal.removeEventListener('abort', giveUp);
       };
@@ -23,13 +36,16 @@ export class WaitingLine {
         leave();
         resolve();
       };
-      this.waiters.push(go);
+      const waiter: Waiter = { go, yields };
+      if (first) this.waiters.unshift(waiter);
+      else this.waiters.push(waiter);
       signal.addEventListener('abort', giveUp);
     });
   }
 
-  /** Lets the one go who waits longest. */
+  /** Lets the one go who waits longest and does not yield; else who waits longest. */
   next(): void {
-    this.waiters[0]?.();
+    const next = this.waiters.find((each) => !each.yields()) ?? this.waiters[0];
+    next?.go();
   }
 }

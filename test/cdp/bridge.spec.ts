@@ -1,46 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test';
+import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { parseNetworkRules } from '../../src/options/network-rules.ts';
-import { type DevServer, LARGE_BYTES, startDevServer } from './support/dev-server.ts';
-import { test as base, expect } from './support/fixtures.ts';
-
-interface Fixtures {
-  dev: DevServer;
-  other: DevServer;
-  secure: DevServer;
-  bridged: (rules?: string, options?: BrowserContextOptions) => Promise<BrowserContext>;
-}
-
-/** A browser that cannot reach this machine's loopback, with a bridge to it. */
-const test = base.extend<Fixtures>({
-  dev: async ({}, use) => {
-    const server = await startDevServer();
-    await use(server);
-    await server.close();
-  },
-  other: async ({}, use) => {
-    const server = await startDevServer();
-    await use(server);
-    await server.close();
-  },
-  secure: async ({}, use) => {
-    const server = await startDevServer({ secure: true });
-    await use(server);
-    await server.close();
-  },
-  bridged: async ({ start, open }, use) => {
-    const { api } = await start();
-    let browser: Browser | undefined;
-    await use(async (rules = '<loopback>', options = {}) => {
-      browser ??= await chromium.connectOverCDP(
-        await open((await api.create()).body.cdpUrl, { bridge: parseNetworkRules(rules) }),
-      );
-      return await browser.newContext(options);
-    });
-    await browser?.close();
-  },
-});
+import { expect, test } from './support/bridge-fixtures.ts';
+import { LARGE_BYTES } from './support/dev-server.ts';
 
 test('documents with their assets', async ({ bridged, dev }) => {
   const page = await (await bridged()).newPage();

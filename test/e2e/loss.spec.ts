@@ -94,3 +94,36 @@ for (const { name, options, lose, says, endReason, within } of ways) {
     expect(await service.running()).toEqual([]);
   });
 }
+
+test('one that was fetched ahead and has died meanwhile is not given to the next test', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig("{ reuse: 'test' }", 'timeout: 120_000,'),
+    'tests/a.spec.ts': `
+import { existsSync } from 'node:fs';
+import { test } from 'poolwright';
+test('runs on', async ({ page, hostedSession }) => {
+  await page.goto('/');
+  console.log('READY ' + hostedSession.sessionId);
+  while (!existsSync('go')) await page.waitForTimeout(50);
+});
+test('goes on', async ({ page }) => { await page.goto('/'); });`,
+  });
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  await run.printed(/READY \S+/);
+  const first = /READY (\S+)/.exec(run.output())?.[1] ?? '';
+  const ahead = async () => (await service.running()).filter((sessionId) => sessionId !== first);
+  await expect.poll(ahead).toHaveLength(1);
+  const [dead = ''] = await ahead();
+  await service.client.stopSession(dead);
+  await consumer.write({ go: '' });
+  expect((await run.exit).code, run.output()).toBe(0);
+  const served = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
+  expect(served).toEqual([first, expect.any(String)]);
+  expect(served).not.toContain(dead);
+  expect(await service.running()).toEqual([]);
+});

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { localChromium } from '../support/local-chromium.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-playwright.ts';
-import { suite } from './harness/suites.ts';
+import { suite, wrappedConfig } from './harness/suites.ts';
 
 const LAUNCH = async () =>
   JSON.stringify({
@@ -50,6 +52,25 @@ test('each project goes its own way; what the user has is kept', async ({ newCon
   expect(byProject.get('session')).toMatchObject([{ poolId: null }]);
   expect(byProject.get('local')).toEqual([]);
   expect(await service.running()).toEqual([]);
+});
+
+test('a global setup that changes POOLWRIGHT_POOL comes too late for the plan, and is told', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const [first] = await Promise.all(['first', 'second'].map((name) => service.client.createPool({ name, size: 1 })));
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts',`),
+    'setup.ts': `export default () => { process.env.POOLWRIGHT_POOL = 'second'; };`,
+    'tests/a.spec.ts': suite(`test('a', async ({ page }) => { await page.goto('/'); });`),
+  });
+  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url, POOLWRIGHT_POOL: 'first' });
+  expect(run.code, run.output).toBe(0);
+  expect(run.output).toContain('the global setup changed POOLWRIGHT_POOL');
+  const record = JSON.parse(await readFile(join(consumer.folder, 'test-results/poolwright/run.json'), 'utf8'));
+  expect(record.sessions).toMatchObject([{ poolId: first?.id, testsServed: 1 }]); // and none that nobody used
 });
 
 test('a pool made for the run is sized to its workers and deleted after it', async ({ newConsumer, service, site }) => {

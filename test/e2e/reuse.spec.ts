@@ -1,5 +1,6 @@
 import { expect, test } from './harness/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from './harness/run-playwright.ts';
+import { startService } from './harness/service.ts';
 import { suite, wrappedConfig } from './harness/suites.ts';
 
 /** Three tests, the second of which fails, so that Playwright replaces the worker. */
@@ -46,4 +47,78 @@ test("reuse: 'test' and a context that a test has left open: the next test share
   expect(said, run.output).toHaveLength(1);
   const sessions = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
   expect(new Set(sessions).size).toBe(1);
+});
+
+test("reuse: 'test' and contexts opened at once: one browser each test, and none left", async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(`{ reuse: 'test' }`),
+    'tests/a.spec.ts': suite(`
+      for (const n of [1, 2, 3, 4]) test('test ' + n, async ({ browser }) => {
+        const contexts = await Promise.all([1, 2, 3].map(() => browser.newContext()));
+        await Promise.all(contexts.map(async (context) => (await context.newPage()).goto('/')));
+        for (const context of contexts) await context.close();
+      });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+  const served = sessions.map(({ tests }: { tests: unknown[] }) => tests.length);
+  // The one fetched ahead of a fifth test that never came served none.
+  expect(served.filter((tests: number) => tests > 0)).toEqual([1, 1, 1, 1]);
+  expect(sessions.length).toBeLessThanOrEqual(5);
+  // While the run went on none was forgotten: each ended when its test was over, not with the worker.
+  expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).not.toContain('worker-died');
+  expect(await service.running()).toEqual([]);
+});
+
+test("reuse: 'test' and a `beforeAll` that uses a browser: letting go of that one is no loss", async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(`{ reuse: 'test' }`),
+    'tests/a.spec.ts': suite(`
+      test.beforeAll(async ({ browser }) => { await (await browser.newContext()).close(); });
+      test('fails by itself', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(1);
+  const [failed] = await reportedTests(consumer);
+  expect(run.output).not.toContain('hosted browser was lost');
+  expect(hostedAttachments(failed?.results[0])).toMatchObject([{ infrastructureFailure: null }]);
+});
+
+test("reuse: 'test' at the limit: what is fetched ahead waits for its turn, fails nothing, and is not made for nobody", async ({
+  newConsumer,
+  site,
+}) => {
+  const service = await startService({ concurrentBrowsers: 1 });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(`{ reuse: 'test', acquireTimeout: 5000 }`),
+      'tests/a.spec.ts': suite(`
+        for (const ms of [6000, 1, 0]) test('takes ' + ms, async ({ page }) => {
+          await page.goto('/');
+          await new Promise((resolve) => setTimeout(resolve, ms));
+        });`),
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    expect(record.leaseFailures).toEqual([]);
+    expect(record.sessions.map(({ tests }: { tests: unknown[] }) => tests.length)).toEqual([1, 1, 1]);
+    expect(record.sessions.map(({ endReason }: { endReason: string }) => endReason)).not.toContain('worker-died');
+    expect(await service.allSessions()).toBe(3);
+    expect(await service.running()).toEqual([]);
+  } finally {
+    await service.stop();
+  }
 });

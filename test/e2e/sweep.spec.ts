@@ -1,10 +1,13 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { sessionNote } from '../../src/lease/note.ts';
 import { projectFolder } from '../../src/options/project-folder.ts';
+import { hasOwnDisks } from '../emulator/support/own-disks.ts';
 import { isRunning } from '../emulator/support/processes.ts';
-import { poolwright } from './harness/command.ts';
+import { CLI, poolwright } from './harness/command.ts';
 import type { Consumer } from './harness/consumer.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { brokerOf } from './harness/processes.ts';
@@ -85,6 +88,37 @@ test('the next run sweeps when it starts, and leaves a run that is alive alone',
   expect(await service.running()).toEqual(kept);
   process.kill(-(alive.child.pid ?? 0), 'SIGINT');
   await alive.exit;
+  expect(await service.running()).toEqual([]);
+});
+
+test('a container that shares the checkout and the host name, but not the sockets, leaves a live run alone', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  test.skip(!hasOwnDisks, 'no file system of a process of its own here');
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
+  const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  await run.printed(/WORKER \d+/);
+  const kept = await service.running();
+  const [ledger = ''] = ledgers(consumer);
+  const written = readFileSync(join(consumer.folder, 'node_modules/.cache/poolwright', ledger), 'utf8');
+  const hidden = dirname(JSON.parse(written).socket);
+
+  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const script = 'mount -t tmpfs none "$0" && exec "$@"';
+  const sweep = [process.execPath, CLI, 'sweep', '--json'];
+  const container = ['--mount', '--propagation', 'private', 'sh', '-c', script, hidden, ...sweep];
+  const swept = await promisify(execFile)('unshare', [...user, ...container], {
+    env: { ...process.env, ...service.env },
+    cwd: consumer.folder,
+  });
+  expect(JSON.parse(swept.stdout)).toMatchObject({ stopped: [], alive: [{ sessionId: kept[0] }] });
+  expect(await service.running()).toEqual(kept);
+  expect(ledgers(consumer)).toEqual([ledger]);
+  process.kill(-(run.child.pid ?? 0), 'SIGINT');
+  await run.exit;
   expect(await service.running()).toEqual([]);
 });
 
@@ -198,6 +232,34 @@ test('a broker that is killed is replaced: the run goes on, and nothing is left'
   expect(code).toBe(1);
   expect(run.output()).toContain('the broker of this run died (SIGKILL); another one takes over');
   expect(run.output()).toMatch(/1 failed[\s\S]*1 passed/);
+  expect(await service.running()).toEqual([]);
+  expect(ledgers(consumer)).toEqual([]);
+});
+
+test('when the last broker of a run has been killed, too, nothing is left either', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  const loses = (n: number) => `
+      test('loses its broker, ${n}', async ({ page }) => {
+        await page.goto('/');
+        console.log('WORKER ' + process.pid + ' of test ${n}.');
+        await page.waitForSelector('never', { timeout: ${n < 4 ? 0 : 2_000} });
+      });`;
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/a.spec.ts': suite([1, 2, 3, 4].map(loses).join('')),
+  });
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  for (const n of [1, 2, 3, 4]) {
+    await run.printed(new RegExp(`of test ${n}\\.`));
+    process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
+  }
+  const { code } = await run.exit;
+  expect(code).toBe(1);
+  expect(run.output()).toMatch(/poolwright: stopped 1 browser that a dead run left/);
   expect(await service.running()).toEqual([]);
   expect(ledgers(consumer)).toEqual([]);
 });

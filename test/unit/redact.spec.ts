@@ -18,4 +18,27 @@ test.describe('redactText', () => {
     const text = 'GET https://example.test/a?b=c answered 200';
     expect(redactText(text, ['x'])).toBe(text);
   });
+
+  test('takes time in proportion to the text, whatever it is made of', () => {
+    for (const part of ['a-', 'a.', '-', 'a://', 'x:y@', 'http://u:', 'socks5://', 'ws', 'bearer ', 'a:1/', '"<', '\\'])
+      expect(growth(part), `a run of ${part}`).toBeLessThan(4);
+  });
 });
+
+/** How the time grows when the text is eight times as long, over eight: 1 for linear work, 8 for quadratic. */
+function growth(part: string): number {
+  const text = (length: number) => part.repeat(Math.ceil(length / part.length));
+  const [short, long] = [text(4_000), text(32_000)];
+  fastest(short, 20); // for the compiler
+  return fastest(long, 4) / fastest(short, 20) / 8;
+}
+
+/** The shortest of several times, in ms: what else the machine does only adds. */
+function fastest(text: string, turns: number): number {
+  const times = Array.from({ length: turns }, () => {
+    const before = performance.now();
+    redactText(text);
+    return performance.now() - before;
+  });
+  return Math.min(...times);
+}

@@ -29,6 +29,8 @@ export interface DevServer {
   seen(path: string): SeenRequest | undefined;
   /** How many WebSockets are open. */
   sockets(): number;
+  /** The WebSockets that were ever opened. */
+  upgrades: { path: string; origin: string | undefined }[];
   close(): Promise<void>;
 }
 
@@ -52,6 +54,14 @@ const replies: Record<string, Reply> = {
       response,
       '<link rel="stylesheet" href="/style.css"><script src="/app.js"></script><img src="/pixel.svg"><h1>Dev</h1>',
     ),
+  // Whatever a test wants a page to be.
+  '/page': (_request, response, query) => html(response, query.get('html') ?? ''),
+  // Headers of any bytes, one character each.
+  '/headers': (_request, response, query) => {
+    for (const [name, value] of query) response.appendHeader(name, Buffer.from(value, 'base64').toString('latin1'));
+    // Bytes: before a text Node would write the headers as UTF-8, too.
+    response.end(Buffer.from('sent'));
+  },
   '/style.css': (_request, response) =>
     response.setHeader('content-type', 'text/css').end('h1 { color: rgb(1, 2, 3) }'),
   '/app.js': (_request, response) =>
@@ -138,6 +148,7 @@ const replies: Record<string, Reply> = {
 /** Starts one; with `secure`, on a certificate that nobody knows. */
 export async function startDevServer({ secure = false } = {}): Promise<DevServer> {
   const requests: SeenRequest[] = [];
+  const upgrades: DevServer['upgrades'] = [];
   const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -162,6 +173,7 @@ export async function startDevServer({ secure = false } = {}): Promise<DevServer
   const server = secure ? createSecureServer(selfSigned(), listener) : createServer(listener);
   const sockets = new WebSocketServer({ server, handleProtocols: (offered) => [...offered][0] ?? false });
   sockets.on('connection', (socket, request) => {
+    upgrades.push({ path: request.url ?? '', origin: request.headers.origin });
     socket.send(JSON.stringify({ path: request.url, headers: request.headers, protocol: socket.protocol }));
     socket.on('message', (data, binary) => {
       if (String(data) === 'bye') socket.close(4001, 'as asked');
@@ -178,6 +190,7 @@ export async function startDevServer({ secure = false } = {}): Promise<DevServer
     requests,
     seen: (path) => requests.findLast((request) => request.path === path),
     sockets: () => sockets.clients.size,
+    upgrades,
     close: () =>
       new Promise<void>((resolve) => {
         for (const socket of sockets.clients) socket.terminate();

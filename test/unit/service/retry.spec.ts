@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/errors.ts';
+import { PoolwrightError, ServiceError } from '../../../src/errors.ts';
 import { nextDelay, parseRetryAfter, RETRY_POLICY, retryCase } from '../../../src/service/retry-policy.ts';
 import { expect, failureOf, json, poolBody, test, text } from './harness.ts';
 
@@ -96,7 +96,12 @@ test.describe('Retry-After', () => {
       first: 2000,
       retryAfterMs: 0,
     },
-    { name: 'more than the bound', headers: { 'retry-after': '86400' }, first: 30_000, retryAfterMs: 86_400_000 },
+    {
+      name: 'more than the longest wait of the table',
+      headers: { 'retry-after': '240' },
+      first: 240_000,
+      retryAfterMs: 240_000,
+    },
     { name: 'nonsense', headers: { 'retry-after': 'soon' }, first: 2000, retryAfterMs: undefined },
   ];
   for (const { name, headers, first, retryAfterMs } of cases) {
@@ -107,6 +112,45 @@ test.describe('Retry-After', () => {
       expect(delays).toEqual([first]);
       service.script(json(503, { error: 'busy' }, headers as Record<string, string>));
       expect((await failureOf(client.listPools({ retry: 'none' }), ServiceError)).retryAfterMs).toBe(retryAfterMs);
+    });
+  }
+
+  const tomorrow = json(503, { error: 'busy' }, { 'retry-after': '86400' });
+
+  test('of a day: a call that nobody can cancel does not wait for it, and does not ask again', async ({
+    service,
+    connect,
+  }) => {
+    service.handle(tomorrow);
+    const { client, delays } = connect();
+    expect(await failureOf(client.listPools(), ServiceError)).toMatchObject({ attempts: 1, retryAfterMs: 86_400_000 });
+    expect(delays).toEqual([]);
+    expect(service.seen).toHaveLength(1);
+  });
+
+  for (const sharedBackoff of [false, true]) {
+    test(`of a day: a call with a signal waits until that fires, and asks no earlier (sharedBackoff: ${sharedBackoff})`, async ({
+      service,
+      connect,
+    }) => {
+      service.handle(tomorrow);
+      const deadline = new AbortController();
+      const waits: number[] = [];
+      const { client } = connect({
+        sharedBackoff,
+        onRetry: ({ delayMs }) => {
+          waits.push(delayMs);
+          setTimeout(() => deadline.abort(new Error('no more time')), 50);
+        },
+        sleep: (_ms, signal) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
+      });
+      const failure = await failureOf(
+        client.createSession({ note: 'n1' }, { signal: deadline.signal }),
+        PoolwrightError,
+      );
+      expect(failure.code).toBe('ABORTED');
+      expect(waits).toEqual([86_400_000]);
+      expect(service.seen).toHaveLength(1);
     });
   }
 

@@ -1,0 +1,64 @@
+import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+import { type DevServer, startDevServer } from './dev-server.ts';
+import { type FarChromium, startFarChromium } from './far-chromium.ts';
+import { test as base } from './fixtures.ts';
+
+interface BridgeFixtures {
+  dev: DevServer;
+  other: DevServer;
+  secure: DevServer;
+  /** A context of a browser that cannot reach this machine's loopback, with a bridge to it. */
+  bridged: (rules?: string, options?: BrowserContextOptions) => Promise<BrowserContext>;
+  /** A context of a browser that reaches this machine's loopback, but {@link LISTED} only over its bridge. */
+  far: BrowserContext;
+}
+
+/** The host that {@link BridgeFixtures.far} has a bridge to. */
+export const LISTED = 'app.listed.localhost';
+
+export const test = base.extend<BridgeFixtures, { farChromium: FarChromium }>({
+  dev: async ({}, use) => {
+    const server = await startDevServer();
+    await use(server);
+    await server.close();
+  },
+  other: async ({}, use) => {
+    const server = await startDevServer();
+    await use(server);
+    await server.close();
+  },
+  secure: async ({}, use) => {
+    const server = await startDevServer({ secure: true });
+    await use(server);
+    await server.close();
+  },
+  bridged: async ({ start, open }, use) => {
+    const { api } = await start();
+    let browser: Browser | undefined;
+    await use(async (rules = '<loopback>', options = {}) => {
+      browser ??= await chromium.connectOverCDP(
+        await open((await api.create()).body.cdpUrl, { bridge: parseNetworkRules(rules) }),
+      );
+      return await browser.newContext(options);
+    });
+    await browser?.close();
+  },
+  farChromium: [
+    async ({}, use) => {
+      const browser = await startFarChromium([LISTED]);
+      await use(browser);
+      await browser.close();
+    },
+    { scope: 'worker' },
+  ],
+  far: async ({ farChromium, open }, use) => {
+    const transport = await open(farChromium.cdpUrl, { bridge: parseNetworkRules(LISTED) });
+    const browser = await chromium.connectOverCDP(transport);
+    await use(await browser.newContext());
+    await browser.close();
+  },
+});
+
+export { expect } from './fixtures.ts';

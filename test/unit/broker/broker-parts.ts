@@ -1,0 +1,21 @@
+import { Ledger } from '../../../src/broker/ledger.ts';
+import type { Log } from '../../../src/broker/log.ts';
+import type { LeasePlan } from '../../../src/options/lease-plan.ts';
+
+/** What parts of the broker need beside a service, in tests. */
+
+export const quiet: Log = {
+  info: () => undefined,
+  notice: () => undefined,
+  momentary: () => undefined,
+  error: () => undefined,
+};
+
+export const run = { runId: 'run-1', shard: null, suite: 'suite', mark: 'ab12cd34' };
+
+/** One that writes nothing to disk. */
+export const memoryLedger = () => new Ledger(null, quiet);
+
+export function planOf(more: Partial<LeasePlan> = {}): LeasePlan {
+  return { pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 120_000, ...more };
+}

@@ -1,0 +1,243 @@
+import type { LeasedBrowser } from '../../../src/broker/protocol.ts';
+import { LeaseError } from '../../../src/errors.ts';
+import type { LeasePlan } from '../../../src/options/lease-plan.ts';
+import type { BrowserLink } from '../../../src/playwright/browser-link.ts';
+import type { HostedBrowserOptions, WorkerBroker } from '../../../src/playwright/hosted-browser.ts';
+import type { Loss } from '../../../src/playwright/loss.ts';
+
+/** The broker and the links of one worker, which do what a test says when it says it. */
+
+/** What became of one browser. */
+export interface Session {
+  lease: LeasedBrowser;
+  ahead: boolean;
+  /** In which epoch (see {@link ScriptedParts.epoch}) it was lost, and began to be about to end. */
+  lostIn: number | null;
+  shortSince: number | null;
+  /** Stopped: it answers nothing, and nobody has noticed. */
+  hung: boolean;
+  /** What it said when it was asked for a sign of life. */
+  answered: boolean;
+  link: ScriptedLink | null;
+  returned: string[];
+  /** Tests that opened a context on it, and how many are open. */
+  users: Set<number>;
+  open: number;
+}
+
+interface Ask {
+  ahead: boolean;
+  resolve(lease: LeasedBrowser): void;
+  reject(error: Error): void;
+}
+
+interface Opening {
+  session: Session;
+  onSilent(): void;
+  resolve(link: BrowserLink): void;
+  reject(error: Error): void;
+}
+
+type ScriptedLink = BrowserLink & { lose(silent: boolean): void };
+
+const HOUR_MS = 3_600_000;
+
+export class ScriptedParts {
+  /** Counts the times that everything under way was let happen. */
+  epoch = 0;
+  readonly sessions: Session[] = [];
+  readonly asks: Ask[] = [];
+  readonly openings: Opening[] = [];
+  /** Answers of broker and browser that are still on their way. */
+  readonly late: (() => void)[] = [];
+  readonly faults: string[] = [];
+  closing = false;
+  lineClosed = false;
+
+  /** @param slow answers come when the test lets them, not at once */
+  constructor(
+    private readonly reuse: LeasePlan['reuse'],
+    private readonly slow: boolean,
+  ) {}
+
+  readonly broker: WorkerBroker = {
+    lease: ({ ahead = false }) =>
+      new Promise((resolve, reject) => {
+        this.expect(!this.closing, 'a browser is asked for after close()');
+        this.asks.push({ ahead, resolve, reject });
+      }),
+    cancelAhead: () => {
+      this.expect(
+        this.closing || this.asks.some(({ ahead }) => !ahead),
+        'a request ahead is taken back before the one in its place is made',
+      );
+      const cancelled = this.take(this.asks, ({ ahead }) => ahead);
+      return this.answer(() => {
+        for (const ask of cancelled) ask.reject(new LeaseError('ABORTED', 'taken back'));
+      });
+    },
+    giveBack: ({ sessionId, condition, unused }) => {
+      const session = this.sessions.find(({ lease }) => lease.sessionId === sessionId);
+      if (!session) throw new Error(`no session ${sessionId}`);
+      this.expect(!this.lineClosed, 'a browser is given back over a closed line');
+      this.expect(!unused || session.users.size === 0, `${sessionId} is given back unused, and was used`);
+      this.expect(
+        session.open === 0 || session.lostIn !== null || session.hung || this.closing,
+        `${sessionId} is given back (${condition}) in use`,
+      );
+      // Slowly, it may be lost while it is said goodbye to.
+      const isLost = session.lostIn !== null && !this.slow;
+      this.expect(condition !== 'healthy' || !isLost, `${sessionId} is given back healthy, and was lost`);
+      const isWasted = session.users.size === 0 && session.link && session.shortSince === null && !session.hung;
+      const isGivenUp = condition === 'lost' || this.closing;
+      this.expect(isGivenUp || !isWasted, `${sessionId} is given back, and no test has used it`);
+      const goesOn = condition === 'healthy' && (this.reuse === 'run' || unused === true);
+      this.expect(
+        !goesOn || !session.link || session.answered,
+        `${sessionId} goes on to others without a sign of life`,
+      );
+      const isShort = unused && !this.slow && before(session.shortSince, this.epoch);
+      this.expect(!goesOn || !session.link || !isShort, `${sessionId} goes on to others and is about to end`);
+      session.returned.push(condition);
+      session.link?.lose(false);
+      return this.answer(() => undefined);
+    },
+    testUsage: async () => undefined,
+    sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
+    say: async () => undefined,
+    close: () => {
+      this.expect(!this.asks.some(({ ahead }) => ahead), 'close() leaves a request ahead');
+      this.lineClosed = true;
+      for (const ask of this.asks.splice(0)) ask.reject(new LeaseError('BROKER_LOST', 'closed'));
+    },
+  };
+
+  readonly openLink: HostedBrowserOptions['openLink'] = (lease, { onSilent }) =>
+    new Promise((resolve, reject) => {
+      const session = this.sessions.find((each) => each.lease === lease);
+      if (session) this.openings.push({ session, onSilent, resolve, reject });
+    });
+
+  /** The broker grants the oldest or newest request. */
+  grant(newest: boolean, short: boolean): void {
+    const ask = this.asks.at(newest ? -1 : 0);
+    if (ask) this.grantTo(ask, short);
+  }
+
+  private grantTo(ask: Ask, short: boolean): void {
+    this.take(this.asks, (each) => each === ask);
+    const n = this.sessions.length + 1;
+    const session: Session = {
+      lease: { sessionId: `ses_${n}`, leaseId: null, lifetimeMs: HOUR_MS, expiresAt: inMs(HOUR_MS) } as LeasedBrowser,
+      ahead: ask.ahead,
+      lostIn: null,
+      shortSince: null,
+      hung: false,
+      answered: false,
+      link: null,
+      returned: [],
+      users: new Set(),
+      open: 0,
+    };
+    if (short) this.age(session);
+    this.sessions.push(session);
+    ask.resolve(session.lease);
+  }
+
+  /** Grants what is asked for and opens its link; with `ahead`, also what is asked for ahead. */
+  async serve(ahead: boolean): Promise<void> {
+    const due = (what: { ahead: boolean }) => ahead || !what.ahead;
+    for (const ask of this.asks.filter(due)) this.grantTo(ask, false);
+    await this.settle();
+    for (const opening of this.openings.filter(({ session }) => due(session))) this.finish(opening, 'up');
+    await this.settle();
+  }
+
+  /** The broker refuses one. */
+  refuse(newest: boolean): void {
+    (newest ? this.asks.pop() : this.asks.shift())?.reject(new LeaseError('ACQUIRE_TIMEOUT', 'no browser'));
+  }
+
+  /** A link that is being opened is up, or fails. */
+  open(newest: boolean, outcome: 'up' | 'unreachable' | 'broken'): void {
+    const opening = this.openings.at(newest ? -1 : 0);
+    if (opening) this.finish(opening, outcome);
+  }
+
+  private finish(opening: Opening, outcome: 'up' | 'unreachable' | 'broken'): void {
+    this.take(this.openings, (each) => each === opening);
+    const { session, resolve, reject, onSilent } = opening;
+    if (outcome === 'unreachable') reject(new LeaseError('CONNECT_FAILED', 'refused'));
+    else if (outcome === 'broken') reject(new Error('broken'));
+    else resolve(this.link(session, onSilent));
+  }
+
+  /** Something befalls the newest browser that the worker has, or the one before it. */
+  befall(newest: boolean, what: 'lose' | 'silence' | 'hang' | 'age'): void {
+    const session = this.sessions.filter(({ returned }) => returned.length === 0).at(newest ? -1 : -2);
+    if (!session) return;
+    if (what === 'age') this.age(session);
+    else if (what === 'hang') session.hung = true;
+    else session.link?.lose(what === 'silence');
+  }
+
+  private age(session: Session): void {
+    session.lease.expiresAt = inMs(1_000);
+    session.shortSince ??= this.epoch;
+  }
+
+  /** Lets everything happen that can, without a word of the test. */
+  async settle(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.epoch += 1;
+  }
+
+  expect(holds: boolean, fault: string): void {
+    if (!holds) this.faults.push(fault);
+  }
+
+  private link(session: Session, onSilent: () => void): BrowserLink {
+    let loss: Loss | null = null;
+    const link = {
+      lease: session.lease,
+      lost: () => loss,
+      answers: () =>
+        this.answer(() => {
+          session.answered = !session.hung && loss === null;
+          return session.answered;
+        }),
+      close: () => this.answer(() => undefined),
+      lose: (silent: boolean) => {
+        if (loss) return;
+        loss = { at: 0, seen: '', silent };
+        session.open = 0;
+        // Only what the browser did by itself is a loss; one that is given back goes by the worker's own will.
+        if (session.returned.length > 0) return;
+        session.lostIn = this.epoch;
+        if (silent) onSilent();
+      },
+    } as unknown as ScriptedLink;
+    session.link = link;
+    return link;
+  }
+
+  private answer<T>(value: () => T): Promise<T> {
+    if (!this.slow) return Promise.resolve().then(value);
+    return new Promise((resolve) => this.late.push(() => resolve(value())));
+  }
+
+  private take<T>(from: T[], which: (each: T) => boolean): T[] {
+    const taken = from.filter(which);
+    for (const each of taken) from.splice(from.indexOf(each), 1);
+    return taken;
+  }
+}
+
+/** Whether it was so in an earlier epoch. */
+export function before(since: number | null, epoch: number): boolean {
+  return since !== null && since < epoch;
+}
+
+function inMs(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
+}
