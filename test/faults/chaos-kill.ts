@@ -17,7 +17,8 @@ export async function strike(run: RunningPlaywright, { death, source }: ChaosPla
   const pids: Record<Exclude<Victim, 'machine'>, () => number[]> = {
     runner: () => [runner],
     terminal: () => [-runner],
-    worker: () => [Number(/AT (\d+)/.exec(run.output())?.[1])],
+    // The newest: an earlier one may have been replaced.
+    worker: () => [Number([...run.output().matchAll(/AT (\d+)/g)].at(-1)?.[1])],
     broker: () => titled(runner, 'poolwright broker'),
     service: () => (source === 'embedded' ? titled(runner, 'poolwright emulator') : [service]),
   };
@@ -54,7 +55,7 @@ function titled(runner: number, title: string): number[] {
 }
 
 /** False: it has ended by itself in this moment. */
-function send(pid: number, signal: NodeJS.Signals): boolean {
+export function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);
     return true;

@@ -15,6 +15,7 @@ export interface ChaosService {
   clearFaults(): Promise<void>;
   /** Starts an empty one at the same address, with the same key, when this one was killed. */
   startAgain(): Promise<void>;
+  /** The same when called again. */
   stop(): Promise<void>;
 }
 
@@ -48,6 +49,12 @@ export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> 
     });
     if (!response.ok) throw new Error(`faults: ${await response.text()}`);
   };
+  let stopping: Promise<void> | null = null;
+  const stop = async () => {
+    await client.close();
+    await way?.close();
+    await current.stop();
+  };
   return {
     client,
     env: { POOLWRIGHT_BASE_URL: way?.baseURL ?? baseURL, POOLWRIGHT_API_KEY: apiKey },
@@ -60,10 +67,9 @@ export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> 
       await current.stop();
       current = await startEmulatorProcess({ ...options, port: Number(new URL(baseURL).port), apiKey });
     },
-    stop: async () => {
-      await client.close();
-      await way?.close();
-      await current.stop();
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
     },
   };
 }

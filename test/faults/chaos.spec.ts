@@ -1,5 +1,5 @@
 import type { Consumer } from '../e2e/harness/consumer.ts';
-import { test } from '../e2e/harness/fixtures.ts';
+import { test as base } from '../e2e/harness/fixtures.ts';
 import { blowOf, type ChaosPlan, chaosPlan, traitsOf } from './chaos-plan.ts';
 import { CHAOS_MS, runChaos } from './chaos-run.ts';
 import { feasible } from './chaos-surroundings.ts';
@@ -12,30 +12,48 @@ import { type ChaosResult, tally } from './chaos-tally.ts';
  */
 
 const SEED = Number(process.env.CHAOS_SEED ?? 1);
-const RUNS = { stub: Number(process.env.CHAOS_RUNS ?? 10), chromium: Number(process.env.CHAOS_REAL ?? 2) };
+const { CHAOS_RUNS, CHAOS_REAL } = process.env;
+/** Of `npm test`: short ones, with something of everything in them. */
+const BRIEF = { stub: [1, 7, 8, 11, 13, 21, 29, 42, 45, 49], chromium: [7, 13] };
+const RUNS =
+  CHAOS_RUNS === undefined ? BRIEF : { stub: upTo(Number(CHAOS_RUNS)), chromium: upTo(Number(CHAOS_REAL ?? 0)) };
 /** Runs of an earlier go at this set that need not be done again. */
 const DONE = new Set((process.env.CHAOS_DONE ?? '').split(','));
 /** So that the real runs of a seed are not its stub runs again. */
 const OFFSET = { stub: 0, chromium: 5_000 };
 
+/** What a random run has to undo is undone when it is interrupted, too. */
+const test = base.extend<{ later: (undo: () => unknown) => void }>({
+  later: async ({ newConsumer: _removedAfterwards }, use) => {
+    const undoes: (() => unknown)[] = [];
+    await use((undo) => undoes.push(undo));
+    for (const undo of undoes.reverse()) await undo();
+  },
+});
+
 type Kind = ChaosPlan['browser'];
 
 for (const kind of ['stub', 'chromium'] as const) {
-  for (let n = 1; n <= RUNS[kind]; n += 1) {
+  for (const n of RUNS[kind]) {
     if (DONE.has(`${kind}-${n}`)) continue;
     const name = kind === 'stub' ? `chaos run ${n}` : `chaos run ${n} on Chromium`;
-    test(`${name} of CHAOS_SEED=${SEED}`, async ({ newConsumer, site }) => {
+    test(`${name} of CHAOS_SEED=${SEED}`, async ({ newConsumer, site, later }) => {
       test.setTimeout(CHAOS_MS);
-      await randomRun(kind, n, newConsumer, site.url);
+      await randomRun(kind, n, site.url, later, newConsumer);
     });
   }
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
 }
 
 async function randomRun(
   kind: Kind,
   n: number,
-  newConsumer: (version: ChaosPlan['playwright']) => Promise<Consumer>,
   siteUrl: string,
+  later: (undo: () => unknown) => void,
+  newConsumer: (version: ChaosPlan['playwright']) => Promise<Consumer>,
 ): Promise<void> {
   const plan = feasible(chaosPlan(SEED * 10_000 + OFFSET[kind] + n, kind));
   const result: ChaosResult = {
@@ -45,7 +63,7 @@ async function randomRun(
   await test.info().attach('plan', { body: JSON.stringify(plan, null, 2), contentType: 'application/json' });
   const started = performance.now();
   try {
-    await runChaos(plan, await newConsumer(plan.playwright), siteUrl, result);
+    await runChaos(plan, await newConsumer(plan.playwright), siteUrl, result, later);
     result.ok = true;
   } catch (error) {
     const numbers = kind === 'stub' ? `${n} --real 0` : `0 --real ${n}`;
