@@ -113,7 +113,7 @@ async function act(chaos: ChaosRun): Promise<void> {
   await expectNone(result, 'left', left, SETTLE_MS + (mayLeaveLease(plan) ? LEASE_SECONDS * 1000 : 0));
   // Of a service that has died no run can say that it confirmed anything.
   if (!serviceDied(plan, struck)) {
-    expect(await unconfirmed(consumer)).toEqual([]);
+    expect(await unconfirmed(consumer), 'ends that were not confirmed').toEqual([]);
     await service.clearFaults();
     await expectNone(result, 'touched', others.touched, 0);
   }
