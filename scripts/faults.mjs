@@ -1,16 +1,76 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
+import { reliabilityPage } from './faults-report.mjs';
 import { main, playwrightTest } from './playwright.mjs';
 
 /**
- * `npm run test:faults`: the fault suite at full length. The random runs are those of CHAOS_SEED (a new one unless
- * given), CHAOS_RUNS of them (200 unless given); one of them alone: `CHAOS_SEED=… npm run test:faults -- -g "run 17 "`.
+ * `npm run test:faults -- 1000 --real 200`: the fault suite, with so many random runs on stub browsers (200 unless given) and
+ * on real ones (20). They are those of CHAOS_SEED, a new one unless given.
+ *   --only 17   that run alone (`0 --real 17 --only 17`: a real one)
+ *   --resume    goes on with the set of this CHAOS_SEED where it was broken off, and does the red ones again
+ *   --write     writes docs/reliability.md when the whole set was run
+ * What comes after `--` goes to Playwright Test.
  */
+
+const PAGE = join('docs', 'reliability.md');
+
+/** Results so far, of the runs that are asked for; the newest of each. */
+function resultsIn(file, asked) {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  const newest = new Map(lines.map((line) => JSON.parse(line)).map((result) => [nameOf(result), result]));
+  return [...newest.values()].filter(({ kind, run }) => run <= asked[kind]);
+}
+
+const nameOf = ({ kind, run }) => `${kind}-${run}`;
+
+function countOf(text, what) {
+  if (!/^\d+$/.test(text)) throw new Error(`${what}: a whole number is wanted, not "${text}".`);
+  return Number(text);
+}
+
 await main(async () => {
-  process.env.CHAOS_RUNS ??= '200';
-  process.env.CHAOS_SEED ??= String(Math.floor(Math.random() * 100_000));
-  console.log(`CHAOS_SEED=${process.env.CHAOS_SEED} CHAOS_RUNS=${process.env.CHAOS_RUNS}`);
+  const argv = process.argv.slice(2);
+  const end = argv.indexOf('--');
+  const { values, positionals } = parseArgs({
+    args: end === -1 ? argv : argv.slice(0, end),
+    allowPositionals: true,
+    options: {
+      real: { type: 'string', default: '20' },
+      only: { type: 'string' },
+      resume: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+    },
+  });
+  const asked = { stub: countOf(positionals[0] ?? '200', 'How many runs'), chromium: countOf(values.real, '--real') };
+  const seed = process.env.CHAOS_SEED ?? String(Math.floor(Math.random() * 100_000));
+  const file = join('.chaos', `${seed}.jsonl`);
+  if (!values.resume && values.only === undefined) rmSync(file, { force: true });
+  const done = values.resume ? resultsIn(file, asked).filter(({ ok }) => ok) : [];
+  console.log(`CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium`);
+  if (done.length > 0) console.log(`${done.length} of them were green before`);
   ensureBuilt();
   await ensureChromium();
-  return await playwrightTest(['--project=faults', ...process.argv.slice(2)]);
+  const only =
+    values.only === undefined ? [] : ['-g', `chaos run ${countOf(values.only, '--only')} (on Chromium )?of `];
+  const code = await playwrightTest(['--project=faults', ...only, ...(end === -1 ? [] : argv.slice(end + 1))], {
+    CHAOS_SEED: seed,
+    CHAOS_RUNS: String(asked.stub),
+    CHAOS_REAL: String(asked.chromium),
+    CHAOS_DONE: done.map(nameOf).join(),
+    CHAOS_RESULTS: file,
+  });
+  if (values.only !== undefined) return code;
+  const results = resultsIn(file, asked);
+  const page = reliabilityPage({ results, seed, asked });
+  console.log(`\n${page}`);
+  if (results.length < asked.stub + asked.chromium) {
+    console.log(
+      `Not the whole set: CHAOS_SEED=${seed} npm run test:faults -- ${asked.stub} --real ${asked.chromium} --resume`,
+    );
+  } else if (values.write) writeFileSync(PAGE, page);
+  return code;
 });

@@ -16,10 +16,20 @@ export interface EmulatorProcess {
 /** Options that can be written down: no functions. */
 type PlainOptions = Omit<EmulatorOptions, 'onLog'>;
 
-/** Starts one from the built package. It ends with this process at the latest: its pipe breaks then. */
-export async function startEmulatorProcess(options: PlainOptions = {}): Promise<EmulatorProcess> {
+/**
+ * Starts one from the built package. It ends with this process at the latest: its pipe breaks then.
+ * @param env beside this process's own
+ */
+export async function startEmulatorProcess(
+  options: PlainOptions = {},
+  env: Record<string, string> = {},
+): Promise<EmulatorProcess> {
   const script = join(import.meta.dirname, 'emulator-process.mjs');
-  const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  child.stdin.on('error', () => undefined); // it was killed
   const exited = once(child, 'exit');
   const stop = async () => {
     child.stdin.end();

@@ -37,13 +37,19 @@ function userEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json', NO_COLOR: '1', ...extra };
 }
 
-/** Starts `playwright test` in a consumer's folder, in a process group of its own (so that Ctrl-C can be sent to it). */
+/**
+ * Starts `playwright test` in a consumer's folder, in a process group of its own (so that Ctrl-C can be sent to it).
+ * @param within command that it is an argument of, `unshare` for example
+ */
 export function startPlaywright(
   consumer: Consumer,
   args: string[] = [],
   env: Record<string, string> = {},
+  within: readonly string[] = [],
 ): RunningPlaywright {
-  const child = spawn(process.env.TEST_NODE ?? process.execPath, [consumer.playwrightCli, 'test', ...args], {
+  const node = process.env.TEST_NODE ?? process.execPath;
+  const [command = node, ...rest] = [...within, node, consumer.playwrightCli, 'test', ...args];
+  const child = spawn(command, rest, {
     cwd: consumer.folder,
     env: userEnvironment(env),
     detached: true,

@@ -1,0 +1,106 @@
+import { cpus } from 'node:os';
+
+/** The page about the random runs of a set, from the lines that each run left (`ChaosResult`). */
+
+const KINDS = { stub: 'stub browsers', chromium: 'real Chromium' };
+
+const total = (list) => list.reduce((sum, each) => sum + each, 0);
+const duration = (ms) => (ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
+
+/** The value that this share of a sorted list is not above. */
+function quantile(sorted, share) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function kindRow(kind, results, seed) {
+  const times = results.map(({ ms }) => ms).sort((a, b) => a - b);
+  return [
+    KINDS[kind],
+    results.length,
+    seed,
+    results.filter(({ ok }) => !ok).length,
+    total(results.map(({ left }) => left.length)),
+    total(results.map(({ touched }) => touched.length)),
+    duration(spanOf(results)),
+    `${duration(quantile(times, 0.5))} / ${duration(quantile(times, 0.95))} / ${duration(times.at(-1) ?? 0)}`,
+  ];
+}
+
+/** How often each trait was in a run of each kind; a blow counts when it struck. */
+function traitRows(results) {
+  const counts = new Map();
+  for (const { kind, traits, struck, blow } of results) {
+    for (const trait of [...traits, ...(struck ? [blow] : [])]) {
+      const count = counts.get(trait) ?? { stub: 0, chromium: 0 };
+      count[kind] += 1;
+      counts.set(trait, count);
+    }
+  }
+  return [...counts].sort(([a], [b]) => a.localeCompare(b, 'en')).map(([trait, of]) => [trait, of.stub, of.chromium]);
+}
+
+function redRow({ kind, run, setSeed, traits, blow, struck, left, touched, error }) {
+  const numbers = kind === 'stub' ? `${run} --real 0` : `0 --real ${run}`;
+  const what = [...left, ...touched][0] ?? error ?? '';
+  return [
+    `\`CHAOS_SEED=${setSeed} npm run test:faults -- ${numbers} --only ${run}\``,
+    [...traits, ...(struck ? [blow] : [])].join(', '),
+    what.slice(0, 120).replaceAll('|', '\\|'),
+  ];
+}
+
+/** How long runs went on, in ms: side by side counts once, and not the time between two goes at a set. */
+function spanOf(results) {
+  let span = 0;
+  let until = 0;
+  for (const { at, ms } of results.toSorted((a, b) => a.at - b.at)) {
+    span += Math.max(0, at + ms - Math.max(at, until));
+    until = Math.max(until, at + ms);
+  }
+  return span;
+}
+
+/** The whole page. */
+export function reliabilityPage({ results, seed, asked }) {
+  const kinds = Object.keys(KINDS).filter((kind) => results.some((each) => each.kind === kind));
+  const ofKind = (kind) => results.filter((each) => each.kind === kind);
+  const red = results.filter(({ ok }) => !ok);
+  const heads = [
+    'browsers',
+    'runs',
+    'seed',
+    'red',
+    'left',
+    "others' touched",
+    'time',
+    'per run (median / p95 / longest)',
+  ];
+  return `# Reliability
+
+Made by \`CHAOS_SEED=${seed} npm run test:faults -- ${asked.stub} --real ${asked.chromium} --write\`: short suites under the real \`playwright test\`, each with
+what its seed draws: spoilt answers of the service, signals to runner, worker, broker and service, full disks, slow links, wrong clocks, a
+second run in the same folder. Beside them somebody else's sessions and pools live in the same workspace.
+
+After each run there must be no session, lease, pool, ledger, process or folder of it (after the death of a whole machine: once
+\`poolwright sweep\` has run there), everything of others must be as it was, and the run must have ended within its time.
+
+${table(
+  heads,
+  kinds.map((kind) => kindRow(kind, ofKind(kind), seed)),
+)}
+
+On ${cpus().length} cores, Node ${process.version}. ${red.length === 0 ? 'No run was red.' : `${red.length} runs were red:`}
+${red.length === 0 ? '' : `\n${table(['again, alone', 'what was in it', 'what was wrong'], red.map(redRow))}\n`}
+## What was in the runs
+
+A signal is counted where whom it was for still lived; \`pause\` is SIGSTOP and SIGCONT after up to 5 s, \`pause-kill\` SIGKILL in its place;
+\`terminal\` is runner and workers together, \`machine\` the broker, too.
+
+${table(['', 'stub browsers', 'real Chromium'], traitRows(results))}
+`;
+}

@@ -1,0 +1,31 @@
+/**
+ * Preloaded into every Node process of a run: its clock is CHAOS_CLOCK_SHIFT ms off from the moment CHAOS_CLOCK_FROM (ms
+ * since 1970, by the true clock) on. Timers go on as they are, as they do when a machine's clock is wrong or set.
+ */
+const childProcess = require('node:child_process');
+const { syncBuiltinESMExports } = require('node:module');
+
+const shift = Number(process.env.CHAOS_CLOCK_SHIFT);
+const from = Number(process.env.CHAOS_CLOCK_FROM);
+const TrueDate = Date;
+
+function now() {
+  const truly = TrueDate.now();
+  return truly < from ? truly : truly + shift;
+}
+
+globalThis.Date = new Proxy(TrueDate, {
+  construct: (target, args, newTarget) => Reflect.construct(target, args.length > 0 ? args : [now()], newTarget),
+  apply: () => new TrueDate(now()).toString(),
+  get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
+});
+TrueDate.prototype.constructor = globalThis.Date;
+
+// The broker gets no NODE_OPTIONS of the run's; the machine's clock it has all the same.
+const { spawn } = childProcess;
+const { NODE_OPTIONS } = process.env;
+childProcess.spawn = (file, args, options, ...rest) => {
+  if (!options?.env) return spawn(file, args, options, ...rest);
+  return spawn(file, args, { ...options, env: { ...options.env, NODE_OPTIONS } }, ...rest);
+};
+syncBuiltinESMExports();
