@@ -76,7 +76,8 @@ test.describe('Chromium', () => {
   });
 
   test("Playwright's downloads are both found: the headless shell lies beside the full one", async ({ folder }) => {
-    const environment = { PLAYWRIGHT_BROWSERS_PATH: folder, PATH: '' };
+    const unnamed = { POOLWRIGHT_CHROMIUM: '', POOLWRIGHT_CHROMIUM_SHELL: '' };
+    const environment = { ...unnamed, PLAYWRIGHT_BROWSERS_PATH: folder, PATH: '' };
     const ask = (code: string) => runNode(['--input-type=module', '-e', code], environment);
     const print = 'process.stdout.write';
     const full = (await ask(`import { chromium } from 'playwright-core'; ${print}(chromium.executablePath())`)).stdout;
