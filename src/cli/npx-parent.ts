@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { isAlive } from '../emulator/browser/profile-folders.ts';
 
 /** How often it is looked whether npx is still there, in ms. */
 const LOOK_EVERY_MS = 500;
@@ -24,20 +25,11 @@ export async function npxParent(): Promise<number | undefined> {
 export function gone(pid: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setInterval(() => {
-      if (isThere(pid)) return;
+      if (isAlive(pid)) return;
       clearInterval(timer);
       resolve();
     }, LOOK_EVERY_MS).unref();
   });
-}
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 async function lookUp(pid: number) {
