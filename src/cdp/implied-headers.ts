@@ -12,12 +12,20 @@ interface Sender {
   isNavigation: boolean;
 }
 
+/** What a page was asked. */
+interface Languages {
+  /** As the header says them; null from a page that is gone. */
+  answer: Promise<string | null>;
+  /** A request has waited in vain: the next ones do not. */
+  isLate: boolean;
+}
+
 type Headers = Record<string, string>;
 
 const createdWorld = z.looseObject({ executionContextId: z.number().int() });
 const evaluated = z.looseObject({ result: z.looseObject({ value: z.string() }) });
 
-/** A page that does not answer sends its requests without, in ms. */
+/** How long a request waits for its page's languages, in ms. A page that does not answer sends its requests without. */
 const ANSWER_MS = 1_000;
 const LANGUAGE = 'accept-language';
 const AGENT = 'user-agent';
@@ -28,7 +36,7 @@ const AGENT = 'user-agent';
  */
 export class ImpliedHeaders {
   readonly #commands: OwnCommands;
-  readonly #languages = new Map<string, Promise<string | null>>();
+  readonly #languages = new Map<string, Languages>();
   /** What the last page of a context sent: its workers send the same. */
   readonly #byContext = new Map<string, Headers>();
 
@@ -38,14 +46,18 @@ export class ImpliedHeaders {
 
   /** Asks a new page for its languages. Once it is on its way somewhere, it answers only when it has arrived. */
   prepare(sessionId: string, frameId: string): void {
-    this.#languages.set(sessionId, this.#ask(sessionId, frameId));
+    const answer = this.#evaluate(sessionId, frameId).then(
+      (languages) => (languages ? withWeights(languages.split(',')) : null),
+      () => null,
+    );
+    this.#languages.set(sessionId, { answer, isLate: false });
   }
 
   async complete(headers: Headers, { sessionId, contextId, isDocument, isNavigation }: Sender): Promise<Headers> {
     const given = lowerCase(headers);
     const known = this.#byContext.get(contextId) ?? {};
     if (!isDocument) return { ...known, ...given };
-    const asked = (await this.#languages.get(sessionId)) ?? known[LANGUAGE];
+    const asked = (await this.#languagesOf(sessionId)) ?? known[LANGUAGE];
     // A script may give one request other languages; no other request has them.
     const language = (isNavigation ? given[LANGUAGE] : undefined) ?? asked;
     const agent = given[AGENT] ?? known[AGENT];
@@ -58,14 +70,17 @@ export class ImpliedHeaders {
     this.#languages.delete(sessionId);
   }
 
-  async #ask(sessionId: string, frameId: string): Promise<string | null> {
+  /** Waits from the first request on, not from the page's creation: on a busy machine a page takes its time to start. */
+  async #languagesOf(sessionId: string): Promise<string | null> {
+    const asked = this.#languages.get(sessionId);
+    if (!asked) return null;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, ANSWER_MS, null);
+      timer = setTimeout(resolve, asked.isLate ? 0 : ANSWER_MS, null);
     });
-    const answer = this.#evaluate(sessionId, frameId).catch(() => null);
-    const languages = await Promise.race([answer, late]).finally(() => clearTimeout(timer));
-    return languages ? withWeights(languages.split(',')) : null;
+    const languages = await Promise.race([asked.answer, late]).finally(() => clearTimeout(timer));
+    asked.isLate = languages === null;
+    return languages;
   }
 
   /** In a world of its own: who opened the page may have put other languages into the page's. */
