@@ -13,7 +13,7 @@ const publicEntries = {
  * setup the way it loads a config, so that one is built both ways.
  */
 const processEntries = {
-  'broker-main': 'src/broker/main.ts',
+  'broker-main': 'src/broker/process/main.ts',
   'emulator-main': 'src/emulator/main.ts',
   cli: 'src/cli/main.ts',
 };
@@ -30,7 +30,7 @@ const shared: Options = {
 export default defineConfig([
   {
     ...shared,
-    entry: { ...publicEntries, 'global-setup': 'src/playwright/global-setup.ts' },
+    entry: { ...publicEntries, 'global-setup': 'src/playwright/setup/global-setup.ts' },
     format: ['esm', 'cjs'],
     dts: { entry: publicEntries },
   },

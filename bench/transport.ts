@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Table from 'cli-table3';
 import { type Browser, chromium } from 'playwright-core';
-import { Meter } from '../src/cdp/meter.ts';
-import { openTransport } from '../src/cdp/transport.ts';
+import { Meter } from '../src/cdp/metering/meter.ts';
+import { openTransport } from '../src/cdp/transport/transport.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import { ServiceClient } from '../src/service/client.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectToBroker } from '../src/broker/client.ts';
-import type { LeaseParams } from '../src/broker/protocol.ts';
-import { type StartedBroker, startBroker } from '../src/broker/start.ts';
+import { type StartedBroker, startBroker } from '../src/broker/process/start.ts';
+import { connectToBroker } from '../src/broker/rpc/client.ts';
+import type { LeaseParams } from '../src/broker/rpc/protocol.ts';
 
 /** One shard of a run as its broker sees it: real broker process, real sockets, and workers that only hold browsers. */
 

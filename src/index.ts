@@ -1,6 +1,5 @@
 /** poolwright: Playwright Test on hosted browsers. */
 export { expect, mergeExpects, mergeTests } from '@playwright/test';
-export type { HostedBrowserAttachment } from './broker/attachment.ts';
 export {
   EmulatorError,
   LeaseError,
@@ -11,5 +10,6 @@ export {
   type ServiceErrorDetails,
 } from './errors.ts';
 export type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './options/schema.ts';
+export { type HostedUse, withHostedBrowsers } from './playwright/config/with-hosted-browsers.ts';
 export { type HostedSession, type HostedTestFixtures, type HostedWorkerOptions, test } from './playwright/test.ts';
-export { type HostedUse, withHostedBrowsers } from './playwright/with-hosted-browsers.ts';
+export type { HostedBrowserAttachment } from './record/attachment.ts';

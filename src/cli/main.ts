@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
-import { addAccountCommand } from './account.ts';
+import { addAccountCommand } from './commands/account.ts';
+import { addEmulatorCommand } from './commands/emulator.ts';
+import { addExtensionsCommand } from './commands/extensions.ts';
+import { addIpsCommand } from './commands/ips.ts';
+import { addPoolsCommand } from './commands/pools.ts';
+import { addProfilesCommand } from './commands/profiles.ts';
+import { addReportCommand } from './commands/report.ts';
+import { addSessionsCommand } from './commands/sessions.ts';
+import { addSweepCommand } from './commands/sweep.ts';
 import { addDoctorCommand } from './doctor/index.ts';
-import { addEmulatorCommand } from './emulator.ts';
-import { addExtensionsCommand } from './extensions.ts';
 import { reportFailure } from './failure.ts';
-import { addIpsCommand } from './ips.ts';
-import { addPoolsCommand } from './pools.ts';
-import { addProfilesCommand } from './profiles.ts';
-import { addReportCommand } from './report.ts';
-import { addSessionsCommand } from './sessions.ts';
-import { addSweepCommand } from './sweep.ts';
 
 /** The command line. Each command is a file that adds itself; all of them throw, and only this file ends the process. */
 

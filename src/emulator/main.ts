@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PoolwrightError } from '../errors.ts';
-import { killGroup } from './browser/kill-group.ts';
-import { describeChromiums } from './choose-chromium.ts';
+import { describeChromiums } from './chromium/choose-chromium.ts';
+import { killGroup } from './chromium/kill-group.ts';
 import type { EmulatorOptions } from './options.ts';
 import { type Emulator, startEmulator } from './start.ts';
 

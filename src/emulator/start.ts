@@ -1,19 +1,19 @@
-import { createApp } from './app.ts';
 import { BrowserLauncher } from './browser/browser-launcher.ts';
-import { ProfileFolders } from './browser/profile-folders.ts';
 import type { Launcher } from './browser/running-browser.ts';
 import { SlowLauncher } from './browser/slow-launcher.ts';
-import { CdpRelay } from './cdp-relay.ts';
-import { describeChromiums } from './choose-chromium.ts';
+import { CdpRelay } from './cdp/cdp-relay.ts';
+import { describeChromiums } from './chromium/choose-chromium.ts';
+import { type Chromiums, findChromiums } from './chromium/find-chromium.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { ProfileFolders } from './disk/profile-folders.ts';
 import { befall } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
 import { seededRandom } from './faults/random.ts';
 import { randomErrors } from './faults/random-errors.ts';
-import { type Chromiums, findChromiums } from './find-chromium.ts';
-import { hostCheck, isWildcard } from './host-check.ts';
 import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
-import { type ListeningServer, listen } from './server.ts';
+import { createApp } from './server/app.ts';
+import { hostCheck, isWildcard } from './server/host-check.ts';
+import { type ListeningServer, listen } from './server/server.ts';
 import { EmulatorState } from './state/emulator-state.ts';
 
 /** A running emulator. */

@@ -1,12 +1,12 @@
+import type { Clock } from '../common/clock.ts';
+import { pause } from '../common/pause.ts';
 import { LeaseError, ServiceError } from '../errors.ts';
 import { hasOwnState } from '../options/context-mode.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
 import { LIMITS } from '../service/limits.ts';
 import type { Pool } from '../service/schemas/index.ts';
 import type { BrowserService } from './browser-service.ts';
-import type { Clock } from './clock.ts';
 import type { Lease } from './lease.ts';
-import { pause } from './pause.ts';
 
 /** What getting a browser needs to know beside the plan. */
 export interface AcquireContext {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { describeIssues } from '../common/validation.ts';
 import { OptionsError } from '../errors.ts';
-import { describeIssues } from '../service/validation.ts';
 import {
   type HostedOptions,
   hostedOptions,

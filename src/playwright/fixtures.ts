@@ -6,17 +6,17 @@ import type {
   TestInfo,
   WorkerInfo,
 } from '@playwright/test';
-import type { BrokerAddress } from '../broker/config.ts';
+import type { BrokerAddress } from '../broker/process/config.ts';
 import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
 import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
 import { DEFAULTS } from '../options/schema.ts';
-import { BrokerLine } from './broker-line.ts';
-import { browserHandle } from './browser-handle.ts';
-import { type BrowserLink, openLink } from './browser-link.ts';
-import { HostedBrowser } from './hosted-browser.ts';
-import { reusesContext } from './reused-context.ts';
-import { brokerForWorker } from './worker-broker.ts';
+import { BrokerLine } from './browser/broker-client.ts';
+import { type BrowserLink, openLink } from './browser/browser-connection.ts';
+import { browserHandle } from './browser/browser-handle.ts';
+import { HostedBrowser } from './browser/worker-browser.ts';
+import { reusesContext } from './config/reused-context.ts';
+import { brokerForWorker } from './setup/worker-broker.ts';
 import { workerState } from './worker-state.ts';
 
 /**

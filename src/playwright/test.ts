@@ -1,8 +1,8 @@
 import { test as base } from '@playwright/test';
 import { OptionsError } from '../errors.ts';
 import type { HostedOptions } from '../options/schema.ts';
+import { asMerged } from './config/merged-options.ts';
 import { assertChromium, provideHostedBrowser, recordTest, rememberUse } from './fixtures.ts';
-import { asMerged } from './merged-options.ts';
 import { workerState } from './worker-state.ts';
 
 /** The session that serves the running test. */

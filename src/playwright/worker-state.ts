@@ -1,5 +1,5 @@
-import type { HostedBrowser } from './hosted-browser.ts';
-import { Recorder } from './recorder.ts';
+import type { HostedBrowser } from './browser/worker-browser.ts';
+import { Recorder } from './recording/recorder.ts';
 
 /** What the fixtures of one worker process share. */
 export interface WorkerState {

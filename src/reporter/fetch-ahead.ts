@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FullConfig, FullProject, Suite } from '@playwright/test/reporter';
-import { connectToBroker } from '../broker/client.ts';
-import { BROKER_VARIABLE, brokerAddress } from '../broker/config.ts';
+import { BROKER_VARIABLE, brokerAddress } from '../broker/process/config.ts';
+import { connectToBroker } from '../broker/rpc/client.ts';
 
 /** Asks for browsers while Playwright is still starting its workers: it is known by now which tests will run. */
 

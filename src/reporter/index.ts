@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import { readRecord } from '../broker/record-file.ts';
-import type { RunRecord } from '../broker/run-record.ts';
 import type { Budget } from '../options/budget.ts';
 import { parseHostedOptions } from '../options/parse.ts';
+import { readRecord } from '../record/record-file.ts';
+import type { RunRecord } from '../record/run-record.ts';
 import { fetchAhead } from './fetch-ahead.ts';
 import { htmlReportFrom } from './html-report.ts';
 import { LiveLine } from './live/live-line.ts';
@@ -12,8 +12,8 @@ import { publish } from './publish.ts';
 import { reportHere } from './reported.ts';
 import { TestResults } from './test-results.ts';
 
-export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../broker/run-record.ts';
 export type { Budget } from '../options/budget.ts';
+export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../record/run-record.ts';
 export { timelinePage } from './timeline/timeline-page.ts';
 
 /** Options of the reporter; `withHostedBrowsers` hands on its own `budget`. */

@@ -1,10 +1,10 @@
 import { join, relative } from 'node:path';
-import { recordText, writeWhole } from '../broker/record-file.ts';
-import type { RunRecord } from '../broker/run-record.ts';
 import type { Budget } from '../options/budget.ts';
-import { checkBudget } from './budget.ts';
-import { reportToGitHub } from './github.ts';
-import { type SummaryFiles, summaryLines } from './summary.ts';
+import { recordText, writeWhole } from '../record/record-file.ts';
+import type { RunRecord } from '../record/run-record.ts';
+import { checkBudget } from './summary/budget.ts';
+import { reportToGitHub } from './summary/github.ts';
+import { type SummaryFiles, summaryLines } from './summary/summary.ts';
 import { timelinePage } from './timeline/timeline-page.ts';
 
 /** What a run leaves: record, timeline, summary. */

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { TestCase, TestResult } from '@playwright/test/reporter';
-import { type HostedBrowserAttachment, hostedBrowserAttachment, RECORD_NAME } from '../broker/attachment.ts';
-import type { RunRecord, SessionRecord, TestRecord } from '../broker/run-record.ts';
+import { type HostedBrowserAttachment, hostedBrowserAttachment, RECORD_NAME } from '../record/attachment.ts';
+import type { RunRecord, SessionRecord, TestRecord } from '../record/run-record.ts';
 
 /** A try of a test as the reporter sees it, with its attachment where it used a hosted browser. */
 interface SeenResult {

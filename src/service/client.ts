@@ -1,14 +1,15 @@
-import * as account from './account.ts';
-import type { CallOptions, CreateOptions, ServiceClientOptions } from './client-options.ts';
-import { ServiceCore } from './core.ts';
-import { createSession } from './create-session.ts';
-import { type ApiDescription, getDescription } from './description.ts';
-import type { ExtensionFile } from './extension-file.ts';
-import * as extensions from './extensions.ts';
-import * as leases from './leases.ts';
-import { listDedicatedIps } from './network.ts';
-import * as pools from './pools.ts';
-import * as profiles from './profiles.ts';
+import type { CallOptions, CreateOptions, ServiceClientOptions } from './http/client-options.ts';
+import { ServiceCore } from './http/core.ts';
+import * as account from './resources/account.ts';
+import { createSession } from './resources/create-session.ts';
+import { type ApiDescription, getDescription } from './resources/description.ts';
+import type { ExtensionFile } from './resources/extension-file.ts';
+import * as extensions from './resources/extensions.ts';
+import * as leases from './resources/leases.ts';
+import { listDedicatedIps } from './resources/network.ts';
+import * as pools from './resources/pools.ts';
+import * as profiles from './resources/profiles.ts';
+import * as sessions from './resources/sessions.ts';
 import type {
   AccountBalance,
   AccountBilling,
@@ -27,7 +28,6 @@ import type {
   UpdatePoolRequest,
   UpdateSessionRequest,
 } from './schemas/index.ts';
-import * as sessions from './sessions.ts';
 
 /**
  * The hosted-browser service, typed. Requests are checked before they are sent, answers are parsed, and failed calls

@@ -8,12 +8,8 @@ export {
   type ServiceErrorDetails,
 } from '../errors.ts';
 export { ServiceClient } from './client.ts';
-export type { CallOptions, CreateOptions, RetryInfo, RetryMode, ServiceClientOptions } from './client-options.ts';
-export type { ApiDescription } from './description.ts';
 export { ENDPOINTS, type Endpoint } from './endpoints.ts';
-export type { ExtensionFile } from './extension-file.ts';
-export type { AcquiredLease } from './leases.ts';
-export { LIMITS } from './limits.ts';
+export type { CallOptions, CreateOptions, RetryInfo, RetryMode, ServiceClientOptions } from './http/client-options.ts';
 export {
   type Failure,
   isAmbiguous,
@@ -23,7 +19,11 @@ export {
   type RetryRule,
   retryCase,
   retryRule,
-} from './retry-policy.ts';
+} from './http/retry-policy.ts';
+export { LIMITS } from './limits.ts';
+export type { ApiDescription } from './resources/description.ts';
+export type { ExtensionFile } from './resources/extension-file.ts';
+export type { AcquiredLease } from './resources/leases.ts';
 export {
   type AccountBalance,
   type AccountBilling,

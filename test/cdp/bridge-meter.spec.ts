@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { Meter } from '../../src/cdp/meter.ts';
+import { Meter } from '../../src/cdp/metering/meter.ts';
 import { parseNetworkRules } from '../../src/options/network-rules.ts';
 import { expect, LISTED, test } from './support/bridge-fixtures.ts';
 

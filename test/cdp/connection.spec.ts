@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
 import type { BrowserType } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import type { LeasedBrowser } from '../../src/broker/protocol.ts';
+import type { LeasedBrowser } from '../../src/broker/rpc/protocol.ts';
 import { LeaseError } from '../../src/errors.ts';
-import { connectToBrowser } from '../../src/playwright/cdp-connection.ts';
+import { connectToBrowser } from '../../src/playwright/browser/cdp-connection.ts';
 import { TOKEN } from './support/cdp-server.ts';
 import { expect, test } from './support/fixtures.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
-import { binaryHeaders, reportedText, wireText } from '../../src/cdp/header-bytes.ts';
-import { PageHeaders } from '../../src/cdp/page-headers.ts';
-import { pausedRequest, requestHeaders } from '../../src/cdp/paused-request.ts';
+import { binaryHeaders, reportedText, wireText } from '../../src/cdp/bridge/headers/header-bytes.ts';
+import { PageHeaders } from '../../src/cdp/bridge/headers/page-headers.ts';
+import { pausedRequest, requestHeaders } from '../../src/cdp/bridge/paused-request.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { test } from './support/fixtures.ts';
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, BrowserType } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { openTunnel } from '../../src/cdp/tunnel.ts';
+import { openTunnel } from '../../src/cdp/transport/tunnel.ts';
 import { test as base, expect } from './support/fixtures.ts';
 
 base.use({ onFullChromium: true });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { build } from 'tsup';
-import { supportsTransport } from '../../src/cdp/supports-transport.ts';
+import { supportsTransport } from '../../src/cdp/transport/supports-transport.ts';
 import { expect, test } from './support/fixtures.ts';
 
 // Not `@playwright/test`, which may be loaded only once.
@@ -90,7 +90,7 @@ test('the address is in no log of Playwright, whatever it is asked to log', asyn
   const outDir = testInfo.outputPath('built');
   await build({
     config: false,
-    entry: { transport: fileURLToPath(new URL('../../src/cdp/transport.ts', import.meta.url)) },
+    entry: { transport: fileURLToPath(new URL('../../src/cdp/transport/transport.ts', import.meta.url)) },
     format: ['esm'],
     target: 'node20',
     platform: 'node',

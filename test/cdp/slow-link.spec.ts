@@ -1,6 +1,6 @@
 import { chromium } from '@playwright/test';
-import type { LeasedBrowser } from '../../src/broker/protocol.ts';
-import { openLink } from '../../src/playwright/browser-link.ts';
+import type { LeasedBrowser } from '../../src/broker/rpc/protocol.ts';
+import { openLink } from '../../src/playwright/browser/browser-connection.ts';
 import { startDevServer } from './support/dev-server.ts';
 import { expect, test } from './support/fixtures.ts';
 import { startSlowLink } from './support/slow-link.ts';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { runRecord } from '../../src/broker/run-record.ts';
+import { runRecord } from '../../src/record/run-record.ts';
 import { poolwright } from './harness/command.ts';
 import type { Consumer, PlaywrightVersion } from './harness/consumer.ts';
 import { PLAYWRIGHTS } from './harness/consumer.ts';

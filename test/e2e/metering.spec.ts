@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
-import { runRecord } from '../../src/broker/run-record.ts';
-import { bytes } from '../../src/reporter/format.ts';
+import { runRecord } from '../../src/record/run-record.ts';
+import { bytes } from '../../src/reporter/summary/format.ts';
 import { type Consumer, PLAYWRIGHTS, type PlaywrightVersion } from './harness/consumer.ts';
 import { BIG_BYTES, startCountingSite } from './harness/counting-site.ts';
 import { startFigureProxy } from './harness/figure-proxy.ts';

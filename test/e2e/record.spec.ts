@@ -1,4 +1,4 @@
-import { runRecord } from '../../src/broker/run-record.ts';
+import { runRecord } from '../../src/record/run-record.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { brokerOf } from './harness/processes.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from './harness/run-playwright.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { connectToBroker } from '../../src/broker/client.ts';
+import { connectToBroker } from '../../src/broker/rpc/client.ts';
 import { expect, test } from './harness/fixtures.ts';
 import { brokerOf } from './harness/processes.ts';
 import { hostedAttachments, reportedTests, startPlaywright } from './harness/run-playwright.ts';

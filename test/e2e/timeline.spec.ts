@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { timelinePage } from 'poolwright/reporter';
-import type { RunRecord } from '../../src/broker/run-record.ts';
+import type { RunRecord } from '../../src/record/run-record.ts';
 import { aRecord, aSession, aTest, at } from '../unit/reporter/records.ts';
 import { test as base, expect } from './harness/fixtures.ts';
 import { drawnRecord } from './harness/timelines.ts';

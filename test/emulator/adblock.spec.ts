@@ -1,4 +1,4 @@
-import { isAdHost } from '../../src/emulator/browser/ad-hosts.ts';
+import { isAdHost } from '../../src/emulator/egress/ad-hosts.ts';
 import { expect, test } from './support/fixtures.ts';
 import { SocksServer } from './support/socks-server.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { FolderStore } from '../../src/emulator/state/folder-store.ts';
+import { FolderStore } from '../../src/emulator/state/stores/folder-store.ts';
 import { EmulatorError } from '../../src/errors.ts';
 import { expect, test } from './support/fixtures.ts';
 import { probeExtension } from './support/zip.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { chooseChromium, describeChromiums } from '../../src/emulator/choose-chromium.ts';
-import { type Chromiums, findChromiums } from '../../src/emulator/find-chromium.ts';
+import { chooseChromium, describeChromiums } from '../../src/emulator/chromium/choose-chromium.ts';
+import { type Chromiums, findChromiums } from '../../src/emulator/chromium/find-chromium.ts';
 import { browserSpec } from '../../src/emulator/state/browser-request.ts';
 import { localChromium } from '../support/local-chromium.ts';
 import { expect, test } from './support/fixtures.ts';

@@ -1,6 +1,6 @@
 import type { CDPSession } from '@playwright/test';
 import { seededRandom } from '../../src/emulator/faults/random.ts';
-import { Wire } from '../../src/emulator/wire.ts';
+import { Wire } from '../../src/emulator/server/wire.ts';
 import { expect, test } from './support/fixtures.ts';
 import { socketPair } from './support/socket-pair.ts';
 

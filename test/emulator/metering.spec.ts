@@ -1,4 +1,4 @@
-import { isLoopbackAddress, isLoopbackHost } from '../../src/emulator/browser/loopback.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../../src/emulator/egress/loopback.ts';
 import { expect, test } from './support/fixtures.ts';
 import { PAGE_BYTES, PART_BYTES } from './support/site.ts';
 import { SOCKS_PASSWORD, SocksServer } from './support/socks-server.ts';

@@ -1,7 +1,7 @@
-import { createApp } from '../../src/emulator/app.ts';
 import { BrowserLauncher } from '../../src/emulator/browser/browser-launcher.ts';
-import { ProfileFolders } from '../../src/emulator/browser/profile-folders.ts';
+import { ProfileFolders } from '../../src/emulator/disk/profile-folders.ts';
 import { type EmulatorOptions, resolveOptions } from '../../src/emulator/options.ts';
+import { createApp } from '../../src/emulator/server/app.ts';
 import { EmulatorState } from '../../src/emulator/state/emulator-state.ts';
 import { test as base, expect } from './support/fixtures.ts';
 import { ManualClock } from './support/manual-clock.ts';

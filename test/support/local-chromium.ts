@@ -1,5 +1,5 @@
-import { chooseChromium } from '../../src/emulator/choose-chromium.ts';
-import { findChromiums } from '../../src/emulator/find-chromium.ts';
+import { chooseChromium } from '../../src/emulator/chromium/choose-chromium.ts';
+import { findChromiums } from '../../src/emulator/chromium/find-chromium.ts';
 
 /** Path of the Chromium that the emulator runs plain sessions on: the headless shell, where this machine has it. */
 export async function localChromium(): Promise<string> {

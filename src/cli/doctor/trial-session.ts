@@ -1,4 +1,4 @@
-import { openSocket } from '../../cdp/open-socket.ts';
+import { openSocket } from '../../cdp/transport/open-socket.ts';
 import { PoolwrightError } from '../../errors.ts';
 import type { ServiceClient } from '../../service/index.ts';
 

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { EmulatorError } from '../../errors.ts';
-import { ApiError } from '../api-error.ts';
-import { chooseChromium } from '../choose-chromium.ts';
-import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from '../find-chromium.ts';
-import { chromiumArguments, chromiumEnvironment, probeArguments } from './arguments.ts';
-import { type BrowserDisk, BrowserDisks } from './browser-disk.ts';
-import { BrowserProcess } from './browser-process.ts';
+import { CdpClients } from '../cdp/cdp-clients.ts';
+import { chromiumArguments, chromiumEnvironment, probeArguments } from '../chromium/arguments.ts';
+import { BrowserProcess } from '../chromium/browser-process.ts';
+import { chooseChromium } from '../chromium/choose-chromium.ts';
+import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from '../chromium/find-chromium.ts';
+import { prepareFirstPage } from '../chromium/first-page.ts';
+import { killGroup, signalGroup } from '../chromium/kill-group.ts';
+import { EXTENSION_ARGUMENTS, loadExtensions } from '../chromium/load-extensions.ts';
+import { type BrowserDisk, BrowserDisks } from '../disk/browser-disk.ts';
+import type { Luggage } from '../disk/browser-files.ts';
+import type { Command } from '../disk/own-disk.ts';
+import type { ProfileFolders } from '../disk/profile-folders.ts';
+import { EgressProxy } from '../egress/egress-proxy.ts';
+import { ApiError } from '../server/api-error.ts';
 import type { BrowserSpec } from './browser-spec.ts';
-import { CdpClients } from './cdp-clients.ts';
-import { EgressProxy } from './egress-proxy.ts';
-import { prepareFirstPage } from './first-page.ts';
-import { killGroup, signalGroup } from './kill-group.ts';
-import { EXTENSION_ARGUMENTS, loadExtensions } from './load-extensions.ts';
-import type { Luggage } from './luggage.ts';
-import type { Command } from './own-disk.ts';
-import type { ProfileFolders } from './profile-folders.ts';
 import type { Launcher, RunningBrowser } from './running-browser.ts';
 
 export interface LauncherOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Luggage } from '../disk/browser-files.ts';
 import type { BrowserSpec } from './browser-spec.ts';
-import type { Luggage } from './luggage.ts';
 import type { Launcher, RunningBrowser } from './running-browser.ts';
 
 export interface StartTimes {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../server/api-error.ts';
 
 /** Bounds on what comes out of a ZIP: real extensions are far below. */
 export const ZIP_LIMITS = {

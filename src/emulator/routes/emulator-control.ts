@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { ApiError } from '../api-error.ts';
 import type { FaultContext } from '../faults/fault-middleware.ts';
 import { type BrowserFault, faultRules } from '../faults/fault-rule.ts';
+import { ApiError } from '../server/api-error.ts';
 import { createRouter, jsonBody, security } from './http.ts';
 
 /** What a test can do to a session's browser here and now. */

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../server/api-error.ts';
 import type { ApiEnv } from './http.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { ApiError } from '../api-error.ts';
 import { type Clock, isoTime } from '../clock.ts';
+import { ApiError } from '../server/api-error.ts';
 
 /** What the emulator charges: the document shows no prices, so these are its own. */
 export const PRICES = {

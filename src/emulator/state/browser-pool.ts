@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '../../service/limits.ts';
 import type { PoolStatus } from '../../service/schemas/pool.ts';
-import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import { type Clock, isoTime } from '../clock.ts';
+import { ApiError } from '../server/api-error.ts';
 import type { TemplateBody } from './browser-request.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { type Lease, LeaseBook } from './lease-book.ts';

@@ -3,8 +3,8 @@ import type { poolBrowserTemplate } from '../../service/schemas/pool.ts';
 import type { createSessionRequest } from '../../service/schemas/session.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { DedicatedIpSettings } from '../options.ts';
-import { findDedicatedIp, isDedicated, throughExit } from './dedicated-ips.ts';
 import { resolveLocale } from './locale.ts';
+import { findDedicatedIp, isDedicated, throughExit } from './stores/dedicated-ips.ts';
 
 export type CreateBody = z.output<typeof createSessionRequest>;
 export type TemplateBody = z.output<typeof poolBrowserTemplate>;

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SessionStatus } from '../../service/schemas/session.ts';
-import { ApiError } from '../api-error.ts';
-import type { BrowserExit } from '../browser/browser-process.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
+import type { BrowserExit } from '../chromium/browser-process.ts';
 import { type Clock, isoTime } from '../clock.ts';
-import type { SessionLuggage } from './session-luggage.ts';
+import { ApiError } from '../server/api-error.ts';
+import type { SessionLuggage } from './session-files.ts';
 
 export interface SessionContext {
   launcher: Launcher;

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Launcher } from '../browser/running-browser.ts';
 import type { Clock } from '../clock.ts';
-import { DataFolder } from '../data-folder.ts';
+import { DataFolder } from '../disk/data-folder.ts';
 import type { EmulatorSettings } from '../options.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { Semaphore } from './semaphore.ts';

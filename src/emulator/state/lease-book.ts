@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '../api-error.ts';
 import type { Clock } from '../clock.ts';
+import { ApiError } from '../server/api-error.ts';
 import type { BrowserSession } from './browser-session.ts';
 
 export interface Lease {

@@ -1,15 +1,15 @@
 import { LIMITS } from '../../service/limits.ts';
-import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Clock } from '../clock.ts';
-import type { DataFolder } from '../data-folder.ts';
+import type { DataFolder } from '../disk/data-folder.ts';
 import type { DedicatedIpSettings, WorkspaceSettings } from '../options.ts';
+import { ApiError } from '../server/api-error.ts';
 import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
 import { browserSpec, type CreateBody, fieldsWithoutEffect, type TemplateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
 import type { Semaphore } from './semaphore.ts';
-import { WorkspaceStores } from './workspace-stores.ts';
+import { WorkspaceStores } from './stores/workspace-stores.ts';
 
 export interface WorkspaceContext extends SessionContext {
   clock: Clock;

@@ -1,4 +1,4 @@
-import type { CdpClient } from '../browser/cdp-clients.ts';
+import type { CdpClient } from '../cdp/cdp-clients.ts';
 import { acknowledge, CdpError, type Command, command, type Result } from './protocol.ts';
 import { type CommandTarget, type SessionHost, StubSession, type StubTarget } from './stub-session.ts';
 

@@ -1,6 +1,6 @@
-import { type BrokerConnection, connectToBroker } from '../../broker/client.ts';
-import { BROKER_VARIABLE, type BrokerAddress, brokerAddress } from '../../broker/config.ts';
-import { debugEnabled } from '../../broker/log.ts';
+import { BROKER_VARIABLE, type BrokerAddress, brokerAddress } from '../../broker/process/config.ts';
+import { debugEnabled } from '../../broker/process/log.ts';
+import { type BrokerConnection, connectToBroker } from '../../broker/rpc/client.ts';
 import { inContinuousIntegration } from '../../options/environment.ts';
 import { liveText } from './live-text.ts';
 import { StatusLine } from './status-line.ts';

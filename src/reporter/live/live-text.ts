@@ -1,4 +1,4 @@
-import type { RunState } from '../../broker/protocol.ts';
+import type { RunState } from '../../broker/rpc/protocol.ts';
 
 /** The state of a run in one line, the most important first: the end is cut off where the terminal is narrow. */
 export function liveText(state: RunState): string {

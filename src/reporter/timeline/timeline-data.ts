@@ -1,7 +1,7 @@
-import { type RunRecord, type SessionRecord, type TestRecord, testStatuses } from '../../broker/run-record.ts';
-import { figureRows } from '../figure-rows.ts';
-import { figuresOf, type TestTry } from '../figures.ts';
-import { bytes, duration } from '../format.ts';
+import { figuresOf, type TestTry } from '../../record/figures.ts';
+import { type RunRecord, type SessionRecord, type TestRecord, testStatuses } from '../../record/run-record.ts';
+import { figureRows } from '../summary/figure-rows.ts';
+import { bytes, duration } from '../summary/format.ts';
 import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from './data.ts';
 
 /** What the page shows of a record. @param report address of the HTML report, seen from the page */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { html, raw } from 'hono/html';
-import type { RunRecord } from '../../broker/run-record.ts';
+import type { RunRecord } from '../../record/run-record.ts';
 import { timelineData } from './timeline-data.ts';
 
 /**

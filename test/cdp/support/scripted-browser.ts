@@ -1,6 +1,6 @@
-import { NetworkBridge } from '../../../src/cdp/bridge.ts';
-import type { CdpMessage } from '../../../src/cdp/message.ts';
-import { OwnCommands } from '../../../src/cdp/own-commands.ts';
+import { NetworkBridge } from '../../../src/cdp/bridge/bridge.ts';
+import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
+import { OwnCommands } from '../../../src/cdp/transport/own-commands.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 
 /** Where nobody listens: what is carried there fails at once, and needs no network. */

@@ -1,4 +1,4 @@
-import type { RunRecord, SessionRecord, TestRecord } from '../../../src/broker/run-record.ts';
+import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
 import { aRecord, aSession, aTest, at } from '../../unit/reporter/records.ts';
 
 /** Records to draw. Same numbers, same record. */

@@ -1,5 +1,5 @@
-import { Ledger } from '../../../src/broker/ledger.ts';
-import type { Log } from '../../../src/broker/log.ts';
+import type { Log } from '../../../src/broker/process/log.ts';
+import { Ledger } from '../../../src/broker/recovery/ledger.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 
 /** What parts of the broker need beside a service, in tests. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { CapacityGate } from '../../../src/broker/capacity-gate.ts';
-import { listRunning } from '../../../src/broker/list-running.ts';
+import { CapacityGate } from '../../../src/broker/leasing/capacity-gate.ts';
+import { listRunning } from '../../../src/lease/list-running.ts';
 import { propertyParts } from '../../support/property-runs.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { ScriptedService } from './scripted-service.ts';

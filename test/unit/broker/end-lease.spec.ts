@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { BrowserEnder } from '../../../src/broker/browser-ender.ts';
-import { heldBrowser } from '../../../src/broker/held-browser.ts';
+import { BrowserEnder } from '../../../src/broker/leasing/browser-ender.ts';
+import { heldBrowser } from '../../../src/broker/leasing/held-browser.ts';
 import { acquireBrowser } from '../../../src/lease/acquire.ts';
 import { memoryLedger, planOf, quiet } from './broker-parts.ts';
 import { FakeClock } from './fake-clock.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../../src/lease/clock.ts';
+import type { Clock, Timer } from '../../../src/common/clock.ts';
 
 interface Pending {
   at: number;

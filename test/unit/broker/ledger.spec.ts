@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
-import { Ledger, type LedgerOwner } from '../../../src/broker/ledger.ts';
-import type { Log } from '../../../src/broker/log.ts';
+import type { Log } from '../../../src/broker/process/log.ts';
+import { Ledger, type LedgerOwner } from '../../../src/broker/recovery/ledger.ts';
 
 interface Fixtures {
   parent: string;

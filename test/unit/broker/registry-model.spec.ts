@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { AheadCancelled } from '../../../src/broker/ahead-requests.ts';
-import { LeaseRegistry } from '../../../src/broker/lease-registry.ts';
+import { AheadCancelled } from '../../../src/broker/leasing/ahead-requests.ts';
+import { LeaseRegistry } from '../../../src/broker/leasing/lease-registry.ts';
 import { parseNote } from '../../../src/lease/note.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 import { propertyParts } from '../../support/property-runs.ts';

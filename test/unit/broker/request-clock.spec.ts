@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { RequestClock } from '../../../src/broker/request-clock.ts';
+import { RequestClock } from '../../../src/broker/leasing/request-clock.ts';
 import { FakeClock } from './fake-clock.ts';
 
 function clockOf(explain: (signal: AbortSignal) => Promise<string>) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runBroker } from '../../../src/broker/run.ts';
+import { runBroker } from '../../../src/broker/process/run.ts';
 import { API_KEY, expect, json, poolBody, test } from '../service/harness.ts';
 
 test("what a run says before it begins holds no secret, whatever the service's own words do", async ({ service }) => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import type { Ledger } from '../../../src/broker/ledger.ts';
-import { deleteRunPool, RunPools } from '../../../src/broker/run-pools.ts';
+import { deleteRunPool, RunPools } from '../../../src/broker/pools/run-pools.ts';
+import type { Ledger } from '../../../src/broker/recovery/ledger.ts';
 import type { ServiceError } from '../../../src/errors.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { memoryLedger, run } from './broker-parts.ts';

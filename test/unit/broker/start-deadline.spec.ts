@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BrokerConfig } from '../../../src/broker/config.ts';
-import { runBroker } from '../../../src/broker/run.ts';
+import type { BrokerConfig } from '../../../src/broker/process/config.ts';
+import { runBroker } from '../../../src/broker/process/run.ts';
 import { API_KEY, expect, json, silence, test } from '../service/harness.ts';
 
 /** A run's configuration with little time to start. */

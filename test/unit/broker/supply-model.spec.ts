@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { type HeldBrowser, heldBrowser, markEnding } from '../../../src/broker/held-browser.ts';
-import { type Fetch, Supply, SurplusFetch } from '../../../src/broker/supply.ts';
+import { type HeldBrowser, heldBrowser, markEnding } from '../../../src/broker/leasing/held-browser.ts';
+import { type Fetch, Supply, SurplusFetch } from '../../../src/broker/leasing/supply.ts';
 import { propertyParts } from '../../support/property-runs.ts';
 import { planOf } from './broker-parts.ts';
 import { FakeClock, settled } from './fake-clock.ts';

@@ -1,5 +1,5 @@
-import type { LedgerContent } from '../../../src/broker/ledger-file.ts';
-import type { SweepResult } from '../../../src/broker/sweep.ts';
+import type { LedgerContent } from '../../../src/broker/recovery/ledger-file.ts';
+import type { SweepResult } from '../../../src/broker/recovery/sweep.ts';
 import { parseNote } from '../../../src/lease/note.ts';
 import type { ScriptedSession, ScriptedWorkspace } from './scripted-workspace.ts';
 import { type Eyes, notedSessions } from './sweep-rules.ts';

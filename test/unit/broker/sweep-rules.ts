@@ -1,4 +1,4 @@
-import type { LedgerContent } from '../../../src/broker/ledger-file.ts';
+import type { LedgerContent } from '../../../src/broker/recovery/ledger-file.ts';
 import { parseNote } from '../../../src/lease/note.ts';
 import type { ScriptedSession } from './scripted-workspace.ts';
 

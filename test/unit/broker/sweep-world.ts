@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { Ledger, workspaceMark } from '../../../src/broker/ledger.ts';
-import type { LedgerContent } from '../../../src/broker/ledger-file.ts';
-import type { Log } from '../../../src/broker/log.ts';
-import { noteFor, type RunIdentity } from '../../../src/broker/run-identity.ts';
-import { sweep } from '../../../src/broker/sweep.ts';
+import { noteFor, type RunIdentity } from '../../../src/broker/leasing/run-identity.ts';
+import type { Log } from '../../../src/broker/process/log.ts';
+import { Ledger, workspaceMark } from '../../../src/broker/recovery/ledger.ts';
+import type { LedgerContent } from '../../../src/broker/recovery/ledger-file.ts';
+import { sweep } from '../../../src/broker/recovery/sweep.ts';
 import { leasePlan } from '../../../src/options/lease-plan.ts';
 import { foreignLedger, foreignNote } from './foreign-things.ts';
 import { type ScriptedSession, ScriptedWorkspace } from './scripted-workspace.ts';

@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
-import { workspaceMark } from '../../../src/broker/ledger.ts';
-import { thisPlace } from '../../../src/broker/place.ts';
-import { RunSweep } from '../../../src/broker/run-sweep.ts';
-import { type SweepOptions, sweep } from '../../../src/broker/sweep.ts';
+import { workspaceMark } from '../../../src/broker/recovery/ledger.ts';
+import { RunSweep } from '../../../src/broker/recovery/run-sweep.ts';
+import { type SweepOptions, sweep } from '../../../src/broker/recovery/sweep.ts';
+import { thisPlace } from '../../../src/broker/recovery/system-identity.ts';
 import { sessionNote } from '../../../src/lease/note.ts';
 import { ScriptedWorkspace } from './scripted-workspace.ts';
 

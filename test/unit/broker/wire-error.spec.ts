@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { ResponseError } from 'vscode-jsonrpc/node';
-import { fromWire, toWire } from '../../../src/broker/wire-error.ts';
+import { fromWire, toWire } from '../../../src/broker/rpc/wire-error.ts';
 import { LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../../src/errors.ts';
 
 const KEY = 'pw-key-0123456789';

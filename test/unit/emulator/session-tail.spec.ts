@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { sessionInTail, withoutTail, withTail } from '../../../src/emulator/browser/session-tail.ts';
+import { sessionInTail, withoutTail, withTail } from '../../../src/emulator/cdp/session-tail.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 const session = fc.stringMatching(/^[0-9A-F]{32}$/);

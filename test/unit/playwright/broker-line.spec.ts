@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { BrokerLine } from '../../../src/playwright/broker-line.ts';
+import { BrokerLine } from '../../../src/playwright/browser/broker-client.ts';
 
 /** What a worker's line does at its end. */
 

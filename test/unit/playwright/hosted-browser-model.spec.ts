@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
-import { HostedBrowser } from '../../../src/playwright/hosted-browser.ts';
+import { HostedBrowser } from '../../../src/playwright/browser/worker-browser.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { before, ScriptedParts, type Session } from './scripted-parts.ts';
 

@@ -1,6 +1,6 @@
 import { expect, type TestInfo, test } from '@playwright/test';
+import type { HostedBrowser } from '../../../src/playwright/browser/worker-browser.ts';
 import { recordTest } from '../../../src/playwright/fixtures.ts';
-import type { HostedBrowser } from '../../../src/playwright/hosted-browser.ts';
 import { workerState } from '../../../src/playwright/worker-state.ts';
 
 /** Two options of Playwright's context bring each test to `recordTest`, the config's and maybe the file's. */

@@ -1,9 +1,9 @@
-import type { LeasedBrowser } from '../../../src/broker/protocol.ts';
+import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
 import { LeaseError } from '../../../src/errors.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
-import type { BrowserLink } from '../../../src/playwright/browser-link.ts';
-import type { HostedBrowserOptions, WorkerBroker } from '../../../src/playwright/hosted-browser.ts';
-import type { Loss } from '../../../src/playwright/loss.ts';
+import type { BrowserLink } from '../../../src/playwright/browser/browser-connection.ts';
+import type { Loss } from '../../../src/playwright/browser/loss.ts';
+import type { HostedBrowserOptions, WorkerBroker } from '../../../src/playwright/browser/worker-browser.ts';
 
 /** The broker and the links of one worker, which do what a test says when it says it. */
 

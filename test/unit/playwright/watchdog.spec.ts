@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Browser, expect, test } from '@playwright/test';
-import { answerOf } from '../../../src/playwright/sign-of-life.ts';
-import { watch } from '../../../src/playwright/watchdog.ts';
+import { answerOf } from '../../../src/playwright/browser/sign-of-life.ts';
+import { watch } from '../../../src/playwright/browser/watchdog.ts';
 
 /** What counts as a sign of life, with links that are numbers. */
 

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { test as base, expect } from '@playwright/test';
-import { BROKER_VARIABLE } from '../../../src/broker/config.ts';
+import { BROKER_VARIABLE } from '../../../src/broker/process/config.ts';
 import { leasePlan } from '../../../src/options/lease-plan.ts';
-import { asMerged } from '../../../src/playwright/merged-options.ts';
-import { rememberedRun } from '../../../src/playwright/run-registry.ts';
-import { withHostedBrowsers } from '../../../src/playwright/with-hosted-browsers.ts';
+import { asMerged } from '../../../src/playwright/config/merged-options.ts';
+import { rememberedRun } from '../../../src/playwright/config/run-registry.ts';
+import { withHostedBrowsers } from '../../../src/playwright/config/with-hosted-browsers.ts';
 
 const VARIABLES = ['POOLWRIGHT_POOL', BROKER_VARIABLE];
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@playwright/test';
-import { checkBudget } from '../../../src/reporter/budget.ts';
-import { figuresOf } from '../../../src/reporter/figures.ts';
-import { bytes, duration } from '../../../src/reporter/format.ts';
-import { summaryLines } from '../../../src/reporter/summary.ts';
+import { figuresOf } from '../../../src/record/figures.ts';
+import { checkBudget } from '../../../src/reporter/summary/budget.ts';
+import { bytes, duration } from '../../../src/reporter/summary/format.ts';
+import { summaryLines } from '../../../src/reporter/summary/summary.ts';
 import { aRecord, aSession, aTest, at } from './records.ts';
 
 const FILES = { record: 'run.json', timeline: 'timeline.html' };

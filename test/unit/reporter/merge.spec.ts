@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
-import { recordText } from '../../../src/broker/record-file.ts';
-import { runRecord } from '../../../src/broker/run-record.ts';
-import { reportToGitHub } from '../../../src/reporter/github.ts';
-import { mergeRecords } from '../../../src/reporter/merge-records.ts';
-import { readRecords } from '../../../src/reporter/read-records.ts';
+import { mergeRecords } from '../../../src/record/merge-records.ts';
+import { readRecords } from '../../../src/record/read-records.ts';
+import { recordText } from '../../../src/record/record-file.ts';
+import { runRecord } from '../../../src/record/run-record.ts';
+import { reportToGitHub } from '../../../src/reporter/summary/github.ts';
 import { aRecord, aSession, aTest, at } from './records.ts';
 
 const test = base.extend<{ folder: string }>({

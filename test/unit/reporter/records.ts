@@ -1,4 +1,4 @@
-import type { RunRecord, SessionRecord, TestRecord } from '../../../src/broker/run-record.ts';
+import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
 
 /** Records with every field, to be changed where a test cares. */
 

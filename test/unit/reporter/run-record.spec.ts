@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import { SCHEMA_FILE, schemaText } from '../../../scripts/schema.mjs';
-import { readRecord, recordText, writeWhole } from '../../../src/broker/record-file.ts';
-import { runRecord } from '../../../src/broker/run-record.ts';
+import { readRecord, recordText, writeWhole } from '../../../src/record/record-file.ts';
+import { runRecord } from '../../../src/record/run-record.ts';
 import { aRecord, aSession, aTest } from './records.ts';
 
 const test = base.extend<{ folder: string }>({

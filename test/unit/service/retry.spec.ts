@@ -1,5 +1,5 @@
 import { PoolwrightError, ServiceError } from '../../../src/errors.ts';
-import { nextDelay, parseRetryAfter, RETRY_POLICY, retryCase } from '../../../src/service/retry-policy.ts';
+import { nextDelay, parseRetryAfter, RETRY_POLICY, retryCase } from '../../../src/service/http/retry-policy.ts';
 import { expect, failureOf, json, poolBody, test, text } from './harness.ts';
 
 test.describe('how often, and how long between', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
-import { SharedBackoff } from '../../../src/service/shared-backoff.ts';
+import { SharedBackoff } from '../../../src/service/http/shared-backoff.ts';
 
 /** Callers that take a turn, in the order they got it. */
 function queue(backoff: SharedBackoff) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { describeIssues, parseOrThrow } from '../../../src/common/validation.ts';
 import { OptionsError, PoolwrightError } from '../../../src/errors.ts';
 import { ServiceClient } from '../../../src/service/index.ts';
 import { createSessionRequest } from '../../../src/service/schemas/index.ts';
-import { describeIssues, parseOrThrow } from '../../../src/service/validation.ts';
 import { API_KEY, everythingOf, expect, failureOf, test } from './harness.ts';
 
 function problems(schema: z.ZodType, value: unknown): string[] {

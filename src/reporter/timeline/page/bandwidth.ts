@@ -1,4 +1,4 @@
-import { bytes } from '../../format.ts';
+import { bytes } from '../../summary/format.ts';
 import type { TimelineData } from '../data.ts';
 import type { Lane } from './lanes.ts';
 

@@ -1,4 +1,4 @@
-import { bytes } from '../../format.ts';
+import { bytes } from '../../summary/format.ts';
 import type { TimelineData, TimelineTest } from '../data.ts';
 import { bandwidthStrip } from './bandwidth.ts';
 import { sessionDetails, testDetails } from './details.ts';

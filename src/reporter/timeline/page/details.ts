@@ -1,4 +1,4 @@
-import { bytes, duration } from '../../format.ts';
+import { bytes, duration } from '../../summary/format.ts';
 import type { TimelineData, TimelineSession, TimelineTest } from '../data.ts';
 import { descriptions, element } from './dom.ts';
 import { resultOf } from './look.ts';

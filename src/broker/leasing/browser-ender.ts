@@ -1,0 +1,90 @@
+import type { Clock } from '../../common/clock.ts';
+import { pause } from '../../common/pause.ts';
+import { PoolwrightError, ServiceError } from '../../errors.ts';
+import type { BrowserService } from '../../lease/browser-service.ts';
+import { finalBandwidth, LeaseEnd } from '../../lease/end-lease.ts';
+import type { EndReason } from '../../record/run-record.ts';
+import type { Log } from '../process/log.ts';
+import type { Ledger } from '../recovery/ledger.ts';
+import { type HeldBrowser, markEnding } from './held-browser.ts';
+
+/** Between two tries to end a browser, in ms; grows to the second. */
+const RETRY_MS = { first: 1_000, most: 15_000 } as const;
+
+/** What ending browsers needs of its broker. */
+export interface EnderOptions {
+  client: BrowserService;
+  ledger: Ledger;
+  log: Log;
+  /** Fires when the service's word is not waited for any more. */
+  ends: AbortSignal;
+  /** Called when a browser has ended; `confirmed`: its slot at the service is free. */
+  onEnded(confirmed: boolean): void;
+  clock: Clock;
+}
+
+/**
+ * Gives browsers back, each exactly once: it is marked before the call, tried until the service has confirmed its end,
+ * and stays in the ledger until then.
+ */
+export class BrowserEnder {
+  constructor(private readonly options: EnderOptions) {}
+
+  /** Begins to end a browser; `held.ended` settles when it is over. */
+  end(held: HeldBrowser, reason: EndReason): void {
+    markEnding(held, reason, this.options.clock.now());
+    held.ended = this.giveBack(held);
+  }
+
+  private async giveBack(held: HeldBrowser): Promise<void> {
+    const { client, ledger, log, onEnded, clock } = this.options;
+    const { record, lease } = held;
+    const failure = await this.untilConfirmed(held);
+    held.state = 'ended';
+    record.endedAt = new Date(clock.now()).toISOString();
+    onEnded(failure === null);
+    if (failure !== null) {
+      log.error(`session ${lease.sessionId} may still be running: its end was not confirmed`, failure);
+      return;
+    }
+    record.endConfirmed = true;
+    ledger.settled(held.request);
+    record.bandwidthBytes = await finalBandwidth(client, lease.sessionId);
+    log.info(`session ${lease.sessionId} ended (${record.endReason})`);
+  }
+
+  /** Null once confirmed; else why not. */
+  private async untilConfirmed({ lease }: HeldBrowser): Promise<unknown> {
+    const { client, log, ends, clock } = this.options;
+    const end = new LeaseEnd(client, lease);
+    let last: unknown;
+    for (let wait: number = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
+      try {
+        await end.confirm({ signal: ends });
+        return null;
+      } catch (error) {
+        last = aborted(error) ? (last ?? error) : error;
+        if (ends.aborted || hopeless(error)) return last;
+        log.info(`session ${lease.sessionId}: its end is not confirmed, trying again (${messageOf(error)})`);
+      }
+      try {
+        await pause(wait, ends, clock);
+      } catch {
+        return last;
+      }
+    }
+  }
+}
+
+/** The service understood and refused: the same call will be refused again. */
+function hopeless(error: unknown): boolean {
+  return error instanceof ServiceError && error.status >= 400 && error.status < 500 && !error.retryable;
+}
+
+function aborted(error: unknown): boolean {
+  return error instanceof PoolwrightError && error.code === 'ABORTED';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

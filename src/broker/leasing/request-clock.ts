@@ -1,0 +1,85 @@
+import type { Clock, Timer } from '../../common/clock.ts';
+import { LeaseError } from '../../errors.ts';
+import type { Place } from './held-browser.ts';
+
+/** After this long without a browser the terminal says what is being waited for, in ms … */
+const NOTICE_AFTER_MS = 3_000;
+/** … and then again each time so much more has passed, in ms. */
+const NOTICE_AGAIN_MS = 30_000;
+/** So long before the time is over it is found out what to say then, in ms; a short time gets a quarter of itself. */
+const EXPLAIN_MS = 3_000;
+
+/** What a request's clock needs of its broker. */
+export interface ClockOptions {
+  place: Place;
+  /** ms */
+  acquireTimeout: number;
+  /** Fires when the run ends or nothing will come any more. */
+  ends: AbortSignal;
+  /** What is being waited for, in a few words. */
+  waitsFor(): string;
+  /** The same with everything that helps, found out now. */
+  explain(signal: AbortSignal): Promise<string>;
+  /** Told when a request has waited long. */
+  late(clock: RequestClock): void;
+  clock: Clock;
+}
+
+/** The clock of one worker's request for a browser: its bound, and the word to the terminal while it waits. */
+export class RequestClock {
+  /** Fires with the error for the user when `acquireTimeout` is over, or with the run's when that ends. */
+  readonly signal: AbortSignal;
+  readonly who: string;
+  private readonly deadline = new AbortController();
+  private readonly explaining = new AbortController();
+  private readonly timers: Timer[] = [];
+  private readonly since: number;
+  /** What was found out about the wait; null: not yet. */
+  private explained: string | null = null;
+
+  constructor(private readonly options: ClockOptions) {
+    const { place, acquireTimeout, ends, clock } = options;
+    this.since = clock.now();
+    this.who = `slot ${place.slot} (${place.project || 'the default project'})`;
+    this.signal = AbortSignal.any([this.deadline.signal, ends]);
+    const explainMs = Math.min(EXPLAIN_MS, acquireTimeout / 4);
+    this.timers.push(clock.after(acquireTimeout - explainMs, () => void this.explain()));
+    this.timers.push(clock.after(acquireTimeout, () => this.timeOut()));
+    this.timers.push(clock.after(NOTICE_AFTER_MS, () => this.notice()));
+  }
+
+  get waitsFor(): string {
+    return this.options.waitsFor();
+  }
+
+  get waitedSeconds(): number {
+    return Math.round((this.options.clock.now() - this.since) / 1000);
+  }
+
+  stop(): void {
+    for (const timer of this.timers) timer.cancel();
+    this.explaining.abort(new Error('nobody waits'));
+  }
+
+  private notice(): void {
+    this.options.late(this);
+    this.timers.push(this.options.clock.after(NOTICE_AGAIN_MS, () => this.notice()));
+  }
+
+  /** Before the time is over, so that it is not exceeded by this. */
+  private async explain(): Promise<void> {
+    this.explained = await this.options.explain(this.explaining.signal).catch(() => null);
+  }
+
+  private timeOut(): void {
+    const explained = this.explained ?? this.waitsFor;
+    this.explaining.abort(new Error('the time is over'));
+    const seconds = Math.round(this.options.acquireTimeout / 1000);
+    this.deadline.abort(
+      new LeaseError(
+        'ACQUIRE_TIMEOUT',
+        `No browser within ${seconds} s (\`acquireTimeout\`) for ${this.who}: ${explained}. Raise \`acquireTimeout\`, use fewer workers, or look at what runs: npx poolwright sessions list.`,
+      ),
+    );
+  }
+}

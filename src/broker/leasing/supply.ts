@@ -1,0 +1,291 @@
+import type { Clock } from '../../common/clock.ts';
+import { LeaseError } from '../../errors.ts';
+import { claim, type HeldBrowser, type Holder, isFresh, lasts, type Place } from './held-browser.ts';
+
+/** A browser on its way from the service. */
+export interface Fetch {
+  /** Resolves with an idle browser. */
+  readonly browser: Promise<HeldBrowser>;
+  /** Whether nothing of it is at the service at the moment, so that it can be given up without a trace. */
+  readonly parked: boolean;
+  /** What it waits for, in a few words. */
+  readonly waitsFor: string;
+  /** The same with everything that helps, found out now. */
+  explain(signal: AbortSignal): Promise<string>;
+  /** Gives a parked one up; `browser` rejects. */
+  giveUp(): void;
+}
+
+/** A worker's request for a browser. */
+export interface Asked {
+  readonly holder: Holder;
+  readonly place: Place;
+  /** How long the browser must last at least, in ms. */
+  readonly needMs: number;
+  /** Whether it takes one that another worker has used. */
+  readonly takesUsed: boolean;
+  /** Whether it is for later: who needs a browser now comes first, and so do workers that are being started. */
+  readonly ahead: boolean;
+}
+
+/** A worker that waits for a browser. */
+interface Waiter extends Asked {
+  readonly since: number;
+  resolve(held: HeldBrowser): void;
+  reject(error: unknown): void;
+}
+
+/** What a supply asks its registry to do. */
+export interface SupplyActions {
+  /** @param yields whether no worker waits for it now */
+  fetch(place: Place, yields: () => boolean): Fetch;
+  end(held: HeldBrowser, reason: 'idle' | 'expired'): void;
+  /** A fetch failed that was for a worker which has not asked yet. */
+  failedUnseen(error: unknown): void;
+}
+
+/** How long a browser waits that nobody is known to need, in ms. */
+const IDLE_MS = 5_000;
+/** How long it waits for the worker that replaces its last one, in ms: a busy machine takes a while to start one. */
+const REPLACED_IDLE_MS = 15_000;
+/** How long one that was fetched ahead waits for its first worker, which Playwright is still starting, in ms. */
+const AHEAD_IDLE_MS = 30_000;
+
+/**
+ * The browsers of one plan: who waits for one, what is on its way, what is idle. As many are fetched as workers wait or
+ * are expected; who waits longest gets the next one, whichever it is: a fresh one or one that another worker gave back.
+ * Requests ahead get what is fresh and left over.
+ */
+export class Supply {
+  private readonly waiters: Waiter[] = [];
+  private readonly fetches = new Set<Fetch>();
+  private readonly idle = new Set<HeldBrowser>();
+  /** Workers that Playwright will start and that have not asked yet. */
+  private expected = 0;
+
+  constructor(
+    private readonly actions: SupplyActions,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Workers that wait. */
+  get waiting(): number {
+    return this.inNeed.length;
+  }
+
+  /** Who waits longest: for how long, in ms, and what for; null: nobody waits. */
+  get longest(): { waitedMs: number; waitsFor: string } | null {
+    const [first] = this.inNeed;
+    return first ? { waitedMs: this.clock.now() - first.since, waitsFor: this.waitsFor } : null;
+  }
+
+  /** What is being waited for, in a few words. */
+  get waitsFor(): string {
+    return this.oldestFetch?.waitsFor ?? 'waiting for a browser';
+  }
+
+  /** The same with everything that helps, found out now. */
+  async explain(signal: AbortSignal): Promise<string> {
+    return (await this.oldestFetch?.explain(signal)) ?? this.waitsFor;
+  }
+
+  /** Fetches a browser for a worker that will ask soon. */
+  expect(place: Place): void {
+    this.expected += 1;
+    this.fetchMissing(place);
+  }
+
+  /** A browser for a worker: an idle one at once, else the next one. Rejects when `signal` fires. */
+  take(asked: Asked, signal: AbortSignal): Promise<HeldBrowser> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (!asked.ahead) this.expected = Math.max(0, this.expected - 1);
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        const at = this.waiters.indexOf(waiter);
+        if (at >= 0) this.waiters.splice(at, 1);
+        signal.removeEventListener('abort', giveUp);
+      };
+      const giveUp = () => {
+        waiter.reject(signal.reason);
+        this.settle();
+      };
+      const waiter: Waiter = {
+        ...asked,
+        since: this.clock.now(),
+        resolve: (held) => {
+          leave();
+          const now = this.clock.now();
+          claim(held, asked.holder, asked.place, asked.ahead ? 0 : now - waiter.since, now);
+          resolve(held);
+        },
+        reject: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      const idle = this.bestIdle(waiter);
+      if (idle) {
+        this.idle.delete(idle);
+        waiter.resolve(idle);
+        this.settle();
+        this.fetchMissing(asked.place); // for those that were too old and are gone
+        return;
+      }
+      this.waiters.push(waiter);
+      signal.addEventListener('abort', giveUp);
+      this.fetchMissing(asked.place);
+    });
+  }
+
+  /** A browser has come back: for who waits longest and can use it, else idle for a while. */
+  offer(held: HeldBrowser, toBeReplaced = false): void {
+    this.place(held, (waiter) => suits(held, waiter, this.clock.now()), toBeReplaced);
+  }
+
+  /** Every worker that waits gets this error, and nothing more is fetched for them. */
+  refuseAll(error: unknown): void {
+    this.expected = 0;
+    for (const waiter of [...this.waiters]) waiter.reject(error);
+    this.settle();
+  }
+
+  /** Forgets an idle browser that is being ended. */
+  forget(held: HeldBrowser): void {
+    this.idle.delete(held);
+  }
+
+  private get inNeed(): Waiter[] {
+    return this.waiters.filter(({ ahead }) => !ahead);
+  }
+
+  /** The one that has been under way longest: what the workers wait for. */
+  private get oldestFetch(): Fetch | undefined {
+    const [oldest] = this.fetches;
+    return oldest;
+  }
+
+  /** Expected workers for whom no browser is here yet. */
+  private get unfilled(): number {
+    return Math.max(0, this.expected - this.freshIdle.length);
+  }
+
+  private get freshIdle(): HeldBrowser[] {
+    return [...this.idle].filter(isFresh);
+  }
+
+  /** How many browsers shall be on their way. */
+  private get wanted(): number {
+    return this.waiters.length + this.unfilled;
+  }
+
+  private fetchMissing(place: Place): void {
+    while (this.fetches.size < this.wanted) this.fetch(place);
+  }
+
+  private fetch(place: Place): void {
+    // The oldest ones are for those who wait now.
+    const yields = () => [...this.fetches].indexOf(fetch) >= this.waiting;
+    const fetch = this.actions.fetch(place, yields);
+    this.fetches.add(fetch);
+    fetch.browser.then(
+      (held) => {
+        this.fetches.delete(fetch);
+        // One that just came is as long-lived as they get.
+        this.place(held, () => true);
+      },
+      (error: unknown) => {
+        this.fetches.delete(fetch);
+        if (!(error instanceof SurplusFetch)) this.failed(error);
+      },
+    );
+  }
+
+  /** One failure is one request's; the fetches of the others are still under way. */
+  private failed(error: unknown): void {
+    if (this.fetches.size >= this.wanted) return; // nobody needed it
+    const ahead = this.waiters.filter((each) => each.ahead).at(-1);
+    if (ahead) ahead.reject(error);
+    else if (this.fetches.size < this.waiters.length) this.waiters[0]?.reject(error);
+    else {
+      this.expected = Math.max(0, this.expected - 1);
+      this.actions.failedUnseen(error);
+      this.settle();
+    }
+  }
+
+  private place(held: HeldBrowser, fits: (waiter: Waiter) => boolean, toBeReplaced = false): void {
+    const spare = isFresh(held) && this.unfilled === 0;
+    const waiter = this.inNeed.find(fits) ?? this.waiters.find((each) => each.ahead && spare && fits(each));
+    if (waiter) waiter.resolve(held);
+    else this.keep(held, toBeReplaced);
+    this.settle();
+  }
+
+  private keep(held: HeldBrowser, toBeReplaced: boolean): void {
+    const idleMs = isFresh(held) && this.unfilled > 0 ? AHEAD_IDLE_MS : toBeReplaced ? REPLACED_IDLE_MS : IDLE_MS;
+    held.state = 'idle';
+    held.holder = null;
+    this.idle.add(held);
+    held.idleTimer = this.clock.after(idleMs, () => {
+      // The worker that it was for has not come.
+      if (isFresh(held)) this.expected = Math.max(0, this.expected - 1);
+      this.discard(held, 'idle');
+    });
+  }
+
+  /**
+   * Fewer need a browser than before: what is idle and spare goes to requests ahead, and what nobody waits for any more
+   * is given up, as far as it is not at the service already.
+   */
+  private settle(): void {
+    for (const waiter of this.waiters.filter(({ ahead }) => ahead)) {
+      const idle = this.bestIdle(waiter);
+      if (!idle) break;
+      this.idle.delete(idle);
+      waiter.resolve(idle);
+    }
+    let surplus = this.fetches.size - this.wanted;
+    for (const fetch of [...this.fetches].reverse()) {
+      if (surplus <= 0) return;
+      if (!fetch.parked) continue;
+      this.fetches.delete(fetch);
+      fetch.giveUp();
+      surplus -= 1;
+    }
+  }
+
+  /** The same slot's before any other. */
+  private bestIdle(waiter: Waiter): HeldBrowser | null {
+    const now = this.clock.now();
+    if (waiter.ahead) return this.freshIdle.length > this.expected ? this.fitting(this.freshIdle, waiter, now) : null;
+    for (const held of [...this.idle]) {
+      if (!suits(held, { ...waiter, takesUsed: true }, now)) this.discard(held, 'expired');
+    }
+    return this.fitting([...this.idle], waiter, now);
+  }
+
+  private fitting(from: readonly HeldBrowser[], waiter: Waiter, now: number): HeldBrowser | null {
+    const fitting = from.filter((held) => suits(held, waiter, now));
+    return fitting.find((held) => held.place.slot === waiter.place.slot) ?? fitting[0] ?? null;
+  }
+
+  private discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {
+    this.idle.delete(held);
+    this.actions.end(held, reason);
+  }
+}
+
+/** Ends a fetch that is not needed any more. */
+export class SurplusFetch extends LeaseError {
+  constructor() {
+    super('ABORTED', 'This browser is not needed any more.');
+  }
+}
+
+/** Whether a browser that has been here for a while will do. */
+function suits(held: HeldBrowser, { needMs, takesUsed }: Asked, now: number): boolean {
+  if (lasts(held, needMs, now)) return takesUsed || isFresh(held);
+  // Where no browser lasts that long, a fresh one with most of its life before it is as good as the next.
+  const lifetimeMs = held.lease.lifetimeSeconds * 1000;
+  return isFresh(held) && lifetimeMs < needMs && lasts(held, lifetimeMs / 2, now);
+}

@@ -1,0 +1,124 @@
+import { PoolwrightError, ServiceError } from '../../errors.ts';
+import type { BrowserService } from '../../lease/browser-service.ts';
+import type { RunPoolOptions } from '../../options/schema.ts';
+import { isAmbiguous } from '../../service/index.ts';
+import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
+import type { RunIdentity } from '../leasing/run-identity.ts';
+import type { Ledger } from '../recovery/ledger.ts';
+import { isOfBroker, markedTemplate, runPoolName } from './run-pool-mark.ts';
+
+/** The pools made for this run (`pool: { create: … }`): each made once, on first need, and deleted with the run. */
+export class RunPools {
+  private readonly pools = new Map<string, Promise<Pool>>();
+  /** What was made and is not deleted yet, by ID. */
+  private readonly made = new Map<string, Pool>();
+  /** Names under which a pool of this run may be, because the answer to a create was lost. */
+  private readonly doubtful = new Set<string>();
+  /** Names that the service is asked for at the moment. */
+  private readonly underway: string[] = [];
+  private asked = 0;
+
+  constructor(
+    private readonly client: BrowserService,
+    private readonly run: RunIdentity,
+    private readonly ledger: Ledger,
+    /** Browsers a pool gets when its `size` is left out. */
+    private readonly workers: number,
+  ) {}
+
+  /** The pool for these options, made when it is asked for the first time. */
+  async get(options: RunPoolOptions): Promise<Pool> {
+    const key = JSON.stringify(options);
+    const known = this.pools.get(key);
+    if (known) return await known;
+    const pool = this.make(options);
+    this.pools.set(key, pool);
+    // A pool that could not be made is asked for again by the next request.
+    pool.catch(() => this.pools.delete(key));
+    return await pool;
+  }
+
+  /** Deletes them all, with what they still hold; answers the failures. */
+  async deleteAll(): Promise<unknown[]> {
+    await Promise.allSettled(this.pools.values());
+    const failures: unknown[] = [];
+    for (const entry of [...this.made.keys(), ...this.doubtful]) {
+      try {
+        await deleteRunPool(this.client, entry, this.run.mark);
+        this.made.delete(entry);
+        this.doubtful.delete(entry);
+        this.ledger.poolGone(entry);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    this.pools.clear();
+    return failures;
+  }
+
+  private async make({ create }: RunPoolOptions): Promise<Pool> {
+    const { mark } = this.run;
+    this.asked += 1;
+    const name = create.name ?? runPoolName(this.run, this.asked);
+    const browser = create.name === undefined ? create.browser : markedTemplate(create.browser, mark);
+    this.ledger.poolAsked(name);
+    this.underway.push(name);
+    try {
+      const pool = await this.createOrFind({ ...create, browser, name, size: create.size ?? this.workers });
+      this.made.set(pool.id, pool);
+      this.ledger.poolAsked(pool.id);
+      this.doubtful.delete(name);
+      return pool;
+    } finally {
+      this.underway.splice(this.underway.indexOf(name), 1);
+      if (!this.doubtful.has(name) && !this.underway.includes(name)) this.ledger.poolGone(name);
+    }
+  }
+
+  private async createOrFind(request: CreatePoolRequest): Promise<Pool> {
+    const { name } = request;
+    try {
+      return await this.client.createPool(request);
+    } catch (error) {
+      if (mayHaveMade(error)) this.doubtful.add(name);
+      const ours = this.doubtful.has(name) ? await this.lookFor(name) : null;
+      if (ours) return ours;
+      throw error;
+    }
+  }
+
+  /** The pool of a create whose answer was lost; null when it is not there, or it could not be looked for. */
+  private async lookFor(name: string): Promise<Pool | null> {
+    try {
+      const pools = await this.client.listPools();
+      const ours = (pool: Pool) => isOfBroker(pool, this.run.mark) && !this.made.has(pool.id);
+      return pools.find((pool) => pool.name === name && ours(pool)) ?? null;
+    } catch (error) {
+      if (error instanceof PoolwrightError) return null;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Deletes a pool that the broker with this mark made, and stops what it holds. A name alone proves nothing: the pool of
+ * that name is deleted only when it says that this broker made it.
+ * @param idOrName as the ledger has it: the ID once it is known, the name before
+ * @returns its name; null when it is not there
+ */
+export async function deleteRunPool(client: BrowserService, idOrName: string, mark: string): Promise<string | null> {
+  const pools = await client.listPools();
+  const byName = (pool: Pool) => pool.name === idOrName && isOfBroker(pool, mark);
+  const pool = pools.find(({ id }) => id === idOrName) ?? pools.find(byName);
+  if (!pool) return null;
+  try {
+    await client.deletePool(pool.id, { force: true });
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.status === 404)) throw error;
+  }
+  return pool.name;
+}
+
+function mayHaveMade(error: unknown): boolean {
+  return !(error instanceof ServiceError) || isAmbiguous(error);
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { errorCodes } from '../../errors.ts';
+import { leasePlanMessage } from '../rpc/protocol.ts';
+
+/** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
+export const brokerConfig = z.object({
+  /** Only gives back what the dead brokers of this run left, and ends. */
+  onlySweep: z.boolean().optional(),
+  runId: z.string(),
+  /** Socket path (named pipe on Windows) to listen on. */
+  address: z.string(),
+  token: z.string(),
+  service: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('hosted'), baseURL: z.string(), apiKey: z.string() }),
+    z.object({ kind: z.literal('emulator') }),
+  ]),
+  /** Bound on the start, in ms: by then the broker has said that it can lend, or why not. */
+  startTimeoutMs: z.number().positive(),
+  /** Folder of log and record; null: none are written. */
+  recordFolder: z.string().nullable(),
+  workers: z.number().int().positive(),
+  shard: z.object({ current: z.number(), total: z.number() }).nullable(),
+  /** Names this project's suite in notes. */
+  suite: z.string(),
+  /** Where ledgers lie; null: none is written. */
+  ledgerFolder: z.string().nullable(),
+  /** Runs that are over by the CI's own word: earlier attempts at this one. */
+  overRuns: z.array(z.string()),
+  /** What each project on hosted browsers needs. Named pools are looked up before any browser is asked for. */
+  projects: z.array(z.object({ name: z.string(), plan: leasePlanMessage })),
+  debug: z.boolean(),
+});
+
+/** The broker's one answer on its standard output. */
+export const brokerReady = z.discriminatedUnion('ok', [
+  z.object({
+    ok: z.literal(true),
+    baseURL: z.string(),
+    /** What the user should know before the run begins, one line each. */
+    notices: z.array(z.string()),
+  }),
+  z.object({ ok: z.literal(false), code: z.enum(errorCodes), message: z.string(), field: z.string().nullable() }),
+]);
+
+/** Where workers find the broker of their run. */
+export const brokerAddress = z.object({ address: z.string(), token: z.string() });
+
+/** The value of {@link BROKER_VARIABLE}, as JSON. */
+export const sharedBroker = brokerAddress.extend({
+  /** Process that started the broker. */
+  runner: z.number(),
+  /** What `POOLWRIGHT_POOL` was when the run began. */
+  pool: z.string().nullable(),
+});
+
+/** Set by the global setup, inherited by every worker. */
+export const BROKER_VARIABLE = 'POOLWRIGHT_BROKER';
+
+export type BrokerConfig = z.infer<typeof brokerConfig>;
+export type BrokerReady = z.infer<typeof brokerReady>;
+export type BrokerAddress = z.infer<typeof brokerAddress>;

@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { z } from 'zod';
+import { processFile } from '../../common/dist-file.ts';
+import { firstJsonLine } from '../../common/json-line.ts';
+import { EmulatorError } from '../../errors.ts';
+
+/** The emulator of this run: a child of the broker, so that it outlives every browser and nothing outlives it. */
+export interface EmbeddedEmulator {
+  baseURL: string;
+  apiKey: string;
+  /** Which Chromium it runs for what, and why; one line each. */
+  chromiums: string[];
+  stop(): Promise<void>;
+}
+
+const answer = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), baseURL: z.string(), apiKey: z.string(), chromiums: z.array(z.string()) }),
+  z.object({ ok: z.literal(false), code: z.string(), message: z.string() }),
+]);
+
+const START_TIMEOUT_MS = 30_000;
+/** The emulator promises to be gone within 5 s of its pipe's end; after this it is killed. */
+const STOP_TIMEOUT_MS = 8_000;
+
+/**
+ * Starts the emulator with these options (`EmulatorOptions` of `poolwright/emulator`).
+ * @throws EmulatorError with the emulator's own code and message.
+ */
+export async function startEmbeddedEmulator(options: Record<string, unknown>): Promise<EmbeddedEmulator> {
+  const child = spawn(process.execPath, [processFile('emulator-main')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.on('error', () => undefined); // it may be gone before it has read: its answer tells
+  child.stdin.write(`${JSON.stringify(options)}\n`);
+
+  let started: z.infer<typeof answer>;
+  try {
+    started = answer.parse(await firstJsonLine(child.stdout, START_TIMEOUT_MS));
+  } catch (error) {
+    await end(child);
+    throw new EmulatorError('EMULATOR_START_FAILED', 'The embedded emulator did not start.', { cause: error });
+  }
+  if (!started.ok) {
+    await end(child);
+    const code = started.code === 'EMULATOR_NO_CHROMIUM' ? started.code : 'EMULATOR_START_FAILED';
+    throw new EmulatorError(code, started.message);
+  }
+  const { baseURL, apiKey, chromiums } = started;
+  return { baseURL, apiKey, chromiums, stop: () => end(child) };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.stdin?.end();
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await exited;
+  clearTimeout(timer);
+}

@@ -1,0 +1,71 @@
+import { RecordFile, readRecord } from '../../record/record-file.ts';
+import type { RunRecord } from '../../record/run-record.ts';
+import type { ServiceClient } from '../../service/index.ts';
+import type { LeaseRegistry } from '../leasing/lease-registry.ts';
+import type { BrokerConfig } from './config.ts';
+import type { Log } from './log.ts';
+
+/** Bound on asking what is left of the balance, in ms: a figure is not worth a wait. */
+const BALANCE_TIMEOUT_MS = 5_000;
+
+/** Puts a run on record, while it goes on and at its end. */
+export class RunBook {
+  /** The workspace's balance before the run; null where the service does not say. */
+  startCents: number | null = null;
+  /** The registry whose browsers are on record; set once it is there. */
+  registry: LeaseRegistry | null = null;
+
+  private readonly file: RecordFile;
+  private readonly earlier: RunRecord | null;
+  private readonly startedAt = new Date().toISOString();
+
+  constructor(
+    private readonly config: BrokerConfig,
+    log: Log,
+    private readonly chromiums: string[],
+  ) {
+    this.earlier = config.recordFolder === null ? null : ofDeadBroker(readRecord(config.recordFolder), config.runId);
+    this.file = new RecordFile(config.recordFolder, () => this.record(null, null), log);
+  }
+
+  /** Something on record has changed. */
+  changed(): void {
+    this.file.touch();
+  }
+
+  /** Every browser has ended: the last word, on disk when this resolves. */
+  async close(client: ServiceClient): Promise<RunRecord> {
+    const asked = this.startCents === null ? null : client.getBalance({ timeout: BALANCE_TIMEOUT_MS, retry: 'none' });
+    const balance = await asked?.catch(() => null);
+    const last = this.record(new Date().toISOString(), balance?.balance_cents ?? null);
+    await this.file.close(last);
+    return last;
+  }
+
+  private record(endedAt: string | null, endCents: number | null): RunRecord {
+    const { config, earlier, registry, startCents } = this;
+    return {
+      schema: 1,
+      runId: config.runId,
+      service: config.service.kind,
+      chromiums: this.chromiums,
+      shard: config.shard,
+      startedAt: earlier?.startedAt ?? this.startedAt,
+      endedAt,
+      sessions: [...(earlier?.sessions ?? []), ...(registry?.records ?? [])],
+      leaseFailures: [...new Set([...(earlier?.leaseFailures ?? []), ...(registry?.failures ?? [])])],
+      // What the dead broker's browsers cost is not between these two figures.
+      balance: startCents === null || endCents === null || earlier ? null : { startCents, endCents },
+      merged: [],
+    };
+  }
+}
+
+/** What a broker of this run that died had on record. How its browsers ended is the ledger's business. */
+function ofDeadBroker(record: RunRecord | null, runId: string): RunRecord | null {
+  if (record?.runId !== runId || record.endedAt !== null) return null;
+  const sessions = record.sessions.map((session) =>
+    session.endedAt === null ? { ...session, endReason: 'broker-died' as const, endConfirmed: null } : session,
+  );
+  return { ...record, sessions };
+}

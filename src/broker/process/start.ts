@@ -1,0 +1,229 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { processFile } from '../../common/dist-file.ts';
+import { firstJsonLine } from '../../common/json-line.ts';
+import { LeaseError, OptionsError, PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
+import type { ServiceChoice } from '../../options/resolve-service.ts';
+import type { RunRecord } from '../../record/run-record.ts';
+import { connectToBroker } from '../rpc/client.ts';
+import { type BrokerAddress, type BrokerConfig, type BrokerReady, brokerReady } from './config.ts';
+import { debugEnabled } from './log.ts';
+
+/** What a run tells its broker. */
+export interface StartOptions
+  extends Omit<BrokerConfig, 'service' | 'address' | 'token' | 'debug' | 'startTimeoutMs' | 'onlySweep'> {
+  service: ServiceChoice;
+}
+
+/** A broker that this process has started; it ends when this process does. */
+export interface StartedBroker {
+  address: BrokerAddress;
+  /** The service's address. */
+  baseURL: string;
+  /** What the user should know before the run begins, one line each. */
+  notices: string[];
+  /** Ends every browser, waits for the service's word and the broker's exit, and answers with the run's record. */
+  finish(): Promise<RunRecord>;
+}
+
+/** Bound on a run's start, in ms: the emulator starts in it, and a service that is overloaded is asked again. */
+const START_TIMEOUT_MS = 120_000;
+/** How long the broker may take to say that it could not start in that time, in ms. */
+const ANSWER_GRACE_MS = 15_000;
+/** Bound on giving back what the last broker left, in ms. */
+const LAST_SWEEP_TIMEOUT_MS = 90_000;
+/** All browsers confirmed, or every try over: bound on the end of a run, in ms. */
+const EXIT_TIMEOUT_MS = 120_000;
+/** It waits more than it works: memory before speed. */
+const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=1'];
+/** A broker that dies is replaced this often; one that dies again and again has a reason. */
+const REPLACEMENTS = 3;
+
+/**
+ * Starts the one process that holds this run's leases, and waits until it can lend. Should it die before its time,
+ * another one takes its place at the same address, and first gives back what the dead one's ledger names.
+ * @throws OptionsError, ServiceError or EmulatorError codes as the broker found them (wrong key, unknown pool, no
+ * Chromium, service not reachable): before any browser was asked for.
+ */
+export async function startBroker(options: StartOptions): Promise<StartedBroker> {
+  const folder = process.platform === 'win32' ? null : await mkdtemp(join(tmpdir(), 'poolwright-'));
+  const name = randomBytes(8).toString('hex');
+  const address: BrokerAddress = {
+    address: folder ? join(folder, 'broker.sock') : `\\\\.\\pipe\\poolwright-${name}`,
+    token: randomBytes(24).toString('base64url'),
+  };
+  const debug = debugEnabled('poolwright:broker', process.env.DEBUG);
+  const config = { ...options, ...address, startTimeoutMs: START_TIMEOUT_MS, debug };
+  const broker = new SupervisedBroker(config);
+  const close = async () => {
+    await broker.close();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const { baseURL, notices } = await broker.start();
+    const finish = async () => {
+      try {
+        return await broker.finish();
+      } catch (error) {
+        // No broker is left that would give back what the dead ones had.
+        await broker.close();
+        await broker.sweep();
+        throw error;
+      } finally {
+        await close();
+      }
+    };
+    return { address, baseURL, notices, finish };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Ready = Extract<BrokerReady, { ok: true }>;
+
+/** One broker process at a time, the next one when it dies. */
+class SupervisedBroker {
+  private child: ChildProcess | null = null;
+  /** The present process's start; a replacement's while there is one on its way. */
+  private ready: Promise<Ready> | null = null;
+  private replaced = 0;
+  private ending = false;
+
+  constructor(private readonly config: BrokerConfig & { service: ServiceChoice }) {}
+
+  start(): Promise<Ready> {
+    this.ready = this.launch();
+    return this.ready;
+  }
+
+  async finish(): Promise<RunRecord> {
+    for (;;) {
+      try {
+        await this.ready;
+        // From here on its exit is its end, unless it dies before it has answered.
+        return await askToFinish(this.config);
+      } catch (error) {
+        const died = error instanceof LeaseError && error.code === 'BROKER_LOST';
+        if (!died || this.replaced >= REPLACEMENTS) throw error;
+        await this.gone();
+      }
+    }
+  }
+
+  /** Waits for the process's exit; it gives everything back when its input closes. */
+  async close(): Promise<void> {
+    this.ending = true;
+    await this.ready?.catch(() => undefined);
+    if (this.child) await exit(this.child);
+  }
+
+  /** Gives back what the run's brokers left when they died, in a process of its own: nothing here knows the service. */
+  async sweep(): Promise<void> {
+    if (this.config.service.kind === 'emulator') return; // its browsers ended with it
+    const child = spawnBroker();
+    try {
+      const { notices } = await handshake(child, { ...this.config, onlySweep: true }, LAST_SWEEP_TIMEOUT_MS);
+      for (const notice of notices) say(notice);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      say(`browsers of this run may be left (${reason}): \`npx poolwright sweep\` stops them`);
+    }
+    await exit(child);
+  }
+
+  /** Waits until the present process has exited, and its replacement is on its way. */
+  private async gone(): Promise<void> {
+    const { child } = this;
+    if (child && child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL'); // it took the request and closed the line: it is of no use any more
+      await once(child, 'exit');
+    }
+  }
+
+  private async launch(): Promise<Ready> {
+    const child = spawnBroker();
+    this.child = child;
+    const ready = await handshake(child, this.config, START_TIMEOUT_MS + ANSWER_GRACE_MS);
+    child.once('exit', (code, signal) => this.exited(signal ?? `exit code ${code}`));
+    child.unref();
+    return ready;
+  }
+
+  private exited(how: string): void {
+    if (this.ending || this.replaced >= REPLACEMENTS) return;
+    this.replaced += 1;
+    say(`the broker of this run died (${how}); another one takes over`);
+    this.ready = this.launch();
+    this.ready.catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      say(`no other broker could be started: ${reason}`);
+    });
+  }
+}
+
+function spawnBroker(): ChildProcess {
+  const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not the broker's
+  return spawn(process.execPath, [...SMALL_HEAP, processFile('broker-main')], {
+    detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env,
+  });
+}
+
+function say(line: string): void {
+  process.stderr.write(`poolwright: ${line}\n`);
+}
+
+/** Tells a broker what it is to do, and waits for its one answer. */
+async function handshake(child: ChildProcess, config: BrokerConfig, timeoutMs: number): Promise<Ready> {
+  const { stdin, stdout } = child;
+  if (!stdin || !stdout) throw new LeaseError('BROKER_FAILED', 'The poolwright broker could not be started.');
+  stdin.on('error', () => undefined); // it may be gone before it has read: its answer tells
+  stdin.write(`${JSON.stringify(config)}\n`);
+  let answer: unknown;
+  try {
+    answer = await firstJsonLine(stdout, timeoutMs);
+  } catch (error) {
+    const isLate = error instanceof PoolwrightError && error.code === 'TIMEOUT';
+    const what = isLate
+      ? `did not say within ${timeoutMs / 1000} s whether it can lend browsers`
+      : 'ended before it could lend a browser; its message is above';
+    throw new LeaseError('BROKER_FAILED', `The poolwright broker ${what}.`, { cause: error });
+  }
+  const ready = brokerReady.parse(answer);
+  if (ready.ok) return ready;
+  throw startError(ready.code, ready.message, ready.field);
+}
+
+/** The broker's own error, as if it had been thrown here; its text is for the user, so it has no stack. */
+function startError(code: PoolwrightErrorCode, message: string, field: string | null): PoolwrightError {
+  if (field !== null)
+    return new OptionsError(field, message, code === 'ENVIRONMENT_MISSING' ? code : 'OPTIONS_INVALID');
+  const error = new PoolwrightError(code, message);
+  error.stack = `${error.name}: ${message}`;
+  return error;
+}
+
+async function askToFinish(address: BrokerAddress): Promise<RunRecord> {
+  const connection = await connectToBroker(address, 'control');
+  try {
+    return await connection.finish();
+  } finally {
+    connection.close();
+  }
+}
+
+async function exit(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.ref();
+  child.stdin?.end();
+  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_TIMEOUT_MS);
+  await exited;
+  clearTimeout(timer);
+}

@@ -1,0 +1,27 @@
+import { OptionsError } from '../../errors.ts';
+import { ServiceClient } from '../../service/index.ts';
+import type { BrokerConfig } from '../process/config.ts';
+import { sweepLines } from './run-sweep.ts';
+import { sweep } from './sweep.ts';
+
+/** Bound on it, in ms. */
+const LAST_SWEEP_MS = 60_000;
+
+/**
+ * After the last broker of a run has died: gives back what its ledger names, and nothing more.
+ * @returns what came of it, one line each
+ */
+export async function lastSweep(config: BrokerConfig): Promise<string[]> {
+  const { service, suite, ledgerFolder, address } = config;
+  if (service.kind !== 'hosted') throw new OptionsError('service', 'an emulator leaves nothing to sweep');
+  const client = new ServiceClient(service);
+  try {
+    const { baseURL, apiKey } = service;
+    // Whoever had the run's socket is dead; nobody has this mark.
+    const self = { mark: '', socket: address };
+    const signal = AbortSignal.timeout(LAST_SWEEP_MS);
+    return sweepLines(await sweep({ client, baseURL, apiKey, suite, ledgerFolder, self, signal }));
+  } finally {
+    await client.close();
+  }
+}

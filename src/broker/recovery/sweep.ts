@@ -1,0 +1,205 @@
+import { rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname } from 'node:path';
+import { endLease } from '../../lease/end-lease.ts';
+import { type ParsedNote, parseNote } from '../../lease/note.ts';
+import type { ServiceClient } from '../../service/index.ts';
+import type { Session } from '../../service/schemas/index.ts';
+import { deleteRunPool } from '../pools/run-pools.ts';
+import { workspaceMark } from './ledger.ts';
+import { type FoundLedger, type LedgerContent, readLedgers } from './ledger-file.ts';
+import { brokerKey, brokerOfNote, type Judging, LifeSigns } from './life-signs.ts';
+
+/** What a sweep looks for. */
+export interface SweepOptions {
+  client: ServiceClient;
+  baseURL: string;
+  apiKey: string;
+  /** Names this project in notes. */
+  suite: string;
+  ledgerFolder: string | null;
+  /** Runs that are over by the CI's own word: earlier attempts at this one. */
+  overRuns?: readonly string[];
+  /** A run to end as well, whatever its notes and ledgers say, because the user says that it is dead. */
+  runId?: string;
+  signal?: AbortSignal;
+  /** The broker that sweeps: its own ledger is none of a dead one, and whoever had its socket before it is dead. */
+  self?: Judging['self'];
+  /** Where the sweep runs, and how it asks a broker's socket there; for tests. */
+  place?: string | null | undefined;
+  askSocket?: Judging['askSocket'];
+}
+
+/** What a sweep did. */
+export interface SweepResult {
+  /** Sessions that were stopped or released. */
+  stopped: { sessionId: string; runId: string }[];
+  /** Pools made for a dead run that were deleted, by name. */
+  poolsDeleted: string[];
+  /** Sessions of this project that belong to runs which are alive, or may be. */
+  alive: { sessionId: string; runId: string; project: string }[];
+  /**
+   * Pools of which a dead run may still hold a browser: its acquire was never answered, so nobody knows which one. It
+   * ends by itself at the pool's `leaseTimeoutSeconds`.
+   */
+  unknownLeases: { poolId: string; runId: string }[];
+  /** Ledger files that could not be trusted, by their new name. */
+  setAside: string[];
+  /** What did not work, one line each; their ledgers stay. */
+  failures: string[];
+}
+
+/**
+ * Gives back what runs of this project left behind that died without a word: by the ledgers of their brokers, and by the
+ * notes of sessions from any machine. Never touches a run that is alive: its broker answers at its socket, or its ledger
+ * or notes say so by the service's clock; and never a session that is not of this project. Throws for nothing that it
+ * finds: what did not work is in the result.
+ */
+export async function sweep(options: SweepOptions): Promise<SweepResult> {
+  const result = emptySweep();
+  const ledgers = findLedgers(options, result);
+  // The list before the judgement: a session whose create nobody heard of is found only there, and notes are signs of life.
+  const sessions = await listSessions(options, result);
+  const notes = sessions?.flatMap(({ note }) => parseNote(note) ?? []) ?? null;
+  const { client, overRuns = [], runId, self, place, askSocket } = options;
+  const signs = new LifeSigns({ now: client.now(), notes, overRuns, runId, self, place, askSocket });
+  const dead: DeadLedger[] = [];
+  for (const ledger of ledgers) {
+    if (await signs.isDead(ledger.content)) dead.push({ ...ledger, done: false });
+  }
+  for (const ledger of dead) {
+    const whole = await sweepLedger(ledger.content, options, result);
+    ledger.done = whole && (sessions !== null || ledger.content.entries.every(({ sessionId }) => sessionId !== null));
+  }
+  for (const session of sessions ?? []) {
+    const note = parseNote(session.note);
+    if (note) await sweepByNote(session, note, { signs, dead }, options, result);
+  }
+  for (const ledger of dead) if (ledger.done) removeLedger(ledger, signs, self, result);
+  return result;
+}
+
+/** A sweep that has done nothing. */
+export function emptySweep(): SweepResult {
+  return { stopped: [], poolsDeleted: [], alive: [], unknownLeases: [], setAside: [], failures: [] };
+}
+
+/** A ledger whose broker is dead. */
+interface DeadLedger extends FoundLedger {
+  /** Whether everything in it is given back. */
+  done: boolean;
+}
+
+function findLedgers({ ledgerFolder, baseURL, apiKey }: SweepOptions, result: SweepResult): FoundLedger[] {
+  if (ledgerFolder === null) return [];
+  const { ledgers, setAside } = readLedgers(ledgerFolder);
+  result.setAside = setAside;
+  const workspace = workspaceMark(apiKey);
+  return ledgers.filter(({ content }) => content.baseURL === baseURL && content.workspace === workspace);
+}
+
+/** Stops a session when its note says that it belongs to a dead run of this project. */
+async function sweepByNote(
+  { sessionId }: Session,
+  note: ParsedNote,
+  { signs, dead }: { signs: LifeSigns; dead: readonly DeadLedger[] },
+  options: SweepOptions,
+  result: SweepResult,
+): Promise<void> {
+  const { runId, project } = note;
+  if (result.stopped.some((each) => each.sessionId === sessionId)) return;
+  const ledgers = dead.filter(({ content }) => brokerKey(content) === brokerOfNote(note));
+  if (ledgers.length === 0 && note.suite !== options.suite) return;
+  if (!signs.isOver(note)) {
+    result.alive.push({ sessionId, runId, project });
+    return;
+  }
+  const stopped = await stop({ sessionId, leaseId: null, poolId: null }, runId, options, result);
+  if (!stopped) for (const ledger of ledgers) ledger.done = false;
+}
+
+/** Ends one browser of a dead run; false when the service did not confirm it. */
+async function stop(
+  browser: { sessionId: string; leaseId: string | null; poolId: string | null },
+  runId: string,
+  { client, signal }: SweepOptions,
+  result: SweepResult,
+): Promise<boolean> {
+  const { sessionId } = browser;
+  try {
+    await endLease(client, browser, { signal });
+    result.stopped.push({ sessionId, runId });
+    return true;
+  } catch (error) {
+    result.failures.push(`session ${sessionId} of run ${runId} was not stopped: ${textOf(error)}`);
+    return false;
+  }
+}
+
+/** Removes a ledger that is done with, and the socket that its broker left here. */
+function removeLedger(
+  { file, content }: FoundLedger,
+  signs: LifeSigns,
+  self: SweepOptions['self'],
+  result: SweepResult,
+): void {
+  try {
+    rmSync(file, { force: true });
+    rmSync(`${file}.tmp`, { force: true }); // of a broker that died while it wrote
+  } catch (error) {
+    result.failures.push(`${file} is done with, but could not be removed: ${textOf(error)}`);
+  }
+  // A successor has taken its own place at the socket.
+  if (signs.isForsaken(content) && content.socket !== self?.socket) removeSocket(content);
+}
+
+/** A broker's socket lies alone in a folder of its own. Nothing else is removed, whatever a ledger names. */
+function removeSocket({ socket }: LedgerContent): void {
+  const folder = dirname(socket);
+  if (dirname(folder) !== tmpdir() || !/^poolwright-\w+$/.test(basename(folder))) return;
+  try {
+    rmSync(socket, { force: true });
+    rmdirSync(folder);
+  } catch {
+    // It is gone, or holds what is not ours: nobody waits for it.
+  }
+}
+
+async function listSessions(options: SweepOptions, result: SweepResult): Promise<Session[] | null> {
+  const found = new Map<string, Session>();
+  try {
+    // In this order, so that a session which becomes active in between is not missed.
+    for (const status of ['starting', 'active'] as const) {
+      const page = options.client.iterateSessions({ status, pageSize: 100 }, { signal: options.signal });
+      for await (const session of page) found.set(session.sessionId, session);
+    }
+    return [...found.values()];
+  } catch (error) {
+    result.failures.push(`could not list sessions: ${textOf(error)}`);
+    return null;
+  }
+}
+
+/** Ends what a dead broker's ledger names; false when something is left. */
+async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result: SweepResult): Promise<boolean> {
+  const { runId } = ledger;
+  let whole = true;
+  for (const { sessionId, leaseId, poolId } of ledger.entries) {
+    if (sessionId) whole = (await stop({ sessionId, leaseId, poolId }, runId, options, result)) && whole;
+    else if (poolId) result.unknownLeases.push({ poolId, runId });
+  }
+  for (const name of ledger.pools) {
+    try {
+      const deleted = await deleteRunPool(options.client, name, ledger.mark);
+      if (deleted !== null) result.poolsDeleted.push(deleted);
+    } catch (error) {
+      whole = false;
+      result.failures.push(`pool ${name} of run ${runId} was not deleted: ${textOf(error)}`);
+    }
+  }
+  return whole;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,119 @@
+import { connect, type Socket } from 'node:net';
+import {
+  createMessageConnection,
+  type MessageConnection,
+  SocketMessageReader,
+  SocketMessageWriter,
+} from 'vscode-jsonrpc/node';
+import { LeaseError } from '../../errors.ts';
+import { type RunRecord, runRecord } from '../../record/run-record.ts';
+import { AheadCancelled } from '../leasing/ahead-requests.ts';
+import type { BrokerAddress } from '../process/config.ts';
+import {
+  type ExpectParams,
+  type GiveBackParams,
+  type LeasedBrowser,
+  type LeaseParams,
+  leasedBrowser,
+  METHODS,
+  type Method,
+  type RunState,
+  runState,
+  type SessionReport,
+  sessionReport,
+  type TestUsage,
+} from './protocol.ts';
+import { brokerLost, fromWire } from './wire-error.ts';
+
+/** A worker's (or the run's own) line to the broker. While a worker's is open, its browser is its own. */
+export interface BrokerConnection {
+  lease(params: LeaseParams): Promise<LeasedBrowser>;
+  /**
+   * Takes back every lease marked `ahead` that has not come: each rejects with LeaseError `ABORTED`, also one whose
+   * browser is on its way to here, which is given back unused. One that came before is the caller's to give back.
+   */
+  cancelAhead(): Promise<void>;
+  giveBack(params: GiveBackParams): Promise<void>;
+  testUsage(params: TestUsage): Promise<void>;
+  sessionReport(sessionId: string): Promise<SessionReport>;
+  /** Tells the terminal, once a run. */
+  say(text: string): Promise<void>;
+  expect(params: ExpectParams): Promise<void>;
+  /** What becomes of the browsers. From the first time on, who asks has the terminal's lines to show. */
+  watch(): Promise<RunState>;
+  finish(): Promise<RunRecord>;
+  close(): void;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Opens a connection and says hello. @throws LeaseError `BROKER_LOST` when nobody answers there. */
+export async function connectToBroker(address: BrokerAddress, role: 'worker' | 'control'): Promise<BrokerConnection> {
+  const socket = await openSocket(address.address);
+  const rpc = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
+  rpc.listen();
+  const ask = asking(rpc, socket);
+  let cancels = 0;
+  const lease = async (params: LeaseParams): Promise<LeasedBrowser> => {
+    const before = cancels;
+    const leased = leasedBrowser.parse(await ask(METHODS.lease, params));
+    if (!params.ahead || cancels === before) return leased;
+    const { sessionId } = leased;
+    await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
+    throw new AheadCancelled();
+  };
+  await ask(METHODS.hello, { token: address.token, role });
+  return {
+    lease,
+    cancelAhead: async () => {
+      cancels += 1;
+      await ask(METHODS.cancelAhead, {});
+    },
+    giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
+    testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
+    sessionReport: async (sessionId) => sessionReport.parse(await ask(METHODS.sessionReport, { sessionId })),
+    say: async (text) => void (await ask(METHODS.say, { text })),
+    expect: async (params) => void (await ask(METHODS.expect, params)),
+    watch: async () => runState.parse(await ask(METHODS.watch, {})),
+    finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
+    close: () => {
+      rpc.dispose();
+      socket.destroy();
+    },
+  };
+}
+
+/** Requests that reject when the connection breaks: the library alone would leave them open. */
+function asking(rpc: MessageConnection, socket: Socket) {
+  const broken = new Promise<never>((_, reject) => {
+    socket.once('close', () => reject(brokerLost('its connection closed')));
+  });
+  broken.catch(() => undefined);
+  return async (method: Method, params: object): Promise<unknown> => {
+    try {
+      return await Promise.race([rpc.sendRequest(method, params), broken]);
+    } catch (error) {
+      throw fromWire(error);
+    }
+  };
+}
+
+async function openSocket(path: string): Promise<Socket> {
+  const socket = connect(path);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.setTimeout(CONNECT_TIMEOUT_MS, () =>
+        reject(brokerLost(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
+      );
+      socket.once('error', reject);
+      socket.once('connect', resolve);
+    });
+  } catch (error) {
+    socket.destroy();
+    throw error instanceof LeaseError ? error : brokerLost(error);
+  }
+  socket.setTimeout(0);
+  socket.removeAllListeners('error');
+  socket.on('error', () => undefined); // 'close' follows and tells
+  return socket;
+}

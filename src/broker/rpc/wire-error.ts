@@ -1,0 +1,87 @@
+import { ResponseError } from 'vscode-jsonrpc/node';
+import { z } from 'zod';
+import { errorCodes, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
+import { redactText } from '../../redact.ts';
+
+/** Errors across the broker's socket: code and message, so that the worker throws what the broker caught. */
+
+const common = { code: z.enum(errorCodes) };
+
+const errorData = z.discriminatedUnion('kind', [
+  z.object({ ...common, kind: z.literal('options'), field: z.string() }),
+  z.object({ ...common, kind: z.literal('lease'), sessionId: z.string().optional() }),
+  z.object({
+    ...common,
+    kind: z.literal('service'),
+    details: z.object({
+      status: z.number(),
+      serviceCode: z.string().optional(),
+      serviceMessage: z.string().optional(),
+      request: z.string(),
+      retryable: z.boolean(),
+      retryAfterMs: z.number().optional(),
+      attempts: z.number(),
+    }),
+  }),
+  z.object({ ...common, kind: z.literal('other') }),
+]);
+
+type ErrorData = z.infer<typeof errorData>;
+
+const APPLICATION_ERROR = -32000;
+
+/** An error as it goes over the socket: without stack, without secrets. */
+export function toWire(error: unknown, secrets: readonly string[]): ResponseError<ErrorData> {
+  const clean = (text: string) => redactText(text, secrets);
+  const message = clean(error instanceof Error ? error.message : String(error));
+  return new ResponseError(APPLICATION_ERROR, message, dataOf(error, clean));
+}
+
+function dataOf(error: unknown, clean: (text: string) => string): ErrorData {
+  if (!(error instanceof PoolwrightError)) return { kind: 'lease', code: 'BROKER_FAILED' };
+  const { code } = error;
+  if (error instanceof OptionsError) return { kind: 'options', code, field: error.field };
+  if (error instanceof LeaseError) return { kind: 'lease', code, sessionId: error.sessionId };
+  if (!(error instanceof ServiceError)) return { kind: 'other', code };
+  const { status, serviceCode, serviceMessage, request, retryable, retryAfterMs, attempts } = error;
+  const said = {
+    serviceCode: serviceCode && clean(serviceCode),
+    serviceMessage: serviceMessage && clean(serviceMessage),
+  };
+  return {
+    kind: 'service',
+    code,
+    details: { status, ...said, request: clean(request), retryable, retryAfterMs, attempts },
+  };
+}
+
+/** The broker is gone, or was never there. */
+export function brokerLost(reason: unknown): LeaseError {
+  const text = reason instanceof Error ? reason.message : String(reason);
+  return new LeaseError(
+    'BROKER_LOST',
+    `The poolwright broker of this run went away (${text}). Its log is in the output folder, poolwright/broker.log.`,
+  );
+}
+
+/** What a failed request throws in the worker. */
+export function fromWire(error: unknown): PoolwrightError {
+  if (error instanceof PoolwrightError) return error;
+  const data = error instanceof ResponseError ? errorData.safeParse(error.data) : null;
+  if (!(error instanceof ResponseError) || !data?.success) return brokerLost(error);
+  return fromData(error.message, data.data);
+}
+
+function fromData(message: string, data: ErrorData): PoolwrightError {
+  const { code } = data;
+  switch (data.kind) {
+    case 'options':
+      return new OptionsError(data.field, message, code === 'ENVIRONMENT_MISSING' ? code : 'OPTIONS_INVALID');
+    case 'lease':
+      return new LeaseError(code, message, { sessionId: data.sessionId });
+    case 'service':
+      return new ServiceError(code, message, data.details);
+    case 'other':
+      return new PoolwrightError(code, message);
+  }
+}

@@ -1,0 +1,95 @@
+import type { CdpMessage } from '../transport/message.ts';
+
+/** One target that makes requests, as far as a bridge has to know it. */
+export interface BridgedSession {
+  /** Of a page or a frame, the ID of its frame too. */
+  targetId: string;
+  /** Of its browser context. */
+  contextId: string;
+  /** A page or a frame; else a worker. */
+  isDocument: boolean;
+  /** Playwright has the target's requests stopped, all of them, for routes or credentials. */
+  playwrightIntercepts: boolean;
+  ignoreHTTPSErrors: boolean;
+  offline: boolean;
+}
+
+/** Targets whose requests can be stopped. A dedicated worker's are stopped with its page's. */
+const TYPES = new Set<unknown>(['page', 'iframe', 'service_worker', 'shared_worker']);
+
+interface AttachedFields {
+  sessionId?: unknown;
+  targetInfo?: { type?: unknown; targetId?: unknown; browserContextId?: unknown };
+}
+
+/**
+ * What a bridge knows of each target that Playwright is attached to, by the session that Playwright itself works with.
+ * A test may open further sessions on a target (`newCDPSession`), when its page has long been there: those are the test's.
+ */
+export class BridgedSessions {
+  readonly #sessions = new Map<string, BridgedSession>();
+  /** Sessions of tests on targets that are bridged. */
+  readonly #further = new Map<string, { target: BridgedSession; madeOffline: boolean }>();
+  readonly #begin: (sessionId: string, session: BridgedSession) => void;
+
+  /** @param begin is called for each new target, while it still waits to be let run */
+  constructor(begin: (sessionId: string, session: BridgedSession) => void) {
+    this.#begin = begin;
+  }
+
+  get(sessionId: string): BridgedSession | undefined {
+    return this.#sessions.get(sessionId);
+  }
+
+  /** To be told of the browser's `Target.*` events. */
+  observe({ method, params, sessionId: parent }: CdpMessage): void {
+    const { sessionId, targetInfo }: AttachedFields = params ?? {};
+    if (typeof sessionId !== 'string') return;
+    if (method === 'Target.detachedFromTarget') this.#forget(sessionId);
+    if (method === 'Target.attachedToTarget' && TYPES.has(targetInfo?.type)) this.#meet(sessionId, parent, targetInfo);
+  }
+
+  /** To be told of Playwright's commands, tests' own among them. */
+  sent({ method, params = {}, sessionId = '' }: CdpMessage): void {
+    const session = this.#sessions.get(sessionId);
+    const further = this.#further.get(sessionId);
+    if (session && method === 'Fetch.enable') session.playwrightIntercepts = true;
+    if (session && method === 'Fetch.disable') session.playwrightIntercepts = false;
+    // Both hold for the target, whoever says so.
+    const target = session ?? further?.target;
+    if (target && method === 'Security.setIgnoreCertificateErrors') {
+      target.ignoreHTTPSErrors = 'ignore' in params && params.ignore === true;
+    }
+    if (target && method === 'Network.emulateNetworkConditions') {
+      target.offline = 'offline' in params && params.offline === true;
+      if (further) further.madeOffline = target.offline;
+    }
+  }
+
+  #meet(sessionId: string, parent: string | undefined, info: AttachedFields['targetInfo']): void {
+    const targetId = String(info?.targetId);
+    const known = [...this.#sessions.values()].find((session) => session.targetId === targetId);
+    if (known) {
+      this.#further.set(sessionId, { target: known, madeOffline: false });
+      return;
+    }
+    const opener = parent === undefined ? undefined : this.#sessions.get(parent);
+    // What is attached to over a test's session is the test's too, also where the browser tells of that one first.
+    if (parent !== undefined && !opener) return;
+    const isDocument = info?.type === 'page' || info?.type === 'iframe';
+    // What Playwright tells a page before it tells the page's frames and workers holds for them.
+    const { ignoreHTTPSErrors = false, offline = false } = opener ?? {};
+    const contextId = String(info?.browserContextId);
+    const session = { targetId, contextId, isDocument, playwrightIntercepts: false, ignoreHTTPSErrors, offline };
+    this.#sessions.set(sessionId, session);
+    this.#begin(sessionId, session);
+  }
+
+  #forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+    const further = this.#further.get(sessionId);
+    this.#further.delete(sessionId);
+    // The browser takes back what a session has set when that ends.
+    if (further?.madeOffline) further.target.offline = false;
+  }
+}

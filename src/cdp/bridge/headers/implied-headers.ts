@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { OwnCommands } from '../../transport/own-commands.ts';
+
+/** Where a request comes from. */
+interface Sender {
+  sessionId: string;
+  /** Of its browser context. */
+  contextId: string;
+  /** A page or a frame; else a worker. */
+  isDocument: boolean;
+  /** The request is for a document: no script has given it headers. */
+  isNavigation: boolean;
+}
+
+/** What a page was asked. */
+interface Languages {
+  /** As the header says them; null from a page that is gone. */
+  answer: Promise<string | null>;
+  /** A request has waited in vain: the next ones do not. */
+  isLate: boolean;
+}
+
+type Headers = Record<string, string>;
+
+const createdWorld = z.looseObject({ executionContextId: z.number().int() });
+const evaluated = z.looseObject({ result: z.looseObject({ value: z.string() }) });
+
+/** How long a request waits for its page's languages, in ms. A page that does not answer sends its requests without. */
+const ANSWER_MS = 1_000;
+const LANGUAGE = 'accept-language';
+const AGENT = 'user-agent';
+
+/**
+ * Headers that the browser adds after it has stopped a request, so that a carried one would be without: the languages,
+ * and of a worker's script the user agent too. Not made up: `Sec-Fetch-*`, which servers take for a promise.
+ */
+export class ImpliedHeaders {
+  readonly #commands: OwnCommands;
+  readonly #languages = new Map<string, Languages>();
+  /** What the last page of a context sent: its workers send the same. */
+  readonly #byContext = new Map<string, Headers>();
+
+  constructor(commands: OwnCommands) {
+    this.#commands = commands;
+  }
+
+  /** Asks a new page for its languages. Once it is on its way somewhere, it answers only when it has arrived. */
+  prepare(sessionId: string, frameId: string): void {
+    const answer = this.#evaluate(sessionId, frameId).then(
+      (languages) => (languages ? withWeights(languages.split(',')) : null),
+      () => null,
+    );
+    this.#languages.set(sessionId, { answer, isLate: false });
+  }
+
+  async complete(headers: Headers, { sessionId, contextId, isDocument, isNavigation }: Sender): Promise<Headers> {
+    const given = lowerCase(headers);
+    const known = this.#byContext.get(contextId) ?? {};
+    if (!isDocument) return { ...known, ...given };
+    const asked = (await this.#languagesOf(sessionId)) ?? known[LANGUAGE];
+    // A script may give one request other languages; no other request has them.
+    const language = (isNavigation ? given[LANGUAGE] : undefined) ?? asked;
+    const agent = given[AGENT] ?? known[AGENT];
+    this.#byContext.set(contextId, { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }) });
+    return language ? { [LANGUAGE]: language, ...given } : given;
+  }
+
+  /** A page is gone. */
+  forget(sessionId: string): void {
+    this.#languages.delete(sessionId);
+  }
+
+  /** Waits from the first request on, not from the page's creation: on a busy machine a page takes its time to start. */
+  async #languagesOf(sessionId: string): Promise<string | null> {
+    const asked = this.#languages.get(sessionId);
+    if (!asked) return null;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(resolve, asked.isLate ? 0 : ANSWER_MS, null);
+    });
+    const languages = await Promise.race([asked.answer, late]).finally(() => clearTimeout(timer));
+    asked.isLate = languages === null;
+    return languages;
+  }
+
+  /** In a world of its own: who opened the page may have put other languages into the page's. */
+  async #evaluate(sessionId: string, frameId: string): Promise<string> {
+    const world = await this.#commands.call('Page.createIsolatedWorld', { frameId }, sessionId);
+    const { executionContextId: contextId } = createdWorld.parse(world);
+    const expression = 'navigator.languages.join()';
+    const answer = await this.#commands.call(
+      'Runtime.evaluate',
+      { expression, contextId, returnByValue: true },
+      sessionId,
+    );
+    return evaluated.parse(answer).result.value;
+  }
+}
+
+function lowerCase(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** As Chromium weighs them: `de-DE,de;q=0.9,en-US;q=0.8`. */
+function withWeights(languages: string[]): string {
+  const weight = (index: number) => Math.max(1, 10 - index) / 10;
+  return languages.map((language, index) => (index === 0 ? language : `${language};q=${weight(index)}`)).join(',');
+}

@@ -1,0 +1,77 @@
+import type { CdpMessage } from '../../transport/message.ts';
+
+interface RequestFields {
+  requestId?: unknown;
+  request?: { headers?: unknown };
+}
+
+interface Announced {
+  sessionId: string | undefined;
+  /** Values that have one byte for each character and are not all ASCII, by header in lower case. */
+  values: ReadonlyMap<string, string>;
+}
+
+/** Bound on waiting for an announcement, in ms: it comes within a few. */
+const ANNOUNCED_MS = 1_000;
+/** Headers that the browser makes, in ASCII. */
+const BROWSERS_OWN =
+  /^(accept|accept-(encoding|language)|cache-control|content-(length|type)|cookie|host|if-.*|origin|pragma|purpose|range|referer|sec-.*|upgrade-insecure-requests|user-agent)$/i;
+
+/**
+ * Header values of requests whose bytes are no UTF-8, as scripts may give them to `fetch()`. Where the browser stops a
+ * request it leaves such bytes out, and some of those behind them; where it announces the request it has them all.
+ */
+export class PageHeaders {
+  readonly #announced = new Map<unknown, Announced>();
+  readonly #waiting = new Map<unknown, () => void>();
+
+  /** To be told of the browser's `Network.*` events. */
+  observe({ method, params = {}, sessionId }: CdpMessage): void {
+    if (!method?.startsWith('Network.')) return;
+    const { requestId, request }: RequestFields = params;
+    if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#announced.delete(requestId);
+    if (method !== 'Network.requestWillBeSent') return;
+    // A redirect has the ID of the request before it.
+    this.#announced.set(requestId, { sessionId, values: latin1Values(request?.headers) });
+    this.#waiting.get(requestId)?.();
+  }
+
+  /** Waits until a stopped request is announced, if it may have such values: the two events come in any order. */
+  async settled(requestId: unknown, stopped: Record<string, string>): Promise<void> {
+    if (this.#announced.has(requestId) || Object.keys(stopped).every((name) => BROWSERS_OWN.test(name))) return;
+    await new Promise<void>((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(requestId);
+        resolve();
+      };
+      const timer = setTimeout(settle, ANNOUNCED_MS);
+      this.#waiting.set(requestId, settle);
+    });
+  }
+
+  /**
+   * Wire text of a value that the stopped request does not have right; null where it has.
+   * @param stopped the value as the stopped request has it
+   */
+  wireText(requestId: unknown, name: string, stopped: string): string | null {
+    const announced = this.#announced.get(requestId)?.values.get(name.toLowerCase());
+    // The same both times: then the browser itself has made UTF-8 of it.
+    return announced === undefined || announced === stopped ? null : announced;
+  }
+
+  /** A page is gone. */
+  forget(gone: unknown): void {
+    for (const [requestId, { sessionId }] of this.#announced) if (sessionId === gone) this.#announced.delete(requestId);
+  }
+}
+
+function latin1Values(headers: unknown): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (typeof value === 'string' && /[\x80-\xff]/.test(value) && !/[^\0-\xff]/.test(value)) {
+      values.set(name.toLowerCase(), value);
+    }
+  }
+  return values;
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { CdpMessage } from '../../transport/message.ts';
+import type { OwnCommands } from '../../transport/own-commands.ts';
+import type { BridgeAnswer } from '../bridge-fetch.ts';
+import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
+import type { BridgedHosts } from '../bridged-hosts.ts';
+import { type PageNames, pageScript, parsePayload } from '../page-script.ts';
+import type { PausedRequest } from '../paused-request.ts';
+import { LARGE_ANSWER_SHIM } from './large-answer-shim.ts';
+
+/** What crosses the link at once, in bytes. */
+const PIECE_BYTES = 8 * 1024 * 1024;
+
+const said = z.object({ op: z.enum(['more', 'drop']), id: z.string() });
+const taken = z.looseObject({ result: z.looseObject({ value: z.boolean().optional() }) });
+interface BindingFields {
+  name?: unknown;
+  payload?: unknown;
+  executionContextId?: unknown;
+}
+
+/** An answer on its way to a document. */
+interface Large {
+  document: BridgedDocument;
+  /** What is read of it already. */
+  head: Buffer;
+  rest: NonNullable<BridgeAnswer['rest']>;
+  abort: AbortController;
+}
+
+/**
+ * Answers that the browser cannot be handed, because they would cross the link in one message and it takes none of that
+ * size. A script of the page that has asked for one is given it in pieces, each when it wants it: no side ever holds
+ * more of it than that.
+ */
+export class LargeAnswers {
+  readonly #hosts: BridgedHosts;
+  readonly #documents: BridgedDocuments;
+  readonly #commands: OwnCommands;
+  readonly #names: PageNames = { binding: `answers${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
+  readonly #large = new Map<string, Large>();
+
+  constructor(hosts: BridgedHosts, documents: BridgedDocuments, commands: OwnCommands) {
+    this.#hosts = hosts;
+    this.#documents = documents;
+    this.#commands = commands;
+  }
+
+  /** Prepares a new page or frame, while it still waits to be let run. */
+  prepare(sessionId: string): void {
+    const source = pageScript(this.#names, this.#hosts.hostExpressions, LARGE_ANSWER_SHIM);
+    this.#commands.post('Runtime.addBinding', { name: this.#names.binding }, sessionId);
+    this.#commands.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
+  }
+
+  /** Whether a message of the browser is from a page's script about a large answer. */
+  takes({ method, sessionId, params = {} }: CdpMessage): boolean {
+    if (sessionId === undefined || method !== 'Runtime.bindingCalled') return false;
+    const { name, payload, executionContextId }: BindingFields = params;
+    if (name !== this.#names.binding) return false;
+    const { success, data } = said.safeParse(parsePayload(payload));
+    const large = success ? this.#large.get(data.id) : undefined;
+    if (success && large && large.document === this.#documents.calling(sessionId, executionContextId)) {
+      if (data.op === 'more') void this.#send(data.id, large);
+      else this.#drop(data.id, large);
+    }
+    return true;
+  }
+
+  /** Whether a script of the document waits for this answer, and will take its body. */
+  async offer({ sessionId, frameId, url }: PausedRequest, answer: BridgeAnswer, abort: AbortController) {
+    const document = this.#documents.inFrame(sessionId, frameId);
+    if (!document || !answer.rest) return false;
+    const id = randomUUID();
+    // Before it is asked: it may want the first piece at once.
+    this.#large.set(id, { document, head: answer.body, rest: answer.rest, abort });
+    const isTaken = await this.#tell(document, { op: 'offer', id, url }).catch(() => false);
+    if (!isTaken) this.#large.delete(id);
+    return isTaken;
+  }
+
+  /** A document is gone; nobody is there to be told. */
+  leave(document: BridgedDocument): void {
+    for (const [id, large] of this.#large) if (large.document === document) this.#drop(id, large);
+  }
+
+  /** Never rejects. */
+  async #send(id: string, large: Large): Promise<void> {
+    try {
+      const piece = await this.#next(large);
+      const last = piece.length < PIECE_BYTES;
+      if (last) this.#large.delete(id);
+      await this.#tell(large.document, { op: 'piece', id, data: piece.toString('base64'), last });
+    } catch {
+      this.#drop(id, large);
+      // The server has broken off; or the document is gone, which is not there to be told.
+      await this.#tell(large.document, { op: 'piece', id, failed: true }).catch(() => undefined);
+    }
+  }
+
+  /** Fewer than {@link PIECE_BYTES} only at the end. */
+  async #next(large: Large): Promise<Buffer> {
+    const known = large.head.subarray(0, PIECE_BYTES);
+    large.head = large.head.subarray(known.length);
+    if (known.length === PIECE_BYTES) return known;
+    return Buffer.concat([known, await large.rest.read(PIECE_BYTES - known.length)]);
+  }
+
+  #drop(id: string, { abort, rest }: Large): void {
+    this.#large.delete(id);
+    rest.cancel();
+    abort.abort();
+  }
+
+  /** Hands a document a message; what it makes of it is the answer. */
+  async #tell({ sessionId, uniqueContextId }: BridgedDocument, message: object): Promise<boolean> {
+    const params = {
+      uniqueContextId,
+      // Not as part of the script: the piece would be parsed, and kept with it.
+      functionDeclaration:
+        'function (mailbox, message) { return globalThis[Symbol.for(mailbox)]?.(message) === true; }',
+      arguments: [{ value: this.#names.mailbox }, { value: message }],
+      returnByValue: true,
+      silent: true,
+    };
+    const { result } = taken.parse(await this.#commands.call('Runtime.callFunctionOn', params, sessionId));
+    return result.value === true;
+  }
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { CdpMessage } from '../transport/message.ts';
+import type { OwnCommands } from '../transport/own-commands.ts';
+import type { BridgeOutcome } from './bridge-fetch.ts';
+import { binaryHeaders, wireText } from './headers/header-bytes.ts';
+import type { PageHeaders } from './headers/page-headers.ts';
+
+/** A request that the browser has stopped before it went out. */
+export interface PausedRequest {
+  sessionId: string;
+  /** Of the Fetch domain. */
+  requestId: string;
+  /** Of the Network domain. */
+  networkId: string | undefined;
+  frameId: string | undefined;
+  url: string;
+  method: string;
+  /** A document, for a frame or a page: no script has given it headers. */
+  isNavigation: boolean;
+  headers: Record<string, string>;
+  hasBody: boolean;
+  /** Null where there is none, and where the browser has to be asked, because files are in it. */
+  body: Buffer | null;
+}
+
+/** What Playwright may change about a request that it lets go on. */
+export interface ContinueFields {
+  requestId?: unknown;
+  url?: unknown;
+  method?: unknown;
+  /** base64 */
+  postData?: unknown;
+  headers?: { name: string; value: string }[];
+}
+
+const pausedParams = z.looseObject({
+  requestId: z.string(),
+  networkId: z.string().optional(),
+  frameId: z.string().optional(),
+  resourceType: z.string().optional(),
+  request: z.looseObject({
+    url: z.string(),
+    method: z.string(),
+    headers: z.record(z.string(), z.string()),
+    hasPostData: z.boolean().optional(),
+    postDataEntries: z.array(z.looseObject({ bytes: z.string().optional() })).optional(),
+  }),
+});
+
+const postData = z.looseObject({ postData: z.string(), base64Encoded: z.boolean().optional() });
+
+/** Reads `Fetch.requestPaused`; null for what is stopped at its answer, or no such event. */
+export function pausedRequest(sessionId: string, params: CdpMessage['params'] = {}): PausedRequest | null {
+  if ('responseStatusCode' in params || 'responseErrorReason' in params) return null;
+  const { success, data } = pausedParams.safeParse(params);
+  if (!success) return null;
+  const { requestId, networkId, frameId, resourceType, request } = data;
+  return {
+    sessionId,
+    requestId,
+    networkId,
+    frameId,
+    url: request.url,
+    method: request.method,
+    isNavigation: resourceType === 'Document',
+    headers: request.headers,
+    hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,
+    // At once: what the browser wrote is more than twice as large, and need not be kept.
+    body: decoded(request.postDataEntries ?? []),
+  };
+}
+
+/**
+ * The headers to send, in wire text: Playwright's where it gives any, but cookies are always the browser's.
+ * @param announced knows what the browser left out when it stopped the request
+ */
+export function requestHeaders(
+  { headers, networkId }: PausedRequest,
+  changes: ContinueFields,
+  announced: PageHeaders,
+): Record<string, string> {
+  const own = Object.entries(headers).map(
+    ([name, value]) => [name, announced.wireText(networkId, name, value) ?? wireText(value)] as const,
+  );
+  if (!changes.headers) return Object.fromEntries(own);
+  const given = changes.headers.map(({ name, value }) => [name, wireText(value)] as const);
+  return Object.fromEntries([...given, ...own.filter(([name]) => /^cookie$/i.test(name))]);
+}
+
+/**
+ * The body to send; null for none.
+ * @throws PoolwrightError when the browser does not hand it out
+ */
+export async function requestBody(
+  commands: OwnCommands,
+  paused: PausedRequest,
+  changes: ContinueFields,
+): Promise<Buffer | null> {
+  if (typeof changes.postData === 'string') return Buffer.from(changes.postData, 'base64');
+  const { body, hasBody, networkId, sessionId } = paused;
+  if (!hasBody || body) return body;
+  const answer = postData.parse(await commands.call('Network.getRequestPostData', { requestId: networkId }, sessionId));
+  return Buffer.from(answer.postData, answer.base64Encoded ? 'base64' : 'utf8');
+}
+
+/** The command that ends a request as it ended here. */
+export function answerTo(requestId: string, outcome: BridgeOutcome): [method: string, params: object] {
+  if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
+  const { status, phrase, headers, body } = outcome;
+  const params = {
+    requestId,
+    responseCode: status,
+    ...(phrase !== '' && { responsePhrase: phrase }),
+    // As bytes: text would be sent as UTF-8, whatever the server's was.
+    binaryResponseHeaders: binaryHeaders(headers),
+    body: body.toString('base64'),
+  };
+  return ['Fetch.fulfillRequest', params];
+}
+
+function decoded(entries: { bytes?: string | undefined }[]): Buffer | null {
+  const parts: Buffer[] = [];
+  for (const { bytes } of entries) {
+    if (bytes === undefined) return null;
+    parts.push(Buffer.from(bytes, 'base64'));
+  }
+  if (parts.length === 1 && parts[0]) return parts[0];
+  return parts.length > 0 ? Buffer.concat(parts) : null;
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import type { RawData, WebSocket } from 'ws';
+import { z } from 'zod';
+import type { CdpMessage } from '../../transport/message.ts';
+import type { OwnCommands } from '../../transport/own-commands.ts';
+import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
+import type { BridgedHosts } from '../bridged-hosts.ts';
+import type { BridgedSessions } from '../bridged-sessions.ts';
+import { wireText } from '../headers/header-bytes.ts';
+import { type PageNames, pageScript, parsePayload } from '../page-script.ts';
+import { openBridgeSocket } from './bridge-socket.ts';
+import { WebSocketEvents } from './web-socket-events.ts';
+import { WEB_SOCKET_SHIM } from './web-socket-shim.ts';
+
+const id = z.number().int();
+/** A close code that a page may give (RFC 6455), and a reason that fits into the frame. */
+const closeCode = z.union([z.literal(1000), z.number().int().min(3000).max(4999)]);
+const closeReason = z.string().refine((reason) => Buffer.byteLength(reason) <= 123);
+const said = z.discriminatedUnion('op', [
+  z.object({
+    op: z.literal('open'),
+    id,
+    url: z.string().regex(/^wss?:/),
+    protocols: z.array(z.string()),
+    userAgent: z.string(),
+  }),
+  z.object({ op: z.literal('text'), id, data: z.string() }),
+  z.object({ op: z.literal('binary'), id, data: z.string() }),
+  z.object({ op: z.literal('close'), id, code: closeCode.optional(), reason: closeReason }),
+]);
+type Said = z.output<typeof said>;
+type Opening = Extract<Said, { op: 'open' }>;
+
+const cookieList = z.looseObject({
+  cookies: z.array(z.looseObject({ name: z.string(), value: z.string(), path: z.string() })),
+});
+
+interface BindingFields {
+  name?: unknown;
+  payload?: unknown;
+  executionContextId?: unknown;
+}
+
+interface Carried {
+  document: BridgedDocument;
+  /** Undefined while it is being opened. */
+  socket: WebSocket | undefined;
+  events: WebSocketEvents;
+  closed: boolean;
+}
+
+/** Code of a connection that failed, which no side has sent. */
+const ABNORMAL = 1006;
+
+/**
+ * WebSockets of pages to listed hosts, which CDP has no way to stop: a stand-in for `WebSocket` in the page talks to
+ * this, and this to the server.
+ */
+export class BridgedWebSockets {
+  readonly #hosts: BridgedHosts;
+  readonly #commands: OwnCommands;
+  readonly #sessions: BridgedSessions;
+  readonly #documents: BridgedDocuments;
+  readonly #pass: (message: CdpMessage) => void;
+  readonly #names: PageNames = { binding: `bridge${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
+  readonly #onCarried: (bytes: number) => void;
+  readonly #carried = new Map<string, Carried>();
+
+  constructor(
+    hosts: BridgedHosts,
+    commands: OwnCommands,
+    sessions: BridgedSessions,
+    documents: BridgedDocuments,
+    pass: (message: CdpMessage) => void,
+    onCarried: (bytes: number) => void,
+  ) {
+    this.#hosts = hosts;
+    this.#commands = commands;
+    this.#sessions = sessions;
+    this.#documents = documents;
+    this.#pass = pass;
+    this.#onCarried = onCarried;
+  }
+
+  /** Prepares a new page or frame, while it still waits to be let run. */
+  prepare(sessionId: string): void {
+    const source = pageScript(this.#names, this.#hosts.hostExpressions, WEB_SOCKET_SHIM);
+    this.#commands.post('Runtime.addBinding', { name: this.#names.binding }, sessionId);
+    this.#commands.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
+  }
+
+  /** Whether a message of the browser is from a stand-in. */
+  takes({ method, sessionId, params = {} }: CdpMessage): boolean {
+    if (sessionId === undefined || method !== 'Runtime.bindingCalled') return false;
+    const { name, payload, executionContextId }: BindingFields = params;
+    if (name !== this.#names.binding) return false;
+    const document = this.#documents.calling(sessionId, executionContextId);
+    const { success, data } = said.safeParse(parsePayload(payload));
+    // Scripts of other documents may have come by the binding; they are not heard.
+    if (document && success) this.#hear(document, data);
+    return true;
+  }
+
+  /** A document is gone; nobody is there to be told. */
+  leave(document: BridgedDocument): void {
+    for (const [key, carried] of this.#carried) {
+      if (carried.document !== document) continue;
+      this.#carried.delete(key);
+      carried.closed = true;
+      carried.events.closed();
+      carried.socket?.close();
+    }
+  }
+
+  #hear(document: BridgedDocument, message: Said): void {
+    const key = `${document.uniqueContextId} ${message.id}`;
+    const carried = this.#carried.get(key);
+    if (message.op === 'open') {
+      if (!carried) void this.#open(key, document, message);
+      return;
+    }
+    if (!carried) return;
+    const { socket, events } = carried;
+    if (message.op === 'close') {
+      carried.closed = true;
+      // While it opens, this cuts it, and says so.
+      if (socket) socket.close(message.code, message.reason);
+      else this.#end(key, message.id, ABNORMAL, '');
+      return;
+    }
+    if (socket?.readyState !== socket?.OPEN) return;
+    const binary = message.op === 'binary';
+    events.sent(message.data, binary);
+    const bytes = Buffer.from(message.data, binary ? 'base64' : 'utf8');
+    this.#onCarried(bytes.length);
+    socket?.send(bytes, { binary });
+  }
+
+  /** Never rejects. */
+  async #open(key: string, document: BridgedDocument, opening: Opening): Promise<void> {
+    const { sessionId, origin } = document;
+    const { url, protocols, userAgent } = opening;
+    const events = new WebSocketEvents(sessionId, url, this.#pass);
+    const carried: Carried = { document, socket: undefined, events, closed: false };
+    this.#carried.set(key, carried);
+    const { offline, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
+    // Judged here too: the page is not to be trusted with it.
+    if (offline || !this.#hosts.matches(url)) return this.#end(key, opening.id, ABNORMAL, '');
+    const cookie = await this.#cookies(url, sessionId);
+    if (carried.closed) return;
+    const headers = { origin, 'user-agent': wireText(userAgent), ...(cookie !== '' && { cookie: wireText(cookie) }) };
+    let socket: WebSocket;
+    try {
+      socket = openBridgeSocket(url, { protocols, headers, ignoreHTTPSErrors });
+    } catch (error) {
+      events.failed(error instanceof Error ? error.message : String(error));
+      return this.#end(key, opening.id, ABNORMAL, '');
+    }
+    carried.socket = socket;
+    socket.on('open', () => {
+      events.opened();
+      this.#say(document, { id: opening.id, op: 'open', protocol: socket.protocol });
+    });
+    socket.on('message', (data: RawData, binary: boolean) => {
+      // Not fragments: the socket hands out one buffer unless told otherwise.
+      const text = (data as Buffer).toString(binary ? 'base64' : 'utf8');
+      this.#onCarried((data as Buffer).length);
+      events.received(text, binary);
+      this.#say(document, { id: opening.id, op: binary ? 'binary' : 'text', data: text });
+    });
+    socket.on('error', (error) => events.failed(error.message));
+    socket.on('close', (code, reason) => this.#end(key, opening.id, code, reason.toString()));
+  }
+
+  /** @returns the value of the `Cookie` header; empty for none, or when the page is gone */
+  async #cookies(url: string, sessionId: string): Promise<string> {
+    try {
+      // `ws:` addresses have the cookies of `http:` ones.
+      const urls = [url.replace(/^ws/, 'http')];
+      const { cookies } = cookieList.parse(await this.#commands.call('Network.getCookies', { urls }, sessionId));
+      // As the browser orders them; of two with one path it does not say which is older.
+      const longestPathFirst = cookies.sort((one, other) => other.path.length - one.path.length);
+      return longestPathFirst.map(({ name, value }) => `${name}=${value}`).join('; ');
+    } catch {
+      return '';
+    }
+  }
+
+  #end(key: string, socketId: number, code: number, reason: string): void {
+    const carried = this.#carried.get(key);
+    if (!carried) return;
+    this.#carried.delete(key);
+    carried.closed = true;
+    carried.events.closed();
+    const wasClean = code !== ABNORMAL;
+    this.#say(carried.document, { id: socketId, op: wasClean ? 'closed' : 'failed', code, reason, wasClean });
+  }
+
+  #say({ sessionId, uniqueContextId }: BridgedDocument, message: object): void {
+    const expression = `globalThis[Symbol.for(${JSON.stringify(this.#names.mailbox)})]?.(${JSON.stringify(message)})`;
+    this.#commands.post('Runtime.evaluate', { expression, uniqueContextId, silent: true }, sessionId);
+  }
+}

@@ -1,0 +1,83 @@
+import { open } from 'node:fs/promises';
+import { z } from 'zod';
+import { PoolwrightError } from '../../errors.ts';
+import type { OwnCommands } from '../transport/own-commands.ts';
+import { InFlight } from './in-flight.ts';
+import { RemoteObject } from './remote-object.ts';
+
+/** Bytes of a file in one message. */
+const PIECE_BYTES = 1024 * 1024;
+/** How many messages may wait for their answer. */
+const PIECES_IN_FLIGHT = 4;
+
+const evaluated = z.looseObject({ result: z.looseObject({ objectId: z.string() }) });
+const resolved = z.looseObject({ uuid: z.string() });
+const piece = z.looseObject({ data: z.string(), base64Encoded: z.boolean().optional() });
+
+/** The one file that is to be read, on the browser's disk. */
+export interface RemoteFile {
+  path: string;
+  /** Its size in bytes, by which a file that is not there is told from an empty one. */
+  size: number;
+}
+
+/**
+ * Copies a file from the browser's disk to this machine's. A page may not read files, but an input that was given one
+ * may: what DevTools do for a user who picks a file.
+ * @param sessionId session on a page of ours
+ * @throws PoolwrightError when the browser cannot read the file, or the link is lost
+ */
+export async function fetchRemoteFile(
+  commands: OwnCommands,
+  sessionId: string,
+  { path, size }: RemoteFile,
+  target: string,
+): Promise<void> {
+  const expression = `Object.assign(document.createElement('input'), { type: 'file' })`;
+  const { result } = evaluated.parse(await commands.call('Runtime.evaluate', { expression }, sessionId));
+  const input = new RemoteObject(commands, sessionId, result.objectId);
+  try {
+    await commands.call('DOM.setFileInputFiles', { objectId: input.objectId, files: [path] }, sessionId);
+    const found = await input.call('function () { return this.files[0].size; }');
+    if (found !== size) {
+      throw new PoolwrightError('SERVICE_BAD_RESPONSE', `the browser has ${found} of the download's ${size} bytes`);
+    }
+    // Of a type that is sent as bytes, never as text.
+    const blob = await input.derive(
+      `function () { return this.files[0].slice(0, ${size}, 'application/octet-stream'); }`,
+    );
+    const { uuid } = resolved.parse(await commands.call('IO.resolveBlob', { objectId: blob.objectId }, sessionId));
+    await copyBlob(commands, sessionId, { handle: `blob:${uuid}`, size }, target);
+    blob.release();
+  } finally {
+    input.release();
+  }
+}
+
+async function copyBlob(
+  commands: OwnCommands,
+  sessionId: string,
+  { handle, size }: { handle: string; size: number },
+  target: string,
+): Promise<void> {
+  const file = await open(target, 'w');
+  const inFlight = new InFlight(PIECES_IN_FLIGHT);
+  try {
+    for (let offset = 0; offset < size; offset += PIECE_BYTES) {
+      await inFlight.add(async () => {
+        const params = { handle, offset, size: Math.min(PIECE_BYTES, size - offset) };
+        const { data, base64Encoded } = piece.parse(await commands.call('IO.read', params, sessionId));
+        await file.write(Buffer.from(data, base64Encoded ? 'base64' : 'utf8'), 0, undefined, offset);
+      });
+    }
+    await inFlight.done();
+    const written = (await file.stat()).size;
+    if (written !== size) {
+      throw new PoolwrightError('SERVICE_BAD_RESPONSE', `the browser sent ${written} of the download's ${size} bytes`);
+    }
+  } finally {
+    await inFlight.settled();
+    await file.close();
+    commands.post('IO.close', { handle }, sessionId);
+  }
+}

@@ -1,0 +1,98 @@
+import { statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { lookup } from 'mime-types';
+import { z } from 'zod';
+import type { CdpMessage } from '../transport/message.ts';
+import type { OwnCommands } from '../transport/own-commands.ts';
+import { InFlight } from './in-flight.ts';
+import { RemoteObject } from './remote-object.ts';
+
+/** Bytes of a file in one message. */
+const PIECE_BYTES = 1024 * 1024;
+/** How many messages may wait for their answer. */
+const PIECES_IN_FLIGHT = 4;
+
+const setFiles = z.looseObject({ objectId: z.string(), files: z.array(z.string()).min(1) });
+
+// What runs in the page. Blobs are kept by the browser, not by the page's heap.
+const NEW_LIST = 'function () { return []; }';
+const ADD_PIECE = `function (base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let index = 0; index < bytes.length; index++) bytes[index] = text.charCodeAt(index);
+  this.push(new Blob([bytes]));
+}`;
+const ADD_FILE = `function (pieces, name, options) {
+  this.push(new File(pieces, name, options));
+}`;
+const SET_FILES = `function (files) {
+  const transfer = new DataTransfer();
+  for (const file of files) transfer.items.add(file);
+  this.files = transfer.files;
+  this.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+  this.dispatchEvent(new Event('change', { bubbles: true }));
+}`;
+
+/**
+ * Carries files to a browser with another disk. Playwright takes a browser behind a transport for one on this machine
+ * and tells it the files' paths; here their contents are sent in place of that. The page gets what it gets when a test
+ * gives buffers to `setInputFiles`, without the limit of 50 MB.
+ */
+export class Uploads {
+  readonly #commands: OwnCommands;
+  readonly #answer: (message: CdpMessage) => void;
+
+  /** @param answer hands Playwright a message as if it came from the browser */
+  constructor(commands: OwnCommands, answer: (message: CdpMessage) => void) {
+    this.#commands = commands;
+    this.#answer = answer;
+  }
+
+  /**
+   * Whether a command is one that this answers itself. A path that is not of this machine is the browser's own; a
+   * folder is left to the browser too, because a page cannot make files that belong to one.
+   */
+  takes({ id, method, params, sessionId }: CdpMessage): boolean {
+    if (method !== 'DOM.setFileInputFiles' || sessionId === undefined) return false;
+    const { success, data } = setFiles.safeParse(params);
+    if (!success) return false;
+    if (!data.files.every((path) => statSync(path, { throwIfNoEntry: false })?.isFile())) return false;
+    const input = new RemoteObject(this.#commands, sessionId, data.objectId);
+    carry(input, data.files).then(
+      () => this.#answer({ id, sessionId, result: {} }),
+      (error: Error) => this.#answer({ id, sessionId, error: { code: -32_000, message: `Upload: ${error.message}` } }),
+    );
+    return true;
+  }
+}
+
+async function carry(input: RemoteObject, paths: string[]): Promise<void> {
+  const files = await input.derive(NEW_LIST);
+  try {
+    for (const path of paths) await carryFile(files, path);
+    await input.call(SET_FILES, files);
+  } finally {
+    files.release();
+  }
+}
+
+async function carryFile(files: RemoteObject, path: string): Promise<void> {
+  const pieces = await files.derive(NEW_LIST);
+  const file = await open(path);
+  try {
+    const inFlight = new InFlight(PIECES_IN_FLIGHT);
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES));
+      if (bytesRead === 0) break;
+      await inFlight.add(() => pieces.call(ADD_PIECE, buffer.toString('base64', 0, bytesRead)));
+    }
+    await inFlight.done();
+    const { mtimeMs } = await file.stat();
+    const options = { type: lookup(path) || '', lastModified: Math.floor(mtimeMs) };
+    await files.call(ADD_FILE, pieces, basename(path), options);
+  } finally {
+    await file.close();
+    pieces.release();
+  }
+}

@@ -1,0 +1,142 @@
+import { constants } from 'node:buffer';
+import { Agent, WebSocket } from 'undici';
+import { LeaseError, PoolwrightError } from '../../errors.ts';
+import { redactText } from '../../redact.ts';
+import { Handshake } from './handshake.ts';
+
+/** What has passed over a link since it was opened, in bytes. */
+export interface LinkTraffic {
+  received: number;
+  sent: number;
+  /** Of those sent, in messages that have not left this process in full. */
+  queued: number;
+}
+
+/** An open WebSocket. */
+export interface OpenSocket {
+  readonly socket: WebSocket;
+  traffic(): LinkTraffic;
+  /** Cuts the connection without a goodbye. */
+  cut(): void;
+}
+
+/** Until when an opening socket is waited for. */
+export interface OpenLimits {
+  /** ms */
+  timeout: number;
+  signal?: AbortSignal | undefined;
+  /** Whose browser it is, for errors. */
+  sessionId?: string | undefined;
+}
+
+/**
+ * Opens a WebSocket to a `ws:` or `wss:` address that is a secret: no error holds more of it than its host.
+ * @throws LeaseError `CONNECT_FAILED`: refused (with the HTTP status), unreachable, or no answer within `timeout`
+ * @throws PoolwrightError `ABORTED` when the signal fires, or the signal's own reason when that is a PoolwrightError
+ */
+export async function openSocket(address: string, { timeout, signal, sessionId }: OpenLimits): Promise<OpenSocket> {
+  const url = parseAddress(address);
+  if (!url) throw failed('', 'its cdpUrl is not a ws:// or wss:// URL', sessionId);
+  const { origin } = url;
+  if (signal?.aborted) throw aborted(signal, origin);
+  const handshake = new Handshake();
+  // Of its own: what is under way ends with it, and nothing of it outlives the link.
+  const agent = new Agent({
+    allowH2: false,
+    connect: { timeout },
+    // Undici's own limit is 128 MB, and a screenshot or a download may be larger. The longest string is about 512 MB.
+    webSocket: { maxPayloadSize: constants.MAX_STRING_LENGTH, maxFragments: 0 },
+  });
+  const socket = new WebSocket(url.href, {
+    dispatcher: agent.compose(handshake.interceptor),
+    ...(url.authorization === null ? {} : { headers: { authorization: url.authorization } }),
+  });
+  socket.addEventListener('close', () => void agent.destroy(), { once: true });
+
+  const outcome = await firstOf(socket, timeout, signal);
+  if (outcome === 'open') {
+    const traffic = () => ({
+      received: handshake.stream?.bytesRead ?? 0,
+      sent: handshake.stream?.bytesWritten ?? 0,
+      queued: socket.bufferedAmount,
+    });
+    return { socket, traffic, cut: () => handshake.stream?.destroy() };
+  }
+  if (outcome !== 'closed') {
+    // Before the agent goes, which would report its own end as the failure.
+    socket.close();
+    handshake.stream?.destroy();
+    if (signal !== undefined && outcome === 'aborted') throw aborted(signal, origin);
+    throw failed(` at ${origin}`, `no answer within ${timeout} ms`, sessionId);
+  }
+  throw failed(` at ${origin}`, whyRefused(handshake), sessionId);
+}
+
+interface Address {
+  /** Without credentials and fragment, which a WebSocket address may not have. */
+  href: string;
+  /** Scheme and host, fit to be shown. */
+  origin: string;
+  authorization: string | null;
+}
+
+/** Null for what is no WebSocket address. */
+function parseAddress(address: string): Address | null {
+  try {
+    const url = new URL(address);
+    if (url.protocol !== 'ws:' && url.protocol !== 'wss:') return null;
+    const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    url.username = '';
+    url.password = '';
+    url.hash = '';
+    return {
+      href: url.href,
+      origin: `${url.protocol}//${url.host}`,
+      authorization: credentials === ':' ? null : `Basic ${Buffer.from(credentials).toString('base64')}`,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** Waits, within its limits, for the socket to open or fail. */
+function firstOf(
+  socket: WebSocket,
+  timeout: number,
+  signal: AbortSignal | undefined,
+): Promise<'open' | 'closed' | 'aborted' | 'timeout'> {
+  return new Promise((resolve) => {
+    const settle = (outcome: 'open' | 'closed' | 'aborted' | 'timeout') => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      resolve(outcome);
+    };
+    const abort = () => settle('aborted');
+    const timer = setTimeout(() => settle('timeout'), timeout);
+    signal?.addEventListener('abort', abort, { once: true });
+    socket.addEventListener('open', () => settle('open'), { once: true });
+    socket.addEventListener('close', () => settle('closed'), { once: true });
+  });
+}
+
+function whyRefused({ status, error }: Handshake): string {
+  if (status === 101) return 'the answer to the WebSocket handshake was not valid';
+  if (status !== undefined) return `the connection was refused with HTTP ${status}`;
+  const code: unknown = error !== undefined && 'code' in error ? error.code : undefined;
+  // The code alone where there is one: what a message holds is up to whoever wrote it.
+  if (typeof code === 'string') return code;
+  return error === undefined ? 'the connection was refused' : redactText(error.message);
+}
+
+function failed(where: string, reason: string, sessionId: string | undefined): LeaseError {
+  const whose = sessionId === undefined ? '' : ` of session ${sessionId}`;
+  return new LeaseError('CONNECT_FAILED', `Could not connect to the browser${whose}${where}: ${reason}.`, {
+    sessionId,
+  });
+}
+
+function aborted(signal: AbortSignal, origin: string): PoolwrightError {
+  const reason: unknown = signal.reason;
+  if (reason instanceof PoolwrightError) return reason;
+  return new PoolwrightError('ABORTED', `Connecting to the browser at ${origin} was cancelled.`, { cause: reason });
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { printJson, printRows } from '../print.ts';
+import { withClient } from '../with-client.ts';
+
+/** `poolwright account`: what is left to spend, what was spent, and how many browsers may run at once. */
+export function addAccountCommand(program: Command): void {
+  program
+    .command('account')
+    .description("Show the account's balance, plan and billing (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)")
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const account = await withClient(async (client) => {
+        const [balance, billing] = await Promise.all([client.getBalance(), client.getBilling()]);
+        return { balance, billing };
+      });
+      if (json) printJson(account);
+      else printRows(rows({ ...account.billing, ...account.balance }), ['field', 'value'], false);
+    });
+}
+
+/** The service promises few fields: what it says is what is shown, each under its path. */
+function rows(value: object, above: readonly string[] = []): { field: string; value: string }[] {
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const path = [...above, key];
+    if (typeof inner === 'object' && inner !== null) return rows(inner, path);
+    return [{ field: path.join('.'), value: readable(key, inner) }];
+  });
+}
+
+/** Money and times in units that people read (section 2.6 of the service document), beside the number itself. */
+function readable(key: string, value: unknown): string {
+  if (typeof value !== 'number') return String(value);
+  if (key.endsWith('_millicents')) return `${value} (${(value / 100_000).toFixed(2)})`;
+  if (key.endsWith('_cents')) return `${value} (${(value / 100).toFixed(2)})`;
+  // Section 2.6 calls these Unix time; what is too small to be one is a duration.
+  const isTime = /_ms$|_period_(start|end)$/.test(key) && value > Date.UTC(2000);
+  return isTime ? `${value} (${new Date(value).toISOString()})` : String(value);
+}

@@ -1,0 +1,158 @@
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, delimiter, join, sep } from 'node:path';
+import { EmulatorError } from '../../errors.ts';
+
+/** `shell`: the headless shell, which has no windows and takes no extensions. `full`: the whole browser, headless. */
+export type ChromiumKind = 'shell' | 'full';
+
+/** Where a Chromium was found, and how. */
+export interface FoundChromium {
+  kind: ChromiumKind;
+  path: string;
+  source: 'option' | 'POOLWRIGHT_CHROMIUM' | 'POOLWRIGHT_CHROMIUM_SHELL' | 'playwright' | 'system';
+}
+
+/** What there is to run; at least one of the two. */
+export interface Chromiums {
+  shell: FoundChromium | null;
+  full: FoundChromium | null;
+}
+
+/** Paths that the user names; a string is the one Chromium for everything. */
+export type NamedChromium = string | { shell?: string | undefined; full?: string | undefined };
+
+const FULL_VARIABLE = 'POOLWRIGHT_CHROMIUM';
+const SHELL_VARIABLE = 'POOLWRIGHT_CHROMIUM_SHELL';
+const COMMANDS = {
+  full: ['google-chrome', 'google-chrome-stable', 'chromium', 'chromium-browser'],
+  shell: ['chromium-headless-shell', 'chrome-headless-shell', 'headless_shell'],
+};
+const SHELL_NAME = /headless[-_]shell/i;
+/** How one says where one gets a Chromium; part of error messages. */
+export const HOW_TO_GET_CHROMIUM =
+  `Get one with "npx playwright install chromium", or install Chrome or Chromium with the system's package manager ` +
+  `(Debian: "apt-get install chromium chromium-headless-shell"); a browser in another place is named by the variable ${FULL_VARIABLE}, ` +
+  `a headless shell by ${SHELL_VARIABLE}.`;
+
+/**
+ * The Chromiums to run. Each is the one that `named` names, else its variable, else Playwright's own download, else the
+ * system's. Where a full one is named and no shell, the named one is for everything: nothing else is looked for.
+ * @throws EmulatorError `EMULATOR_NO_CHROMIUM`; its message says the ways to get one.
+ */
+export async function findChromiums(
+  named: NamedChromium = {},
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<Chromiums> {
+  const byOption = typeof named === 'string' ? { full: named } : named;
+  const fromEnvironment = typeof named === 'string' ? {} : environment;
+  const full =
+    fromOption(byOption.full, 'full', 'The option "chromium"') ?? fromVariable(fromEnvironment, FULL_VARIABLE);
+  const shell =
+    fromOption(byOption.shell, 'shell', 'The option "chromium.shell"') ?? fromVariable(fromEnvironment, SHELL_VARIABLE);
+  if (full && !shell)
+    return SHELL_NAME.test(basename(full.path)) ? { shell: asShell(full), full: null } : { shell, full };
+  const downloads = await playwrightDownloads();
+  const found = {
+    shell: shell ?? unnamed('shell', downloads.shell, environment),
+    full: full ?? unnamed('full', downloads.full, environment),
+  };
+  if (found.shell || found.full) return found;
+  throw new EmulatorError('EMULATOR_NO_CHROMIUM', `There is no Chromium on this machine. ${HOW_TO_GET_CHROMIUM}`);
+}
+
+function fromOption(path: string | undefined, kind: ChromiumKind, who: string): FoundChromium | null {
+  return path ? { kind, path: requireExecutable(path, who), source: 'option' } : null;
+}
+
+function fromVariable(
+  environment: NodeJS.ProcessEnv,
+  source: typeof FULL_VARIABLE | typeof SHELL_VARIABLE,
+): FoundChromium | null {
+  const path = environment[source];
+  if (!path) return null;
+  const kind = source === SHELL_VARIABLE ? 'shell' : 'full';
+  return { kind, path: requireExecutable(path, `The variable ${source}`), source };
+}
+
+function asShell(found: FoundChromium): FoundChromium {
+  return { ...found, kind: 'shell' };
+}
+
+function unnamed(
+  kind: ChromiumKind,
+  download: string | undefined,
+  environment: NodeJS.ProcessEnv,
+): FoundChromium | null {
+  if (download) return { kind, path: download, source: 'playwright' };
+  const path = systemPlaces(kind, environment).find(isExecutable);
+  return path === undefined ? null : { kind, path, source: 'system' };
+}
+
+function requireExecutable(path: string, who: string): string {
+  if (isExecutable(path)) return path;
+  const why = existsSync(path) ? 'which is not an executable file' : 'which does not exist';
+  const message = `${who} names ${path}, ${why}. Correct it or unset it. ${HOW_TO_GET_CHROMIUM}`;
+  throw new EmulatorError('EMULATOR_NO_CHROMIUM', message);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Playwright is a peer of the package and may be missing; without a download its path names nothing. */
+async function playwrightDownloads(): Promise<{ shell?: string | undefined; full?: string | undefined }> {
+  try {
+    const { chromium } = await import('playwright-core');
+    const full = chromium.executablePath();
+    return { full: isExecutable(full) ? full : undefined, shell: shellBeside(full) };
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Playwright says where its full Chromium is; its headless shell of the same revision lies in the folder beside:
+ * `chromium-1255/chrome-linux64/chrome`, `chromium_headless_shell-1255/chrome-headless-shell-linux64/chrome-headless-shell`.
+ */
+function shellBeside(full: string): string | undefined {
+  const parts = full.split(sep);
+  const at = parts.findLastIndex((part) => /^chromium-\d+$/.test(part));
+  const revision = parts[at]?.replace('chromium-', '');
+  if (revision === undefined) return undefined;
+  const folder = join(parts.slice(0, at).join(sep) || sep, `chromium_headless_shell-${revision}`);
+  const names = ['chrome-headless-shell', 'headless_shell', 'chrome-headless-shell.exe', 'headless_shell.exe'];
+  return foldersIn(folder)
+    .flatMap((each) => names.map((name) => join(each, name)))
+    .find(isExecutable);
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+function systemPlaces(kind: ChromiumKind, environment: NodeJS.ProcessEnv): string[] {
+  if (process.platform === 'darwin' && kind === 'full') {
+    return ['Google Chrome', 'Chromium'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
+  }
+  if (process.platform === 'win32' && kind === 'full') {
+    const roots = [environment.PROGRAMFILES, environment['PROGRAMFILES(X86)'], environment.LOCALAPPDATA];
+    return roots
+      .filter((root) => root !== undefined)
+      .flatMap((root) => [
+        join(root, 'Google/Chrome/Application/chrome.exe'),
+        join(root, 'Chromium/Application/chrome.exe'),
+      ]);
+  }
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return COMMANDS[kind].flatMap((command) => folders.map((folder) => join(folder, `${command}${suffix}`)));
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { BrowserSpec } from '../browser/browser-spec.ts';
+import type { CdpPipe } from '../cdp/cdp-pipe.ts';
+import { ApiError } from '../server/api-error.ts';
+
+const targets = z.looseObject({ targetInfos: z.array(z.looseObject({ targetId: z.string(), type: z.string() })) });
+const attached = z.looseObject({ sessionId: z.string() });
+const evaluated = z.looseObject({ result: z.looseObject({ value: z.unknown() }) });
+
+/** What creation does with the browser's first page: `browserCheck` runs a script in it, `url` is opened in it. */
+export async function prepareFirstPage(pipe: CdpPipe, spec: BrowserSpec): Promise<void> {
+  if (!spec.browserCheck && spec.url === undefined) return;
+  const { targetInfos } = targets.parse(await pipe.send('Target.getTargets'));
+  const page = targetInfos.find(({ type }) => type === 'page');
+  if (!page) throw new ApiError(500, 'The browser has no page');
+  const { targetId } = page;
+  const { sessionId } = attached.parse(await pipe.send('Target.attachToTarget', { targetId, flatten: true }));
+  if (spec.browserCheck) {
+    const answer = evaluated.parse(await pipe.send('Runtime.evaluate', { expression: '6 * 7' }, sessionId));
+    if (answer.result.value !== 42) throw new ApiError(500, 'The browser check failed: a page does not run script');
+  }
+  const navigated = spec.url === undefined ? undefined : pipe.send('Page.navigate', { url: spec.url }, sessionId);
+  // Opened, not loaded: a slow or broken site is not a failed start. Letting go of the page waits for the navigation.
+  void Promise.resolve(navigated)
+    .then(() => pipe.send('Target.detachFromTarget', { sessionId }))
+    .catch(() => undefined);
+}

@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process';
+import { ApiError } from '../server/api-error.ts';
+
+/** Lets a process that was started `detached`, and everything it started, stand still or go on. @throws ApiError on Windows. */
+export function signalGroup(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  if (process.platform === 'win32') {
+    throw new ApiError(400, `Windows has no ${signal}: a browser cannot be made to stall there`);
+  }
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // No such group: it has ended.
+  }
+}
+
+/** Kills a process that was started `detached`, and everything it started. Never throws: gone is what we want. */
+export function killGroup(pid: number): void {
+  if (process.platform === 'win32') {
+    spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' }).on('error', () => undefined);
+    return;
+  }
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // No such group: it has ended.
+  }
+}

@@ -1,0 +1,20 @@
+import type { CdpPipe } from '../cdp/cdp-pipe.ts';
+import { ApiError } from '../server/api-error.ts';
+
+/** Lets the pipe load extensions; newer Chromiums allow it without. */
+export const EXTENSION_ARGUMENTS = ['--enable-unsafe-extension-debugging'];
+
+/**
+ * Loads unpacked extensions into a running browser: Chrome has no argument for it any more.
+ * @throws ApiError 400 with Chromium's reason
+ */
+export async function loadExtensions(pipe: CdpPipe, folders: readonly string[]): Promise<void> {
+  for (const path of folders) {
+    try {
+      await pipe.send('Extensions.loadUnpacked', { path });
+    } catch (error) {
+      const said = error instanceof Error ? error.message.replaceAll(path, 'the extension') : String(error);
+      throw new ApiError(400, `extensionIds: ${said}`, { cause: error });
+    }
+  }
+}

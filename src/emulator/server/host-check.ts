@@ -1,0 +1,35 @@
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { isLoopbackHost } from '../egress/loopback.ts';
+
+/** Whether a host names this machine to itself: nobody else reaches it, and no name server is asked about it. */
+export function isOwnLoopback(host: string): boolean {
+  return isLoopbackHost(host) && !isWildcard(host);
+}
+
+/** `0.0.0.0` and `::`: every address of this machine, where one listens; nobody's, where one connects. */
+export function isWildcard(host: string): boolean {
+  return /^0\.|^\[?::\]?$/.test(host);
+}
+
+/** Judges the `Host` header of a request. */
+export type HostCheck = (header: string | undefined) => boolean;
+
+/**
+ * Against DNS rebinding: a web site may let its own name lead to this machine, and what its pages then ask has that name
+ * in `Host`. Answered are requests for loopback and, where others are let in, for any address (which no name server
+ * gives out), for the host that the emulator listens on, and for this machine's name.
+ */
+export function hostCheck({ host, allowRemote }: { host: string; allowRemote: boolean }): HostCheck {
+  const names = new Set([host, hostname()].map((name) => name.toLowerCase()));
+  return (header) => {
+    const [, name] = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d+)?$/i.exec(header ?? '') ?? [];
+    if (name === undefined) return false;
+    if (isOwnLoopback(name)) return true;
+    return allowRemote && (isIP(name.replace(/^\[|\]$/g, '')) !== 0 || names.has(name.toLowerCase()));
+  };
+}
+
+/** What a request for another host is answered, with 403. */
+export const HOST_REFUSED =
+  'Forbidden: the Host header names no address of this emulator; use the one that it has told';

@@ -1,0 +1,78 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Luggage } from '../disk/browser-files.ts';
+import type { ExtensionStore } from './stores/extension-store.ts';
+import type { ProfileStore, ProfileUse } from './stores/profile-store.ts';
+
+/** Not among the files of a saved profile: a session has its extensions as they were when it began. */
+const EXTENSIONS = 'poolwright-extensions';
+
+export interface LuggageRequest {
+  profile?: { name: string; persist?: boolean | undefined } | undefined;
+  extensionIds?: readonly string[] | undefined;
+}
+
+interface Stores {
+  profiles: ProfileStore;
+  extensions: ExtensionStore;
+  log: (line: string) => void;
+  /** Whether a save would be of use to anybody. */
+  isWanted: () => boolean;
+}
+
+/** A session's profile and extensions: from the stores to the browser's disk, and the profile back. */
+export class SessionLuggage implements Luggage {
+  readonly #request: LuggageRequest;
+  readonly #profile: ProfileUse | undefined;
+  readonly #stores: Stores;
+  /** Whether the session belongs to a workspace: a warm browser that nobody used has nothing to save. */
+  isUsed = false;
+  #hasCompleted = false;
+  #saveIsOver: (() => void) | undefined;
+
+  constructor(request: LuggageRequest, stores: Stores) {
+    this.#request = request;
+    this.#stores = stores;
+    this.#profile = request.profile && stores.profiles.use(request.profile.name);
+  }
+
+  /** The session is over; one that crashed is not saved. From now on, others who want the profile wait for it. */
+  end(hasCompleted: boolean): void {
+    this.#hasCompleted = hasCompleted;
+    if (this.isKept) this.#saveIsOver = this.#profile?.announceSave();
+  }
+
+  /** Nothing of the session is left to do. */
+  close(): void {
+    this.#saveIsOver?.();
+  }
+
+  get isKept(): boolean {
+    const isAsked = this.#request.profile?.persist === true;
+    return isAsked && this.#hasCompleted && this.isUsed && this.#stores.isWanted();
+  }
+
+  /** @throws ApiError 404 for an extension that was deleted meanwhile */
+  async pack(profileFolder: string, signal: AbortSignal): Promise<string[]> {
+    await this.#profile?.restore(profileFolder);
+    signal.throwIfAborted();
+    const folders: string[] = [];
+    for (const extensionId of new Set(this.#request.extensionIds)) {
+      const folder = join(profileFolder, EXTENSIONS, extensionId);
+      await mkdir(folder, { recursive: true });
+      await this.#stores.extensions.copyInto(extensionId, folder);
+      signal.throwIfAborted();
+      folders.push(folder);
+    }
+    return folders;
+  }
+
+  async unpack(profileFolder: string): Promise<void> {
+    if (!this.isKept) return;
+    try {
+      await this.#profile?.save(profileFolder);
+    } catch (error) {
+      this.#stores.log(`profile "${this.#request.profile?.name}": could not be saved: ${String(error)}`);
+    }
+  }
+}

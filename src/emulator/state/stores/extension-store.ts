@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isoTime } from '../../clock.ts';
+import { crxId, newPublicKey } from '../../extensions/crx-id.ts';
+import { displayName, readManifest } from '../../extensions/manifest.ts';
+import { unpackZip } from '../../extensions/unpack-zip.ts';
+import { ApiError } from '../../server/api-error.ts';
+import { FolderStore } from './folder-store.ts';
+import type { StoreContext } from './profile-store.ts';
+
+const fields = z.object({
+  id: z.string(),
+  files: z.uuid(),
+  /** The manifest's `key`, ours where it had none: it makes the ID under which Chromium runs the extension. */
+  key: z.string(),
+  name: z.string(),
+  version: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+type StoredExtension = Omit<z.output<typeof fields>, 'id' | 'files'>;
+
+/** The uploaded extensions of one workspace. */
+export class ExtensionStore {
+  readonly #store: FolderStore<StoredExtension>;
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+    this.#store = new FolderStore({ ...context, schema: fields });
+  }
+
+  load(): Promise<void> {
+    return this.#store.load((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
+  }
+
+  /** In the order in which they were uploaded. */
+  get all() {
+    return this.#store.records.map(extensionJson);
+  }
+
+  /** @throws ApiError 404, also for an extension of another workspace */
+  get(extensionId: string) {
+    return extensionJson(this.#find(extensionId));
+  }
+
+  /** @throws ApiError 400 for a ZIP that is no extension */
+  add(zip: Buffer) {
+    return this.#put(`ext_${randomUUID().replaceAll('-', '')}`, zip);
+  }
+
+  /** The internal ID stays, and the one in Chromium too when the new manifest brings no `key` of its own. */
+  async replace(extensionId: string, zip: Buffer) {
+    const { key, createdAt } = this.#find(extensionId);
+    return await this.#put(extensionId, zip, { key, createdAt });
+  }
+
+  /** @throws ApiError 404 */
+  async delete(extensionId: string): Promise<void> {
+    await this.#store.delete(this.#find(extensionId).id);
+  }
+
+  /** Copies the unpacked extension as it is now into `folder`. @throws ApiError 404 when it has been deleted */
+  async copyInto(extensionId: string, folder: string): Promise<void> {
+    if (!(await this.#store.copyInto(extensionId, folder))) throw notFound(extensionId);
+  }
+
+  async #put(id: string, zip: Buffer, before?: { key: string; createdAt: string }) {
+    const now = isoTime(this.#context.clock);
+    const wasThere = await this.#store.put(id, async (folder) => {
+      await unpackZip(zip, folder);
+      const manifest = await readManifest(folder);
+      const key = manifest.key ?? before?.key ?? (await newPublicKey());
+      if (manifest.key === undefined)
+        await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, key }));
+      const name = await displayName(folder, manifest);
+      return { key, name, version: manifest.version, createdAt: before?.createdAt ?? now, updatedAt: now };
+    });
+    if (!wasThere) throw notFound(id);
+    return this.get(id);
+  }
+
+  #find(extensionId: string) {
+    const found = this.#store.get(extensionId);
+    if (!found) throw notFound(extensionId);
+    return found;
+  }
+}
+
+/** Section 2.5 of the service document. */
+function extensionJson({ id, key, name, version, createdAt, updatedAt }: StoredExtension & { id: string }) {
+  return { extensionId: id, crxExtensionId: crxId(key), name, version, createdAt, updatedAt };
+}
+
+function notFound(extensionId: string): ApiError {
+  return new ApiError(404, `Extension not found: ${extensionId}`);
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { copyTree } from '../../disk/copy-tree.ts';
+import { Semaphore } from '../semaphore.ts';
+
+export interface FolderStoreOptions<R> {
+  /** Resolves to the store's own folder; asked only when there is something to write. */
+  folder: () => Promise<string>;
+  schema: z.ZodType<R & FolderRecord>;
+  log: (line: string) => void;
+}
+
+/** What every record says on disk, beside its own fields. */
+export interface FolderRecord {
+  id: string;
+  /** Name of the folder with its present files. */
+  files: string;
+}
+
+const RECORD = 'record.json';
+
+/**
+ * Records with a folder of files each. A record's files change all at once: the new ones are written beside the old,
+ * and then the record names them. Whatever way the process ends, what is found later is whole.
+ */
+export class FolderStore<R> {
+  readonly #options: FolderStoreOptions<R>;
+  readonly #records = new Map<string, R & FolderRecord>();
+  /** IDs are never used again: what is still on its way to such a record is not wanted. */
+  readonly #deleted = new Set<string>();
+  /** One change or copy of a record's files at a time. */
+  readonly #turns = new Map<string, Semaphore>();
+
+  constructor(options: FolderStoreOptions<R>) {
+    this.#options = options;
+  }
+
+  /** In the order in which they were added. */
+  get records(): (R & FolderRecord)[] {
+    return [...this.#records.values()];
+  }
+
+  get(id: string): (R & FolderRecord) | undefined {
+    return this.#records.get(id);
+  }
+
+  /** Reads what an earlier emulator left; says what it cannot read, and leaves it. */
+  async load(compare: (a: R, b: R) => number): Promise<void> {
+    const root = await this.#options.folder();
+    const found: (R & FolderRecord)[] = [];
+    for (const id of await readdir(root).catch(() => [])) {
+      try {
+        const text = await readFile(join(root, id, RECORD), 'utf8');
+        const record = this.#options.schema.parse(JSON.parse(text));
+        if (record.id === id) found.push(record);
+      } catch {
+        this.#options.log(`data: ${join(root, id)} is not readable: left out`);
+      }
+    }
+    for (const record of found.sort(compare)) {
+      this.#records.set(record.id, record);
+      await this.#sweep(record);
+    }
+  }
+
+  /**
+   * Adds a record, or replaces it with its files; `fill` writes them into an empty folder and answers the record's
+   * fields. Answers false when the record was deleted before.
+   */
+  put(id: string, fill: (folder: string) => Promise<R>): Promise<boolean> {
+    return this.#inTurn(id, async () => {
+      if (this.#deleted.has(id)) return false;
+      const home = join(await this.#options.folder(), id);
+      const version = randomUUID();
+      const files = join(home, version);
+      let record: R & FolderRecord;
+      try {
+        await mkdir(files, { recursive: true });
+        record = { ...(await fill(files)), id, files: version };
+        await writeFile(join(home, `${RECORD}.new`), JSON.stringify(record));
+        await rename(join(home, `${RECORD}.new`), join(home, RECORD));
+      } catch (error) {
+        await remove(this.#records.has(id) ? files : home);
+        throw error;
+      }
+      if (this.#deleted.has(id)) return false; // its files follow with the delete that waits
+      this.#records.set(id, record);
+      await this.#sweep(record);
+      return true;
+    });
+  }
+
+  /** Copies a record's files into `folder`; answers false when there is no such record. */
+  copyInto(id: string, folder: string): Promise<boolean> {
+    return this.#inTurn(id, async () => {
+      const record = this.#records.get(id);
+      if (!record) return false;
+      await copyTree(join(await this.#options.folder(), id, record.files), folder);
+      return true;
+    });
+  }
+
+  async delete(id: string): Promise<void> {
+    // Gone for all who ask from now on; its files follow when nobody copies them any more.
+    this.#deleted.add(id);
+    this.#records.delete(id);
+    await this.#inTurn(id, async () => remove(join(await this.#options.folder(), id)));
+  }
+
+  async #sweep({ id, files }: FolderRecord): Promise<void> {
+    const home = join(await this.#options.folder(), id);
+    for (const name of await readdir(home)) {
+      if (name !== files && name !== RECORD) await remove(join(home, name));
+    }
+  }
+
+  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const turns = this.#turns.get(id) ?? new Semaphore(1);
+    this.#turns.set(id, turns);
+    return turns.run(work);
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
+}

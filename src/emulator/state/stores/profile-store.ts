@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { type Clock, isoTime } from '../../clock.ts';
+import { copyTree } from '../../disk/copy-tree.ts';
+import { isKept } from '../../disk/kept-files.ts';
+import { FolderStore } from './folder-store.ts';
+
+const fields = z.object({ id: z.string(), files: z.uuid(), name: z.string(), createdAt: z.string() });
+type SavedProfile = Pick<z.output<typeof fields>, 'name' | 'createdAt'>;
+
+export interface StoreContext {
+  /** Resolves to the store's own folder. */
+  folder: () => Promise<string>;
+  clock: Clock;
+  log: (line: string) => void;
+}
+
+/**
+ * One session's use of a profile. Each session has a copy of its own, so several may use one profile at once; the one
+ * that completes last is what the next session finds.
+ */
+export interface ProfileUse {
+  /**
+   * Fills a fresh user data dir with what was saved; with nothing when there is no such profile. Waits for sessions that
+   * are over and whose browsers still write it out.
+   */
+  restore(folder: string): Promise<void>;
+  /** The session is over, and a save follows; the answer says that it is done, or will not come. */
+  announceSave(): () => void;
+  /** Saves a user data dir that no browser uses any more. A profile that was deleted meanwhile stays deleted. */
+  save(folder: string): Promise<void>;
+}
+
+/** The saved profiles of one workspace, by name. */
+export class ProfileStore {
+  readonly #store: FolderStore<SavedProfile>;
+  readonly #context: StoreContext;
+  /** IDs by name, from the first save on until it is deleted. */
+  readonly #ids = new Map<string, string>();
+  /** Saves that are announced. */
+  readonly #saves = new Set<{ name: string; over: Promise<void> }>();
+  /** How often profiles of a name were deleted. */
+  readonly #deletions = new Map<string, number>();
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+    this.#store = new FolderStore({ ...context, schema: fields });
+  }
+
+  async load(): Promise<void> {
+    await this.#store.load((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
+    for (const { id, name } of this.#store.records) this.#ids.set(name, id);
+  }
+
+  /** In the order in which they were saved first. */
+  get all(): { profileId: string; name: string; createdAt: string }[] {
+    return this.#store.records.map(({ id, name, createdAt }) => ({ profileId: id, name, createdAt }));
+  }
+
+  use(name: string): ProfileUse {
+    const deletions = this.#deletions.get(name);
+    return {
+      restore: async (folder) => {
+        await Promise.all([...this.#saves].filter((save) => save.name === name).map(({ over }) => over));
+        const id = this.#ids.get(name);
+        if (id !== undefined) await this.#store.copyInto(id, folder);
+      },
+      announceSave: () => this.#announceSave(name),
+      save: async (folder) => {
+        const isWanted = this.#deletions.get(name) === deletions && (await this.#save(name, folder));
+        if (!isWanted) {
+          this.#context.log(`profile "${name}": not saved, because it was deleted while the session ran`);
+        }
+      },
+    };
+  }
+
+  /** A profile that is not there is no error. */
+  async delete(name: string): Promise<void> {
+    this.#deletions.set(name, (this.#deletions.get(name) ?? 0) + 1);
+    const id = this.#ids.get(name);
+    this.#ids.delete(name);
+    if (id !== undefined) await this.#store.delete(id);
+  }
+
+  #announceSave(name: string): () => void {
+    let end: () => void = () => undefined;
+    const save = { name, over: new Promise<void>((resolve) => (end = resolve)) };
+    this.#saves.add(save);
+    return () => {
+      this.#saves.delete(save);
+      end();
+    };
+  }
+
+  #save(name: string, folder: string): Promise<boolean> {
+    const id = this.#ids.get(name) ?? `prof_${randomUUID().replaceAll('-', '')}`;
+    this.#ids.set(name, id);
+    return this.#store.put(id, async (target) => {
+      await copyTree(folder, target, isKept);
+      return { name, createdAt: this.#store.get(id)?.createdAt ?? isoTime(this.#context.clock) };
+    });
+  }
+}

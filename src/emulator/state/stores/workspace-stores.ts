@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import type { DataFolder } from '../../disk/data-folder.ts';
+import { ApiError } from '../../server/api-error.ts';
+import { type LuggageRequest, SessionLuggage } from '../session-files.ts';
+import { ExtensionStore } from './extension-store.ts';
+import { ProfileStore } from './profile-store.ts';
+
+export interface StoresContext {
+  /** Where profiles and extensions lie. */
+  data: DataFolder;
+  clock: Clock;
+  log: (line: string) => void;
+}
+
+/** What a workspace keeps on disk: its profiles and extensions, and what sessions take of them. */
+export class WorkspaceStores {
+  readonly profiles: ProfileStore;
+  readonly extensions: ExtensionStore;
+  readonly #extensionAccess: boolean;
+  readonly #context: StoresContext;
+
+  constructor({ name, extensionAccess }: { name: string; extensionAccess: boolean }, context: StoresContext) {
+    this.#extensionAccess = extensionAccess;
+    this.#context = context;
+    const folder = async (store: string) =>
+      join(await context.data.path(), `workspace-${encodeURIComponent(name)}`, store);
+    this.profiles = new ProfileStore({ ...context, folder: () => folder('profiles') });
+    this.extensions = new ExtensionStore({ ...context, folder: () => folder('extensions') });
+  }
+
+  /** Reads what an earlier emulator left in the data folder. */
+  async load(): Promise<void> {
+    await Promise.all([this.profiles.load(), this.extensions.load()]);
+  }
+
+  /** @throws ApiError 403 for an account without access to extensions */
+  checkExtensionAccess(): void {
+    if (!this.#extensionAccess) throw new ApiError(403, 'Extensions API is not enabled for this account');
+  }
+
+  /** @throws ApiError 403 for an account without access to extensions, 404 for an extension that is not there */
+  check({ extensionIds = [] }: LuggageRequest): void {
+    if (extensionIds.length > 0) this.checkExtensionAccess();
+    for (const extensionId of extensionIds) this.extensions.get(extensionId);
+  }
+
+  /** What a session by this body or template takes along; undefined: nothing. */
+  luggage(request: LuggageRequest): SessionLuggage | undefined {
+    if (!request.profile && !request.extensionIds?.length) return undefined;
+    const { data, log } = this.#context;
+    const { profiles, extensions } = this;
+    return new SessionLuggage(request, { profiles, extensions, log, isWanted: () => data.isWanted });
+  }
+}

@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BrokerAddress } from '../../broker/process/config.ts';
+import { type BrokerConnection, connectToBroker } from '../../broker/rpc/client.ts';
+import { brokerLost } from '../../broker/rpc/wire-error.ts';
+import { LeaseError } from '../../errors.ts';
+import type { WorkerBroker } from './worker-browser.ts';
+
+/** How long a broker that died has to be replaced by its run, in ms. */
+const REPLACED_WITHIN_MS = 20_000;
+const RETRY_MS = 200;
+
+/**
+ * A worker's line to the broker of its run. Opened on first use; when the broker has died it is opened again, to the
+ * one that took its place. Every request rejects with LeaseError `BROKER_LOST` when there is no broker, and none comes
+ * within 20 s.
+ */
+export class BrokerLine implements WorkerBroker {
+  private connection: Promise<BrokerConnection> | null = null;
+  private closed = false;
+  /** Set once none took the place of a dead one: nobody waits for it a second time. */
+  private forsaken = false;
+
+  constructor(private readonly address: BrokerAddress) {}
+
+  readonly lease: WorkerBroker['lease'] = (params) => this.ask((line) => line.lease(params));
+  readonly cancelAhead: WorkerBroker['cancelAhead'] = () => this.ask((line) => line.cancelAhead());
+  readonly giveBack: WorkerBroker['giveBack'] = (params) => this.ask((line) => line.giveBack(params));
+  readonly testUsage: WorkerBroker['testUsage'] = (usage) => this.ask((line) => line.testUsage(usage));
+  readonly sessionReport: WorkerBroker['sessionReport'] = (id) => this.ask((line) => line.sessionReport(id));
+  readonly say: WorkerBroker['say'] = (text) => this.ask((line) => line.say(text));
+
+  private async ask<T>(request: (line: BrokerConnection) => Promise<T>): Promise<T> {
+    const asked = this.open();
+    try {
+      return await request(await asked);
+    } catch (error) {
+      if (!isLost(error) || this.closed) throw error;
+    }
+    if (this.connection === asked) this.connection = null;
+    return await request(await this.open());
+  }
+
+  /** Gives up the claim on every browser that is not given back. */
+  close(): void {
+    this.closed = true;
+    this.connection?.then(
+      (connection) => connection.close(),
+      () => undefined,
+    );
+  }
+
+  private open(): Promise<BrokerConnection> {
+    if (this.closed) return Promise.reject(brokerLost('this worker has closed its line'));
+    this.connection ??= this.connect();
+    return this.connection;
+  }
+
+  private async connect(): Promise<BrokerConnection> {
+    const until = Date.now() + (this.forsaken ? 0 : REPLACED_WITHIN_MS);
+    for (;;) {
+      try {
+        return await connectToBroker(this.address, 'worker');
+      } catch (error) {
+        if (!isLost(error)) throw error;
+        if (Date.now() >= until || isOrphan() || this.closed) {
+          this.forsaken = true;
+          throw error;
+        }
+      }
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+/** The runner is gone, and with it whoever would replace a broker. Undefined where there is no channel to it. */
+function isOrphan(): boolean {
+  return process.connected === false;
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof LeaseError && error.code === 'BROKER_LOST';
+}

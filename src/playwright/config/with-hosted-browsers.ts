@@ -1,0 +1,195 @@
+import type {
+  PlaywrightTestConfig,
+  PlaywrightTestOptions,
+  PlaywrightWorkerOptions,
+  ReporterDescription,
+  TestInfo,
+  WorkerInfo,
+} from '@playwright/test';
+import { OptionsError } from '../../errors.ts';
+import type { Budget } from '../../options/budget.ts';
+import { contextMode, hasOwnState } from '../../options/context-mode.ts';
+import { exposedNetwork } from '../../options/expose-network.ts';
+import { keepsIdentity } from '../../options/identity.ts';
+import { leasePlan, type MergedOptions, mergeOptions } from '../../options/lease-plan.ts';
+import { parseHostedOptions, parseProjectOptions } from '../../options/parse.ts';
+import { DEFAULTS, type HostedOptions, type ProjectHostedOptions } from '../../options/schema.ts';
+import { assertPersistent } from '../browser/context-options.ts';
+import { type ContextUse, provideHostedBrowser, recordTest, rememberUse } from '../fixtures.ts';
+import { markMerged } from './merged-options.ts';
+import { packageFile } from './package-file.ts';
+import { planEnvironment } from './plan-environment.ts';
+import { assertReusable } from './reused-context.ts';
+import { type HostedProject, rememberRun } from './run-registry.ts';
+
+/** What `use` may say about hosted browsers; `false` keeps a project on a local browser. */
+export interface HostedUse {
+  hosted?: ProjectHostedOptions | false;
+}
+
+// biome-ignore lint/complexity/noBannedTypes: Playwright's own default for "no further fixtures"
+type NoFixtures = {};
+type Config<T, W> = PlaywrightTestConfig<T, W & HostedUse>;
+type Use = NonNullable<PlaywrightTestConfig['use']> &
+  HostedUse &
+  Partial<PlaywrightTestOptions & PlaywrightWorkerOptions>;
+type Project = { name?: string; use?: Use };
+type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
+type Provide = (value: unknown) => Promise<void>;
+
+/** How a user names our reporter. */
+const OWN_REPORTER = 'poolwright/reporter';
+const WRAPPED = Symbol.for('poolwright.wrapped');
+
+/**
+ * Lets the suite of this config run on hosted browsers; its test files stay as they are. Returns a new config that has
+ * everything the given one has, plus fixtures, one global setup and one reporter; wrapping twice changes nothing.
+ *
+ * @param config Playwright's config. `use.hosted`, also of a project, goes over `options`; `false` means a local browser.
+ * @throws OptionsError for an unknown or wrong option, with its path and the nearest known one.
+ */
+export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
+  config: Config<T, W>,
+  options: HostedOptions = {},
+): Config<T, W> {
+  if (WRAPPED in config) return config;
+  const run = parseHostedOptions(options, 'withHostedBrowsers(config, options)');
+  const common = (config.use ?? {}) as Use;
+  const projects = config.projects as Project[] | undefined;
+
+  const hosted: HostedProject[] = [];
+  const local: string[] = [];
+  const wrapUse = (use: Use, name: string): Use => {
+    const merged = projectOptions(run, common, use, name);
+    if (merged === null) {
+      local.push(name);
+      return { ...use, hosted: false };
+    }
+    const plan = leasePlan(merged, planEnvironment(process.env));
+    // A pool's template is not known here; what it cannot do is said where a context is opened.
+    const ownState = plan.pool === null && hasOwnState(plan.session);
+    const { persistent } = contextMode(merged.context ?? DEFAULTS.context, ownState);
+    const where = name ? `projects["${name}"].use` : 'use';
+    if (persistent) assertPersistent({ ...common, ...use }, where);
+    const type = plan.pool === null ? plan.session.type : undefined;
+    const isKept = keepsIdentity(merged.identity, type ?? 'hosted');
+    assertReusable({ ...common, ...use }, { persistent, keepsIdentity: isKept }, where);
+    hosted.push({ name, plan });
+    const exposeNetwork = exposedNetwork(merged.exposeNetwork, {
+      baseURL: use.baseURL ?? common.baseURL,
+      webServer: config.webServer,
+    });
+    // Workers know the `baseURL` that Playwright derives from a server's port, but not a list of servers.
+    const { pool } = plan; // looked up in the environment here, and nowhere else
+    return hostedUse({ ...merged, pool, ...(exposeNetwork !== '' && { exposeNetwork }) }, common, use);
+  };
+
+  const wrapped = projects
+    ? {
+        ...config,
+        use: { ...common, hosted: undefined }, // every project has its own
+        projects: projects.map((project) => ({ ...project, use: wrapUse(project.use ?? {}, project.name ?? '') })),
+      }
+    : { ...config, use: wrapUse(common, '') };
+  const { globalSetup, single } = withGlobalSetup(config.globalSetup);
+  rememberRun({ options: run, hosted, local, userGlobalSetup: single });
+  return {
+    ...wrapped,
+    globalSetup,
+    reporter: withReporter(config.reporter, run.budget),
+    [WRAPPED]: true,
+  } as unknown as Config<T, W>; // the parts are the given config's own; TypeScript cannot see through the spread
+}
+
+/** The options of one project; null when it stays local. */
+function projectOptions(run: HostedOptions, common: Use, use: Use, name: string): MergedOptions | null {
+  const own = use === common ? undefined : use.hosted;
+  const asked = own ?? common.hosted;
+  if (asked === false) return null;
+  const where = (scope: string) => `${scope}use.hosted`;
+  let merged: MergedOptions = run;
+  if (common.hosted) merged = mergeOptions(merged, parseProjectOptions(common.hosted, where('')));
+  if (own)
+    merged = mergeOptions(merged, parseProjectOptions(own, where(name ? `projects["${name}"].` : 'projects[].')));
+
+  const browserName =
+    use.browserName ?? common.browserName ?? use.defaultBrowserType ?? common.defaultBrowserType ?? 'chromium';
+  if (browserName !== 'chromium') {
+    if (!own) return null; // a Firefox or WebKit project of a mixed suite stays what it is
+    throw new OptionsError(
+      where(`projects["${name}"].`),
+      `Project "${name}" sets \`use.hosted\` and runs on ${browserName}, but hosted browsers are Chromium. Set \`hosted: false\`, or use chromium.`,
+    );
+  }
+  if (use.connectOptions ?? common.connectOptions) {
+    throw new OptionsError(
+      'use.connectOptions',
+      `${name ? `Project "${name}"` : 'The config'} sets \`use.connectOptions\`, which means another remote browser. Remove it, or set \`use: { hosted: false }\` for that project.`,
+    );
+  }
+  return merged;
+}
+
+/** `use` with the fixtures in it. Option fixtures may be functions; Playwright's types know them as plain values. */
+function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
+  const fixtures = {
+    hosted: markMerged(options),
+    connectOptions: async (
+      { playwright }: { playwright: { chromium: Parameters<typeof provideHostedBrowser>[0] } },
+      provide: Parameters<typeof provideHostedBrowser>[2],
+      workerInfo: WorkerInfo,
+    ) => await provideHostedBrowser(playwright.chromium, options, provide, workerInfo),
+    // Two options that Playwright asks for around every test: a file that sets one of them with `test.use` replaces
+    // that one, and the other still puts its tests on record.
+    contextOptions: async ({ contextOptions }: Given<'contextOptions'>, provide: Provide, testInfo: TestInfo) =>
+      await recordTest(use.contextOptions ?? common.contextOptions ?? contextOptions, provide, testInfo),
+    // Most of these have their default from `contextOptions`, so that one cannot ask for them.
+    serviceWorkers: async (
+      {
+        serviceWorkers,
+        contextOptions,
+        colorScheme,
+        deviceScaleFactor,
+        hasTouch,
+        httpCredentials,
+        isMobile,
+        locale,
+        timezoneId,
+        userAgent,
+        viewport,
+      }: ContextUse & Given<'serviceWorkers'>,
+      provide: Provide,
+      testInfo: TestInfo,
+    ) => {
+      const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
+      rememberUse({ ...emulation, httpCredentials, contextOptions });
+      await recordTest(use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo);
+    },
+  };
+  return { ...use, ...fixtures } as unknown as Use;
+}
+
+/**
+ * Our global setup beside the user's. Playwright takes several since 1.49: a user who has a list has such a version,
+ * and ours goes first, so that it ends last. A single one is run by ours, which works on every version.
+ */
+function withGlobalSetup(theirs: PlaywrightTestConfig['globalSetup']) {
+  const ours = packageFile('global-setup');
+  if (Array.isArray(theirs)) return { globalSetup: [ours, ...theirs], single: undefined };
+  return { globalSetup: ours, single: theirs };
+}
+
+/** Ours first, so that its summary comes before the others' last words; one that the user has named already is kept. */
+function withReporter(reporter: PlaywrightTestConfig['reporter'], budget: Budget | undefined): ReporterDescription[] {
+  const theirs: readonly ReporterDescription[] =
+    typeof reporter === 'string'
+      ? [[reporter] as ReporterDescription]
+      : (reporter ?? [[process.env.CI ? 'dot' : 'list']]); // Playwright's own default
+  const named = theirs.find(([name]) => name === OWN_REPORTER);
+  const options: unknown = named?.[1];
+  const ours: ReporterDescription = [
+    packageFile('reporter'),
+    { ...(budget && { budget }), ...(typeof options === 'object' ? options : {}) },
+  ];
+  return [ours, ...theirs.filter((one) => one !== named)];
+}

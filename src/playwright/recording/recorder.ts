@@ -1,0 +1,198 @@
+import type { TestInfo } from '@playwright/test';
+import type { LeasedBrowser, SessionReport, TestUsage } from '../../broker/rpc/protocol.ts';
+import type { PoolwrightError } from '../../errors.ts';
+import { type HostedBrowserAttachment, RECORD_NAME } from '../../record/attachment.ts';
+import { describeLoss, type Loss, lossError } from '../browser/loss.ts';
+import { testRecordOf } from './test-record.ts';
+
+/** What the recorder needs of a connected browser. */
+export interface RecordedLink {
+  readonly lease: LeasedBrowser;
+  /** Bytes since the link was opened; null without metering. */
+  observedBytes(): number | null;
+  /** Bytes that pages moved through this machine since then. */
+  bridgedBytes(): number;
+  /** Commands that Playwright has sent since then. */
+  commands(): number;
+  /** Null while the link is up and the browser answers, and after it was let go. */
+  lost(): Loss | null;
+}
+
+/** What it asks of the broker. */
+export interface RecordSink {
+  bandwidthBytes(sessionId: string): Promise<number | null>;
+  /** Null when it could not be had. */
+  sessionReport(sessionId: string): Promise<SessionReport | null>;
+  testUsage(usage: TestUsage): Promise<void>;
+}
+
+interface OpenRecord {
+  testInfo: TestInfo;
+  startedAt: Date;
+  /** Bytes each link had moved when this test began to use it, newest link last. */
+  links: Map<RecordedLink, number>;
+  /** The link there was when it began, and what had passed over it; null: none. */
+  before: { link: RecordedLink; bytes: number; commands: number; inUse: boolean } | null;
+  used: boolean;
+  attached: boolean;
+  /** How many fixtures have begun it: the config's and the test file's may both run. */
+  depth: number;
+}
+
+/** What of a link's bridged bytes is on record. */
+const bridgedOnRecord = new WeakMap<RecordedLink, number>();
+
+/** Watches one worker's tests and puts on record which browser served each. One test runs at a time. */
+export class Recorder {
+  private readonly records = new WeakMap<TestInfo, OpenRecord>();
+  private current: OpenRecord | null = null;
+
+  /**
+   * A test begins, or one of its `beforeAll` hooks (those get the same `testInfo` before the test itself does).
+   * `link`: the browser that is connected already; `inUse`: whether it has open contexts, such as a page that the
+   * tests of a file share.
+   */
+  begin(testInfo: TestInfo, link: RecordedLink | null, inUse: boolean): void {
+    const record = this.records.get(testInfo) ?? {
+      testInfo,
+      startedAt: new Date(),
+      links: new Map(),
+      before: null,
+      used: false,
+      attached: false,
+      depth: 0,
+    };
+    this.records.set(testInfo, record);
+    this.current = record;
+    record.depth += 1;
+    if (!link || record.depth > 1) return;
+    record.before = { link, bytes: link.observedBytes() ?? 0, commands: link.commands(), inUse };
+  }
+
+  /** Whether one of the fixtures around this test, or around the hook that has its `testInfo`, has begun it. */
+  isRunning(testInfo: TestInfo): boolean {
+    return (this.records.get(testInfo)?.depth ?? 0) > 0;
+  }
+
+  /** Timeout of the running test in ms (0: none); null between tests. */
+  get testTimeout(): number | null {
+    return this.current?.testInfo.timeout ?? null;
+  }
+
+  /** The running test shall be told this: on record, and on the terminal. */
+  warn(text: string): void {
+    const annotations = this.current?.testInfo.annotations ?? [];
+    if (annotations.some(({ description }) => description === text)) return;
+    annotations.push({ type: 'warning', description: text });
+    process.stderr.write(`poolwright: ${this.current?.testInfo.title ?? ''}: ${text}\n`);
+  }
+
+  /** The running test opens a context on this link. */
+  uses(link: RecordedLink): void {
+    if (!this.current) return;
+    noteSharedUse(this.current);
+    this.current.used = true;
+    if (!this.current.links.has(link)) this.current.links.set(link, link.observedBytes() ?? 0);
+  }
+
+  /** The running test may have used this link, past the handle, from its beginning on. */
+  mayHaveUsed(link: RecordedLink): void {
+    if (!this.current) return;
+    const { before, links } = this.current;
+    if (before?.link === link) {
+      before.inUse = true;
+      return;
+    }
+    this.current.used = true;
+    if (!links.has(link)) links.set(link, 0);
+  }
+
+  /**
+   * The test's contexts are closed: attaches its record, if it used a browser. Answers the error that the test shall
+   * have beside its own, when it failed because its browser was lost.
+   */
+  async end(testInfo: TestInfo, sink: RecordSink | null): Promise<PoolwrightError | null> {
+    const record = this.records.get(testInfo);
+    if (!record) return null;
+    record.depth -= 1;
+    if (record.depth > 0) return null;
+    noteSharedUse(record);
+    this.current = null;
+    // `duration` is zero until the test itself has run: this was a hook, and its use counts for the test to come.
+    const hookOnly = testInfo.duration === 0 && testInfo.errors.length === 0;
+    // Attached already: this was one of its `afterAll` hooks.
+    if (hookOnly || record.attached || !record.used || !sink) return null;
+    record.attached = true;
+    return await attach(testInfo, record, sink);
+  }
+
+  /**
+   * The worker ends. A test whose time was over before its fixtures could end (Playwright does not begin to end those
+   * then) is put on record by what is known.
+   */
+  async endUnfinished(sink: RecordSink): Promise<void> {
+    const record = this.current;
+    // Without an error it still runs, and closes the browser itself.
+    if (!record || record.attached || record.testInfo.errors.length === 0) return;
+    noteSharedUse(record);
+    if (!record.used) return;
+    record.attached = true;
+    await attach(record.testInfo, record, sink);
+  }
+}
+
+/**
+ * A context that was open when the test began (a page that the tests of a file share, or one that nobody closed) makes
+ * it a test with a browser only when it gave the browser something to do: a forgotten page may still load something.
+ */
+function noteSharedUse(record: OpenRecord): void {
+  const { before } = record;
+  if (!before?.inUse || record.links.has(before.link) || before.link.commands() === before.commands) return;
+  record.used = true;
+  record.links = new Map([[before.link, before.bytes], ...record.links]);
+}
+
+async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink): Promise<PoolwrightError | null> {
+  const links = [...record.links];
+  const last = links.at(-1);
+  if (!last) return null;
+  const [{ lease }] = last;
+  const lostLink = links.map(([link]) => link).find((link) => link.lost() !== null);
+  const loss = lostLink?.lost() ?? null;
+  const infrastructureFailure =
+    lostLink && loss ? describeLoss(lostLink.lease, loss, await sink.sessionReport(lostLink.lease.sessionId)) : null;
+  let observedBytes: number | null = null;
+  for (const [link, before] of links) {
+    const now = link.observedBytes();
+    const moved = now === null ? null : now - before;
+    if (moved !== null) observedBytes = (observedBytes ?? 0) + moved;
+    const failure = link === lostLink ? infrastructureFailure : null;
+    const test = testRecordOf(testInfo, record.startedAt, moved, failure);
+    const bridged = link.bridgedBytes();
+    const bridgedBytes = bridged - (bridgedOnRecord.get(link) ?? 0);
+    bridgedOnRecord.set(link, bridged);
+    await sink.testUsage({ sessionId: link.lease.sessionId, test, bridgedBytes });
+  }
+  const attachment: HostedBrowserAttachment = {
+    schema: 1,
+    sessionId: lease.sessionId,
+    leaseId: lease.leaseId,
+    poolId: lease.poolId,
+    servedBy: lease.servedBy,
+    project: testInfo.project.name,
+    workerIndex: testInfo.workerIndex,
+    parallelIndex: testInfo.parallelIndex,
+    shard: testInfo.config.shard,
+    startedAt: record.startedAt.toISOString(),
+    endedAt: new Date().toISOString(),
+    observedBytes,
+    bandwidthBytes: await sink.bandwidthBytes(lease.sessionId),
+    reused: lease.reused,
+    infrastructureFailure,
+  };
+  testInfo.annotations.push({ type: RECORD_NAME, description: lease.sessionId });
+  await testInfo.attach(RECORD_NAME, { body: JSON.stringify(attachment, null, 2), contentType: 'application/json' });
+  // A test that passed all the same had done its work before.
+  const failed = testInfo.errors.length > 0;
+  return lostLink && infrastructureFailure && failed ? lossError(lostLink.lease, infrastructureFailure) : null;
+}

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { FullConfig } from '@playwright/test';
+import { OptionsError } from '../../errors.ts';
+
+/**
+ * Runs the user's own global setup, which the wrapper kept for us, as Playwright would: in this process, where
+ * Playwright's loader compiles TypeScript. Answers its teardown, if it returned one.
+ */
+export async function runUserSetup(path: string | undefined, config: FullConfig): Promise<(() => unknown) | null> {
+  if (path === undefined) return null;
+  const file = locate(path, dirname(config.configFile ?? join(process.cwd(), 'playwright.config.ts')));
+  const loaded: unknown = isModule(file) ? await import(pathToFileURL(file).href) : createRequire(file)(file);
+  const setup = defaultExport(loaded);
+  if (typeof setup !== 'function') {
+    throw new OptionsError('globalSetup', `${file}: globalSetup file must export a single function.`);
+  }
+  const teardown: unknown = await setup(config);
+  return typeof teardown === 'function' ? () => teardown() : null;
+}
+
+/** A path relative to the config, or a package. */
+function locate(path: string, configDir: string): string {
+  const local = resolve(configDir, path);
+  if (existsSync(local) && extname(local) !== '') return local;
+  try {
+    return createRequire(join(configDir, 'config.js')).resolve(path);
+  } catch {
+    const withExtension = ['.ts', '.js', '.mts', '.mjs', '.cts', '.cjs']
+      .map((ext) => `${local}${ext}`)
+      .find(existsSync);
+    return withExtension ?? local;
+  }
+}
+
+/** Node's rule: by extension, else by the nearest package.json. */
+function isModule(file: string): boolean {
+  if (/\.m[jt]s$/.test(file)) return true;
+  if (/\.c[jt]s$/.test(file)) return false;
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (existsSync(manifest)) return JSON.parse(readFileSync(manifest, 'utf8')).type === 'module';
+    if (folder === dirname(folder)) return false;
+  }
+}
+
+function defaultExport(loaded: unknown): unknown {
+  let value = loaded;
+  // `import()` of a CommonJS file that was compiled from TypeScript has its default inside a default.
+  while (typeof value === 'object' && value !== null && 'default' in value) value = value.default;
+  return value;
+}

@@ -1,0 +1,38 @@
+import type { Budget } from '../../options/budget.ts';
+import { figuresOf } from '../../record/figures.ts';
+import type { RunRecord } from '../../record/run-record.ts';
+
+/** Whether a run kept to its budget. */
+export interface BudgetCheck {
+  /** One line for each limit that was exceeded. */
+  exceeded: string[];
+  /** One line for each limit of which it is not known. */
+  unknown: string[];
+}
+
+/** Holds a run against its budget. */
+export function checkBudget(record: RunRecord, budget: Budget): BudgetCheck {
+  const check: BudgetCheck = { exceeded: [], unknown: [] };
+  const hold = (name: keyof Budget, actual: number | null, unit: string) => {
+    const limit = budget[name];
+    if (limit === undefined) return;
+    if (actual === null) check.unknown.push(`budget ${name}: not checked, the service gives no figure of ${unit}`);
+    else if (actual > limit)
+      check.exceeded.push(
+        `budget exceeded: ${name} may be ${limit}, and the run used ${rounded(actual)} ${actual === 1 ? unit.replace(/s$/, '') : unit}`,
+      );
+  };
+  hold(
+    'bandwidthMB',
+    record.sessions.reduce((sum, one) => sum + (one.bandwidthBytes ?? one.observedBytes), 0) / 1e6,
+    'MB',
+  );
+  hold('sessions', record.sessions.length, 'browsers');
+  hold('costCents', figuresOf(record).costCents, 'cents');
+  return check;
+}
+
+/** Never down to the limit that it exceeds. */
+function rounded(value: number): string {
+  return String(value < 100 ? Number(value.toPrecision(6)) : Math.ceil(value));
+}

@@ -1,0 +1,44 @@
+import type { RunFigures } from '../../record/figures.ts';
+import { bytes, duration, many } from './format.ts';
+
+/** A figure as terminal, Markdown and timeline show it. */
+export interface FigureRow {
+  label: string;
+  value: string;
+}
+
+/** The figures that are known, in the order of the summary. */
+export function figureRows(figures: RunFigures): FigureRow[] {
+  const { sessions, fromPool, testsPerSession, waited, start, reconnects, rollovers } = figures;
+  const rows: (FigureRow | null)[] = [
+    { label: 'from', value: `${fromPool} leased, ${sessions - fromPool} created` },
+    testsPerSession && {
+      label: 'tests',
+      value: `${testsPerSession.median} per browser (median), ${testsPerSession.most} at most; ${results(figures)}`,
+    },
+    waited && { label: 'waited', value: `median ${duration(waited.median)}, longest ${duration(waited.longest)}` },
+    start && { label: 'start', value: `median ${duration(start.median)}, p95 ${duration(start.p95)}` },
+    { label: 'reused', value: `${many(reconnects, 'reconnect')}, ${many(rollovers, 'rollover')}` },
+    { label: 'bandwidth', value: bandwidth(figures) },
+    figures.costCents === null
+      ? null
+      : { label: 'cost', value: `${many(figures.costCents, 'cent')} by the workspace's balance, whoever used it` },
+  ];
+  return rows.flatMap((row) => row ?? []);
+}
+
+function results({ failedTests, lostTests, retries }: RunFigures): string {
+  const said = [`${failedTests} failed`];
+  if (lostTests > 0) said.push(`${lostTests} failed by a lost browser`);
+  if (retries > 0) said.push(retries === 1 ? '1 retry' : `${retries} retries`);
+  return said.join(', ');
+}
+
+function bandwidth({ observedBytes, serviceBytes, withoutFigure, bridgedBytes }: RunFigures): string {
+  const observed = `${bytes(observedBytes)} observed in the tests' pages`;
+  const both =
+    serviceBytes === null
+      ? `${observed} (no figure from the service)`
+      : `${bytes(serviceBytes)} by the service, ${observed}${withoutFigure > 0 ? ` (${withoutFigure} without a figure)` : ''}`;
+  return bridgedBytes > 0 ? `${both}; ${bytes(bridgedBytes)} through the test machine` : both;
+}

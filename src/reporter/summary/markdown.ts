@@ -1,0 +1,44 @@
+import { figuresOf, type TestTry } from '../../record/figures.ts';
+import type { RunRecord } from '../../record/run-record.ts';
+import { figureRows } from './figure-rows.ts';
+import { bytes, duration } from './format.ts';
+import { headline, nameOf, problems } from './summary.ts';
+
+/** The summary as GitHub's Markdown. @param notes on the budget */
+export function summaryMarkdown(record: RunRecord, notes: string[] = []): string {
+  const figures = figuresOf(record);
+  const trouble = [...problems(figures), ...notes];
+  return [
+    `### ${escaped(headline(record, figures))}`,
+    table(
+      ['', ''],
+      figureRows(figures).map(({ label, value }) => [label, value]),
+    ),
+    trouble.map((line) => `- ⚠️ ${escaped(line)}`).join('\n'),
+    named('Slowest tests', figures.slowest, ({ durationMs }) => duration(durationMs)),
+    named('Heaviest tests', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n\n');
+}
+
+function named(title: string, tries: TestTry[], value: (one: TestTry) => string): string {
+  if (tries.length === 0) return '';
+  const rows = tries.map((one) => [value(one), nameOf(one)]);
+  return `<details><summary>${title}</summary>\n\n${table(['', 'test'], rows)}\n\n</details>`;
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.map(escaped).join(' | ')} |`;
+  return [line(head), `|${head.map(() => ' --- |').join('')}`, ...rows.map(line)].join('\n');
+}
+
+/** Text that Markdown and HTML take for nothing else. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replace(/[\\`*_[\]|#@~]/g, '\\$&')
+    .replace(/\s+/g, ' ');
+}

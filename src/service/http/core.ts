@@ -1,0 +1,249 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent } from 'undici';
+import { z } from 'zod';
+import { parseOrThrow } from '../../common/validation.ts';
+import { PoolwrightError, ServiceError } from '../../errors.ts';
+import {
+  type CallOptions,
+  checkClientOptions,
+  type RetryMode,
+  type ServiceClientOptions,
+  timeoutSchema,
+} from './client-options.ts';
+import { badResponse, type CallContext } from './failures.ts';
+import { type Answer, abortError, type Connection, checkAnswer, type HttpRequest, sendRequest } from './http.ts';
+import { isAmbiguous, nextDelay, type RetryCase, retryCase, retryRule } from './retry-policy.ts';
+import { SharedBackoff } from './shared-backoff.ts';
+
+/** The longest wait for another try of a call that nobody can cancel, in ms. */
+const LONGEST_WAIT_MS = 5 * 60_000;
+/** How long `close()` waits for requests that are under way, in ms. */
+const CLOSE_GRACE_MS = 5_000;
+/** More than any answer of the service, in bytes. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** One call: a request, and what may be done when it fails. */
+export interface Call<S extends z.ZodType> extends HttpRequest<S> {
+  /**
+   * After a failure that may have had its effect. `always`: the call is idempotent. `if-answered`: only when the
+   * service answered that it failed. `never`: not by itself.
+   */
+  repeat: 'always' | 'if-answered' | 'never';
+  /** Default bound of this kind of call, in ms, where it is not the client's. */
+  timeoutMs?: number;
+  /** Secrets in the body, masked in messages. */
+  secrets?: readonly string[];
+  /** Asks for a browser: waits its turn in the client's shared backoff, where it has one. */
+  asksForBrowser?: boolean;
+}
+
+/**
+ * How often one call has failed, and how: each kind of failure has the tries that the table gives it, all ambiguous
+ * ones together. So a call that waited for capacity still survives one broken connection.
+ */
+export type FailureTally = Map<RetryCase | 'ambiguous', number>;
+
+/** What every endpoint is made with: checking, sending, asking again. */
+export class ServiceCore {
+  private readonly connection: Connection;
+  private readonly closing = new AbortController();
+  private closed: Promise<void> | null = null;
+  /** Bound on one request, in ms. */
+  readonly timeout: number;
+  private readonly retry: RetryMode;
+  private readonly backoff: SharedBackoff | null;
+  /** How far the service's clock is ahead of this machine's, in ms, by its last answer. */
+  private clockAheadMs = 0;
+
+  constructor(private readonly options: ServiceClientOptions) {
+    setMaxListeners(0, this.closing.signal); // every call under way listens to it
+    const { baseURL, apiKey, timeout, retry } = checkClientOptions(options);
+    const dispatcher = options.dispatcher ?? new Agent({ maxResponseSize: MAX_ANSWER_BYTES });
+    this.connection = { baseURL, apiKey, dispatcher };
+    this.timeout = timeout;
+    this.retry = retry;
+    this.backoff = options.sharedBackoff ? new SharedBackoff() : null;
+  }
+
+  /**
+   * Checks what the caller passed, before anything is sent.
+   * @throws PoolwrightError `REQUEST_INVALID` with every problem
+   */
+  check<S extends z.ZodType>(schema: S, value: unknown, request: string): z.output<S> {
+    return parseOrThrow(schema, value, (problems) => {
+      const list = problems.map((problem) => `  - ${problem}`).join('\n');
+      return new PoolwrightError('REQUEST_INVALID', `${request} was not sent, because it is not valid:\n${list}`);
+    });
+  }
+
+  /** Checks a part of an answer. @throws ServiceError `SERVICE_BAD_RESPONSE` */
+  checkAnswer<S extends z.ZodType, C extends z.ZodType>(
+    schema: S,
+    answer: Answer<unknown>,
+    call: Call<C>,
+  ): z.output<S> {
+    return checkAnswer(schema, answer.data, answer.status, this.context(call, 1));
+  }
+
+  /** The error for a success that parses, but cannot be used. */
+  badAnswer<C extends z.ZodType>(call: Call<C>, status: number, problem: string): ServiceError {
+    return badResponse(status, [problem], this.context(call, 1));
+  }
+
+  /** Sends a call, and again as the policy and `call.repeat` allow. */
+  async request<S extends z.ZodType>(call: Call<S>, options: CallOptions): Promise<Answer<z.output<S>>> {
+    const tally: FailureTally = new Map();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.send(call, options, attempt);
+      } catch (error) {
+        if (!(error instanceof ServiceError) || !mayRepeat(call.repeat, error)) throw error;
+        if (!(await this.waitToRepeat(call, error, tally, options))) throw error;
+      }
+    }
+  }
+
+  /** Sends a call once, when it is its turn. */
+  async send<S extends z.ZodType>(call: Call<S>, options: CallOptions, attempt: number): Promise<Answer<z.output<S>>> {
+    const context = this.context(call, attempt);
+    const { timeout } = this.check(callOptions, options, context.request);
+    if (this.closing.signal.aborted) throw closedError(context.request);
+    const timeoutMs = call.timeoutMs ?? timeout ?? this.timeout;
+    const send = async () => {
+      const answer = await sendRequest(this.connection, call, { timeoutMs, signal: options.signal }, context);
+      if (answer.serverTime !== null) this.clockAheadMs = answer.serverTime - Date.now();
+      return answer;
+    };
+    return call.asksForBrowser && this.backoff ? await this.inTurn(this.backoff, send, options, context) : await send();
+  }
+
+  /** The time by the service's clock, in ms since the epoch; by this machine's until an answer has told. */
+  now(): number {
+    return Date.now() + this.clockAheadMs;
+  }
+
+  private async inTurn<T>(
+    backoff: SharedBackoff,
+    send: () => Promise<T>,
+    options: CallOptions,
+    { request }: CallContext,
+  ): Promise<T> {
+    try {
+      await backoff.turn(this.ends(options));
+    } catch (error) {
+      this.throwIfEnded(options, request);
+      throw error;
+    }
+    let refused: { delayMs: number } | null = null;
+    try {
+      return await send();
+    } catch (error) {
+      if (error instanceof ServiceError && isOverload(error)) {
+        // Grows with every refusal, whoever got it; the last wait of the table holds for all that follow.
+        const refusals = Math.min(backoff.inARow + 1, retryRule(error).attempts - 1);
+        refused = { delayMs: nextDelay(error, refusals, this.options.random) ?? 0 };
+      }
+      throw error;
+    } finally {
+      backoff.end(refused);
+    }
+  }
+
+  /** Whether failed calls are asked again. */
+  retries(options: CallOptions): boolean {
+    return (options.retry ?? this.retry) === 'policy';
+  }
+
+  /**
+   * Waits as long as the policy and the service say before another try; answers false at once when the policy allows
+   * none, or the service asks for more than 5 minutes and the call has no signal to end it.
+   */
+  async waitToRepeat(
+    call: Call<z.ZodType>,
+    error: ServiceError,
+    tally: FailureTally,
+    options: CallOptions,
+  ): Promise<boolean> {
+    const kind = isAmbiguous(error) ? 'ambiguous' : retryCase(error);
+    const failures = (tally.get(kind) ?? 0) + 1;
+    tally.set(kind, failures);
+    const delayMs = this.retries(options) ? nextDelay(error, failures, this.options.random) : null;
+    if (delayMs === null || (delayMs > LONGEST_WAIT_MS && !options.signal)) return false;
+    const { request, attempts, code, status, message } = error;
+    this.options.onRetry?.({ request, attempt: attempts, delayMs, code, status, message });
+    // The shared backoff makes the next request wait for its turn; waiting here as well would be twice.
+    if (!(call.asksForBrowser && this.backoff && isOverload(error))) await this.sleep(delayMs, options, request);
+    return true;
+  }
+
+  /** @throws PoolwrightError `ABORTED` when the call's signal fires or the client is closed. */
+  async sleep(ms: number, { signal }: CallOptions, request: string): Promise<void> {
+    const ends = this.ends({ signal });
+    const sleep = this.options.sleep ?? realSleep;
+    try {
+      await sleep(ms, ends);
+    } catch (error) {
+      if (!ends.aborted) throw error;
+    }
+    this.throwIfEnded({ signal }, request);
+  }
+
+  private ends({ signal }: CallOptions): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
+  }
+
+  private throwIfEnded({ signal }: CallOptions, request: string): void {
+    if (signal?.aborted) throw abortError(signal, request);
+    if (this.closing.signal.aborted) throw closedError(request);
+  }
+
+  /** Lets requests under way finish for up to 5 s, then drops every connection of the client's own. Safe to call again. */
+  close(): Promise<void> {
+    this.closed ??= this.closeOnce();
+    return this.closed;
+  }
+
+  private async closeOnce(): Promise<void> {
+    this.closing.abort();
+    if (this.options.dispatcher) return;
+    const { dispatcher } = this.connection;
+    const grace = new AbortController();
+    await Promise.race([
+      dispatcher.close().catch(() => undefined),
+      delay(CLOSE_GRACE_MS, undefined, { signal: grace.signal }).catch(() => undefined),
+    ]);
+    grace.abort();
+    await dispatcher.destroy();
+  }
+
+  private context(call: Call<z.ZodType>, attempt: number): CallContext {
+    return {
+      request: `${call.method} ${call.path}`,
+      subject: call.subject,
+      attempt,
+      secrets: [this.connection.apiKey, ...(call.secrets ?? [])],
+    };
+  }
+}
+
+const callOptions = z.object({ timeout: timeoutSchema.optional(), retry: z.enum(['policy', 'none']).optional() });
+
+/** The service, or the edge in front of it, has too much to do: no use in asking from another side. */
+function isOverload(error: ServiceError): boolean {
+  const kind = retryCase(error);
+  return kind === 'unavailable' || kind === 'rate-limited';
+}
+
+function mayRepeat(repeat: Call<z.ZodType>['repeat'], error: ServiceError): boolean {
+  if (repeat === 'always' || !isAmbiguous(error)) return true;
+  return repeat === 'if-answered' && retryCase(error) !== 'no-answer';
+}
+
+function closedError(request: string): PoolwrightError {
+  return new PoolwrightError('ABORTED', `${request} was not sent: this ServiceClient is closed.`);
+}
+
+async function realSleep(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal });
+}

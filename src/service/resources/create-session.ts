@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { PoolwrightError, ServiceError } from '../../errors.ts';
+import { type CallOptions, type CreateOptions, REQUEST_TIMEOUT } from '../http/client-options.ts';
+import type { Call, FailureTally, ServiceCore } from '../http/core.ts';
+import { withNote } from '../http/failures.ts';
+import type { Answer } from '../http/http.ts';
+import { isAmbiguous } from '../http/retry-policy.ts';
+import { secretsOf } from '../http/secrets-of.ts';
+import { type CreateSessionRequest, createSessionRequest, type Session, session } from '../schemas/index.ts';
+import { findCreated, type Search } from './recover-session.ts';
+import { stopSession } from './sessions.ts';
+
+/** Creating a session without ever leaving a second browser behind (sections 4.2 and 7 of the service document). */
+
+/** Enough of a session to stop it, should the rest be unreadable. */
+const created = z.looseObject({ sessionId: z.string().min(1) });
+type CreateCall = Call<typeof created>;
+type Created = Answer<z.output<typeof created>>;
+
+const HOW_TO_LOOK = 'look with listSessions or npx poolwright sessions list, and stop what is not wanted';
+
+export async function createSession(
+  core: ServiceCore,
+  body: CreateSessionRequest,
+  options: CreateOptions,
+): Promise<Session> {
+  const json = core.check(createSessionRequest, body, 'POST /v1/browser/session');
+  const call: CreateCall = {
+    method: 'POST',
+    path: '/v1/browser/session',
+    json,
+    schema: created,
+    repeat: 'never',
+    timeoutMs: options.timeout ?? Math.max(core.timeout, REQUEST_TIMEOUT.create),
+    secrets: secretsOf(json),
+    asksForBrowser: true,
+  };
+  const outcome = await createOrFind(core, call, json.note ?? '', options);
+  return 'found' in outcome ? outcome.found : await readCreated(core, call, outcome);
+}
+
+/** What came of it: the answer to a create, or the session of a create whose answer was lost. */
+type Outcome = Created | { found: Session };
+
+async function createOrFind(
+  core: ServiceCore,
+  call: CreateCall,
+  note: string,
+  options: CreateOptions,
+): Promise<Outcome> {
+  const search: Search = { note, startedAt: performance.now() };
+  const tally: FailureTally = new Map();
+  /** Whether one of the requests sent so far may have made a session that nobody was told of. */
+  let doubtful = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const answer = await core.send(call, options, attempt);
+      if (doubtful) await stopTwins(core, search, answer.data.sessionId, options);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      doubtful ||= raisesDoubt(error, options);
+      if (doubtful) {
+        const found = await resolveDoubt(core, call, error, tally, search, options);
+        if (found) return { found };
+      } else if (!(await core.waitToRepeat(call, error, tally, options))) throw error;
+    }
+  }
+}
+
+/**
+ * Waits as before another try, then looks what is there. Null: nothing, and it may be created again.
+ * @throws ServiceError the failure of the create, with what is known of its effect
+ */
+async function resolveDoubt(
+  core: ServiceCore,
+  call: CreateCall,
+  failure: ServiceError,
+  tally: FailureTally,
+  search: Search,
+  options: CallOptions,
+): Promise<Session | null> {
+  if (!canLook(core, search.note, options)) throw withNote(failure, mayRun(search.note));
+  const again = await core.waitToRepeat(call, failure, tally, options);
+  const found = await look(core, failure, search, options);
+  if (!found && !again) throw withNote(failure, noneFound(search.note));
+  return found;
+}
+
+function raisesDoubt(error: ServiceError, { onDoubt }: CreateOptions): boolean {
+  if (!isAmbiguous(error)) return false;
+  onDoubt?.();
+  return true;
+}
+
+function canLook(core: ServiceCore, note: string, options: CallOptions): boolean {
+  return note !== '' && core.retries(options);
+}
+
+/** What a lost create may have left beside `keep`. The session is had: that looking fails does not take it away. */
+async function stopTwins(core: ServiceCore, search: Search, keep: string, options: CallOptions): Promise<void> {
+  try {
+    await findCreated(core, { ...search, keep }, options);
+  } catch (error) {
+    if (!(error instanceof PoolwrightError)) throw error;
+  }
+}
+
+/** @throws ServiceError the failure of the create, when looking fails too: then nothing may be created again. */
+async function look(
+  core: ServiceCore,
+  failure: ServiceError,
+  search: Search,
+  options: CallOptions,
+): Promise<Session | null> {
+  try {
+    return await findCreated(core, search, options);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw withNote(failure, `${mayRun(search.note)} Looking for it failed: ${error.message}`);
+  }
+}
+
+function mayRun(note: string): string {
+  if (note === '')
+    return `A browser may be running all the same: ${HOW_TO_LOOK}. A create with a unique \`note\` is looked for and asked again.`;
+  return `A browser with the note "${note}" may be running all the same: ${HOW_TO_LOOK}.`;
+}
+
+function noneFound(note: string): string {
+  return `No session with the note "${note}" is listed, so none should be running.`;
+}
+
+/** @throws ServiceError `SERVICE_BAD_RESPONSE` when the answer is not a session; it is stopped first. */
+async function readCreated(core: ServiceCore, call: CreateCall, answer: Created): Promise<Session> {
+  try {
+    return core.checkAnswer(session, answer, call);
+  } catch (error) {
+    const { sessionId } = answer.data;
+    if (!(error instanceof ServiceError)) throw error;
+    const stopped = await stopSession(core, sessionId, {}).then(
+      () => `Session ${sessionId} was stopped.`,
+      () => `Session ${sessionId} could not be stopped: it runs until its \`duration\` is over.`,
+    );
+    throw withNote(error, stopped);
+  }
+}

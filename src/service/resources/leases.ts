@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { CallOptions } from '../http/client-options.ts';
+import type { Call, ServiceCore } from '../http/core.ts';
+import { withNote } from '../http/failures.ts';
+import type { Answer } from '../http/http.ts';
+import { explainAmbiguous } from '../http/unanswered.ts';
+import { LIMITS } from '../limits.ts';
+import {
+  type AcquireRequest,
+  acquireRequest,
+  acquireResponse,
+  type ReleasedLease,
+  releaseRequest,
+  releaseResponse,
+} from '../schemas/index.ts';
+import { poolPath } from './pools.ts';
+import { getSession } from './sessions.ts';
+
+/** Leases (sections 2.3, 3.3, 4.4 and 4.8 of the service document). */
+
+/** A browser leased from a pool. */
+export interface AcquiredLease {
+  leaseId: string;
+  poolId: string;
+  sessionId: string;
+  /** Secret: who has it has the browser. */
+  cdpUrl: string;
+  /** The node that serves it; null when the service did not say. */
+  servedBy: string | null;
+  /** When the browser was warmed, not when it was leased; ISO 8601, null when the service did not say. */
+  createdAt: string | null;
+}
+
+/** Enough of a lease to release it, should the rest be unreadable. */
+const leased = z.looseObject({ leaseId: z.string().min(1) });
+type AcquireCall = Call<typeof leased>;
+
+const ENDS_BY_ITSELF = `ends by itself at the pool's \`leaseTimeoutSeconds\` (default ${LIMITS.leaseTimeoutSeconds.default} s)`;
+
+export async function acquire(
+  core: ServiceCore,
+  poolId: string,
+  body: AcquireRequest,
+  options: CallOptions,
+): Promise<AcquiredLease> {
+  const path = poolPath(core, poolId, '/acquire');
+  const json = core.check(acquireRequest, body, `POST ${path}`);
+  const call: AcquireCall = {
+    method: 'POST',
+    path,
+    json,
+    schema: leased,
+    repeat: 'if-answered',
+    asksForBrowser: true,
+    timeoutMs: (json.waitMs ?? LIMITS.waitMs.default) + (options.timeout ?? core.timeout),
+  };
+  const lost = `A browser may have been leased all the same; its lease cannot be looked up, and ${ENDS_BY_ITSELF}.`;
+  const answer = await explainAmbiguous(core.request(call, options), lost);
+  try {
+    return await readLease(core, poolId, call, answer, options);
+  } catch (error) {
+    const released = await releaseUnread(core, poolId, answer.data.leaseId);
+    throw error instanceof ServiceError ? withNote(error, released) : error;
+  }
+}
+
+/** `cdpUrl` and `sessionId` stand beside the lease's ID or inside `session`; failing that, the session itself is asked. */
+async function readLease(
+  core: ServiceCore,
+  poolId: string,
+  call: AcquireCall,
+  answer: Answer<z.output<typeof leased>>,
+  options: CallOptions,
+): Promise<AcquiredLease> {
+  const { leaseId, session, ...beside } = core.checkAnswer(acquireResponse, answer, call);
+  const unusable = (problem: string) =>
+    core.badAnswer({ ...call, subject: `lease ${leaseId}` }, answer.status, problem);
+  const sessionId = beside.sessionId || session?.sessionId;
+  if (!sessionId) throw unusable('no `sessionId`, neither beside `leaseId` nor in `session`');
+  const inAnswer = beside.cdpUrl || session?.cdpUrl;
+  const asked = inAnswer ? null : await getSession(core, sessionId, options);
+  const cdpUrl = inAnswer || asked?.cdpUrl;
+  if (!cdpUrl) throw unusable(`no \`cdpUrl\`, neither in it nor in session ${sessionId}`);
+  return {
+    leaseId,
+    poolId,
+    sessionId,
+    cdpUrl,
+    servedBy: beside.servedBy ?? session?.servedBy ?? asked?.servedBy ?? null,
+    createdAt: beside.createdAt ?? session?.createdAt ?? asked?.createdAt ?? null,
+  };
+}
+
+/** Not bound to the caller's signal: a lease that nobody can use is given back all the same. */
+async function releaseUnread(core: ServiceCore, poolId: string, leaseId: string): Promise<string> {
+  try {
+    await release(core, poolId, leaseId, {});
+    return `Lease ${leaseId} was released.`;
+  } catch {
+    return `Lease ${leaseId} could not be released: it ${ENDS_BY_ITSELF}.`;
+  }
+}
+
+export async function release(
+  core: ServiceCore,
+  poolId: string,
+  leaseId: string,
+  options: CallOptions,
+): Promise<ReleasedLease> {
+  const path = poolPath(core, poolId, '/release');
+  const json = core.check(releaseRequest, { leaseId }, `POST ${path}`);
+  const subject = `lease ${leaseId}`;
+  return (
+    await core.request({ method: 'POST', path, json, schema: releaseResponse, subject, repeat: 'always' }, options)
+  ).data;
+}
