@@ -48,7 +48,7 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   const stopSignal = new AbortController();
   const app = createApp(state, log, {
     faults,
-    befall: (session, fault) => befall(session, fault, relay),
+    applyFault: (session, fault) => befall(session, fault, relay),
     stopping: stopSignal.signal,
   });
   let server: ListeningServer;

@@ -6,7 +6,7 @@ import type { LeasePlan } from '../options/lease-plan.ts';
 import { LIMITS } from '../service/limits.ts';
 import type { Pool } from '../service/schemas/index.ts';
 import type { BrowserService } from './browser-service.ts';
-import type { Lease } from './lease.ts';
+import type { AcquiredBrowser } from './acquired-browser.ts';
 
 /** What getting a browser needs to know beside the plan. */
 export interface AcquireContext {
@@ -43,7 +43,7 @@ const POOL_POLL_GAP_MS = 1_000;
  * Gets one browser: from the pool with bounded waiting, then by `plan.fallback`; or by creating a session.
  * @throws ServiceError as the client does; LeaseError `ACQUIRE_TIMEOUT` when the signal fires.
  */
-export async function acquireBrowser(plan: LeasePlan, context: AcquireContext): Promise<Lease> {
+export async function acquireBrowser(plan: LeasePlan, context: AcquireContext): Promise<AcquiredBrowser> {
   if (context.pool !== null) {
     const polls = plan.fallback === 'fail' ? Number.POSITIVE_INFINITY : POOL_POLLS_BEFORE_FALLBACK;
     const lease = await leaseFromPool(context, context.pool, polls);
@@ -53,7 +53,7 @@ export async function acquireBrowser(plan: LeasePlan, context: AcquireContext): 
 }
 
 /** Null when the pool had nothing and a session shall be created instead. */
-async function leaseFromPool(context: AcquireContext, pool: Pool, polls: number): Promise<Lease | null> {
+async function leaseFromPool(context: AcquireContext, pool: Pool, polls: number): Promise<AcquiredBrowser | null> {
   for (let poll = 1; ; poll += 1) {
     try {
       return await oneLease(context, pool);
@@ -71,7 +71,7 @@ async function leaseFromPool(context: AcquireContext, pool: Pool, polls: number)
   }
 }
 
-async function oneLease(context: AcquireContext, pool: Pool): Promise<Lease> {
+async function oneLease(context: AcquireContext, pool: Pool): Promise<AcquiredBrowser> {
   const { client, signal, clock } = context;
   const lifetimeSeconds = pool.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default;
   const { answer: acquired, askedAt } = await ask(context, () =>
@@ -94,7 +94,7 @@ async function oneLease(context: AcquireContext, pool: Pool): Promise<Lease> {
   };
 }
 
-async function createSession(plan: LeasePlan, context: AcquireContext): Promise<Lease> {
+async function createSession(plan: LeasePlan, context: AcquireContext): Promise<AcquiredBrowser> {
   const lifetimeSeconds = plan.session.duration ?? LIMITS.duration.default;
   const body = { ...plan.session, note: context.note };
   const { client, signal, onDoubt, clock } = context;

@@ -1,10 +1,10 @@
 import { ServiceError } from '../errors.ts';
 import type { CallOptions } from '../service/index.ts';
 import type { BrowserService } from './browser-service.ts';
-import type { Lease } from './lease.ts';
+import type { AcquiredBrowser } from './acquired-browser.ts';
 
 /** Which browser, and how it was got. */
-export type Endable = Pick<Lease, 'sessionId' | 'leaseId' | 'poolId'>;
+export type Endable = Pick<AcquiredBrowser, 'sessionId' | 'leaseId' | 'poolId'>;
 
 /** Ends one browser; may be tried until it is confirmed. */
 export class LeaseEnd {

@@ -11,10 +11,10 @@ import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
 import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
 import { DEFAULTS } from '../options/schema.ts';
-import { BrokerLine } from './browser/broker-client.ts';
-import { type BrowserLink, openLink } from './browser/browser-connection.ts';
+import { BrokerClient } from './browser/broker-client.ts';
+import { type BrowserConnection, connectToLease } from './browser/browser-connection.ts';
 import { browserHandle } from './browser/browser-handle.ts';
-import { HostedBrowser } from './browser/worker-browser.ts';
+import { WorkerBrowser } from './browser/worker-browser.ts';
 import { reusesContext } from './config/reused-context.ts';
 import { brokerForWorker } from './setup/worker-broker.ts';
 import { workerState } from './worker-state.ts';
@@ -76,7 +76,7 @@ function hostedBrowser(
   broker: BrokerAddress,
   options: MergedOptions,
   { project, config, workerIndex, parallelIndex }: WorkerInfo,
-): HostedBrowser {
+): WorkerBrowser {
   const settings = {
     metering: options.metering ?? DEFAULTS.metering,
     exposeNetwork: exposedNetwork(options.exposeNetwork, {
@@ -87,9 +87,9 @@ function hostedBrowser(
     context: options.context ?? DEFAULTS.context,
     identity: options.identity,
   };
-  return new HostedBrowser({
-    broker: new BrokerLine(broker),
-    openLink: (lease, events) => openLink(chromium, lease, { ...settings, ...events }),
+  return new WorkerBrowser({
+    broker: new BrokerClient(broker),
+    openLink: (lease, events) => connectToLease(chromium, lease, { ...settings, ...events }),
     plan: leasePlan(options, process.env),
     project: project.name,
     workerIndex,
@@ -136,7 +136,7 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
 }
 
 /** Whether contexts are open, such as that of a page that the tests of a file share. */
-function isInUse(link: BrowserLink | null | undefined): boolean {
+function isInUse(link: BrowserConnection | null | undefined): boolean {
   return (link?.browser.contexts() ?? []).some((context) => context !== link?.defaultContext);
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Name of the annotation and of the attachment of every test that used a browser. */
-export const RECORD_NAME = 'hosted-browser';
+export const ATTACHMENT_NAME = 'hosted-browser';
 
 /** The `hosted-browser` attachment (JSON). Holds no secret. */
 export const hostedBrowserAttachment = z.object({

@@ -16,7 +16,7 @@ export async function fetchAhead(config: FullConfig, suite: Suite): Promise<void
   if (projects.length === 0) return;
   try {
     const broker = await connectToBroker(brokerAddress.parse(JSON.parse(address)), 'control');
-    await broker.expect({ projects });
+    await broker.prefetch({ projects });
     broker.close();
   } catch {
     // The workers ask for themselves, and say what is wrong.

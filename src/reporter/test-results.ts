@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { TestCase, TestResult } from '@playwright/test/reporter';
-import { type HostedBrowserAttachment, hostedBrowserAttachment, RECORD_NAME } from '../record/attachment.ts';
+import { ATTACHMENT_NAME, type HostedBrowserAttachment, hostedBrowserAttachment } from '../record/attachment.ts';
 import type { RunRecord, SessionRecord, TestRecord } from '../record/run-record.ts';
 
 /** A try of a test as the reporter sees it, with its attachment where it used a hosted browser. */
@@ -87,7 +87,7 @@ function keyOf({ id, retry }: TestRecord): string {
 
 /** Null when there is none, or not one of this version. */
 function attachmentOf(result: TestResult): HostedBrowserAttachment | null {
-  const body = result.attachments.find(({ name }) => name === RECORD_NAME)?.body;
+  const body = result.attachments.find(({ name }) => name === ATTACHMENT_NAME)?.body;
   if (!body) return null;
   try {
     return hostedBrowserAttachment.parse(JSON.parse(body.toString('utf8')));

@@ -1,6 +1,6 @@
 import { chromium } from '@playwright/test';
 import type { LeasedBrowser } from '../../src/broker/rpc/protocol.ts';
-import { openLink } from '../../src/playwright/browser/browser-connection.ts';
+import { connectToLease } from '../../src/playwright/browser/browser-connection.ts';
 import { startDevServer } from './support/dev-server.ts';
 import { expect, test } from './support/fixtures.ts';
 import { startSlowLink } from './support/slow-link.ts';
@@ -23,7 +23,7 @@ for (const { megabits, bytes } of LINKS) {
     const { api } = await start();
     const { cdpUrl, sessionId } = (await api.create()).body;
     const [dev, slow] = [await startDevServer(), await startSlowLink(cdpUrl, megabits * 1e6)];
-    const link = await openLink(chromium, { cdpUrl: slow.cdpUrl, sessionId, type: 'hosted' } as LeasedBrowser, {
+    const link = await connectToLease(chromium, { cdpUrl: slow.cdpUrl, sessionId, type: 'hosted' } as LeasedBrowser, {
       metering: true,
       exposeNetwork: '<loopback>',
       context: 'isolated',

@@ -8,7 +8,7 @@ import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { Log } from '../process/log.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import type { CapacityGate } from './capacity-gate.ts';
-import { type HeldBrowser, heldBrowser, type Place } from './held-browser.ts';
+import { type HeldBrowser, heldBrowser, type WorkerSlot } from './held-browser.ts';
 import { noteFor, type RunIdentity } from './run-identity.ts';
 import { type Fetch, SurplusFetch } from './supply.ts';
 
@@ -44,7 +44,7 @@ export class BrowserFetcher {
   constructor(private readonly options: FetcherOptions) {}
 
   /** Begins to fetch one. @param yields whether no worker waits for it now */
-  fetch(plan: LeasePlan, place: Place, yields: () => boolean): Fetch {
+  fetch(plan: LeasePlan, place: WorkerSlot, yields: () => boolean): Fetch {
     const givenUp = new AbortController();
     const signal = AbortSignal.any([givenUp.signal, this.options.ends]);
     let waiting: Waiting = 'answer';
@@ -78,7 +78,7 @@ export class BrowserFetcher {
     await Promise.allSettled(this.underway);
   }
 
-  private async run(plan: LeasePlan, place: Place, { signal, yields, onWait }: FetchRun): Promise<HeldBrowser> {
+  private async run(plan: LeasePlan, place: WorkerSlot, { signal, yields, onWait }: FetchRun): Promise<HeldBrowser> {
     const { client, run, gate, pools, ledger, log, onFetched, onFailed, clock, closes } = this.options;
     const unlessClosed = () => {
       if (closes.aborted) throw new SurplusFetch();

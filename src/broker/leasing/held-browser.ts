@@ -1,5 +1,5 @@
 import type { Timer } from '../../common/clock.ts';
-import type { Lease } from '../../lease/lease.ts';
+import type { AcquiredBrowser } from '../../lease/acquired-browser.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { EndReason, SessionRecord } from '../../record/run-record.ts';
 import type { LeasedBrowser } from '../rpc/protocol.ts';
@@ -8,7 +8,7 @@ import type { LeasedBrowser } from '../rpc/protocol.ts';
 export type Holder = object;
 
 /** Whose place a browser fills: the project, and the worker's `parallelIndex`. */
-export interface Place {
+export interface WorkerSlot {
   project: string;
   slot: number;
 }
@@ -18,14 +18,14 @@ export interface Place {
  * being given back to the service (marked before the call, so that nothing hands it on meanwhile); `ended`.
  */
 export interface HeldBrowser {
-  readonly lease: Lease;
+  readonly lease: AcquiredBrowser;
   /** `req=` of its note, and its key in the ledger. */
   readonly request: string;
   readonly plan: LeasePlan;
   readonly record: SessionRecord;
   state: 'idle' | 'claimed' | 'ending' | 'ended';
   holder: Holder | null;
-  place: Place;
+  place: WorkerSlot;
   idleTimer: Timer | null;
   /** Settles when the service has confirmed its end, or all tries are over. */
   ended: Promise<void> | null;
@@ -38,7 +38,13 @@ export interface Asked {
 }
 
 /** A browser that the service has just given, not yet lent. */
-export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, place: Place, asked: Asked): HeldBrowser {
+export function heldBrowser(
+  lease: AcquiredBrowser,
+  request: string,
+  plan: LeasePlan,
+  place: WorkerSlot,
+  asked: Asked,
+): HeldBrowser {
   return {
     lease,
     request,
@@ -79,7 +85,7 @@ export function heldBrowser(lease: Lease, request: string, plan: LeasePlan, plac
 }
 
 /** Lends it. `waitedMs`: how long the worker has waited for it. `now`: ms since the epoch. */
-export function claim(held: HeldBrowser, holder: Holder, place: Place, waitedMs: number, now: number): void {
+export function claim(held: HeldBrowser, holder: Holder, place: WorkerSlot, waitedMs: number, now: number): void {
   held.idleTimer?.cancel();
   held.idleTimer = null;
   held.state = 'claimed';

@@ -9,7 +9,14 @@ import type { BrokerConfig } from '../process/config.ts';
 import type { Log } from '../process/log.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import { stopLostCreates } from '../recovery/lost-creates.ts';
-import type { ExpectParams, GiveBackParams, LeasedBrowser, LeaseParams, RunState, TestUsage } from '../rpc/protocol.ts';
+import type {
+  GiveBackParams,
+  LeasedBrowser,
+  LeaseParams,
+  PrefetchParams,
+  RunState,
+  TestUsage,
+} from '../rpc/protocol.ts';
 import { AheadRequests } from './ahead-requests.ts';
 import { BrowserEnder } from './browser-ender.ts';
 import { BrowserFetcher } from './browser-fetcher.ts';
@@ -138,11 +145,11 @@ export class LeaseRegistry {
   }
 
   /** Fetches browsers for workers that Playwright is starting. */
-  expect({ projects }: ExpectParams): void {
+  prefetch({ projects }: PrefetchParams): void {
     if (this.closing.signal.aborted) return;
     projects.forEach((project, slot) => {
       const plan = this.options.projects.find(({ name }) => name === project)?.plan;
-      if (plan) this.supplyOf(plan).expect({ project, slot });
+      if (plan) this.supplyOf(plan).prefetch({ project, slot });
     });
   }
 

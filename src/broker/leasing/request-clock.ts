@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import type { Place } from './held-browser.ts';
+import type { WorkerSlot } from './held-browser.ts';
 
 /** After this long without a browser the terminal says what is being waited for, in ms … */
 const NOTICE_AFTER_MS = 3_000;
@@ -11,7 +11,7 @@ const EXPLAIN_MS = 3_000;
 
 /** What a request's clock needs of its broker. */
 export interface ClockOptions {
-  place: Place;
+  place: WorkerSlot;
   /** ms */
   acquireTimeout: number;
   /** Fires when the run ends or nothing will come any more. */

@@ -1,6 +1,6 @@
 import { sessionNote } from '../../lease/note.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
-import type { Place } from './held-browser.ts';
+import type { WorkerSlot } from './held-browser.ts';
 
 /** Whose browsers the broker holds. */
 export interface RunIdentity {
@@ -15,7 +15,7 @@ export interface RunIdentity {
 }
 
 /** The note of a browser that fills this place. */
-export function noteFor(run: RunIdentity, place: Place, request: string, plan: LeasePlan): string {
+export function noteFor(run: RunIdentity, place: WorkerSlot, request: string, plan: LeasePlan): string {
   const { runId, shard, suite, now = Date.now } = run;
   const beat = new Date(now());
   const fields = { runId, shard, suite, project: place.project, slot: place.slot, request, beat };

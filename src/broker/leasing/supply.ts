@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import { claim, type HeldBrowser, type Holder, isFresh, lasts, type Place } from './held-browser.ts';
+import { claim, type HeldBrowser, type Holder, isFresh, lasts, type WorkerSlot } from './held-browser.ts';
 
 /** A browser on its way from the service. */
 export interface Fetch {
@@ -19,7 +19,7 @@ export interface Fetch {
 /** A worker's request for a browser. */
 export interface Asked {
   readonly holder: Holder;
-  readonly place: Place;
+  readonly place: WorkerSlot;
   /** How long the browser must last at least, in ms. */
   readonly needMs: number;
   /** Whether it takes one that another worker has used. */
@@ -38,7 +38,7 @@ interface Waiter extends Asked {
 /** What a supply asks its registry to do. */
 export interface SupplyActions {
   /** @param yields whether no worker waits for it now */
-  fetch(place: Place, yields: () => boolean): Fetch;
+  fetch(place: WorkerSlot, yields: () => boolean): Fetch;
   end(held: HeldBrowser, reason: 'idle' | 'expired'): void;
   /** A fetch failed that was for a worker which has not asked yet. */
   failedUnseen(error: unknown): void;
@@ -90,7 +90,7 @@ export class Supply {
   }
 
   /** Fetches a browser for a worker that will ask soon. */
-  expect(place: Place): void {
+  prefetch(place: WorkerSlot): void {
     this.expected += 1;
     this.fetchMissing(place);
   }
@@ -178,11 +178,11 @@ export class Supply {
     return this.waiters.length + this.unfilled;
   }
 
-  private fetchMissing(place: Place): void {
+  private fetchMissing(place: WorkerSlot): void {
     while (this.fetches.size < this.wanted) this.fetch(place);
   }
 
-  private fetch(place: Place): void {
+  private fetch(place: WorkerSlot): void {
     // The oldest ones are for those who wait now.
     const yields = () => [...this.fetches].indexOf(fetch) >= this.waiting;
     const fetch = this.actions.fetch(place, yields);

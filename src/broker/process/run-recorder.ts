@@ -9,7 +9,7 @@ import type { Log } from './log.ts';
 const BALANCE_TIMEOUT_MS = 5_000;
 
 /** Puts a run on record, while it goes on and at its end. */
-export class RunBook {
+export class RunRecorder {
   /** The workspace's balance before the run; null where the service does not say. */
   startCents: number | null = null;
   /** The registry whose browsers are on record; set once it is there. */

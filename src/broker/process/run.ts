@@ -7,14 +7,14 @@ import { type RetryInfo, ServiceClient } from '../../service/index.ts';
 import { LeaseRegistry } from '../leasing/lease-registry.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
-import { thisPlace } from '../recovery/system-identity.ts';
+import { systemIdentity } from '../recovery/system-identity.ts';
 import { listen } from '../rpc/server.ts';
 import type { BrokerConfig } from './config.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 import { createLog } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
 import { preflight } from './preflight.ts';
-import { RunBook } from './run-recorder.ts';
+import { RunRecorder } from './run-recorder.ts';
 import { SaidOnce } from './said-once.ts';
 import { StartDeadline } from './start-deadline.ts';
 import { Terminal } from './terminal.ts';
@@ -80,7 +80,7 @@ async function startRun(config: BrokerConfig, start: StartDeadline): Promise<Bro
   const sweeping = emulator
     ? null
     : new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, self }, log);
-  const book = new RunBook(config, log, emulator?.chromiums ?? []);
+  const book = new RunRecorder(config, log, emulator?.chromiums ?? []);
   const trouble = () => overload.lately();
   const changed = () => book.changed();
   const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble, changed });
@@ -154,7 +154,10 @@ function ledgerOwner(
   { baseURL, apiKey }: { baseURL: string; apiKey: string },
 ): LedgerOwner {
   const { runId, address: socket } = config;
-  return { folder, content: { runId, mark, baseURL, workspace: workspaceMark(apiKey), place: thisPlace(), socket } };
+  return {
+    folder,
+    content: { runId, mark, baseURL, workspace: workspaceMark(apiKey), place: systemIdentity(), socket },
+  };
 }
 
 /** Room for every worker and a handover; the run's own limit, so that the emulator is never why a run waits. */

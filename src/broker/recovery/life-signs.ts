@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { ParsedNote } from '../../lease/note.ts';
 import type { LedgerContent } from './ledger-file.ts';
-import { thisPlace } from './system-identity.ts';
+import { systemIdentity } from './system-identity.ts';
 
 /** Which broker is alive, and which one is dead beyond doubt or has been silent for too long. */
 
@@ -25,7 +25,7 @@ export interface Judging {
   runId: string | undefined;
   /** The broker that judges: whoever had its socket before it is dead. */
   self: { mark: string; socket: string } | undefined;
-  /** Where it judges from. Default {@link thisPlace}. */
+  /** Where it judges from. Default {@link systemIdentity}. */
   place?: string | null | undefined;
   /** Asks a socket of this place. Default: connects to it. */
   askSocket?: ((path: string) => Promise<SocketAnswer>) | undefined;
@@ -84,7 +84,7 @@ export class LifeSigns {
 
   /** True: dead; false: alive; null: it cannot be asked from here. */
   private async certainty({ mark, place, socket }: LedgerContent): Promise<boolean | null> {
-    const { self, place: here = thisPlace(), askSocket = connectTo } = this.judging;
+    const { self, place: here = systemIdentity(), askSocket = connectTo } = this.judging;
     if (socket === self?.socket && place === here) return mark !== self.mark;
     if (place === null || place !== here) return null;
     const answer = await askSocket(socket);

@@ -12,7 +12,7 @@ let place: string | null | undefined;
  * different places, whatever their names; so is a machine before and after it was started again. Null where the system
  * does not tell.
  */
-export function thisPlace(): string | null {
+export function systemIdentity(): string | null {
   if (place === undefined) place = findPlace();
   return place;
 }

@@ -10,13 +10,13 @@ import { type RunRecord, runRecord } from '../../record/run-record.ts';
 import { AheadCancelled } from '../leasing/ahead-requests.ts';
 import type { BrokerAddress } from '../process/config.ts';
 import {
-  type ExpectParams,
   type GiveBackParams,
   type LeasedBrowser,
   type LeaseParams,
   leasedBrowser,
   METHODS,
   type Method,
+  type PrefetchParams,
   type RunState,
   runState,
   type SessionReport,
@@ -38,7 +38,7 @@ export interface BrokerConnection {
   sessionReport(sessionId: string): Promise<SessionReport>;
   /** Tells the terminal, once a run. */
   say(text: string): Promise<void>;
-  expect(params: ExpectParams): Promise<void>;
+  prefetch(params: PrefetchParams): Promise<void>;
   /** What becomes of the browsers. From the first time on, who asks has the terminal's lines to show. */
   watch(): Promise<RunState>;
   finish(): Promise<RunRecord>;
@@ -73,7 +73,7 @@ export async function connectToBroker(address: BrokerAddress, role: 'worker' | '
     testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
     sessionReport: async (sessionId) => sessionReport.parse(await ask(METHODS.sessionReport, { sessionId })),
     say: async (text) => void (await ask(METHODS.say, { text })),
-    expect: async (params) => void (await ask(METHODS.expect, params)),
+    prefetch: async (params) => void (await ask(METHODS.prefetch, params)),
     watch: async () => runState.parse(await ask(METHODS.watch, {})),
     finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
     close: () => {

@@ -36,7 +36,7 @@ export const leaseParams = z.object({
 });
 
 /** The projects of the workers that are being started, one name a worker; those on local browsers are passed over. */
-export const expectParams = z.object({ projects: z.array(z.string()).max(1_000) });
+export const prefetchParams = z.object({ projects: z.array(z.string()).max(1_000) });
 
 /** A browser as a worker gets it. `cdpUrl` is a secret: it goes to the transport and nowhere else. */
 export const leasedBrowser = z.object({
@@ -110,7 +110,7 @@ export const runState = z.object({
 });
 
 export type LeaseParams = z.infer<typeof leaseParams>;
-export type ExpectParams = z.infer<typeof expectParams>;
+export type PrefetchParams = z.infer<typeof prefetchParams>;
 export type LeasedBrowser = z.infer<typeof leasedBrowser>;
 export type GiveBackParams = z.infer<typeof giveBackParams>;
 export type TestUsage = z.infer<typeof testUsage>;
@@ -128,7 +128,7 @@ export const METHODS = {
   say: 'say',
   sessionReport: 'sessionReport',
   /** Control only: fetch browsers for workers that are being started. */
-  expect: 'expect',
+  prefetch: 'prefetch',
   /** Control only: what becomes of the browsers. Once asked, the terminal's lines come with it while the line is open. */
   watch: 'watch',
   /** Control only: end every browser, write the run's record, answer with it. */

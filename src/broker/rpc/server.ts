@@ -14,12 +14,12 @@ import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseRegistry } from '../leasing/lease-registry.ts';
 import type { Terminal } from '../process/terminal.ts';
 import {
-  expectParams,
   giveBackParams,
   helloParams,
   leaseParams,
   METHODS,
   type Method,
+  prefetchParams,
   sayParams,
   sessionParams,
   testUsage,
@@ -108,8 +108,8 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     handlers.say(text);
     return null;
   });
-  on(METHODS.expect, expectParams, 'control', (params) => {
-    registry.expect(params);
+  on(METHODS.prefetch, prefetchParams, 'control', (params) => {
+    registry.prefetch(params);
     return null;
   });
   on(METHODS.watch, z.object({}), 'control', () => {

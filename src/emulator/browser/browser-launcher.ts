@@ -9,7 +9,7 @@ import { prepareFirstPage } from '../chromium/first-page.ts';
 import { killGroup, signalGroup } from '../chromium/kill-group.ts';
 import { EXTENSION_ARGUMENTS, loadExtensions } from '../chromium/load-extensions.ts';
 import { type BrowserDisk, BrowserDisks } from '../disk/browser-disk.ts';
-import type { Luggage } from '../disk/browser-files.ts';
+import type { BrowserFiles } from '../disk/browser-files.ts';
 import type { Command } from '../disk/own-disk.ts';
 import type { ProfileFolders } from '../disk/profile-folders.ts';
 import { EgressProxy } from '../egress/egress-proxy.ts';
@@ -48,7 +48,7 @@ export class BrowserLauncher implements Launcher {
     return [...this.#alive].flatMap(({ pid }) => pid ?? []);
   }
 
-  async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser> {
+  async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: BrowserFiles): Promise<RunningBrowser> {
     const { allowLoopback, chromiums, extraArguments, log, profiles } = this.#options;
     const chromium = chooseChromium(chromiums, spec.fullBecause);
     const { path: executable } = chromium;
@@ -66,7 +66,7 @@ export class BrowserLauncher implements Launcher {
         await egress?.close();
         await packing?.catch(() => undefined); // it writes into the folder
         await child?.stop(luggage?.isKept);
-        if (isReady) await luggage?.unpack(profileFolder);
+        if (isReady) await luggage?.save(profileFolder);
         await disk?.remove();
         await profiles.remove(profileFolder);
       })();
@@ -75,7 +75,7 @@ export class BrowserLauncher implements Launcher {
     try {
       const proxy = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
       egress = proxy;
-      packing = luggage?.pack(profileFolder, signal);
+      packing = luggage?.prepare(profileFolder, signal);
       const extensions = (await packing) ?? [];
       if (extensions.length > 0) requireFull(chromium);
       const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;

@@ -1,6 +1,6 @@
 import type { CdpSeat } from '../cdp/cdp-clients.ts';
 import type { BrowserExit } from '../chromium/browser-process.ts';
-import type { Luggage } from '../disk/browser-files.ts';
+import type { BrowserFiles } from '../disk/browser-files.ts';
 import type { BrowserSpec } from './browser-spec.ts';
 
 /** A browser that clients can connect to, with its meter. */
@@ -23,7 +23,7 @@ export interface RunningBrowser {
 /** Starts browsers of one kind, and knows every one that is alive. */
 export interface Launcher {
   /** Resolves when the browser is CDP-ready. When it cannot be, or `signal` aborts first, nothing is left running. */
-  launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser>;
+  launch(spec: BrowserSpec, signal: AbortSignal, luggage?: BrowserFiles): Promise<RunningBrowser>;
   /** Process IDs of the browsers alive now; each is also the ID of its process group. */
   pids(): number[];
   /** Ends every browser that is alive, whoever started it, and starts no more. */

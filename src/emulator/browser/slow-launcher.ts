@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Luggage } from '../disk/browser-files.ts';
+import type { BrowserFiles } from '../disk/browser-files.ts';
 import type { BrowserSpec } from './browser-spec.ts';
 import type { Launcher, RunningBrowser } from './running-browser.ts';
 
@@ -22,7 +22,7 @@ export class SlowLauncher implements Launcher {
     this.#times = times;
   }
 
-  async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: Luggage): Promise<RunningBrowser> {
+  async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: BrowserFiles): Promise<RunningBrowser> {
     const { random, startDelay, startJitter } = this.#times;
     const wait = startDelay + random() * startJitter;
     if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());

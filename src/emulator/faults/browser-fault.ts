@@ -22,7 +22,7 @@ export function befall(session: BrowserSession, fault: BrowserFault, links: Link
 }
 
 /** Does it now or, with `ms`, later; nobody hears of a failure then but the log. */
-export function befallAfter(ms: number, act: () => void, log: (line: string) => void): void {
+export function applyFaultAfter(ms: number, act: () => void, log: (line: string) => void): void {
   if (ms === 0) {
     act();
     return;

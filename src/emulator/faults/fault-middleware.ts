@@ -4,14 +4,14 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import type { ApiEnv } from '../routes/http.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
-import { befallAfter } from './browser-fault.ts';
+import { applyFaultAfter } from './browser-fault.ts';
 import type { FaultList } from './fault-list.ts';
 import { type BrowserFault, browserFault, type FaultEffect } from './fault-rule.ts';
 
 export interface FaultContext {
   faults: FaultList;
   /** Lets a fault befall a session's browser. */
-  befall: (session: BrowserSession, fault: BrowserFault) => void;
+  applyFault: (session: BrowserSession, fault: BrowserFault) => void;
   /** Aborts when the emulator stops: what is delayed then is not done any more. */
   stopping: AbortSignal;
 }
@@ -23,7 +23,10 @@ const ofSession = z.looseObject({ sessionId: z.string() });
 const BODILESS = new Set([204, 205, 304]);
 
 /** Stands before the API, its authentication included, as the network and the edge do: what it spoils is spoilt there. */
-export function injectFaults({ faults, befall, stopping }: FaultContext, log: Log): MiddlewareHandler<ApiEnv> {
+export function injectFaults(
+  { faults, applyFault: befall, stopping }: FaultContext,
+  log: Log,
+): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const firing = faults.take(c.req.method, c.req.path);
     if (!firing) return await next();
@@ -41,7 +44,7 @@ export function injectFaults({ faults, befall, stopping }: FaultContext, log: Lo
     if (!fault) return;
     const session = await sessionOf(c);
     if (!session?.browser) return firing.takeBack();
-    befallAfter(effect.afterMs ?? 0, () => befall(session, fault), log);
+    applyFaultAfter(effect.afterMs ?? 0, () => befall(session, fault), log);
   };
 }
 

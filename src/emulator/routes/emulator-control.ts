@@ -32,7 +32,7 @@ const actOnSession = createRoute({
 });
 
 /** `/__emulator`: the list of faults, and faults at once. */
-export function emulatorControlRoutes({ faults, befall }: FaultContext) {
+export function emulatorControlRoutes({ faults, applyFault: befall }: FaultContext) {
   return createRouter()
     .openapi(listFaults, (c) => c.json({ faults: faults.list() }))
     .openapi(clearFaults, (c) => {

@@ -5,7 +5,7 @@ import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
 import type { BrowserExit } from '../chromium/browser-process.ts';
 import { type Clock, isoTime } from '../clock.ts';
 import { ApiError } from '../server/api-error.ts';
-import type { SessionLuggage } from './session-files.ts';
+import type { SessionFiles } from './session-files.ts';
 
 export interface SessionContext {
   launcher: Launcher;
@@ -19,7 +19,7 @@ export interface SessionRequest {
   servedBy: string;
   note: string | null;
   /** Its profile and extensions; undefined: none. */
-  luggage?: SessionLuggage | undefined;
+  luggage?: SessionFiles | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export class BrowserSession {
   note: string | null;
   readonly #context: SessionContext;
   readonly #spec: BrowserSpec;
-  readonly luggage: SessionLuggage | undefined;
+  readonly files: SessionFiles | undefined;
   readonly #launchAborted = new AbortController();
   readonly #endListeners = new Set<() => void>();
   #status: SessionStatus = 'starting';
@@ -48,7 +48,7 @@ export class BrowserSession {
   constructor(request: SessionRequest, context: SessionContext) {
     this.#context = context;
     this.#spec = request.spec;
-    this.luggage = request.luggage;
+    this.files = request.luggage;
     this.servedBy = request.servedBy;
     this.note = request.note;
     this.createdAt = isoTime(context.clock);
@@ -103,7 +103,7 @@ export class BrowserSession {
     const { launcher, startupDeadline } = this.#context;
     const deadline = setTimeout(() => this.#launchAborted.abort(deadlinePassed(startupDeadline)), startupDeadline);
     try {
-      const browser = await launcher.launch(this.#spec, this.#launchAborted.signal, this.luggage);
+      const browser = await launcher.launch(this.#spec, this.#launchAborted.signal, this.files);
       this.#browser = browser;
       if (this.#status !== 'starting') return await this.#cleanUp(); // stopped just as it became ready
       this.#status = 'active';
@@ -138,7 +138,7 @@ export class BrowserSession {
     if (!this.isLive) return;
     this.#status = status;
     this.#stoppedAt = isoTime(this.#context.clock);
-    this.luggage?.end(status === 'completed');
+    this.files?.end(status === 'completed');
     this.#bandwidthBytes = this.#browser?.cut() ?? 0;
     this.#launchAborted.abort();
     for (const listener of this.#endListeners) listener();
@@ -146,7 +146,7 @@ export class BrowserSession {
   }
 
   #cleanUp(): Promise<void> {
-    this.#cleanedUp ??= (this.#browser?.stop() ?? Promise.resolve()).finally(() => this.luggage?.close());
+    this.#cleanedUp ??= (this.#browser?.stop() ?? Promise.resolve()).finally(() => this.files?.close());
     return this.#cleanedUp;
   }
 }

@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Luggage } from '../disk/browser-files.ts';
+import type { BrowserFiles } from '../disk/browser-files.ts';
 import type { ExtensionStore } from './stores/extension-store.ts';
 import type { ProfileStore, ProfileUse } from './stores/profile-store.ts';
 
 /** Not among the files of a saved profile: a session has its extensions as they were when it began. */
 const EXTENSIONS = 'poolwright-extensions';
 
-export interface LuggageRequest {
+export interface FilesRequest {
   profile?: { name: string; persist?: boolean | undefined } | undefined;
   extensionIds?: readonly string[] | undefined;
 }
@@ -21,8 +21,8 @@ interface Stores {
 }
 
 /** A session's profile and extensions: from the stores to the browser's disk, and the profile back. */
-export class SessionLuggage implements Luggage {
-  readonly #request: LuggageRequest;
+export class SessionFiles implements BrowserFiles {
+  readonly #request: FilesRequest;
   readonly #profile: ProfileUse | undefined;
   readonly #stores: Stores;
   /** Whether the session belongs to a workspace: a warm browser that nobody used has nothing to save. */
@@ -30,7 +30,7 @@ export class SessionLuggage implements Luggage {
   #hasCompleted = false;
   #saveIsOver: (() => void) | undefined;
 
-  constructor(request: LuggageRequest, stores: Stores) {
+  constructor(request: FilesRequest, stores: Stores) {
     this.#request = request;
     this.#stores = stores;
     this.#profile = request.profile && stores.profiles.use(request.profile.name);
@@ -53,7 +53,7 @@ export class SessionLuggage implements Luggage {
   }
 
   /** @throws ApiError 404 for an extension that was deleted meanwhile */
-  async pack(profileFolder: string, signal: AbortSignal): Promise<string[]> {
+  async prepare(profileFolder: string, signal: AbortSignal): Promise<string[]> {
     await this.#profile?.restore(profileFolder);
     signal.throwIfAborted();
     const folders: string[] = [];
@@ -67,7 +67,7 @@ export class SessionLuggage implements Luggage {
     return folders;
   }
 
-  async unpack(profileFolder: string): Promise<void> {
+  async save(profileFolder: string): Promise<void> {
     if (!this.isKept) return;
     try {
       await this.#profile?.save(profileFolder);

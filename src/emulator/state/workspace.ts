@@ -161,7 +161,7 @@ export class Workspace {
   #adopt(session: BrowserSession): void {
     this.#sessions.set(session.sessionId, session);
     this.#context.publish(session);
-    if (session.luggage) session.luggage.isUsed = true;
+    if (session.files) session.files.isUsed = true;
   }
 
   /** Money first, then room. Sessions that start or run count, leased ones among them; browsers that wait in a pool do not. */

@@ -1,12 +1,12 @@
 import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/protocol.ts';
 import { LeaseError } from '../../errors.ts';
-import type { BrowserLink } from './browser-connection.ts';
+import type { BrowserConnection } from './browser-connection.ts';
 
 /** What it takes to get a browser. */
 export interface AcquireSteps {
   lease(): Promise<LeasedBrowser>;
   /** @throws LeaseError when it cannot be connected to */
-  open(lease: LeasedBrowser): Promise<BrowserLink>;
+  open(lease: LeasedBrowser): Promise<BrowserConnection>;
   /** Never rejects. */
   giveBack(lease: LeasedBrowser, condition: GiveBackParams['condition'], unused?: boolean): Promise<void>;
 }
@@ -14,7 +14,7 @@ export interface AcquireSteps {
 /** One browser on its way to this worker: asked for, then connected to. */
 export class Acquisition {
   /** Resolves with the connected browser, which is then the owner's to give back. */
-  readonly link: Promise<BrowserLink>;
+  readonly link: Promise<BrowserConnection>;
   private asking = false;
   private abandoned = false;
   private reject: (error: LeaseError) => void = () => undefined;
@@ -45,7 +45,7 @@ export class Acquisition {
     if (this.asking) this.reject(notNeeded());
   }
 
-  private async run(attempts: number): Promise<BrowserLink> {
+  private async run(attempts: number): Promise<BrowserConnection> {
     for (let attempt = 1; ; attempt += 1) {
       const lease = await this.ask();
       if (this.abandoned) {

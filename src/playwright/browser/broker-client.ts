@@ -14,7 +14,7 @@ const RETRY_MS = 200;
  * one that took its place. Every request rejects with LeaseError `BROKER_LOST` when there is no broker, and none comes
  * within 20 s.
  */
-export class BrokerLine implements WorkerBroker {
+export class BrokerClient implements WorkerBroker {
   private connection: Promise<BrokerConnection> | null = null;
   private closed = false;
   /** Set once none took the place of a dead one: nobody waits for it a second time. */

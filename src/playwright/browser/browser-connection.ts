@@ -13,7 +13,7 @@ import { noteUnreachedServers } from './unreached-servers.ts';
 import { watch } from './watchdog.ts';
 
 /** Playwright's connection to one leased browser. */
-export interface BrowserLink extends RecordedLink {
+export interface BrowserConnection extends RecordedLink {
   readonly browser: Browser;
   /** The browser's own context, which isolated tests do not use. */
   readonly defaultContext: BrowserContext | undefined;
@@ -37,7 +37,7 @@ const CREDENTIALS_STAY =
   '`httpCredentials` in a persistent context: the browser remembers them until it ends, for the tests that follow too';
 
 /** Settings of a link. */
-export interface LinkOptions {
+export interface ConnectionOptions {
   metering: boolean;
   /** Rules for the hosts that pages reach through this machine; empty: none. */
   exposeNetwork: string;
@@ -53,11 +53,11 @@ export interface LinkOptions {
  * Connects to a leased browser.
  * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack.
  */
-export async function openLink(
+export async function connectToLease(
   chromium: BrowserType,
   lease: LeasedBrowser,
-  options: LinkOptions,
-): Promise<BrowserLink> {
+  options: ConnectionOptions,
+): Promise<BrowserConnection> {
   const meter = options.metering ? new Meter() : null;
   const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
   const mode = contextMode(options.context, lease.hasOwnState);

@@ -1,14 +1,14 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
 import type { RecordSink } from '../recording/recorder.ts';
 import { workerState } from '../worker-state.ts';
-import type { BrowserLink } from './browser-connection.ts';
+import type { BrowserConnection } from './browser-connection.ts';
 
 /** What stands behind a handle. */
 export interface HandleSource {
   /** The link to use for a new context; a fresh browser's when the last one was lost. */
-  connected(testTimeout: number | null): Promise<BrowserLink>;
+  connected(testTimeout: number | null): Promise<BrowserConnection>;
   /** The last link, also a lost one. */
-  readonly present: BrowserLink | null;
+  readonly present: BrowserConnection | null;
   /** What the running test should know about its browser; null: nothing. */
   readonly warning: string | null;
   /** Where tests' records go. */
@@ -20,7 +20,7 @@ export interface HandleSource {
  * The `browser` that tests see: one stable object in front of whatever browser is leased at the time. Everything but
  * the members below is the leased browser's own.
  */
-export function browserHandle(source: HandleSource, first: BrowserLink): Browser {
+export function browserHandle(source: HandleSource, first: BrowserConnection): Browser {
   let last = first;
   const link = () => {
     last = source.present ?? last;

@@ -16,7 +16,7 @@ export function neededFor(timeoutMs: number): number {
  */
 export function tooShort(lease: LeasedBrowser, neededMs: number): boolean {
   const left = Date.parse(lease.expiresAt) - Date.now();
-  return left < (outlives(lease, neededMs) ? lease.lifetimeMs / 2 : neededMs);
+  return left < (exceedsLifetime(lease, neededMs) ? lease.lifetimeMs / 2 : neededMs);
 }
 
 /**
@@ -24,10 +24,10 @@ export function tooShort(lease: LeasedBrowser, neededMs: number): boolean {
  * the margin any more: a browser that lives hardly longer than a test needs would never be taken.
  */
 export function lastsForNext(lease: LeasedBrowser, neededMs: number): boolean {
-  return !tooShort(lease, outlives(lease, neededMs) ? neededMs : neededMs - MARGIN_MS);
+  return !tooShort(lease, exceedsLifetime(lease, neededMs) ? neededMs : neededMs - MARGIN_MS);
 }
 
 /** Whether a test with this need may outlive every browser of this kind. */
-export function outlives(lease: LeasedBrowser, neededMs: number): boolean {
+export function exceedsLifetime(lease: LeasedBrowser, neededMs: number): boolean {
   return neededMs === 0 || neededMs > lease.lifetimeMs;
 }

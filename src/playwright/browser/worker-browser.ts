@@ -4,17 +4,17 @@ import { LeaseError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { RecordSink } from '../recording/recorder.ts';
 import { Acquisition } from './acquisition.ts';
-import type { BrowserLink, LinkOptions } from './browser-connection.ts';
-import { lastsForNext, neededFor, outlives, tooShort } from './lease-time.ts';
+import type { BrowserConnection, ConnectionOptions } from './browser-connection.ts';
+import { exceedsLifetime, lastsForNext, neededFor, tooShort } from './lease-time.ts';
 
 /** What a worker asks of its run's broker. */
-export type WorkerBroker = Omit<BrokerConnection, 'expect' | 'watch' | 'finish'>;
+export type WorkerBroker = Omit<BrokerConnection, 'prefetch' | 'watch' | 'finish'>;
 
 /** Who asks for the browser, and of whom. */
-export interface HostedBrowserOptions {
+export interface WorkerBrowserOptions {
   broker: WorkerBroker;
   /** Connects to a leased browser. @throws LeaseError when that fails */
-  openLink(lease: LeasedBrowser, events: Pick<LinkOptions, 'onNote' | 'onSilent'>): Promise<BrowserLink>;
+  openLink(lease: LeasedBrowser, events: Pick<ConnectionOptions, 'onNote' | 'onSilent'>): Promise<BrowserConnection>;
   plan: LeasePlan;
   project: string;
   workerIndex: number;
@@ -36,10 +36,10 @@ const SHARES =
  * was lost, or whose browser will end before the test does, is replaced by one to a fresh browser; of the latter it is
  * known in time, so that the fresh one is fetched while the test before still runs.
  */
-export class HostedBrowser {
-  private link: BrowserLink | null = null;
+export class WorkerBrowser {
+  private link: BrowserConnection | null = null;
   /** The replacement of the link under way: whoever asks meanwhile gets what comes of it. */
-  private changing: Promise<BrowserLink> | null = null;
+  private changing: Promise<BrowserConnection> | null = null;
   /** The browser that is waited for. */
   private acquiring: Acquisition | null = null;
   /** The browser of the next test, on its way or here. */
@@ -59,13 +59,13 @@ export class HostedBrowser {
   private readonly givenBack = new WeakSet<LeasedBrowser>();
   private readonly bandwidthUnknown = new Set<string>();
 
-  constructor(private readonly options: HostedBrowserOptions) {
+  constructor(private readonly options: WorkerBrowserOptions) {
     this.broker = options.broker;
     this.needMs = neededFor(options.testTimeout);
   }
 
   /** Gets the first browser; bounded by the plan's `acquireTimeout`. Whatever comes of it, close afterwards. */
-  async start(): Promise<BrowserLink> {
+  async start(): Promise<BrowserConnection> {
     return await this.usable();
   }
 
@@ -90,7 +90,7 @@ export class HostedBrowser {
   /** Null, or by how much the running test may outlive every browser, in words. */
   get warning(): string | null {
     const lease = this.link?.lease;
-    if (!lease || this.needMs === 0 || !outlives(lease, this.needMs)) return null;
+    if (!lease || this.needMs === 0 || !exceedsLifetime(lease, this.needMs)) return null;
     const limit = lease.leaseId === null ? 'the `duration` of its session' : "the pool's `leaseTimeoutSeconds`";
     return `this test may run for ${seconds(this.needMs)} s (its timeout and a margin), but its hosted browser ends after ${seconds(lease.lifetimeMs)} s (${limit}): if it takes that long, it loses the browser. Lower the test's timeout or raise the limit.`;
   }
@@ -101,7 +101,7 @@ export class HostedBrowser {
    * @param testTimeout of the running test, in ms (0: none); null where no test runs yet
    * @throws LeaseError `ABORTED` when the test is over before its browser has come, or this is closed
    */
-  async connected(testTimeout: number | null = null): Promise<BrowserLink> {
+  async connected(testTimeout: number | null = null): Promise<BrowserConnection> {
     if (testTimeout !== null) this.needMs = neededFor(testTimeout);
     const asking = this.tests;
     const link = await this.usable();
@@ -110,13 +110,13 @@ export class HostedBrowser {
     if (asking !== this.tests) throw new LeaseError('ABORTED', 'The test was over before its hosted browser had come.');
     this.used = true;
     // The next test needs about what this one does; then it needs a fresh browser, and that takes a while to come.
-    const endsSoon = !outlives(link.lease, this.needMs) && tooShort(link.lease, 2 * this.needMs);
+    const endsSoon = !exceedsLifetime(link.lease, this.needMs) && tooShort(link.lease, 2 * this.needMs);
     if (this.options.plan.reuse === 'test' || endsSoon) this.ahead ??= this.acquire(true);
     return link;
   }
 
   /** The link as it is, also a lost one; null before the first browser. */
-  get present(): BrowserLink | null {
+  get present(): BrowserConnection | null {
     return this.link;
   }
 
@@ -170,7 +170,7 @@ export class HostedBrowser {
     return await this.broker.sessionReport(sessionId).catch(() => null);
   }
 
-  private async usable(): Promise<BrowserLink> {
+  private async usable(): Promise<BrowserConnection> {
     if (this.closing) throw isClosed();
     const { link } = this;
     if (!this.changing && link && this.stale === null && link.lost() === null) return link;
@@ -180,7 +180,7 @@ export class HostedBrowser {
     return await this.changing;
   }
 
-  private async change(): Promise<BrowserLink> {
+  private async change(): Promise<BrowserConnection> {
     const { link, stale } = this;
     this.link = null;
     this.stale = null;
@@ -191,7 +191,7 @@ export class HostedBrowser {
   }
 
   /** The browser that was fetched ahead, if it has come and is as good as new; else one that is asked for now. */
-  private async fresh(): Promise<BrowserLink> {
+  private async fresh(): Promise<BrowserConnection> {
     const { ahead } = this;
     this.ahead = null;
     const fetched = ahead && !ahead.isAsking ? await ahead.link.catch(() => null) : null;
@@ -231,11 +231,15 @@ export class HostedBrowser {
   }
 
   /** One that was fetched ahead is as good as new for every worker, unless it is about to end. */
-  private async letGoUnused(link: BrowserLink): Promise<void> {
+  private async letGoUnused(link: BrowserConnection): Promise<void> {
     await this.letGo(link, lastsForNext(link.lease, this.needMs) ? 'healthy' : 'rolled-over', true);
   }
 
-  private async letGo(link: BrowserLink, wanted: 'healthy' | 'rolled-over' = 'healthy', unused = false): Promise<void> {
+  private async letGo(
+    link: BrowserConnection,
+    wanted: 'healthy' | 'rolled-over' = 'healthy',
+    unused = false,
+  ): Promise<void> {
     const isUp = link.lost() === null;
     const goesOn = isUp && wanted === 'healthy' && (unused || this.options.plan.reuse === 'run');
     const isHealthy = goesOn ? await link.answers(HEALTH_MS) : isUp;

@@ -1,7 +1,7 @@
 import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport, TestUsage } from '../../broker/rpc/protocol.ts';
 import type { PoolwrightError } from '../../errors.ts';
-import { type HostedBrowserAttachment, RECORD_NAME } from '../../record/attachment.ts';
+import { ATTACHMENT_NAME, type HostedBrowserAttachment } from '../../record/attachment.ts';
 import { describeLoss, type Loss, lossError } from '../browser/loss.ts';
 import { testRecordOf } from './test-record.ts';
 
@@ -190,8 +190,11 @@ async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink):
     reused: lease.reused,
     infrastructureFailure,
   };
-  testInfo.annotations.push({ type: RECORD_NAME, description: lease.sessionId });
-  await testInfo.attach(RECORD_NAME, { body: JSON.stringify(attachment, null, 2), contentType: 'application/json' });
+  testInfo.annotations.push({ type: ATTACHMENT_NAME, description: lease.sessionId });
+  await testInfo.attach(ATTACHMENT_NAME, {
+    body: JSON.stringify(attachment, null, 2),
+    contentType: 'application/json',
+  });
   // A test that passed all the same had done its work before.
   const failed = testInfo.errors.length > 0;
   return lostLink && infrastructureFailure && failed ? lossError(lostLink.lease, infrastructureFailure) : null;

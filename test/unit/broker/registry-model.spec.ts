@@ -200,7 +200,7 @@ class History {
 
   private expect(plans: readonly number[]): void {
     this.reasons += plans.length;
-    this.registry.expect({ projects: plans.map((n) => `p${n}`) });
+    this.registry.prefetch({ projects: plans.map((n) => `p${n}`) });
   }
 
   private die(n: number): void {

@@ -109,7 +109,7 @@ class History {
 
   private expect(): void {
     this.expected += 1;
-    this.supply.expect({ project: '', slot: 0 });
+    this.supply.prefetch({ project: '', slot: 0 });
   }
 
   private fetch(): Fetch {

@@ -6,7 +6,7 @@ import { test as base, expect } from '@playwright/test';
 import { workspaceMark } from '../../../src/broker/recovery/ledger.ts';
 import { RunSweep } from '../../../src/broker/recovery/run-sweep.ts';
 import { type SweepOptions, sweep } from '../../../src/broker/recovery/sweep.ts';
-import { thisPlace } from '../../../src/broker/recovery/system-identity.ts';
+import { systemIdentity } from '../../../src/broker/recovery/system-identity.ts';
 import { sessionNote } from '../../../src/lease/note.ts';
 import { ScriptedWorkspace } from './scripted-workspace.ts';
 
@@ -55,7 +55,7 @@ function writeLedger(folder: string, more: Record<string, unknown>, sessionId: s
     baseURL: BASE_URL,
     workspace: workspaceMark(API_KEY),
     host: hostname(),
-    place: thisPlace(),
+    place: systemIdentity(),
     socket: join(tmpdir(), 'poolwright-nobody', 'broker.sock'),
     beatAt: minutesAgo(3).toISOString(),
     pools: [],
@@ -93,7 +93,7 @@ test.describe('which run is dead', () => {
     workspace,
     options,
   }) => {
-    test.skip(thisPlace() === null, 'this system does not say where it is');
+    test.skip(systemIdentity() === null, 'this system does not say where it is');
     const { sessionId } = workspace.create(null);
     writeLedger(folder, {}, sessionId);
     expect(await sweep(options)).toMatchObject({ stopped: [{ sessionId }] });
@@ -144,7 +144,7 @@ test.describe('which run is dead', () => {
   });
 
   test('a dead broker owns also what its ledger had no room for', async ({ folder, workspace, options }) => {
-    test.skip(thisPlace() === null, 'this system does not say where it is');
+    test.skip(systemIdentity() === null, 'this system does not say where it is');
     const first = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
     const second = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
     const other = workspace.create(note('r1', 'bbbb', minutesAgo(1))); // another shard of the run
@@ -187,7 +187,7 @@ test.describe('one bad file is no reason not to run', () => {
     workspace,
     options,
   }) => {
-    test.skip(thisPlace() === null, 'this system does not say where it is');
+    test.skip(systemIdentity() === null, 'this system does not say where it is');
     const { sessionId } = workspace.create(null);
     const other = workspace.create(null);
     const first = writeLedger(folder, { runId: 'r1' }, sessionId);
@@ -213,7 +213,7 @@ test.describe('one bad file is no reason not to run', () => {
     workspace,
     options,
   }) => {
-    test.skip(thisPlace() === null, 'this system does not say where it is');
+    test.skip(systemIdentity() === null, 'this system does not say where it is');
     const project = join(folder, 'poolwright-app');
     mkdirSync(project);
     writeFileSync(join(project, 'precious.txt'), '');

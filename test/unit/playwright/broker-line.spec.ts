@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { BrokerLine } from '../../../src/playwright/browser/broker-client.ts';
+import { BrokerClient } from '../../../src/playwright/browser/broker-client.ts';
 
 /** What a worker's line does at its end. */
 
@@ -19,7 +19,7 @@ test('a closed line is not opened again: its claims would outlive the worker tha
   const address = join(folder, 'broker.sock');
   const server = createServer((socket) => sockets.push(socket)).listen(address);
   await once(server, 'listening');
-  const line = new BrokerLine({ address, token: 't' });
+  const line = new BrokerClient({ address, token: 't' });
   line.close();
   await expect(line.say('anything')).rejects.toMatchObject({ code: 'BROKER_LOST' });
   expect(sockets).toEqual([]);
@@ -27,7 +27,7 @@ test('a closed line is not opened again: its claims would outlive the worker tha
 });
 
 test('who waits for a broker in the place of a dead one does so no longer once the line is closed', async () => {
-  const line = new BrokerLine({ address: join(folder, 'nobody.sock'), token: 't' });
+  const line = new BrokerClient({ address: join(folder, 'nobody.sock'), token: 't' });
   const said = line.say('anything').catch((error: unknown) => error);
   const closed = performance.now();
   line.close();

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
-import { HostedBrowser } from '../../../src/playwright/browser/worker-browser.ts';
+import { WorkerBrowser } from '../../../src/playwright/browser/worker-browser.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { before, ScriptedParts, type Session } from './scripted-parts.ts';
 
@@ -48,7 +48,7 @@ function outcomes() {
 /** One worker, and what holds of it. */
 class Worker {
   readonly parts: ScriptedParts;
-  readonly hosted: HostedBrowser;
+  readonly hosted: WorkerBrowser;
   private testNumber = 0;
   /** Whether the next test shares the contexts of this one. */
   private leavesOpen = false;
@@ -66,7 +66,7 @@ class Worker {
     this.parts = new ScriptedParts(reuse, slow);
     const { broker, openLink } = this.parts;
     const plan = { reuse } as LeasePlan;
-    this.hosted = new HostedBrowser({
+    this.hosted = new WorkerBrowser({
       ...{ broker, openLink, plan, project: 'p', workerIndex: 0, parallelIndex: 0 },
       testTimeout: 30_000,
     });

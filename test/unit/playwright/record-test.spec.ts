@@ -1,5 +1,5 @@
 import { expect, type TestInfo, test } from '@playwright/test';
-import type { HostedBrowser } from '../../../src/playwright/browser/worker-browser.ts';
+import type { WorkerBrowser } from '../../../src/playwright/browser/worker-browser.ts';
 import { recordTest } from '../../../src/playwright/fixtures.ts';
 import { workerState } from '../../../src/playwright/worker-state.ts';
 
@@ -12,7 +12,7 @@ test('a test begins once, however many fixtures say so, and again after a hook',
     present: null,
     sink: null,
     beginTest: (timeout: number) => begun.push(timeout),
-  } as unknown as HostedBrowser;
+  } as unknown as WorkerBrowser;
   const info = { timeout: 7, duration: 0, errors: [], project: { use: {} } } as unknown as TestInfo;
   try {
     const around = () => recordTest(null, () => recordTest(null, async () => undefined, info), info);

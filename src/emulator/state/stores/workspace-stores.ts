@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import type { DataFolder } from '../../disk/data-folder.ts';
 import { ApiError } from '../../server/api-error.ts';
-import { type LuggageRequest, SessionLuggage } from '../session-files.ts';
+import { type FilesRequest, SessionFiles } from '../session-files.ts';
 import { ExtensionStore } from './extension-store.ts';
 import { ProfileStore } from './profile-store.ts';
 
@@ -40,16 +40,16 @@ export class WorkspaceStores {
   }
 
   /** @throws ApiError 403 for an account without access to extensions, 404 for an extension that is not there */
-  check({ extensionIds = [] }: LuggageRequest): void {
+  check({ extensionIds = [] }: FilesRequest): void {
     if (extensionIds.length > 0) this.checkExtensionAccess();
     for (const extensionId of extensionIds) this.extensions.get(extensionId);
   }
 
   /** What a session by this body or template takes along; undefined: nothing. */
-  luggage(request: LuggageRequest): SessionLuggage | undefined {
+  luggage(request: FilesRequest): SessionFiles | undefined {
     if (!request.profile && !request.extensionIds?.length) return undefined;
     const { data, log } = this.#context;
     const { profiles, extensions } = this;
-    return new SessionLuggage(request, { profiles, extensions, log, isWanted: () => data.isWanted });
+    return new SessionFiles(request, { profiles, extensions, log, isWanted: () => data.isWanted });
   }
 }

@@ -1,7 +1,7 @@
 import type { SessionType } from '../service/schemas/index.ts';
 
 /** One browser that this run holds, however it was got. */
-export interface Lease {
+export interface AcquiredBrowser {
   readonly source: 'pool' | 'session';
   readonly sessionId: string;
   /** Null for a created session. */
