@@ -81,19 +81,23 @@ function schemeBefore(text: string, at: number): string {
 
 /** How far an address may reach: to the next blank, quote or angle bracket. Remembers what it found last. */
 class Reach {
-  private end = -1;
-  private last = -1;
+  #end = -1;
+  #last = -1;
 
-  constructor(private readonly text: string) {}
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
 
   /** The last `@` that an address which holds the character at `from` can have; -1: none. */
   lastAt(from: number): number {
-    if (from > this.end) {
-      this.end = matchEnd(/[^\s"`<>]*/y, this.text, from);
-      const last = this.text.slice(from, this.end).lastIndexOf('@');
-      this.last = last < 0 ? -1 : from + last;
+    if (from > this.#end) {
+      this.#end = matchEnd(/[^\s"`<>]*/y, this.#text, from);
+      const last = this.#text.slice(from, this.#end).lastIndexOf('@');
+      this.#last = last < 0 ? -1 : from + last;
     }
-    return this.last >= from ? this.last : -1;
+    return this.#last >= from ? this.#last : -1;
   }
 }
 

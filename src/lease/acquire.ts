@@ -5,8 +5,8 @@ import { hasOwnState } from '../options/context-mode.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
 import { LIMITS } from '../service/limits.ts';
 import type { Pool } from '../service/schemas/index.ts';
-import type { BrowserService } from './browser-service.ts';
 import type { AcquiredBrowser } from './acquired-browser.ts';
+import type { BrowserService } from './browser-service.ts';
 
 /** What getting a browser needs to know beside the plan. */
 export interface AcquireContext {

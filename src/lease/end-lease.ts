@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { CallOptions } from '../service/index.ts';
-import type { BrowserService } from './browser-service.ts';
 import type { AcquiredBrowser } from './acquired-browser.ts';
+import type { BrowserService } from './browser-service.ts';
 
 /** Which browser, and how it was got. */
 export type Endable = Pick<AcquiredBrowser, 'sessionId' | 'leaseId' | 'poolId'>;
@@ -9,13 +9,16 @@ export type Endable = Pick<AcquiredBrowser, 'sessionId' | 'leaseId' | 'poolId'>;
 /** Ends one browser; may be tried until it is confirmed. */
 export class LeaseEnd {
   /** Whether releasing is over: there is no lease, the pool has forgotten it, or it will not take it back. */
-  private released: boolean;
+  #released: boolean;
 
-  constructor(
-    private readonly client: BrowserService,
-    private readonly lease: Endable,
-  ) {
-    this.released = lease.leaseId === null || lease.poolId === null;
+  readonly #client: BrowserService;
+  readonly #lease: Endable;
+
+  constructor(client: BrowserService, lease: Endable) {
+    this.#client = client;
+    this.#lease = lease;
+
+    this.#released = lease.leaseId === null || lease.poolId === null;
   }
 
   /**
@@ -25,18 +28,18 @@ export class LeaseEnd {
    * @throws ServiceError, ABORTED: its end is not confirmed
    */
   async confirm(options: CallOptions = {}): Promise<void> {
-    const { poolId, leaseId, sessionId } = this.lease;
-    if (!this.released && poolId !== null && leaseId !== null) {
+    const { poolId, leaseId, sessionId } = this.#lease;
+    if (!this.#released && poolId !== null && leaseId !== null) {
       try {
-        await this.client.release(poolId, leaseId, options);
+        await this.#client.release(poolId, leaseId, options);
         return;
       } catch (error) {
         if (!(error instanceof ServiceError) || !REFUSALS.has(error.status)) throw error;
-        this.released = true;
+        this.#released = true;
       }
     }
     try {
-      await this.client.stopSession(sessionId, options);
+      await this.#client.stopSession(sessionId, options);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     }

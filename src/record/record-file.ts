@@ -9,43 +9,45 @@ const WRITE_EVERY_MS = 2_000;
 
 /** Keeps `run.json` up to date while a run goes on. */
 export class RecordFile {
-  private readonly file: string | null;
-  private timer: NodeJS.Timeout | null = null;
-  private writing: Promise<void> = Promise.resolve();
-  private closed = false;
+  readonly #file: string | null;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  readonly #present: () => RunRecord;
+  readonly #log: Log;
 
   /** @param folder null: none is written */
-  constructor(
-    folder: string | null,
-    private readonly present: () => RunRecord,
-    private readonly log: Log,
-  ) {
-    this.file = folder === null ? null : join(folder, 'run.json');
+  constructor(folder: string | null, present: () => RunRecord, log: Log) {
+    this.#present = present;
+    this.#log = log;
+
+    this.#file = folder === null ? null : join(folder, 'run.json');
   }
 
   /** Something has changed: it is written soon. */
   touch(): void {
-    if (this.file === null || this.closed) return;
-    this.timer ??= setTimeout(() => {
-      this.timer = null;
-      this.write(this.present());
+    if (this.#file === null || this.#closed) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#write(this.#present());
     }, WRITE_EVERY_MS).unref();
   }
 
   /** The last word. Resolves when it is on disk, or could not be written. */
   async close(record: RunRecord): Promise<void> {
-    this.closed = true;
-    if (this.timer) clearTimeout(this.timer);
-    this.write(record);
-    await this.writing;
+    this.#closed = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#write(record);
+    await this.#writing;
   }
 
-  private write(record: RunRecord): void {
-    const { file } = this;
+  #write(record: RunRecord): void {
+    const file = this.#file;
     if (file === null) return;
-    this.writing = this.writing
+    this.#writing = this.#writing
       .then(() => writeWhole(file, recordText(record)))
-      .catch((error: unknown) => this.log.error('run.json could not be written', error));
+      .catch((error: unknown) => this.#log.error('run.json could not be written', error));
   }
 }
 

@@ -27,14 +27,14 @@ export interface PoolwrightReporterOptions {
  * `playwright merge-reports` it works from the attachments.
  */
 export default class PoolwrightReporter implements Reporter {
-  private readonly startedAt = new Date();
-  private readonly budget: Budget;
-  private run: { config: FullConfig; results: TestResults } | null = null;
-  private live: LiveLine | null = null;
+  readonly #startedAt = new Date();
+  readonly #budget: Budget;
+  #run: { config: FullConfig; results: TestResults } | null = null;
+  #live: LiveLine | null = null;
 
   /** @throws OptionsError for a wrong budget. Playwright adds options of its own. */
   constructor({ budget }: PoolwrightReporterOptions = {}) {
-    this.budget = parseHostedOptions(budget ? { budget } : {}, 'the options of poolwright/reporter').budget ?? {};
+    this.#budget = parseHostedOptions(budget ? { budget } : {}, 'the options of poolwright/reporter').budget ?? {};
     reportHere();
   }
 
@@ -45,27 +45,27 @@ export default class PoolwrightReporter implements Reporter {
 
   onBegin(config: FullConfig, suite: Suite): void {
     void fetchAhead(config, suite);
-    this.live = LiveLine.start();
-    this.run = { config, results: new TestResults(config.rootDir) };
+    this.#live = LiveLine.start();
+    this.#run = { config, results: new TestResults(config.rootDir) };
   }
 
   onTestEnd(test: TestCase, result: TestResult): void {
-    this.run?.results.add(test, result);
+    this.#run?.results.add(test, result);
   }
 
   /** The global teardown has written the broker's record by now. */
   async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
-    this.live?.stop();
-    const end = this.run && this.recordOf(this.run);
-    if (!this.run || !end?.record) return {};
+    this.#live?.stop();
+    const end = this.#run && this.#recordOf(this.#run);
+    if (!this.#run || !end?.record) return {};
     const { folder, record } = end;
-    const report = htmlReportFrom(folder, this.run.config);
-    const exceeded = await publish(record, { folder, report, budget: this.budget });
+    const report = htmlReportFrom(folder, this.#run.config);
+    const exceeded = await publish(record, { folder, report, budget: this.#budget });
     return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
   }
 
   /** The record is null when no test of the run used a hosted browser, and none was asked for. */
-  private recordOf({ config, results }: { config: FullConfig; results: TestResults }): {
+  #recordOf({ config, results }: { config: FullConfig; results: TestResults }): {
     folder: string;
     record: RunRecord | null;
   } {
@@ -73,7 +73,7 @@ export default class PoolwrightReporter implements Reporter {
     const folder = join(outputDir, 'poolwright');
     const written = readRecord(folder);
     // One from before this run is none of its own.
-    if (written && Date.parse(written.startedAt) >= this.startedAt.getTime()) {
+    if (written && Date.parse(written.startedAt) >= this.#startedAt.getTime()) {
       return { folder, record: results.complete(written) };
     }
     // Blobs that are merged name the output folder of the machine that ran the tests.

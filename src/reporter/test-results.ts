@@ -13,15 +13,19 @@ type WithBrowser = SeenResult & { attachment: HostedBrowserAttachment };
 
 /** Collects how the tests ended: the reporter alone has the last word on that, and alone hears of shards in blobs. */
 export class TestResults {
-  private readonly seen = new Map<string, SeenResult>();
+  readonly #seen = new Map<string, SeenResult>();
+
+  readonly #rootDir: string;
 
   /** @param rootDir of the config: files are named from there */
-  constructor(private readonly rootDir: string) {}
+  constructor(rootDir: string) {
+    this.#rootDir = rootDir;
+  }
 
   add(test: TestCase, result: TestResult): void {
     const attachment = attachmentOf(result);
-    const seen = { test: testRecordOf(test, result, attachment, this.rootDir), attachment };
-    this.seen.set(keyOf(seen.test), seen);
+    const seen = { test: testRecordOf(test, result, attachment, this.#rootDir), attachment };
+    this.#seen.set(keyOf(seen.test), seen);
   }
 
   /** The record with what is known here: final statuses and times, and tests that the broker did not hear of. */
@@ -29,12 +33,12 @@ export class TestResults {
     const recorded = new Set(record.sessions.flatMap(({ tests }) => tests.map(keyOf)));
     const sessions = record.sessions.map((session) => {
       const known = session.tests.map((test) => {
-        const seen = this.seen.get(keyOf(test))?.test;
+        const seen = this.#seen.get(keyOf(test))?.test;
         return seen
           ? { ...test, status: seen.status, ok: seen.ok, startedAt: seen.startedAt, endedAt: seen.endedAt }
           : test;
       });
-      const missed = this.withBrowser().filter(
+      const missed = this.#withBrowser().filter(
         ({ test, attachment }) => attachment.sessionId === session.sessionId && !recorded.has(keyOf(test)),
       );
       return withTests({ ...session, tests: known }, missed);
@@ -48,7 +52,7 @@ export class TestResults {
    */
   fromAttachments(): RunRecord | null {
     const sessions = new Map<string, WithBrowser[]>();
-    for (const one of this.withBrowser()) {
+    for (const one of this.#withBrowser()) {
       const { sessionId } = one.attachment;
       sessions.set(sessionId, [...(sessions.get(sessionId) ?? []), one]);
     }
@@ -60,11 +64,11 @@ export class TestResults {
       chromiums: [],
       shard: null,
       startedAt:
-        this.withBrowser()
+        this.#withBrowser()
           .map(({ attachment }) => attachment.startedAt)
           .sort()[0] ?? '',
       endedAt:
-        this.withBrowser()
+        this.#withBrowser()
           .map(({ test }) => test.endedAt)
           .sort()
           .at(-1) ?? null,
@@ -75,8 +79,8 @@ export class TestResults {
     };
   }
 
-  private withBrowser(): WithBrowser[] {
-    return [...this.seen.values()].flatMap(({ test, attachment }) => (attachment ? [{ test, attachment }] : []));
+  #withBrowser(): WithBrowser[] {
+    return [...this.#seen.values()].flatMap(({ test, attachment }) => (attachment ? [{ test, attachment }] : []));
   }
 }
 

@@ -28,18 +28,22 @@ export interface EnderOptions {
  * and stays in the ledger until then.
  */
 export class BrowserEnder {
-  constructor(private readonly options: EnderOptions) {}
+  readonly #options: EnderOptions;
+
+  constructor(options: EnderOptions) {
+    this.#options = options;
+  }
 
   /** Begins to end a browser; `held.ended` settles when it is over. */
   end(held: HeldBrowser, reason: EndReason): void {
-    markEnding(held, reason, this.options.clock.now());
-    held.ended = this.giveBack(held);
+    markEnding(held, reason, this.#options.clock.now());
+    held.ended = this.#giveBack(held);
   }
 
-  private async giveBack(held: HeldBrowser): Promise<void> {
-    const { client, ledger, log, onEnded, clock } = this.options;
+  async #giveBack(held: HeldBrowser): Promise<void> {
+    const { client, ledger, log, onEnded, clock } = this.#options;
     const { record, lease } = held;
-    const failure = await this.untilConfirmed(held);
+    const failure = await this.#untilConfirmed(held);
     held.state = 'ended';
     record.endedAt = new Date(clock.now()).toISOString();
     onEnded(failure === null);
@@ -54,8 +58,8 @@ export class BrowserEnder {
   }
 
   /** Null once confirmed; else why not. */
-  private async untilConfirmed({ lease }: HeldBrowser): Promise<unknown> {
-    const { client, log, ends, clock } = this.options;
+  async #untilConfirmed({ lease }: HeldBrowser): Promise<unknown> {
+    const { client, log, ends, clock } = this.#options;
     const end = new LeaseEnd(client, lease);
     let last: unknown;
     for (let wait: number = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {

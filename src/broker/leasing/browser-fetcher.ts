@@ -38,25 +38,29 @@ export class BrowserFetcher {
   /** Requests with a create whose outcome was not known: there may be one more session with their note. */
   readonly doubtful = new Set<string>();
 
-  private requests = 0;
-  private readonly underway = new Set<Promise<HeldBrowser>>();
+  #requests = 0;
+  readonly #underway = new Set<Promise<HeldBrowser>>();
 
-  constructor(private readonly options: FetcherOptions) {}
+  readonly #options: FetcherOptions;
+
+  constructor(options: FetcherOptions) {
+    this.#options = options;
+  }
 
   /** Begins to fetch one. @param yields whether no worker waits for it now */
   fetch(plan: LeasePlan, place: WorkerSlot, yields: () => boolean): Fetch {
     const givenUp = new AbortController();
-    const signal = AbortSignal.any([givenUp.signal, this.options.ends]);
+    const signal = AbortSignal.any([givenUp.signal, this.#options.ends]);
     let waiting: Waiting = 'answer';
     const onWait = (what: Waiting) => {
       waiting = what;
     };
-    const browser = this.run(plan, place, { signal, yields, onWait });
-    this.underway.add(browser);
-    const done = () => this.underway.delete(browser);
+    const browser = this.#run(plan, place, { signal, yields, onWait });
+    this.#underway.add(browser);
+    const done = () => this.#underway.delete(browser);
     browser.then(done, done);
-    const { gate } = this.options;
-    const waitsFor = () => this.waitsFor(plan, waiting);
+    const { gate } = this.#options;
+    const waitsFor = () => this.#waitsFor(plan, waiting);
     return {
       browser,
       get parked() {
@@ -67,7 +71,7 @@ export class BrowserFetcher {
       },
       explain: async (limit) => {
         if (waiting === 'capacity') return await gate.describe(limit);
-        return waiting === 'pool' || plan.pool !== null ? await this.explainPool(plan, limit) : waitsFor();
+        return waiting === 'pool' || plan.pool !== null ? await this.#explainPool(plan, limit) : waitsFor();
       },
       giveUp: () => givenUp.abort(new SurplusFetch()),
     };
@@ -75,15 +79,15 @@ export class BrowserFetcher {
 
   /** Resolves when nothing is under way any more. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.underway);
+    await Promise.allSettled(this.#underway);
   }
 
-  private async run(plan: LeasePlan, place: WorkerSlot, { signal, yields, onWait }: FetchRun): Promise<HeldBrowser> {
-    const { client, run, gate, pools, ledger, log, onFetched, onFailed, clock, closes } = this.options;
+  async #run(plan: LeasePlan, place: WorkerSlot, { signal, yields, onWait }: FetchRun): Promise<HeldBrowser> {
+    const { client, run, gate, pools, ledger, log, onFetched, onFailed, clock, closes } = this.#options;
     const unlessClosed = () => {
       if (closes.aborted) throw new SurplusFetch();
     };
-    const request = `${run.mark}-${++this.requests}`;
+    const request = `${run.mark}-${++this.#requests}`;
     const askedAt = new Date(clock.now());
     try {
       const pool = plan.pool === null ? null : await pools.resolve(plan.pool);
@@ -119,17 +123,17 @@ export class BrowserFetcher {
     }
   }
 
-  private waitsFor(plan: LeasePlan, waiting: Waiting): string {
+  #waitsFor(plan: LeasePlan, waiting: Waiting): string {
     if (waiting === 'capacity') return 'the workspace is at its concurrent-browser limit, waiting for a browser to end';
     const what = plan.pool === null ? 'waiting for the service to start one' : 'waiting for the pool to have one ready';
-    const trouble = this.options.trouble();
+    const trouble = this.#options.trouble();
     return trouble === null ? what : `${what} (${trouble})`;
   }
 
-  private async explainPool(plan: LeasePlan, signal: AbortSignal): Promise<string> {
-    if (plan.pool === null) return this.waitsFor(plan, 'answer');
-    const { id } = await this.options.pools.resolve(plan.pool);
-    const pool = await this.options.client.getPool(id, { signal, retry: 'none' });
+  async #explainPool(plan: LeasePlan, signal: AbortSignal): Promise<string> {
+    if (plan.pool === null) return this.#waitsFor(plan, 'answer');
+    const { id } = await this.#options.pools.resolve(plan.pool);
+    const pool = await this.#options.client.getPool(id, { signal, retry: 'none' });
     const error = pool.lastError ? `, its last error: "${pool.lastError}"` : '';
     return `pool ${pool.name} (${pool.id}) has no browser ready: it is ${pool.status}, size ${pool.size}, ${pool.ready} ready, ${pool.starting} starting, ${pool.leased} leased${error}`;
   }

@@ -45,27 +45,31 @@ export class CapacityGate {
   /** `plan.concurrent_browsers`; null while it is not known. */
   limit: number | null = null;
 
-  private readonly line = new WaitingLine();
-  private watching: AbortController | null = null;
-  private last: Running | null = null;
+  readonly #line = new WaitingLine();
+  #watching: AbortController | null = null;
+  #last: Running | null = null;
   /** How many sessions the list showed when the service refused although it had room; null: it never did. */
-  private refusedAt: number | null = null;
+  #refusedAt: number | null = null;
   /** Set for the request that is let go only because the list has room: for how many. */
-  private probe = 0;
+  #probe = 0;
   /** Whether a request was refused since the last look: a session may have ended between the two, unseen. */
-  private refusedSinceLook = false;
+  #refusedSinceLook = false;
   /** Requests at the service. */
-  private asking = 0;
+  #asking = 0;
   /** Ends of this run's browsers, counted. */
-  private ends = 0;
+  #ends = 0;
   /** Those of them that let nobody go, while requests were at the service that were sent before. */
-  private spareEnds: number[] = [];
+  #spareEnds: number[] = [];
 
-  constructor(private readonly options: GateOptions) {}
+  readonly #options: GateOptions;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
 
   /** What is known of the limit, for a message. */
   async describe(signal: AbortSignal): Promise<string> {
-    const running = (await this.look(signal)) ?? this.last;
+    const running = (await this.#look(signal)) ?? this.#last;
     const limit = this.limit === null ? 'its concurrent-browser limit' : `its limit of ${this.limit} browsers`;
     return running
       ? `the workspace is at ${limit}, and ${running.ids.size} run: ${running.holders}`
@@ -78,97 +82,97 @@ export class CapacityGate {
    */
   async ask<T>(send: () => Promise<T>, request: Request): Promise<T> {
     const { signal, yields } = request;
-    const full = this.limit !== null && this.options.held() >= this.limit;
-    let parked = full || this.line.length > 0;
+    const full = this.limit !== null && this.#options.held() >= this.limit;
+    let parked = full || this.#line.length > 0;
     let standing: Standing = { yields };
     for (;;) {
       if (parked) {
         request.onParked(true);
-        await this.park(standing, signal);
+        await this.#park(standing, signal);
         standing = { yields, first: true };
       }
-      const probe = this.probe;
-      this.probe = 0;
+      const probe = this.#probe;
+      this.#probe = 0;
       request.onParked(false);
       let outcome: Outcome<T>;
       try {
-        outcome = await this.send(send);
+        outcome = await this.#send(send);
       } catch (error) {
         // What it was let go for is still there.
-        if (probe > 0 && !endsTheRun(error)) this.letGo(probe);
-        else if (parked && !endsTheRun(error)) this.line.next();
+        if (probe > 0 && !endsTheRun(error)) this.#letGo(probe);
+        else if (parked && !endsTheRun(error)) this.#line.next();
         throw error;
       }
       if ('answer' in outcome) {
-        this.refusedAt = null;
-        this.letGo(probe - 1);
+        this.#refusedAt = null;
+        this.#letGo(probe - 1);
         return outcome.answer;
       }
-      this.refusedSinceLook = true;
-      if (probe > 0) this.refusedAt = this.last?.ids.size ?? null;
+      this.#refusedSinceLook = true;
+      if (probe > 0) this.#refusedAt = this.#last?.ids.size ?? null;
       parked = !outcome.endedSince;
     }
   }
 
   /** A browser of this run has ended: its slot is free for the request that waits longest. */
   slotFreed(): void {
-    this.ends += 1;
-    if (this.line.length > 0) this.line.next();
-    else if (this.asking > 0) this.spareEnds.push(this.ends);
+    this.#ends += 1;
+    if (this.#line.length > 0) this.#line.next();
+    else if (this.#asking > 0) this.#spareEnds.push(this.#ends);
   }
 
-  private async send<T>(send: () => Promise<T>): Promise<Outcome<T>> {
-    const before = this.ends;
-    this.asking += 1;
+  async #send<T>(send: () => Promise<T>): Promise<Outcome<T>> {
+    const before = this.#ends;
+    this.#asking += 1;
     try {
       return { answer: await send() };
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'SERVICE_LIMIT_REACHED') throw error;
       // Each end is a reason for one request.
-      const at = this.spareEnds.findIndex((end) => end > before);
-      if (at >= 0) this.spareEnds.splice(at, 1);
+      const at = this.#spareEnds.findIndex((end) => end > before);
+      if (at >= 0) this.#spareEnds.splice(at, 1);
       return { endedSince: at >= 0 };
     } finally {
-      this.asking -= 1;
+      this.#asking -= 1;
       // Who asks from now on asks after them.
-      if (this.asking === 0) this.spareEnds = [];
+      if (this.#asking === 0) this.#spareEnds = [];
     }
   }
 
-  private async park(standing: Standing, signal: AbortSignal): Promise<void> {
-    const turn = this.line.join(signal, standing);
-    if (!this.watching) void this.watch();
+  async #park(standing: Standing, signal: AbortSignal): Promise<void> {
+    const turn = this.#line.join(signal, standing);
+    if (!this.#watching) void this.#watch();
     try {
       await turn;
     } finally {
-      if (this.line.length === 0) this.stopWatching();
+      if (this.#line.length === 0) this.#stopWatching();
     }
     if (!signal.aborted) return;
-    this.line.next();
+    this.#line.next();
     throw signal.reason;
   }
 
-  private letGo(probe: number): void {
-    if (probe <= 0 || this.line.length === 0) return;
-    this.probe = probe;
-    this.line.next();
+  #letGo(probe: number): void {
+    if (probe <= 0 || this.#line.length === 0) return;
+    this.#probe = probe;
+    this.#line.next();
   }
 
-  private stopWatching(): void {
-    this.watching?.abort(new Error('nobody waits'));
-    this.watching = null;
+  #stopWatching(): void {
+    this.#watching?.abort(new Error('nobody waits'));
+    this.#watching = null;
   }
 
-  private async watch(): Promise<void> {
+  async #watch(): Promise<void> {
     const watching = new AbortController();
-    this.watching = watching;
+    this.#watching = watching;
     const { signal } = watching;
-    const { clock, random } = this.options;
+    const { clock, random } = this.#options;
     let before: Running | null = null;
     while (!signal.aborted) {
       try {
-        const seen = await this.look(signal);
-        if (seen) await this.wake(before, seen, signal);
+        const seen = await this.#look(signal);
+        if (seen) await this.#wake(before, seen, signal);
         before = seen ?? before;
         await pause(WATCH_INTERVAL_MS * (1 + random() / 2), signal, clock);
       } catch {
@@ -178,27 +182,27 @@ export class CapacityGate {
   }
 
   /** Whoever holds many browsers waits a little before it asks, so that a run that has none comes first. */
-  private async wake(before: Running | null, seen: Running, signal: AbortSignal): Promise<void> {
-    const { held, owns, clock, random } = this.options;
+  async #wake(before: Running | null, seen: Running, signal: AbortSignal): Promise<void> {
+    const { held, owns, clock, random } = this.#options;
     const limit = this.limit ?? Number.POSITIVE_INFINITY;
     const room = limit - seen.ids.size;
     const ended = before ? [...before.ids].filter((id) => !seen.ids.has(id) && !owns(id)).length : 0;
     const free = Math.min(room, ended);
-    const first = before === null || this.refusedSinceLook;
-    this.refusedSinceLook = false;
-    const maybe = !first || free > 0 ? 0 : Math.min(limit, this.refusedAt ?? Number.POSITIVE_INFINITY) - seen.ids.size;
+    const first = before === null || this.#refusedSinceLook;
+    this.#refusedSinceLook = false;
+    const maybe = !first || free > 0 ? 0 : Math.min(limit, this.#refusedAt ?? Number.POSITIVE_INFINITY) - seen.ids.size;
     if (free <= 0 && maybe <= 0) return;
     const share = this.limit ? Math.min(1, held() / this.limit) : 0;
     await pause(POLITENESS_MS * share + random() * 250, signal, clock);
-    for (let n = 0; n < free; n += 1) this.line.next();
-    this.letGo(maybe);
+    for (let n = 0; n < free; n += 1) this.#line.next();
+    this.#letGo(maybe);
   }
 
   /** Null when the list could not be read this time. */
-  private async look(signal: AbortSignal): Promise<Running | null> {
-    const { client, runId } = this.options;
+  async #look(signal: AbortSignal): Promise<Running | null> {
+    const { client, runId } = this.#options;
     const seen = await listRunning(client, runId, signal);
-    this.last = seen ?? this.last;
+    this.#last = seen ?? this.#last;
     return seen;
   }
 }

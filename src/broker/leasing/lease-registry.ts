@@ -65,101 +65,105 @@ export class LeaseRegistry {
   readonly failures: string[] = [];
   readonly gate: CapacityGate;
 
-  private readonly browsers = new Map<string, HeldBrowser>();
-  private readonly supplies = new Map<string, Supply>();
-  private readonly pools: PoolDirectory;
-  private readonly fetcher: BrowserFetcher;
-  private readonly ender: BrowserEnder;
-  private readonly notices: WaitNotices;
-  private readonly ahead = new AheadRequests();
-  private readonly clock: Clock;
-  private beat: Timer | null = null;
+  readonly #browsers = new Map<string, HeldBrowser>();
+  readonly #supplies = new Map<string, Supply>();
+  readonly #pools: PoolDirectory;
+  readonly #fetcher: BrowserFetcher;
+  readonly #ender: BrowserEnder;
+  readonly #notices: WaitNotices;
+  readonly #ahead = new AheadRequests();
+  readonly #clock: Clock;
+  #beat: Timer | null = null;
   /** Fires when no browser is lent any more: the run ends, or nothing will come. */
-  private readonly closing = new AbortController();
+  readonly #closing = new AbortController();
   /** Fires when answers to requests for browsers are not waited for any more. */
-  private readonly pendingOver = new AbortController();
+  readonly #pendingOver = new AbortController();
   /** Fires when the service's word on the ends is not waited for any more. */
-  private readonly endingOver = new AbortController();
+  readonly #endingOver = new AbortController();
 
-  constructor(private readonly options: RegistryOptions) {
+  readonly #options: RegistryOptions;
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+
     // Every request of the run listens to them, as long as it is under way.
-    for (const { signal } of [this.closing, this.pendingOver, this.endingOver]) setMaxListeners(0, signal);
+    for (const { signal } of [this.#closing, this.#pendingOver, this.#endingOver]) setMaxListeners(0, signal);
     const { client, run, workers, ledger, log, trouble, clock = systemClock, random = Math.random } = options;
-    this.clock = clock;
+    this.#clock = clock;
     this.gate = new CapacityGate({
       client,
       runId: run.runId,
-      held: () => this.held().length,
-      owns: (sessionId) => this.browsers.has(sessionId),
+      held: () => this.#held().length,
+      owns: (sessionId) => this.#browsers.has(sessionId),
       clock,
       random,
     });
-    this.pools = new PoolDirectory(client, run, ledger, workers);
-    this.fetcher = new BrowserFetcher({
+    this.#pools = new PoolDirectory(client, run, ledger, workers);
+    this.#fetcher = new BrowserFetcher({
       client,
       run,
       gate: this.gate,
-      pools: this.pools,
+      pools: this.#pools,
       ledger,
       log,
       trouble,
       clock,
-      closes: this.closing.signal,
-      ends: this.pendingOver.signal,
+      closes: this.#closing.signal,
+      ends: this.#pendingOver.signal,
       onFetched: (held) => {
-        this.browsers.set(held.lease.sessionId, held);
+        this.#browsers.set(held.lease.sessionId, held);
         options.changed();
       },
       onFailed: (error) => {
-        if (endsTheRun(error)) this.close(error);
+        if (endsTheRun(error)) this.#close(error);
       },
     });
-    this.ender = new BrowserEnder({
+    this.#ender = new BrowserEnder({
       client,
       ledger,
       log,
       clock,
-      ends: this.endingOver.signal,
+      ends: this.#endingOver.signal,
       onEnded: (confirmed) => {
         if (confirmed) this.gate.slotFreed();
         options.changed();
       },
     });
-    this.notices = new WaitNotices(log, clock);
-    this.beatLater();
+    this.#notices = new WaitNotices(log, clock);
+    this.#beatLater();
   }
 
   /** One line per session, in the order they were got. */
   get records(): SessionRecord[] {
-    return [...this.browsers.values()].map((held) => held.record);
+    return [...this.#browsers.values()].map((held) => held.record);
   }
 
   /** What becomes of the browsers at the moment. */
   get state(): Omit<RunState, 'said'> {
-    return runStateOf([...this.browsers.values()], [...this.supplies.values()]);
+    return runStateOf([...this.#browsers.values()], [...this.#supplies.values()]);
   }
 
   /** Checks that a named pool exists, before any browser is asked for. */
   async checkPool(idOrName: string) {
-    return await this.pools.resolve(idOrName);
+    return await this.#pools.resolve(idOrName);
   }
 
   /** Fetches browsers for workers that Playwright is starting. */
   prefetch({ projects }: PrefetchParams): void {
-    if (this.closing.signal.aborted) return;
+    if (this.#closing.signal.aborted) return;
     projects.forEach((project, slot) => {
-      const plan = this.options.projects.find(({ name }) => name === project)?.plan;
-      if (plan) this.supplyOf(plan).prefetch({ project, slot });
+      const plan = this.#options.projects.find(({ name }) => name === project)?.plan;
+      if (plan) this.#supplyOf(plan).prefetch({ project, slot });
     });
   }
 
   /** The browser for a worker: an idle one of the same plan, or the next one that comes. */
   async lease(params: LeaseParams, holder: Holder, holderGone: AbortSignal): Promise<LeasedBrowser> {
-    const ahead = params.ahead ? this.ahead.begin(holder) : null;
+    const ahead = params.ahead ? this.#ahead.begin(holder) : null;
     try {
-      return await this.leaseUntil(params, holder, ahead ? AbortSignal.any([holderGone, ahead.signal]) : holderGone);
+      return await this.#leaseUntil(params, holder, ahead ? AbortSignal.any([holderGone, ahead.signal]) : holderGone);
     } catch (error) {
-      if (!ahead && !holderGone.aborted) this.failed(error);
+      if (!ahead && !holderGone.aborted) this.#failed(error);
       throw error;
     } finally {
       ahead?.done();
@@ -168,26 +172,26 @@ export class LeaseRegistry {
 
   /** Ends this worker's requests for browsers that it does not need yet; one that has its browser is over already. */
   cancelAhead(holder: Holder): void {
-    this.ahead.cancel(holder);
+    this.#ahead.cancel(holder);
   }
 
-  private async leaseUntil(params: LeaseParams, holder: Holder, given: AbortSignal): Promise<LeasedBrowser> {
+  async #leaseUntil(params: LeaseParams, holder: Holder, given: AbortSignal): Promise<LeasedBrowser> {
     const { plan, project, parallelIndex: slot, needMs, ahead = false } = params;
     const place = { project, slot };
-    const supply = this.supplyOf(plan);
+    const supply = this.#supplyOf(plan);
     const clock = new RequestClock({
       place,
       acquireTimeout: plan.acquireTimeout,
-      ends: this.closing.signal,
+      ends: this.#closing.signal,
       waitsFor: () => supply.waitsFor,
       explain: (signal) => supply.explain(signal),
-      late: (late) => ahead || this.notices.add(late),
-      clock: this.clock,
+      late: (late) => ahead || this.#notices.add(late),
+      clock: this.#clock,
     });
     try {
       const asked = { holder, place, needMs, takesUsed: plan.reuse === 'run', ahead };
       const held = await supply.take(asked, AbortSignal.any([clock.signal, given]));
-      this.renote(held);
+      this.#renote(held);
       return asMessage(held);
     } finally {
       clock.stop();
@@ -199,135 +203,135 @@ export class LeaseRegistry {
    * ended, and waited for: the project that comes next may count on it.
    */
   async giveBack({ sessionId, condition, toBeReplaced, unused }: GiveBackParams, holder: Holder): Promise<void> {
-    const held = this.browsers.get(sessionId);
+    const held = this.#browsers.get(sessionId);
     if (held?.state !== 'claimed' || held.holder !== holder) return;
-    if (condition === 'unreachable') return this.end(held, 'connect-failed');
-    if (condition !== 'healthy') return this.end(held, condition);
+    if (condition === 'unreachable') return this.#end(held, 'connect-failed');
+    if (condition !== 'healthy') return this.#end(held, condition);
     if (unused) takeBackUnused(held);
-    const goesOn = (held.plan.reuse === 'run' || isFresh(held)) && !this.closing.signal.aborted;
-    if (goesOn && (toBeReplaced || !savesProfile(held))) return this.supplyOf(held.plan).offer(held, toBeReplaced);
-    this.end(held, 'finished');
-    if (savesProfile(held)) await this.endedWithin(held, SAVED_MS);
+    const goesOn = (held.plan.reuse === 'run' || isFresh(held)) && !this.#closing.signal.aborted;
+    if (goesOn && (toBeReplaced || !savesProfile(held))) return this.#supplyOf(held.plan).offer(held, toBeReplaced);
+    this.#end(held, 'finished');
+    if (savesProfile(held)) await this.#endedWithin(held, SAVED_MS);
   }
 
   /** A worker's connection broke: whatever it still claims is ended at once, never handed on. */
   holderGone(holder: Holder): void {
-    for (const held of this.browsers.values()) {
-      if (held.state === 'claimed' && held.holder === holder) this.end(held, 'worker-died');
+    for (const held of this.#browsers.values()) {
+      if (held.state === 'claimed' && held.holder === holder) this.#end(held, 'worker-died');
     }
   }
 
   /** Adds what a test used to its session's record. */
   testUsed({ sessionId, test, bridgedBytes }: TestUsage): void {
-    const record = this.browsers.get(sessionId)?.record;
+    const record = this.#browsers.get(sessionId)?.record;
     if (!record) return;
     record.testsServed += 1;
     record.observedBytes += test.observedBytes ?? 0;
     record.bridgedBytes += bridgedBytes;
     if (test.infrastructureFailure) record.infrastructureFailures.push(test.infrastructureFailure);
     record.tests.push(test);
-    this.options.changed();
+    this.#options.changed();
   }
 
   /** Gives everything back and waits for the service's word on each. Safe to call again. */
   async endAll(): Promise<void> {
-    this.beat?.cancel();
-    this.notices.stop();
-    this.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.'));
-    this.endHeld();
-    const { clock } = this;
-    const confirm = clock.after(CONFIRM_GRACE_MS, () => this.endingOver.abort(new Error('not confirmed in time')));
-    const slow = clock.after(SLOW_END_MS, () => this.saySlowEnd());
-    const pending = clock.after(PENDING_GRACE_MS, () => this.pendingOver.abort(new Error('not answered in time')));
-    await this.fetcher.settled();
+    this.#beat?.cancel();
+    this.#notices.stop();
+    this.#close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.'));
+    this.#endHeld();
+    const clock = this.#clock;
+    const confirm = clock.after(CONFIRM_GRACE_MS, () => this.#endingOver.abort(new Error('not confirmed in time')));
+    const slow = clock.after(SLOW_END_MS, () => this.#saySlowEnd());
+    const pending = clock.after(PENDING_GRACE_MS, () => this.#pendingOver.abort(new Error('not answered in time')));
+    await this.#fetcher.settled();
     pending.cancel();
-    this.endHeld();
-    await Promise.all([...this.browsers.values()].map((held) => held.ended));
-    const { client, ledger, log } = this.options;
-    const { doubtful } = this.fetcher;
-    await stopLostCreates({ client, ledger, log, doubtful, signal: this.endingOver.signal });
-    for (const failure of await this.pools.deleteOwn()) log.error('a pool of this run was not deleted', failure);
+    this.#endHeld();
+    await Promise.all([...this.#browsers.values()].map((held) => held.ended));
+    const { client, ledger, log } = this.#options;
+    const { doubtful } = this.#fetcher;
+    await stopLostCreates({ client, ledger, log, doubtful, signal: this.#endingOver.signal });
+    for (const failure of await this.#pools.deleteOwn()) log.error('a pool of this run was not deleted', failure);
     confirm.cancel();
     slow.cancel();
   }
 
   /** No browser is lent any more; who waits gets this error. */
-  private close(reason: LeaseError | ServiceError): void {
-    if (this.closing.signal.aborted) return;
-    this.closing.abort(reason);
-    for (const supply of this.supplies.values()) supply.refuseAll(reason);
+  #close(reason: LeaseError | ServiceError): void {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(reason);
+    for (const supply of this.#supplies.values()) supply.refuseAll(reason);
   }
 
-  private supplyOf(plan: LeaseParams['plan']): Supply {
+  #supplyOf(plan: LeaseParams['plan']): Supply {
     const key = planKey(plan);
-    const known = this.supplies.get(key);
+    const known = this.#supplies.get(key);
     if (known) return known;
     const supply = new Supply(
       {
-        fetch: (place, yields) => this.fetcher.fetch(plan, place, yields),
-        end: (held, reason) => this.end(held, reason),
-        failedUnseen: (error) => this.failed(error),
+        fetch: (place, yields) => this.#fetcher.fetch(plan, place, yields),
+        end: (held, reason) => this.#end(held, reason),
+        failedUnseen: (error) => this.#failed(error),
       },
-      this.clock,
+      this.#clock,
     );
-    this.supplies.set(key, supply);
+    this.#supplies.set(key, supply);
     return supply;
   }
 
-  private end(held: HeldBrowser, reason: EndReason): void {
-    this.supplyOf(held.plan).forget(held);
-    this.ender.end(held, reason);
+  #end(held: HeldBrowser, reason: EndReason): void {
+    this.#supplyOf(held.plan).forget(held);
+    this.#ender.end(held, reason);
   }
 
-  private endHeld(): void {
-    for (const held of this.held()) this.end(held, 'run-ended');
+  #endHeld(): void {
+    for (const held of this.#held()) this.#end(held, 'run-ended');
   }
 
-  private held(): HeldBrowser[] {
-    return [...this.browsers.values()].filter(({ state }) => state === 'claimed' || state === 'idle');
+  #held(): HeldBrowser[] {
+    return [...this.#browsers.values()].filter(({ state }) => state === 'claimed' || state === 'idle');
   }
 
   /** Each kind of failure once: twenty workers without credit are one line. */
-  private failed(error: unknown): void {
+  #failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (!this.failures.includes(message)) this.failures.push(message);
   }
 
   /** A browser that now fills another place says so in its note. */
-  private renote(held: HeldBrowser): void {
+  #renote(held: HeldBrowser): void {
     const { record, place } = held;
-    if (record.workersServed > 1 || place.slot !== record.parallelIndex) this.writeNote(held);
+    if (record.workersServed > 1 || place.slot !== record.parallelIndex) this.#writeNote(held);
   }
 
-  private saySlowEnd(): void {
-    const ending = [...this.browsers.values()].filter(({ state }) => state === 'ending');
+  #saySlowEnd(): void {
+    const ending = [...this.#browsers.values()].filter(({ state }) => state === 'ending');
     const what = ending.length === 1 ? `browser ${ending[0]?.lease.sessionId}` : `${ending.length} browsers`;
-    if (ending.length > 0) this.options.log.momentary(`waiting for the service to confirm the end of ${what}`);
+    if (ending.length > 0) this.#options.log.momentary(`waiting for the service to confirm the end of ${what}`);
   }
 
-  private beatLater(): void {
-    this.beat = this.clock.after(BEAT_MS, () => {
-      this.options.ledger.beat();
-      for (const held of this.held()) this.writeNote(held);
-      this.beatLater();
+  #beatLater(): void {
+    this.#beat = this.#clock.after(BEAT_MS, () => {
+      this.#options.ledger.beat();
+      for (const held of this.#held()) this.#writeNote(held);
+      this.#beatLater();
     });
-    this.beat.unref();
+    this.#beat.unref();
   }
 
-  private async endedWithin(held: HeldBrowser, ms: number): Promise<void> {
+  async #endedWithin(held: HeldBrowser, ms: number): Promise<void> {
     let timer: Timer | undefined;
     const over = new Promise<void>((resolve) => {
-      timer = this.clock.after(ms, resolve);
+      timer = this.#clock.after(ms, resolve);
       timer.unref();
     });
     await Promise.race([held.ended, over]);
     timer?.cancel();
   }
 
-  private writeNote({ lease, request, place, plan }: HeldBrowser): void {
-    const note = noteFor(this.options.run, place, request, plan);
+  #writeNote({ lease, request, place, plan }: HeldBrowser): void {
+    const note = noteFor(this.#options.run, place, request, plan);
     // Only a note: a session that has ended meanwhile is found out by its worker.
-    this.options.client.updateSession(lease.sessionId, { note }).catch(() => undefined);
+    this.#options.client.updateSession(lease.sessionId, { note }).catch(() => undefined);
   }
 }
 

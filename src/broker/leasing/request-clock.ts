@@ -30,52 +30,56 @@ export class RequestClock {
   /** Fires with the error for the user when `acquireTimeout` is over, or with the run's when that ends. */
   readonly signal: AbortSignal;
   readonly who: string;
-  private readonly deadline = new AbortController();
-  private readonly explaining = new AbortController();
-  private readonly timers: Timer[] = [];
-  private readonly since: number;
+  readonly #deadline = new AbortController();
+  readonly #explaining = new AbortController();
+  readonly #timers: Timer[] = [];
+  readonly #since: number;
   /** What was found out about the wait; null: not yet. */
-  private explained: string | null = null;
+  #explained: string | null = null;
 
-  constructor(private readonly options: ClockOptions) {
+  readonly #options: ClockOptions;
+
+  constructor(options: ClockOptions) {
+    this.#options = options;
+
     const { place, acquireTimeout, ends, clock } = options;
-    this.since = clock.now();
+    this.#since = clock.now();
     this.who = `slot ${place.slot} (${place.project || 'the default project'})`;
-    this.signal = AbortSignal.any([this.deadline.signal, ends]);
+    this.signal = AbortSignal.any([this.#deadline.signal, ends]);
     const explainMs = Math.min(EXPLAIN_MS, acquireTimeout / 4);
-    this.timers.push(clock.after(acquireTimeout - explainMs, () => void this.explain()));
-    this.timers.push(clock.after(acquireTimeout, () => this.timeOut()));
-    this.timers.push(clock.after(NOTICE_AFTER_MS, () => this.notice()));
+    this.#timers.push(clock.after(acquireTimeout - explainMs, () => void this.#explain()));
+    this.#timers.push(clock.after(acquireTimeout, () => this.#timeOut()));
+    this.#timers.push(clock.after(NOTICE_AFTER_MS, () => this.#notice()));
   }
 
   get waitsFor(): string {
-    return this.options.waitsFor();
+    return this.#options.waitsFor();
   }
 
   get waitedSeconds(): number {
-    return Math.round((this.options.clock.now() - this.since) / 1000);
+    return Math.round((this.#options.clock.now() - this.#since) / 1000);
   }
 
   stop(): void {
-    for (const timer of this.timers) timer.cancel();
-    this.explaining.abort(new Error('nobody waits'));
+    for (const timer of this.#timers) timer.cancel();
+    this.#explaining.abort(new Error('nobody waits'));
   }
 
-  private notice(): void {
-    this.options.late(this);
-    this.timers.push(this.options.clock.after(NOTICE_AGAIN_MS, () => this.notice()));
+  #notice(): void {
+    this.#options.late(this);
+    this.#timers.push(this.#options.clock.after(NOTICE_AGAIN_MS, () => this.#notice()));
   }
 
   /** Before the time is over, so that it is not exceeded by this. */
-  private async explain(): Promise<void> {
-    this.explained = await this.options.explain(this.explaining.signal).catch(() => null);
+  async #explain(): Promise<void> {
+    this.#explained = await this.#options.explain(this.#explaining.signal).catch(() => null);
   }
 
-  private timeOut(): void {
-    const explained = this.explained ?? this.waitsFor;
-    this.explaining.abort(new Error('the time is over'));
-    const seconds = Math.round(this.options.acquireTimeout / 1000);
-    this.deadline.abort(
+  #timeOut(): void {
+    const explained = this.#explained ?? this.waitsFor;
+    this.#explaining.abort(new Error('the time is over'));
+    const seconds = Math.round(this.#options.acquireTimeout / 1000);
+    this.#deadline.abort(
       new LeaseError(
         'ACQUIRE_TIMEOUT',
         `No browser within ${seconds} s (\`acquireTimeout\`) for ${this.who}: ${explained}. Raise \`acquireTimeout\`, use fewer workers, or look at what runs: npx poolwright sessions list.`,

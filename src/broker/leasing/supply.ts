@@ -57,64 +57,67 @@ const AHEAD_IDLE_MS = 30_000;
  * Requests ahead get what is fresh and left over.
  */
 export class Supply {
-  private readonly waiters: Waiter[] = [];
-  private readonly fetches = new Set<Fetch>();
-  private readonly idle = new Set<HeldBrowser>();
+  readonly #waiters: Waiter[] = [];
+  readonly #fetches = new Set<Fetch>();
+  readonly #idle = new Set<HeldBrowser>();
   /** Workers that Playwright will start and that have not asked yet. */
-  private expected = 0;
+  #expected = 0;
 
-  constructor(
-    private readonly actions: SupplyActions,
-    private readonly clock: Clock,
-  ) {}
+  readonly #actions: SupplyActions;
+  readonly #clock: Clock;
+
+  constructor(actions: SupplyActions, clock: Clock) {
+    this.#actions = actions;
+    this.#clock = clock;
+  }
 
   /** Workers that wait. */
   get waiting(): number {
-    return this.inNeed.length;
+    return this.#inNeed.length;
   }
 
   /** Who waits longest: for how long, in ms, and what for; null: nobody waits. */
   get longest(): { waitedMs: number; waitsFor: string } | null {
-    const [first] = this.inNeed;
-    return first ? { waitedMs: this.clock.now() - first.since, waitsFor: this.waitsFor } : null;
+    const [first] = this.#inNeed;
+    return first ? { waitedMs: this.#clock.now() - first.since, waitsFor: this.waitsFor } : null;
   }
 
   /** What is being waited for, in a few words. */
   get waitsFor(): string {
-    return this.oldestFetch?.waitsFor ?? 'waiting for a browser';
+    return this.#oldestFetch?.waitsFor ?? 'waiting for a browser';
   }
 
   /** The same with everything that helps, found out now. */
   async explain(signal: AbortSignal): Promise<string> {
-    return (await this.oldestFetch?.explain(signal)) ?? this.waitsFor;
+    return (await this.#oldestFetch?.explain(signal)) ?? this.waitsFor;
   }
 
   /** Fetches a browser for a worker that will ask soon. */
   prefetch(place: WorkerSlot): void {
-    this.expected += 1;
-    this.fetchMissing(place);
+    this.#expected += 1;
+    this.#fetchMissing(place);
   }
 
   /** A browser for a worker: an idle one at once, else the next one. Rejects when `signal` fires. */
   take(asked: Asked, signal: AbortSignal): Promise<HeldBrowser> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (!asked.ahead) this.expected = Math.max(0, this.expected - 1);
+    if (!asked.ahead) this.#expected = Math.max(0, this.#expected - 1);
     return new Promise((resolve, reject) => {
       const leave = () => {
-        const at = this.waiters.indexOf(waiter);
-        if (at >= 0) this.waiters.splice(at, 1);
+        const at = this.#waiters.indexOf(waiter);
+        if (at >= 0) this.#waiters.splice(at, 1);
         signal.removeEventListener('abort', giveUp);
       };
       const giveUp = () => {
         waiter.reject(signal.reason);
-        this.settle();
+        this.#settle();
       };
       const waiter: Waiter = {
         ...asked,
-        since: this.clock.now(),
+        since: this.#clock.now(),
         resolve: (held) => {
           leave();
-          const now = this.clock.now();
+          const now = this.#clock.now();
           claim(held, asked.holder, asked.place, asked.ahead ? 0 : now - waiter.since, now);
           resolve(held);
         },
@@ -123,113 +126,113 @@ export class Supply {
           reject(error);
         },
       };
-      const idle = this.bestIdle(waiter);
+      const idle = this.#bestIdle(waiter);
       if (idle) {
-        this.idle.delete(idle);
+        this.#idle.delete(idle);
         waiter.resolve(idle);
-        this.settle();
-        this.fetchMissing(asked.place); // for those that were too old and are gone
+        this.#settle();
+        this.#fetchMissing(asked.place); // for those that were too old and are gone
         return;
       }
-      this.waiters.push(waiter);
+      this.#waiters.push(waiter);
       signal.addEventListener('abort', giveUp);
-      this.fetchMissing(asked.place);
+      this.#fetchMissing(asked.place);
     });
   }
 
   /** A browser has come back: for who waits longest and can use it, else idle for a while. */
   offer(held: HeldBrowser, toBeReplaced = false): void {
-    this.place(held, (waiter) => suits(held, waiter, this.clock.now()), toBeReplaced);
+    this.#place(held, (waiter) => suits(held, waiter, this.#clock.now()), toBeReplaced);
   }
 
   /** Every worker that waits gets this error, and nothing more is fetched for them. */
   refuseAll(error: unknown): void {
-    this.expected = 0;
-    for (const waiter of [...this.waiters]) waiter.reject(error);
-    this.settle();
+    this.#expected = 0;
+    for (const waiter of [...this.#waiters]) waiter.reject(error);
+    this.#settle();
   }
 
   /** Forgets an idle browser that is being ended. */
   forget(held: HeldBrowser): void {
-    this.idle.delete(held);
+    this.#idle.delete(held);
   }
 
-  private get inNeed(): Waiter[] {
-    return this.waiters.filter(({ ahead }) => !ahead);
+  get #inNeed(): Waiter[] {
+    return this.#waiters.filter(({ ahead }) => !ahead);
   }
 
   /** The one that has been under way longest: what the workers wait for. */
-  private get oldestFetch(): Fetch | undefined {
-    const [oldest] = this.fetches;
+  get #oldestFetch(): Fetch | undefined {
+    const [oldest] = this.#fetches;
     return oldest;
   }
 
   /** Expected workers for whom no browser is here yet. */
-  private get unfilled(): number {
-    return Math.max(0, this.expected - this.freshIdle.length);
+  get #unfilled(): number {
+    return Math.max(0, this.#expected - this.#freshIdle.length);
   }
 
-  private get freshIdle(): HeldBrowser[] {
-    return [...this.idle].filter(isFresh);
+  get #freshIdle(): HeldBrowser[] {
+    return [...this.#idle].filter(isFresh);
   }
 
   /** How many browsers shall be on their way. */
-  private get wanted(): number {
-    return this.waiters.length + this.unfilled;
+  get #wanted(): number {
+    return this.#waiters.length + this.#unfilled;
   }
 
-  private fetchMissing(place: WorkerSlot): void {
-    while (this.fetches.size < this.wanted) this.fetch(place);
+  #fetchMissing(place: WorkerSlot): void {
+    while (this.#fetches.size < this.#wanted) this.#fetch(place);
   }
 
-  private fetch(place: WorkerSlot): void {
+  #fetch(place: WorkerSlot): void {
     // The oldest ones are for those who wait now.
-    const yields = () => [...this.fetches].indexOf(fetch) >= this.waiting;
-    const fetch = this.actions.fetch(place, yields);
-    this.fetches.add(fetch);
+    const yields = () => [...this.#fetches].indexOf(fetch) >= this.waiting;
+    const fetch = this.#actions.fetch(place, yields);
+    this.#fetches.add(fetch);
     fetch.browser.then(
       (held) => {
-        this.fetches.delete(fetch);
+        this.#fetches.delete(fetch);
         // One that just came is as long-lived as they get.
-        this.place(held, () => true);
+        this.#place(held, () => true);
       },
       (error: unknown) => {
-        this.fetches.delete(fetch);
-        if (!(error instanceof SurplusFetch)) this.failed(error);
+        this.#fetches.delete(fetch);
+        if (!(error instanceof SurplusFetch)) this.#failed(error);
       },
     );
   }
 
   /** One failure is one request's; the fetches of the others are still under way. */
-  private failed(error: unknown): void {
-    if (this.fetches.size >= this.wanted) return; // nobody needed it
-    const ahead = this.waiters.filter((each) => each.ahead).at(-1);
+  #failed(error: unknown): void {
+    if (this.#fetches.size >= this.#wanted) return; // nobody needed it
+    const ahead = this.#waiters.filter((each) => each.ahead).at(-1);
     if (ahead) ahead.reject(error);
-    else if (this.fetches.size < this.waiters.length) this.waiters[0]?.reject(error);
+    else if (this.#fetches.size < this.#waiters.length) this.#waiters[0]?.reject(error);
     else {
-      this.expected = Math.max(0, this.expected - 1);
-      this.actions.failedUnseen(error);
-      this.settle();
+      this.#expected = Math.max(0, this.#expected - 1);
+      this.#actions.failedUnseen(error);
+      this.#settle();
     }
   }
 
-  private place(held: HeldBrowser, fits: (waiter: Waiter) => boolean, toBeReplaced = false): void {
-    const spare = isFresh(held) && this.unfilled === 0;
-    const waiter = this.inNeed.find(fits) ?? this.waiters.find((each) => each.ahead && spare && fits(each));
+  #place(held: HeldBrowser, fits: (waiter: Waiter) => boolean, toBeReplaced = false): void {
+    const spare = isFresh(held) && this.#unfilled === 0;
+    const waiter = this.#inNeed.find(fits) ?? this.#waiters.find((each) => each.ahead && spare && fits(each));
     if (waiter) waiter.resolve(held);
-    else this.keep(held, toBeReplaced);
-    this.settle();
+    else this.#keep(held, toBeReplaced);
+    this.#settle();
   }
 
-  private keep(held: HeldBrowser, toBeReplaced: boolean): void {
-    const idleMs = isFresh(held) && this.unfilled > 0 ? AHEAD_IDLE_MS : toBeReplaced ? REPLACED_IDLE_MS : IDLE_MS;
+  #keep(held: HeldBrowser, toBeReplaced: boolean): void {
+    const idleMs = isFresh(held) && this.#unfilled > 0 ? AHEAD_IDLE_MS : toBeReplaced ? REPLACED_IDLE_MS : IDLE_MS;
     held.state = 'idle';
     held.holder = null;
-    this.idle.add(held);
-    held.idleTimer = this.clock.after(idleMs, () => {
+    this.#idle.add(held);
+    held.idleTimer = this.#clock.after(idleMs, () => {
       // The worker that it was for has not come.
-      if (isFresh(held)) this.expected = Math.max(0, this.expected - 1);
-      this.discard(held, 'idle');
+      if (isFresh(held)) this.#expected = Math.max(0, this.#expected - 1);
+      this.#discard(held, 'idle');
     });
   }
 
@@ -237,41 +240,42 @@ export class Supply {
    * Fewer need a browser than before: what is idle and spare goes to requests ahead, and what nobody waits for any more
    * is given up, as far as it is not at the service already.
    */
-  private settle(): void {
-    for (const waiter of this.waiters.filter(({ ahead }) => ahead)) {
-      const idle = this.bestIdle(waiter);
+  #settle(): void {
+    for (const waiter of this.#waiters.filter(({ ahead }) => ahead)) {
+      const idle = this.#bestIdle(waiter);
       if (!idle) break;
-      this.idle.delete(idle);
+      this.#idle.delete(idle);
       waiter.resolve(idle);
     }
-    let surplus = this.fetches.size - this.wanted;
-    for (const fetch of [...this.fetches].reverse()) {
+    let surplus = this.#fetches.size - this.#wanted;
+    for (const fetch of [...this.#fetches].reverse()) {
       if (surplus <= 0) return;
       if (!fetch.parked) continue;
-      this.fetches.delete(fetch);
+      this.#fetches.delete(fetch);
       fetch.giveUp();
       surplus -= 1;
     }
   }
 
   /** The same slot's before any other. */
-  private bestIdle(waiter: Waiter): HeldBrowser | null {
-    const now = this.clock.now();
-    if (waiter.ahead) return this.freshIdle.length > this.expected ? this.fitting(this.freshIdle, waiter, now) : null;
-    for (const held of [...this.idle]) {
-      if (!suits(held, { ...waiter, takesUsed: true }, now)) this.discard(held, 'expired');
+  #bestIdle(waiter: Waiter): HeldBrowser | null {
+    const now = this.#clock.now();
+    if (waiter.ahead)
+      return this.#freshIdle.length > this.#expected ? this.#fitting(this.#freshIdle, waiter, now) : null;
+    for (const held of [...this.#idle]) {
+      if (!suits(held, { ...waiter, takesUsed: true }, now)) this.#discard(held, 'expired');
     }
-    return this.fitting([...this.idle], waiter, now);
+    return this.#fitting([...this.#idle], waiter, now);
   }
 
-  private fitting(from: readonly HeldBrowser[], waiter: Waiter, now: number): HeldBrowser | null {
+  #fitting(from: readonly HeldBrowser[], waiter: Waiter, now: number): HeldBrowser | null {
     const fitting = from.filter((held) => suits(held, waiter, now));
     return fitting.find((held) => held.place.slot === waiter.place.slot) ?? fitting[0] ?? null;
   }
 
-  private discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {
-    this.idle.delete(held);
-    this.actions.end(held, reason);
+  #discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {
+    this.#idle.delete(held);
+    this.#actions.end(held, reason);
   }
 }
 

@@ -7,33 +7,36 @@ const TOGETHER_MS = 200;
 
 /** Tells the terminal who waits, and for what: one line for all who wait for the same. */
 export class WaitNotices {
-  private readonly late = new Map<string, RequestClock[]>();
-  private timer: Timer | null = null;
+  readonly #late = new Map<string, RequestClock[]>();
+  #timer: Timer | null = null;
 
-  constructor(
-    private readonly log: Log,
-    private readonly clock: Clock,
-  ) {}
+  readonly #log: Log;
+  readonly #clock: Clock;
+
+  constructor(log: Log, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
 
   add(clock: RequestClock): void {
-    this.late.set(clock.waitsFor, [...(this.late.get(clock.waitsFor) ?? []), clock]);
-    this.timer ??= this.clock.after(TOGETHER_MS, () => this.say());
+    this.#late.set(clock.waitsFor, [...(this.#late.get(clock.waitsFor) ?? []), clock]);
+    this.#timer ??= this.#clock.after(TOGETHER_MS, () => this.#say());
   }
 
   /** Says nothing more. */
   stop(): void {
-    this.timer?.cancel();
-    this.late.clear();
+    this.#timer?.cancel();
+    this.#late.clear();
   }
 
-  private say(): void {
-    for (const [what, clocks] of this.late) {
+  #say(): void {
+    for (const [what, clocks] of this.#late) {
       const [first] = clocks;
       if (!first) continue;
       const others = clocks.length > 1 ? ` and ${clocks.length - 1} more` : '';
-      this.log.momentary(`${first.who}${others} without a browser for ${first.waitedSeconds} s: ${what}`);
+      this.#log.momentary(`${first.who}${others} without a browser for ${first.waitedSeconds} s: ${what}`);
     }
-    this.late.clear();
-    this.timer = null;
+    this.#late.clear();
+    this.#timer = null;
   }
 }

@@ -8,31 +8,30 @@ import { RunPools } from './run-pools.ts';
 
 /** Finds the pool that a plan means: each looked up, or made, once per run. */
 export class PoolDirectory {
-  private readonly named = new Map<string, Promise<Pool>>();
-  private readonly own: RunPools;
+  readonly #named = new Map<string, Promise<Pool>>();
+  readonly #own: RunPools;
 
-  constructor(
-    private readonly client: BrowserService,
-    run: RunIdentity,
-    ledger: Ledger,
-    workers: number,
-  ) {
-    this.own = new RunPools(client, run, ledger, workers);
+  readonly #client: BrowserService;
+
+  constructor(client: BrowserService, run: RunIdentity, ledger: Ledger, workers: number) {
+    this.#client = client;
+
+    this.#own = new RunPools(client, run, ledger, workers);
   }
 
   async resolve(pool: string | RunPoolOptions): Promise<Pool> {
-    if (typeof pool !== 'string') return await this.own.get(pool);
-    let found = this.named.get(pool);
+    if (typeof pool !== 'string') return await this.#own.get(pool);
+    let found = this.#named.get(pool);
     if (!found) {
-      found = findPool(this.client, pool);
-      this.named.set(pool, found);
-      found.catch(() => this.named.delete(pool));
+      found = findPool(this.#client, pool);
+      this.#named.set(pool, found);
+      found.catch(() => this.#named.delete(pool));
     }
     return await found;
   }
 
   /** Deletes the pools made for this run; answers the failures. */
   async deleteOwn(): Promise<unknown[]> {
-    return await this.own.deleteAll();
+    return await this.#own.deleteAll();
   }
 }

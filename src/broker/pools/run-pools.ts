@@ -9,89 +9,99 @@ import { isOfBroker, markedTemplate, runPoolName } from './run-pool-mark.ts';
 
 /** The pools made for this run (`pool: { create: … }`): each made once, on first need, and deleted with the run. */
 export class RunPools {
-  private readonly pools = new Map<string, Promise<Pool>>();
+  readonly #pools = new Map<string, Promise<Pool>>();
   /** What was made and is not deleted yet, by ID. */
-  private readonly made = new Map<string, Pool>();
+  readonly #made = new Map<string, Pool>();
   /** Names under which a pool of this run may be, because the answer to a create was lost. */
-  private readonly doubtful = new Set<string>();
+  readonly #doubtful = new Set<string>();
   /** Names that the service is asked for at the moment. */
-  private readonly underway: string[] = [];
-  private asked = 0;
+  readonly #underway: string[] = [];
+  #asked = 0;
+
+  readonly #client: BrowserService;
+  readonly #run: RunIdentity;
+  readonly #ledger: Ledger;
+  readonly #workers: number;
 
   constructor(
-    private readonly client: BrowserService,
-    private readonly run: RunIdentity,
-    private readonly ledger: Ledger,
+    client: BrowserService,
+    run: RunIdentity,
+    ledger: Ledger,
     /** Browsers a pool gets when its `size` is left out. */
-    private readonly workers: number,
-  ) {}
+    workers: number,
+  ) {
+    this.#client = client;
+    this.#run = run;
+    this.#ledger = ledger;
+    this.#workers = workers;
+  }
 
   /** The pool for these options, made when it is asked for the first time. */
   async get(options: RunPoolOptions): Promise<Pool> {
     const key = JSON.stringify(options);
-    const known = this.pools.get(key);
+    const known = this.#pools.get(key);
     if (known) return await known;
-    const pool = this.make(options);
-    this.pools.set(key, pool);
+    const pool = this.#make(options);
+    this.#pools.set(key, pool);
     // A pool that could not be made is asked for again by the next request.
-    pool.catch(() => this.pools.delete(key));
+    pool.catch(() => this.#pools.delete(key));
     return await pool;
   }
 
   /** Deletes them all, with what they still hold; answers the failures. */
   async deleteAll(): Promise<unknown[]> {
-    await Promise.allSettled(this.pools.values());
+    await Promise.allSettled(this.#pools.values());
     const failures: unknown[] = [];
-    for (const entry of [...this.made.keys(), ...this.doubtful]) {
+    for (const entry of [...this.#made.keys(), ...this.#doubtful]) {
       try {
-        await deleteRunPool(this.client, entry, this.run.mark);
-        this.made.delete(entry);
-        this.doubtful.delete(entry);
-        this.ledger.poolGone(entry);
+        await deleteRunPool(this.#client, entry, this.#run.mark);
+        this.#made.delete(entry);
+        this.#doubtful.delete(entry);
+        this.#ledger.poolGone(entry);
       } catch (error) {
         failures.push(error);
       }
     }
-    this.pools.clear();
+    this.#pools.clear();
     return failures;
   }
 
-  private async make({ create }: RunPoolOptions): Promise<Pool> {
-    const { mark } = this.run;
-    this.asked += 1;
-    const name = create.name ?? runPoolName(this.run, this.asked);
+  async #make({ create }: RunPoolOptions): Promise<Pool> {
+    const { mark } = this.#run;
+    this.#asked += 1;
+    const name = create.name ?? runPoolName(this.#run, this.#asked);
     const browser = create.name === undefined ? create.browser : markedTemplate(create.browser, mark);
-    this.ledger.poolAsked(name);
-    this.underway.push(name);
+    this.#ledger.poolAsked(name);
+    this.#underway.push(name);
     try {
-      const pool = await this.createOrFind({ ...create, browser, name, size: create.size ?? this.workers });
-      this.made.set(pool.id, pool);
-      this.ledger.poolAsked(pool.id);
-      this.doubtful.delete(name);
+      const pool = await this.#createOrFind({ ...create, browser, name, size: create.size ?? this.#workers });
+      this.#made.set(pool.id, pool);
+      this.#ledger.poolAsked(pool.id);
+      this.#doubtful.delete(name);
       return pool;
     } finally {
-      this.underway.splice(this.underway.indexOf(name), 1);
-      if (!this.doubtful.has(name) && !this.underway.includes(name)) this.ledger.poolGone(name);
+      this.#underway.splice(this.#underway.indexOf(name), 1);
+      if (!this.#doubtful.has(name) && !this.#underway.includes(name)) this.#ledger.poolGone(name);
     }
   }
 
-  private async createOrFind(request: CreatePoolRequest): Promise<Pool> {
+  async #createOrFind(request: CreatePoolRequest): Promise<Pool> {
     const { name } = request;
     try {
-      return await this.client.createPool(request);
+      return await this.#client.createPool(request);
     } catch (error) {
-      if (mayHaveMade(error)) this.doubtful.add(name);
-      const ours = this.doubtful.has(name) ? await this.lookFor(name) : null;
+      if (mayHaveMade(error)) this.#doubtful.add(name);
+      const ours = this.#doubtful.has(name) ? await this.#lookFor(name) : null;
       if (ours) return ours;
       throw error;
     }
   }
 
   /** The pool of a create whose answer was lost; null when it is not there, or it could not be looked for. */
-  private async lookFor(name: string): Promise<Pool | null> {
+  async #lookFor(name: string): Promise<Pool | null> {
     try {
-      const pools = await this.client.listPools();
-      const ours = (pool: Pool) => isOfBroker(pool, this.run.mark) && !this.made.has(pool.id);
+      const pools = await this.#client.listPools();
+      const ours = (pool: Pool) => isOfBroker(pool, this.#run.mark) && !this.#made.has(pool.id);
       return pools.find((pool) => pool.name === name && ours(pool)) ?? null;
     } catch (error) {
       if (error instanceof PoolwrightError) return null;

@@ -15,42 +15,46 @@ export class RunRecorder {
   /** The registry whose browsers are on record; set once it is there. */
   registry: LeaseRegistry | null = null;
 
-  private readonly file: RecordFile;
-  private readonly earlier: RunRecord | null;
-  private readonly startedAt = new Date().toISOString();
+  readonly #file: RecordFile;
+  readonly #earlier: RunRecord | null;
+  readonly #startedAt = new Date().toISOString();
 
-  constructor(
-    private readonly config: BrokerConfig,
-    log: Log,
-    private readonly chromiums: string[],
-  ) {
-    this.earlier = config.recordFolder === null ? null : ofDeadBroker(readRecord(config.recordFolder), config.runId);
-    this.file = new RecordFile(config.recordFolder, () => this.record(null, null), log);
+  readonly #config: BrokerConfig;
+  readonly #chromiums: string[];
+
+  constructor(config: BrokerConfig, log: Log, chromiums: string[]) {
+    this.#config = config;
+    this.#chromiums = chromiums;
+
+    this.#earlier = config.recordFolder === null ? null : ofDeadBroker(readRecord(config.recordFolder), config.runId);
+    this.#file = new RecordFile(config.recordFolder, () => this.#record(null, null), log);
   }
 
   /** Something on record has changed. */
   changed(): void {
-    this.file.touch();
+    this.#file.touch();
   }
 
   /** Every browser has ended: the last word, on disk when this resolves. */
   async close(client: ServiceClient): Promise<RunRecord> {
     const asked = this.startCents === null ? null : client.getBalance({ timeout: BALANCE_TIMEOUT_MS, retry: 'none' });
     const balance = await asked?.catch(() => null);
-    const last = this.record(new Date().toISOString(), balance?.balance_cents ?? null);
-    await this.file.close(last);
+    const last = this.#record(new Date().toISOString(), balance?.balance_cents ?? null);
+    await this.#file.close(last);
     return last;
   }
 
-  private record(endedAt: string | null, endCents: number | null): RunRecord {
-    const { config, earlier, registry, startCents } = this;
+  #record(endedAt: string | null, endCents: number | null): RunRecord {
+    const { registry, startCents } = this;
+    const config = this.#config;
+    const earlier = this.#earlier;
     return {
       schema: 1,
       runId: config.runId,
       service: config.service.kind,
-      chromiums: this.chromiums,
+      chromiums: this.#chromiums,
       shard: config.shard,
-      startedAt: earlier?.startedAt ?? this.startedAt,
+      startedAt: earlier?.startedAt ?? this.#startedAt,
       endedAt,
       sessions: [...(earlier?.sessions ?? []), ...(registry?.records ?? [])],
       leaseFailures: [...new Set([...(earlier?.leaseFailures ?? []), ...(registry?.failures ?? [])])],

@@ -3,19 +3,23 @@ import type { RetryInfo } from '../../service/index.ts';
 
 /** The one bound on a run's start, which every step of it keeps: whoever waits longer is told what for. */
 export class StartDeadline {
-  private readonly over = new AbortController();
-  private readonly timer: NodeJS.Timeout;
-  private waitsFor = 'its broker';
-  private refusal: RetryInfo | null = null;
+  readonly #over = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #waitsFor = 'its broker';
+  #refusal: RetryInfo | null = null;
+
+  readonly #timeoutMs: number;
 
   /** @param timeoutMs from now on */
-  constructor(private readonly timeoutMs: number) {
-    this.timer = setTimeout(() => this.over.abort(this.error()), timeoutMs);
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+
+    this.#timer = setTimeout(() => this.#over.abort(this.#error()), timeoutMs);
   }
 
   /** The service wants to be asked again. */
   saw(refusal: RetryInfo): void {
-    this.refusal = refusal;
+    this.#refusal = refusal;
   }
 
   /**
@@ -24,10 +28,10 @@ export class StartDeadline {
    * @throws PoolwrightError `TIMEOUT` when the start's time is over
    */
   async step<T>(waitsFor: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { signal } = this.over;
+    const { signal } = this.#over;
     signal.throwIfAborted();
-    this.waitsFor = waitsFor;
-    this.refusal = null;
+    this.#waitsFor = waitsFor;
+    this.#refusal = null;
     let leave: (() => void) | undefined;
     // Also for what takes no signal.
     const late = new Promise<never>((_, reject) => {
@@ -43,11 +47,13 @@ export class StartDeadline {
 
   /** The run has started, or will not. */
   stop(): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
   }
 
-  private error(): PoolwrightError {
-    const { refusal, timeoutMs, waitsFor } = this;
+  #error(): PoolwrightError {
+    const refusal = this.#refusal;
+    const timeoutMs = this.#timeoutMs;
+    const waitsFor = this.#waitsFor;
     const last = refusal ? ` The last try failed: ${refusal.message}` : '';
     return new PoolwrightError(
       'TIMEOUT',

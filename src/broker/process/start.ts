@@ -88,46 +88,50 @@ type Ready = Extract<BrokerReady, { ok: true }>;
 
 /** One broker process at a time, the next one when it dies. */
 class SupervisedBroker {
-  private child: ChildProcess | null = null;
+  #child: ChildProcess | null = null;
   /** The present process's start; a replacement's while there is one on its way. */
-  private ready: Promise<Ready> | null = null;
-  private replaced = 0;
-  private ending = false;
+  #ready: Promise<Ready> | null = null;
+  #replaced = 0;
+  #ending = false;
 
-  constructor(private readonly config: BrokerConfig & { service: ServiceChoice }) {}
+  readonly #config: BrokerConfig & { service: ServiceChoice };
+
+  constructor(config: BrokerConfig & { service: ServiceChoice }) {
+    this.#config = config;
+  }
 
   start(): Promise<Ready> {
-    this.ready = this.launch();
-    return this.ready;
+    this.#ready = this.#launch();
+    return this.#ready;
   }
 
   async finish(): Promise<RunRecord> {
     for (;;) {
       try {
-        await this.ready;
+        await this.#ready;
         // From here on its exit is its end, unless it dies before it has answered.
-        return await askToFinish(this.config);
+        return await askToFinish(this.#config);
       } catch (error) {
         const died = error instanceof LeaseError && error.code === 'BROKER_LOST';
-        if (!died || this.replaced >= REPLACEMENTS) throw error;
-        await this.gone();
+        if (!died || this.#replaced >= REPLACEMENTS) throw error;
+        await this.#gone();
       }
     }
   }
 
   /** Waits for the process's exit; it gives everything back when its input closes. */
   async close(): Promise<void> {
-    this.ending = true;
-    await this.ready?.catch(() => undefined);
-    if (this.child) await exit(this.child);
+    this.#ending = true;
+    await this.#ready?.catch(() => undefined);
+    if (this.#child) await exit(this.#child);
   }
 
   /** Gives back what the run's brokers left when they died, in a process of its own: nothing here knows the service. */
   async sweep(): Promise<void> {
-    if (this.config.service.kind === 'emulator') return; // its browsers ended with it
+    if (this.#config.service.kind === 'emulator') return; // its browsers ended with it
     const child = spawnBroker();
     try {
-      const { notices } = await handshake(child, { ...this.config, onlySweep: true }, LAST_SWEEP_TIMEOUT_MS);
+      const { notices } = await handshake(child, { ...this.#config, onlySweep: true }, LAST_SWEEP_TIMEOUT_MS);
       for (const notice of notices) say(notice);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -137,29 +141,29 @@ class SupervisedBroker {
   }
 
   /** Waits until the present process has exited, and its replacement is on its way. */
-  private async gone(): Promise<void> {
-    const { child } = this;
+  async #gone(): Promise<void> {
+    const child = this.#child;
     if (child && child.exitCode === null && child.signalCode === null) {
       child.kill('SIGKILL'); // it took the request and closed the line: it is of no use any more
       await once(child, 'exit');
     }
   }
 
-  private async launch(): Promise<Ready> {
+  async #launch(): Promise<Ready> {
     const child = spawnBroker();
-    this.child = child;
-    const ready = await handshake(child, this.config, START_TIMEOUT_MS + ANSWER_GRACE_MS);
-    child.once('exit', (code, signal) => this.exited(signal ?? `exit code ${code}`));
+    this.#child = child;
+    const ready = await handshake(child, this.#config, START_TIMEOUT_MS + ANSWER_GRACE_MS);
+    child.once('exit', (code, signal) => this.#exited(signal ?? `exit code ${code}`));
     child.unref();
     return ready;
   }
 
-  private exited(how: string): void {
-    if (this.ending || this.replaced >= REPLACEMENTS) return;
-    this.replaced += 1;
+  #exited(how: string): void {
+    if (this.#ending || this.#replaced >= REPLACEMENTS) return;
+    this.#replaced += 1;
     say(`the broker of this run died (${how}); another one takes over`);
-    this.ready = this.launch();
-    this.ready.catch((error: unknown) => {
+    this.#ready = this.#launch();
+    this.#ready.catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       say(`no other broker could be started: ${reason}`);
     });

@@ -20,91 +20,98 @@ export interface LedgerOwner {
  * broker's death can give everything back. Written whole and moved into place, so that it is never half of a file.
  */
 export class Ledger {
-  private readonly entries = new Map<string, LedgerEntry>();
-  private readonly pools = new Set<string>();
-  private readonly file: string | null;
+  readonly #entries = new Map<string, LedgerEntry>();
+  readonly #pools = new Set<string>();
+  readonly #file: string | null;
   /** Whether the last write failed, which has been said. */
-  private failing = false;
-  private cancelRetry: (() => void) | null = null;
+  #failing = false;
+  #cancelRetry: (() => void) | null = null;
+
+  readonly #owner: LedgerOwner | null;
+  readonly #log: Log;
+  readonly #now: () => number;
+  readonly #later: typeof callLater;
 
   /**
    * @param owner null: nothing is written (the emulator of a run ends with the run)
    * @param now the service's clock, in ms since the epoch
    * @param later calls back after so many ms, unless what it returns is called before
    */
-  constructor(
-    private readonly owner: LedgerOwner | null,
-    private readonly log: Log,
-    private readonly now: () => number = Date.now,
-    private readonly later: typeof callLater = callLater,
-  ) {
-    this.file = owner && join(owner.folder, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
+  constructor(owner: LedgerOwner | null, log: Log, now: () => number = Date.now, later: typeof callLater = callLater) {
+    this.#owner = owner;
+    this.#log = log;
+    this.#now = now;
+    this.#later = later;
+
+    this.#file = owner && join(owner.folder, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
   }
 
   /** A browser is about to be asked for; `request` marks the note that its session will carry. */
   asked(request: string, poolId: string | null): void {
-    this.entries.set(request, { request, poolId, leaseId: null, sessionId: null });
-    this.write();
+    this.#entries.set(request, { request, poolId, leaseId: null, sessionId: null });
+    this.#write();
   }
 
   /** It was got. */
   got(request: string, lease: Pick<AcquiredBrowser, 'poolId' | 'leaseId' | 'sessionId'>): void {
     const { poolId, leaseId, sessionId } = lease;
-    this.entries.set(request, { request, poolId, leaseId, sessionId });
-    this.write();
+    this.#entries.set(request, { request, poolId, leaseId, sessionId });
+    this.#write();
   }
 
   /** The service confirmed its end, or that there never was one. */
   settled(request: string): void {
-    if (this.entries.delete(request)) this.write();
+    if (this.#entries.delete(request)) this.#write();
   }
 
   /** A pool of this run is about to be made under this name. */
   poolAsked(name: string): void {
-    this.pools.add(name);
-    this.write();
+    this.#pools.add(name);
+    this.#write();
   }
 
   poolGone(name: string): void {
-    if (this.pools.delete(name)) this.write();
+    if (this.#pools.delete(name)) this.#write();
   }
 
   /** Requests whose outcome nobody knows. */
   get unanswered(): string[] {
-    return [...this.entries.values()].filter(({ sessionId }) => sessionId === null).map(({ request }) => request);
+    return [...this.#entries.values()].filter(({ sessionId }) => sessionId === null).map(({ request }) => request);
   }
 
   /** Says that the broker is alive, to those who cannot ask it (another container on the same folder). */
   beat(): void {
-    if (this.entries.size > 0 || this.pools.size > 0 || this.failing) this.write();
+    if (this.#entries.size > 0 || this.#pools.size > 0 || this.#failing) this.#write();
   }
 
-  private write(): void {
-    const { owner, file } = this;
+  #write(): void {
+    const owner = this.#owner;
+    const file = this.#file;
     if (!owner || !file) return;
-    this.cancelRetry?.();
-    this.cancelRetry = null;
+    this.#cancelRetry?.();
+    this.#cancelRetry = null;
     try {
-      if (this.entries.size > 0 || this.pools.size > 0) this.writeWhole(owner, file);
+      if (this.#entries.size > 0 || this.#pools.size > 0) this.#writeWhole(owner, file);
       else for (const each of [file, `${file}.tmp`]) rmSync(each, { force: true });
     } catch (error) {
       // The run is worth more than its ledger; its sessions' notes still tell whose they are.
-      if (!this.failing) this.log.error(`${file} cannot be written: it does not name all browsers of this run`, error);
-      this.failing = true;
-      this.cancelRetry = this.later(() => this.write(), RETRY_MS);
+      if (!this.#failing)
+        this.#log.error(`${file} cannot be written: it does not name all browsers of this run`, error);
+      this.#failing = true;
+      this.#cancelRetry = this.#later(() => this.#write(), RETRY_MS);
       return;
     }
-    if (this.failing) this.log.notice(`${file} can be written again`);
-    this.failing = false;
+    if (this.#failing) this.#log.notice(`${file} can be written again`);
+    this.#failing = false;
   }
 
-  private writeWhole({ folder, content }: LedgerOwner, file: string): void {
+  #writeWhole({ folder, content }: LedgerOwner, file: string): void {
     const whole: LedgerContent = {
       schema: 1,
       ...content,
-      beatAt: new Date(this.now()).toISOString(),
-      pools: [...this.pools],
-      entries: [...this.entries.values()],
+      beatAt: new Date(this.#now()).toISOString(),
+      pools: [...this.#pools],
+      entries: [...this.#entries.values()],
     };
     const write = () => writeFileSync(`${file}.tmp`, `${JSON.stringify(whole, null, 1)}\n`, { mode: 0o600 });
     try {

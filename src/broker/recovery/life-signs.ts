@@ -44,55 +44,59 @@ export function brokerOfNote({ runId, request }: ParsedNote): string {
 /** Tells the living from the dead. Every sign of life counts, wherever it is: only who gives none is dead. */
 export class LifeSigns {
   /** Last beat of each broker in the notes of its sessions, in ms since the epoch. */
-  private readonly beats = new Map<string, number>();
+  readonly #beats = new Map<string, number>();
   /** What is certain, by a broker's key. */
-  private readonly known = new Map<string, boolean>();
+  readonly #known = new Map<string, boolean>();
 
-  constructor(private readonly judging: Judging) {
-    for (const note of judging.notes ?? []) this.beat(brokerOfNote(note), note.beat.getTime());
+  readonly #judging: Judging;
+
+  constructor(judging: Judging) {
+    this.#judging = judging;
+
+    for (const note of judging.notes ?? []) this.#beat(brokerOfNote(note), note.beat.getTime());
   }
 
   /** Whether the broker of a ledger is dead. */
   async isDead(ledger: LedgerContent): Promise<boolean> {
     const key = brokerKey(ledger);
-    this.beat(key, Date.parse(ledger.beatAt));
-    const certain = await this.certainty(ledger);
-    if (certain !== null) this.known.set(key, certain);
-    return this.over(key, ledger.runId);
+    this.#beat(key, Date.parse(ledger.beatAt));
+    const certain = await this.#certainty(ledger);
+    if (certain !== null) this.#known.set(key, certain);
+    return this.#over(key, ledger.runId);
   }
 
   /** Whether nobody is behind a ledger's socket any more. */
   isForsaken(ledger: LedgerContent): boolean {
-    return this.known.get(brokerKey(ledger)) === true;
+    return this.#known.get(brokerKey(ledger)) === true;
   }
 
   /** Whether the run of a session is over, by all that is known of its broker. Every ledger is to be judged before. */
   isOver(note: ParsedNote): boolean {
-    return this.over(brokerOfNote(note), note.runId);
+    return this.#over(brokerOfNote(note), note.runId);
   }
 
-  private over(key: string, runId: string): boolean {
-    const { overRuns, runId: named, notes, now, self } = this.judging;
+  #over(key: string, runId: string): boolean {
+    const { overRuns, runId: named, notes, now, self } = this.#judging;
     if (self && key === brokerKey({ runId, mark: self.mark })) return false;
     if (runId === named) return true;
-    const known = this.known.get(key);
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     if (overRuns.includes(runId)) return true;
-    const beat = this.beats.get(key);
+    const beat = this.#beats.get(key);
     return notes !== null && beat !== undefined && now - beat > SILENT_MS;
   }
 
   /** True: dead; false: alive; null: it cannot be asked from here. */
-  private async certainty({ mark, place, socket }: LedgerContent): Promise<boolean | null> {
-    const { self, place: here = systemIdentity(), askSocket = connectTo } = this.judging;
+  async #certainty({ mark, place, socket }: LedgerContent): Promise<boolean | null> {
+    const { self, place: here = systemIdentity(), askSocket = connectTo } = this.#judging;
     if (socket === self?.socket && place === here) return mark !== self.mark;
     if (place === null || place !== here) return null;
     const answer = await askSocket(socket);
     return answer === 'unclear' ? null : answer === 'nobody';
   }
 
-  private beat(key: string, at: number): void {
-    this.beats.set(key, Math.max(at, this.beats.get(key) ?? Number.NEGATIVE_INFINITY));
+  #beat(key: string, at: number): void {
+    this.#beats.set(key, Math.max(at, this.#beats.get(key) ?? Number.NEGATIVE_INFINITY));
   }
 }
 

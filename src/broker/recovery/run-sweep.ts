@@ -8,44 +8,47 @@ const SWEEP_MS = 45_000;
 
 /** A run's sweeps: one when it starts, and where that left something, another one at its end. */
 export class RunSweep {
-  private first: Promise<SweepResult> | null = null;
+  #first: Promise<SweepResult> | null = null;
 
-  constructor(
-    private readonly options: SweepOptions,
-    private readonly log: Log,
-  ) {}
+  readonly #options: SweepOptions;
+  readonly #log: Log;
+
+  constructor(options: SweepOptions, log: Log) {
+    this.#options = options;
+    this.#log = log;
+  }
 
   /** Begins to stop what dead runs left. Answers what came of it; what takes longer than 5 s is said when it is done. */
   async begin(): Promise<string[]> {
-    this.first = this.sweep();
+    this.#first = this.#sweep();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(resolve, WAIT_MS, null);
     });
-    const result = await Promise.race([this.first, late]);
+    const result = await Promise.race([this.#first, late]);
     clearTimeout(timer);
     if (result) return sweepLines(result);
-    void this.first.then((swept) => this.say(swept));
+    void this.#first.then((swept) => this.#say(swept));
     return [];
   }
 
   /** Tries again what the first sweep could not stop. */
   async end(): Promise<void> {
-    const result = await this.first;
-    if (result && result.failures.length > 0) this.say(await this.sweep());
+    const result = await this.#first;
+    if (result && result.failures.length > 0) this.#say(await this.#sweep());
   }
 
-  private async sweep(): Promise<SweepResult> {
+  async #sweep(): Promise<SweepResult> {
     try {
-      return await sweep({ ...this.options, signal: AbortSignal.timeout(SWEEP_MS) });
+      return await sweep({ ...this.#options, signal: AbortSignal.timeout(SWEEP_MS) });
     } catch (error) {
       // What other runs left must never be why this one does not start, or ends.
       return { ...emptySweep(), failures: [`could not look for what dead runs left: ${String(error)}`] };
     }
   }
 
-  private say(result: SweepResult): void {
-    for (const line of sweepLines(result)) this.log.notice(line);
+  #say(result: SweepResult): void {
+    for (const line of sweepLines(result)) this.#log.notice(line);
   }
 }
 

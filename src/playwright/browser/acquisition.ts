@@ -15,25 +15,26 @@ export interface AcquireSteps {
 export class Acquisition {
   /** Resolves with the connected browser, which is then the owner's to give back. */
   readonly link: Promise<BrowserConnection>;
-  private asking = false;
-  private abandoned = false;
-  private reject: (error: LeaseError) => void = () => undefined;
+  #asking = false;
+  #abandoned = false;
+  #reject: (error: LeaseError) => void = () => undefined;
+
+  readonly #steps: AcquireSteps;
 
   /** @param attempts a browser that cannot be connected to is given back and another one taken, this often */
-  constructor(
-    private readonly steps: AcquireSteps,
-    attempts: number,
-  ) {
+  constructor(steps: AcquireSteps, attempts: number) {
+    this.#steps = steps;
+
     this.link = new Promise((resolve, reject) => {
-      this.reject = reject;
-      this.run(attempts).then(resolve, reject);
+      this.#reject = reject;
+      this.#run(attempts).then(resolve, reject);
     });
     this.link.catch(() => undefined); // one fetched ahead may fail before anybody waits for it
   }
 
   /** Whether it waits for the broker, so that it can be abandoned without waiting for anything. */
   get isAsking(): boolean {
-    return this.asking;
+    return this.#asking;
   }
 
   /**
@@ -41,32 +42,32 @@ export class Acquisition {
    * same is given back; one that is being connected to still comes, or fails, within the bound on connecting.
    */
   abandon(): void {
-    this.abandoned = true;
-    if (this.asking) this.reject(notNeeded());
+    this.#abandoned = true;
+    if (this.#asking) this.#reject(notNeeded());
   }
 
-  private async run(attempts: number): Promise<BrowserConnection> {
+  async #run(attempts: number): Promise<BrowserConnection> {
     for (let attempt = 1; ; attempt += 1) {
-      const lease = await this.ask();
-      if (this.abandoned) {
-        await this.steps.giveBack(lease, 'healthy', true);
+      const lease = await this.#ask();
+      if (this.#abandoned) {
+        await this.#steps.giveBack(lease, 'healthy', true);
         throw notNeeded();
       }
       try {
-        return await this.steps.open(lease);
+        return await this.#steps.open(lease);
       } catch (error) {
-        await this.steps.giveBack(lease, 'unreachable');
-        if (this.abandoned || attempt >= attempts || !(error instanceof LeaseError)) throw error;
+        await this.#steps.giveBack(lease, 'unreachable');
+        if (this.#abandoned || attempt >= attempts || !(error instanceof LeaseError)) throw error;
       }
     }
   }
 
-  private async ask(): Promise<LeasedBrowser> {
-    this.asking = true;
+  async #ask(): Promise<LeasedBrowser> {
+    this.#asking = true;
     try {
-      return await this.steps.lease();
+      return await this.#steps.lease();
     } finally {
-      this.asking = false;
+      this.#asking = false;
     }
   }
 }

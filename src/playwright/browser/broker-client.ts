@@ -15,55 +15,59 @@ const RETRY_MS = 200;
  * within 20 s.
  */
 export class BrokerClient implements WorkerBroker {
-  private connection: Promise<BrokerConnection> | null = null;
-  private closed = false;
+  #connection: Promise<BrokerConnection> | null = null;
+  #closed = false;
   /** Set once none took the place of a dead one: nobody waits for it a second time. */
-  private forsaken = false;
+  #forsaken = false;
 
-  constructor(private readonly address: BrokerAddress) {}
+  readonly #address: BrokerAddress;
 
-  readonly lease: WorkerBroker['lease'] = (params) => this.ask((line) => line.lease(params));
-  readonly cancelAhead: WorkerBroker['cancelAhead'] = () => this.ask((line) => line.cancelAhead());
-  readonly giveBack: WorkerBroker['giveBack'] = (params) => this.ask((line) => line.giveBack(params));
-  readonly testUsage: WorkerBroker['testUsage'] = (usage) => this.ask((line) => line.testUsage(usage));
-  readonly sessionReport: WorkerBroker['sessionReport'] = (id) => this.ask((line) => line.sessionReport(id));
-  readonly say: WorkerBroker['say'] = (text) => this.ask((line) => line.say(text));
+  constructor(address: BrokerAddress) {
+    this.#address = address;
+  }
 
-  private async ask<T>(request: (line: BrokerConnection) => Promise<T>): Promise<T> {
-    const asked = this.open();
+  readonly lease: WorkerBroker['lease'] = (params) => this.#ask((line) => line.lease(params));
+  readonly cancelAhead: WorkerBroker['cancelAhead'] = () => this.#ask((line) => line.cancelAhead());
+  readonly giveBack: WorkerBroker['giveBack'] = (params) => this.#ask((line) => line.giveBack(params));
+  readonly testUsage: WorkerBroker['testUsage'] = (usage) => this.#ask((line) => line.testUsage(usage));
+  readonly sessionReport: WorkerBroker['sessionReport'] = (id) => this.#ask((line) => line.sessionReport(id));
+  readonly say: WorkerBroker['say'] = (text) => this.#ask((line) => line.say(text));
+
+  async #ask<T>(request: (line: BrokerConnection) => Promise<T>): Promise<T> {
+    const asked = this.#open();
     try {
       return await request(await asked);
     } catch (error) {
-      if (!isLost(error) || this.closed) throw error;
+      if (!isLost(error) || this.#closed) throw error;
     }
-    if (this.connection === asked) this.connection = null;
-    return await request(await this.open());
+    if (this.#connection === asked) this.#connection = null;
+    return await request(await this.#open());
   }
 
   /** Gives up the claim on every browser that is not given back. */
   close(): void {
-    this.closed = true;
-    this.connection?.then(
+    this.#closed = true;
+    this.#connection?.then(
       (connection) => connection.close(),
       () => undefined,
     );
   }
 
-  private open(): Promise<BrokerConnection> {
-    if (this.closed) return Promise.reject(brokerLost('this worker has closed its line'));
-    this.connection ??= this.connect();
-    return this.connection;
+  #open(): Promise<BrokerConnection> {
+    if (this.#closed) return Promise.reject(brokerLost('this worker has closed its line'));
+    this.#connection ??= this.#connect();
+    return this.#connection;
   }
 
-  private async connect(): Promise<BrokerConnection> {
-    const until = Date.now() + (this.forsaken ? 0 : REPLACED_WITHIN_MS);
+  async #connect(): Promise<BrokerConnection> {
+    const until = Date.now() + (this.#forsaken ? 0 : REPLACED_WITHIN_MS);
     for (;;) {
       try {
-        return await connectToBroker(this.address, 'worker');
+        return await connectToBroker(this.#address, 'worker');
       } catch (error) {
         if (!isLost(error)) throw error;
-        if (Date.now() >= until || isOrphan() || this.closed) {
-          this.forsaken = true;
+        if (Date.now() >= until || isOrphan() || this.#closed) {
+          this.#forsaken = true;
           throw error;
         }
       }

@@ -37,36 +37,40 @@ const SHARES =
  * known in time, so that the fresh one is fetched while the test before still runs.
  */
 export class WorkerBrowser {
-  private link: BrowserConnection | null = null;
+  #link: BrowserConnection | null = null;
   /** The replacement of the link under way: whoever asks meanwhile gets what comes of it. */
-  private changing: Promise<BrowserConnection> | null = null;
+  #changing: Promise<BrowserConnection> | null = null;
   /** The browser that is waited for. */
-  private acquiring: Acquisition | null = null;
+  #acquiring: Acquisition | null = null;
   /** The browser of the next test, on its way or here. */
-  private ahead: Acquisition | null = null;
-  private closing: Promise<void> | null = null;
+  #ahead: Acquisition | null = null;
+  #closing: Promise<void> | null = null;
   /** Whether a context was opened on the present browser. */
-  private used = false;
+  #used = false;
   /** Why the present browser must not serve the next context. */
-  private stale: 'used' | 'ends-soon' | null = null;
+  #stale: 'used' | 'ends-soon' | null = null;
   /** What the running test needs of a browser's life, in ms. */
-  private needMs: number;
+  #needMs: number;
   /** How many tests have begun that share no context with the one before. */
-  private tests = 0;
+  #tests = 0;
   /** Playwright replaces the worker after a failed test. */
   lastTestFailed = false;
-  private readonly broker: WorkerBroker;
-  private readonly givenBack = new WeakSet<LeasedBrowser>();
-  private readonly bandwidthUnknown = new Set<string>();
+  readonly #broker: WorkerBroker;
+  readonly #givenBack = new WeakSet<LeasedBrowser>();
+  readonly #bandwidthUnknown = new Set<string>();
 
-  constructor(private readonly options: WorkerBrowserOptions) {
-    this.broker = options.broker;
-    this.needMs = neededFor(options.testTimeout);
+  readonly #options: WorkerBrowserOptions;
+
+  constructor(options: WorkerBrowserOptions) {
+    this.#options = options;
+
+    this.#broker = options.broker;
+    this.#needMs = neededFor(options.testTimeout);
   }
 
   /** Gets the first browser; bounded by the plan's `acquireTimeout`. Whatever comes of it, close afterwards. */
   async start(): Promise<BrowserConnection> {
-    return await this.usable();
+    return await this.#usable();
   }
 
   /**
@@ -74,25 +78,27 @@ export class WorkerBrowser {
    * it gets a browser that no other test has used; otherwise a fresh one when the present one would end too soon.
    */
   beginTest(timeout: number): void {
-    this.needMs = neededFor(timeout);
-    this.tests += 1;
-    const { link, used, needMs } = this;
+    this.#needMs = neededFor(timeout);
+    this.#tests += 1;
+    const link = this.#link;
+    const used = this.#used;
+    const needMs = this.#needMs;
     if (!link || link.lost()) return;
-    if (used && this.options.plan.reuse === 'test') this.stale = 'used';
-    else if (used ? tooShort(link.lease, needMs) : !lastsForNext(link.lease, needMs)) this.stale = 'ends-soon';
+    if (used && this.#options.plan.reuse === 'test') this.#stale = 'used';
+    else if (used ? tooShort(link.lease, needMs) : !lastsForNext(link.lease, needMs)) this.#stale = 'ends-soon';
   }
 
   /** A test begins while a context from before it is open: it shares that one's browser, whatever `reuse` says. */
   beginSharing(): void {
-    if (this.options.plan.reuse === 'test' && this.used) this.note(SHARES);
+    if (this.#options.plan.reuse === 'test' && this.#used) this.#note(SHARES);
   }
 
   /** Null, or by how much the running test may outlive every browser, in words. */
   get warning(): string | null {
-    const lease = this.link?.lease;
-    if (!lease || this.needMs === 0 || !exceedsLifetime(lease, this.needMs)) return null;
+    const lease = this.#link?.lease;
+    if (!lease || this.#needMs === 0 || !exceedsLifetime(lease, this.#needMs)) return null;
     const limit = lease.leaseId === null ? 'the `duration` of its session' : "the pool's `leaseTimeoutSeconds`";
-    return `this test may run for ${seconds(this.needMs)} s (its timeout and a margin), but its hosted browser ends after ${seconds(lease.lifetimeMs)} s (${limit}): if it takes that long, it loses the browser. Lower the test's timeout or raise the limit.`;
+    return `this test may run for ${seconds(this.#needMs)} s (its timeout and a margin), but its hosted browser ends after ${seconds(lease.lifetimeMs)} s (${limit}): if it takes that long, it loses the browser. Lower the test's timeout or raise the limit.`;
   }
 
   /**
@@ -102,36 +108,37 @@ export class WorkerBrowser {
    * @throws LeaseError `ABORTED` when the test is over before its browser has come, or this is closed
    */
   async connected(testTimeout: number | null = null): Promise<BrowserConnection> {
-    if (testTimeout !== null) this.needMs = neededFor(testTimeout);
-    const asking = this.tests;
-    const link = await this.usable();
-    if (this.closing) throw isClosed();
+    if (testTimeout !== null) this.#needMs = neededFor(testTimeout);
+    const asking = this.#tests;
+    const link = await this.#usable();
+    if (this.#closing) throw isClosed();
     // What Playwright has given up would else open a context in the next test's browser.
-    if (asking !== this.tests) throw new LeaseError('ABORTED', 'The test was over before its hosted browser had come.');
-    this.used = true;
+    if (asking !== this.#tests)
+      throw new LeaseError('ABORTED', 'The test was over before its hosted browser had come.');
+    this.#used = true;
     // The next test needs about what this one does; then it needs a fresh browser, and that takes a while to come.
-    const endsSoon = !exceedsLifetime(link.lease, this.needMs) && tooShort(link.lease, 2 * this.needMs);
-    if (this.options.plan.reuse === 'test' || endsSoon) this.ahead ??= this.acquire(true);
+    const endsSoon = !exceedsLifetime(link.lease, this.#needMs) && tooShort(link.lease, 2 * this.#needMs);
+    if (this.#options.plan.reuse === 'test' || endsSoon) this.#ahead ??= this.#acquire(true);
     return link;
   }
 
   /** The link as it is, also a lost one; null before the first browser. */
   get present(): BrowserConnection | null {
-    return this.link;
+    return this.#link;
   }
 
   /** Where tests' records go. */
   readonly sink: RecordSink = {
     bandwidthBytes: async (sessionId) => {
       // A service that has no figure while a session runs is asked once, not after every test.
-      if (this.bandwidthUnknown.has(sessionId)) return null;
-      const report = await this.report(sessionId);
-      if (report?.bandwidthBytes == null) this.bandwidthUnknown.add(sessionId);
+      if (this.#bandwidthUnknown.has(sessionId)) return null;
+      const report = await this.#report(sessionId);
+      if (report?.bandwidthBytes == null) this.#bandwidthUnknown.add(sessionId);
       return report?.bandwidthBytes ?? null;
     },
-    sessionReport: (sessionId) => this.report(sessionId),
+    sessionReport: (sessionId) => this.#report(sessionId),
     testUsage: async (usage) => {
-      await this.broker.testUsage(usage).catch(() => undefined); // said where a browser is asked for
+      await this.#broker.testUsage(usage).catch(() => undefined); // said where a browser is asked for
     },
   };
 
@@ -140,127 +147,126 @@ export class WorkerBrowser {
    * browser does so no longer.
    */
   close(): Promise<void> {
-    this.closing ??= this.end();
-    return this.closing;
+    this.#closing ??= this.#end();
+    return this.#closing;
   }
 
-  private async end(): Promise<void> {
-    const { ahead, acquiring, changing } = this;
-    this.ahead = null;
+  async #end(): Promise<void> {
+    const ahead = this.#ahead;
+    const acquiring = this.#acquiring;
+    const changing = this.#changing;
+    this.#ahead = null;
     try {
       acquiring?.abandon();
-      if (ahead) await this.abandonAhead(ahead);
+      if (ahead) await this.#abandonAhead(ahead);
       // Both are over soon: what waits for the broker was abandoned, and connecting has a bound.
       const [, fetched] = await Promise.all([changing?.catch(() => null), ahead?.link.catch(() => null)]);
-      const { link } = this;
-      this.link = null;
-      await Promise.all([link && this.letGo(link), fetched && this.letGoUnused(fetched)]);
+      const link = this.#link;
+      this.#link = null;
+      await Promise.all([link && this.#letGo(link), fetched && this.#letGoUnused(fetched)]);
     } finally {
-      this.broker.close();
+      this.#broker.close();
     }
   }
 
   /** Tells the terminal, once a project. */
-  private note(text: string): void {
-    const { project } = this.options;
-    this.broker.say(project ? `project "${project}": ${text}` : text).catch(() => undefined);
+  #note(text: string): void {
+    const { project } = this.#options;
+    this.#broker.say(project ? `project "${project}": ${text}` : text).catch(() => undefined);
   }
 
-  private async report(sessionId: string): Promise<SessionReport | null> {
-    return await this.broker.sessionReport(sessionId).catch(() => null);
+  async #report(sessionId: string): Promise<SessionReport | null> {
+    return await this.#broker.sessionReport(sessionId).catch(() => null);
   }
 
-  private async usable(): Promise<BrowserConnection> {
-    if (this.closing) throw isClosed();
-    const { link } = this;
-    if (!this.changing && link && this.stale === null && link.lost() === null) return link;
-    this.changing ??= this.change().finally(() => {
-      this.changing = null;
+  async #usable(): Promise<BrowserConnection> {
+    if (this.#closing) throw isClosed();
+    const link = this.#link;
+    if (!this.#changing && link && this.#stale === null && link.lost() === null) return link;
+    this.#changing ??= this.#change().finally(() => {
+      this.#changing = null;
     });
-    return await this.changing;
+    return await this.#changing;
   }
 
-  private async change(): Promise<BrowserConnection> {
-    const { link, stale } = this;
-    this.link = null;
-    this.stale = null;
-    this.used = false;
-    if (link) await this.letGo(link, stale === 'ends-soon' ? 'rolled-over' : 'healthy');
-    this.link = await this.fresh();
-    return this.link;
+  async #change(): Promise<BrowserConnection> {
+    const link = this.#link;
+    const stale = this.#stale;
+    this.#link = null;
+    this.#stale = null;
+    this.#used = false;
+    if (link) await this.#letGo(link, stale === 'ends-soon' ? 'rolled-over' : 'healthy');
+    this.#link = await this.#fresh();
+    return this.#link;
   }
 
   /** The browser that was fetched ahead, if it has come and is as good as new; else one that is asked for now. */
-  private async fresh(): Promise<BrowserConnection> {
-    const { ahead } = this;
-    this.ahead = null;
+  async #fresh(): Promise<BrowserConnection> {
+    const ahead = this.#ahead;
+    this.#ahead = null;
     const fetched = ahead && !ahead.isAsking ? await ahead.link.catch(() => null) : null;
-    if (fetched && fetched.lost() === null && lastsForNext(fetched.lease, this.needMs)) return fetched;
-    if (fetched) await this.letGoUnused(fetched);
-    if (this.closing) throw isClosed();
-    const acquiring = this.acquire(false);
-    this.acquiring = acquiring;
+    if (fetched && fetched.lost() === null && lastsForNext(fetched.lease, this.#needMs)) return fetched;
+    if (fetched) await this.#letGoUnused(fetched);
+    if (this.#closing) throw isClosed();
+    const acquiring = this.#acquire(false);
+    this.#acquiring = acquiring;
     // In this order: what is on its way at the service for the one becomes the other's.
-    if (ahead?.isAsking) void this.abandonAhead(ahead);
+    if (ahead?.isAsking) void this.#abandonAhead(ahead);
     try {
       return await acquiring.link;
     } finally {
-      this.acquiring = null;
+      this.#acquiring = null;
     }
   }
 
-  private acquire(ahead: boolean): Acquisition {
-    const { broker } = this;
-    const { plan, project, workerIndex, parallelIndex, openLink } = this.options;
-    const onNote = (text: string) => this.note(text);
+  #acquire(ahead: boolean): Acquisition {
+    const broker = this.#broker;
+    const { plan, project, workerIndex, parallelIndex, openLink } = this.#options;
+    const onNote = (text: string) => this.#note(text);
     const steps = {
-      lease: () => broker.lease({ plan, project, workerIndex, parallelIndex, needMs: this.needMs, ahead }),
+      lease: () => broker.lease({ plan, project, workerIndex, parallelIndex, needMs: this.#needMs, ahead }),
       // A browser that falls silent is ended at the service: that closes its link, and every call on it fails at once.
-      open: (lease: LeasedBrowser) => openLink(lease, { onNote, onSilent: () => void this.giveBack(lease, 'lost') }),
-      giveBack: this.giveBack,
+      open: (lease: LeasedBrowser) => openLink(lease, { onNote, onSilent: () => void this.#giveBack(lease, 'lost') }),
+      giveBack: this.#giveBack,
     };
     // One fetched ahead is asked for again when it is needed.
     return new Acquisition(steps, ahead ? 1 : CONNECT_ATTEMPTS);
   }
 
   /** Takes a request back that was made ahead, if the broker has it still. */
-  private async abandonAhead(ahead: Acquisition): Promise<void> {
+  async #abandonAhead(ahead: Acquisition): Promise<void> {
     const isAsking = ahead.isAsking;
     ahead.abandon();
-    if (isAsking) await this.broker.cancelAhead().catch(() => undefined);
+    if (isAsking) await this.#broker.cancelAhead().catch(() => undefined);
   }
 
   /** One that was fetched ahead is as good as new for every worker, unless it is about to end. */
-  private async letGoUnused(link: BrowserConnection): Promise<void> {
-    await this.letGo(link, lastsForNext(link.lease, this.needMs) ? 'healthy' : 'rolled-over', true);
+  async #letGoUnused(link: BrowserConnection): Promise<void> {
+    await this.#letGo(link, lastsForNext(link.lease, this.#needMs) ? 'healthy' : 'rolled-over', true);
   }
 
-  private async letGo(
-    link: BrowserConnection,
-    wanted: 'healthy' | 'rolled-over' = 'healthy',
-    unused = false,
-  ): Promise<void> {
+  async #letGo(link: BrowserConnection, wanted: 'healthy' | 'rolled-over' = 'healthy', unused = false): Promise<void> {
     const isUp = link.lost() === null;
-    const goesOn = isUp && wanted === 'healthy' && (unused || this.options.plan.reuse === 'run');
+    const goesOn = isUp && wanted === 'healthy' && (unused || this.#options.plan.reuse === 'run');
     const isHealthy = goesOn ? await link.answers(HEALTH_MS) : isUp;
     // To one that does not answer, a goodbye takes until the service has ended it.
     const disconnected = link.close();
     if (goesOn && isHealthy) await disconnected;
-    await this.giveBack(link.lease, isHealthy ? wanted : 'lost', unused);
+    await this.#giveBack(link.lease, isHealthy ? wanted : 'lost', unused);
   }
 
   /** Once a browser, whoever sees first that it must go. */
-  private readonly giveBack = async (
+  readonly #giveBack = async (
     lease: LeasedBrowser,
     condition: GiveBackParams['condition'],
     unused = false,
   ): Promise<void> => {
-    if (this.givenBack.has(lease)) return;
-    this.givenBack.add(lease);
+    if (this.#givenBack.has(lease)) return;
+    this.#givenBack.add(lease);
     const { sessionId } = lease;
     const toBeReplaced = condition === 'healthy' && this.lastTestFailed;
     // A broker that is gone has given it back already, or its successor has.
-    await this.broker.giveBack({ sessionId, condition, toBeReplaced, unused }).catch(() => undefined);
+    await this.#broker.giveBack({ sessionId, condition, toBeReplaced, unused }).catch(() => undefined);
   };
 }
 

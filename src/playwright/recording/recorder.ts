@@ -44,8 +44,8 @@ const bridgedOnRecord = new WeakMap<RecordedLink, number>();
 
 /** Watches one worker's tests and puts on record which browser served each. One test runs at a time. */
 export class Recorder {
-  private readonly records = new WeakMap<TestInfo, OpenRecord>();
-  private current: OpenRecord | null = null;
+  readonly #records = new WeakMap<TestInfo, OpenRecord>();
+  #current: OpenRecord | null = null;
 
   /**
    * A test begins, or one of its `beforeAll` hooks (those get the same `testInfo` before the test itself does).
@@ -53,7 +53,7 @@ export class Recorder {
    * tests of a file share.
    */
   begin(testInfo: TestInfo, link: RecordedLink | null, inUse: boolean): void {
-    const record = this.records.get(testInfo) ?? {
+    const record = this.#records.get(testInfo) ?? {
       testInfo,
       startedAt: new Date(),
       links: new Map(),
@@ -62,8 +62,8 @@ export class Recorder {
       attached: false,
       depth: 0,
     };
-    this.records.set(testInfo, record);
-    this.current = record;
+    this.#records.set(testInfo, record);
+    this.#current = record;
     record.depth += 1;
     if (!link || record.depth > 1) return;
     record.before = { link, bytes: link.observedBytes() ?? 0, commands: link.commands(), inUse };
@@ -71,39 +71,39 @@ export class Recorder {
 
   /** Whether one of the fixtures around this test, or around the hook that has its `testInfo`, has begun it. */
   isRunning(testInfo: TestInfo): boolean {
-    return (this.records.get(testInfo)?.depth ?? 0) > 0;
+    return (this.#records.get(testInfo)?.depth ?? 0) > 0;
   }
 
   /** Timeout of the running test in ms (0: none); null between tests. */
   get testTimeout(): number | null {
-    return this.current?.testInfo.timeout ?? null;
+    return this.#current?.testInfo.timeout ?? null;
   }
 
   /** The running test shall be told this: on record, and on the terminal. */
   warn(text: string): void {
-    const annotations = this.current?.testInfo.annotations ?? [];
+    const annotations = this.#current?.testInfo.annotations ?? [];
     if (annotations.some(({ description }) => description === text)) return;
     annotations.push({ type: 'warning', description: text });
-    process.stderr.write(`poolwright: ${this.current?.testInfo.title ?? ''}: ${text}\n`);
+    process.stderr.write(`poolwright: ${this.#current?.testInfo.title ?? ''}: ${text}\n`);
   }
 
   /** The running test opens a context on this link. */
   uses(link: RecordedLink): void {
-    if (!this.current) return;
-    noteSharedUse(this.current);
-    this.current.used = true;
-    if (!this.current.links.has(link)) this.current.links.set(link, link.observedBytes() ?? 0);
+    if (!this.#current) return;
+    noteSharedUse(this.#current);
+    this.#current.used = true;
+    if (!this.#current.links.has(link)) this.#current.links.set(link, link.observedBytes() ?? 0);
   }
 
   /** The running test may have used this link, past the handle, from its beginning on. */
   mayHaveUsed(link: RecordedLink): void {
-    if (!this.current) return;
-    const { before, links } = this.current;
+    if (!this.#current) return;
+    const { before, links } = this.#current;
     if (before?.link === link) {
       before.inUse = true;
       return;
     }
-    this.current.used = true;
+    this.#current.used = true;
     if (!links.has(link)) links.set(link, 0);
   }
 
@@ -112,12 +112,12 @@ export class Recorder {
    * have beside its own, when it failed because its browser was lost.
    */
   async end(testInfo: TestInfo, sink: RecordSink | null): Promise<PoolwrightError | null> {
-    const record = this.records.get(testInfo);
+    const record = this.#records.get(testInfo);
     if (!record) return null;
     record.depth -= 1;
     if (record.depth > 0) return null;
     noteSharedUse(record);
-    this.current = null;
+    this.#current = null;
     // `duration` is zero until the test itself has run: this was a hook, and its use counts for the test to come.
     const hookOnly = testInfo.duration === 0 && testInfo.errors.length === 0;
     // Attached already: this was one of its `afterAll` hooks.
@@ -131,7 +131,7 @@ export class Recorder {
    * then) is put on record by what is known.
    */
   async endUnfinished(sink: RecordSink): Promise<void> {
-    const record = this.current;
+    const record = this.#current;
     // Without an error it still runs, and closes the browser itself.
     if (!record || record.attached || record.testInfo.errors.length === 0) return;
     noteSharedUse(record);

@@ -8,28 +8,28 @@ const TOKEN = new RegExp(`${ESC}\\[([0-9;?]*)([@-~])|\\n|[^${ESC}\\n]+|${ESC}`, 
  */
 export class CursorRow {
   /** Rows between the cursor and the row below everything. */
-  private above = 0;
-  private empty = false;
+  #above = 0;
+  #empty = false;
 
   /** `empty`: in an empty row below everything; `written`: in the last row, behind something; `away`: further up. */
   get place(): 'empty' | 'written' | 'away' {
-    if (this.above > 0) return 'away';
-    return this.empty ? 'empty' : 'written';
+    if (this.#above > 0) return 'away';
+    return this.#empty ? 'empty' : 'written';
   }
 
   /** Takes in what is written. */
   feed(text: string): void {
     for (const [token, count, command] of text.matchAll(TOKEN)) {
-      if (token === '\n') this.lineFeed();
-      else if (command === 'A' || command === 'F') this.above += rows(count);
-      else if (command === 'B' || command === 'E') this.above = Math.max(0, this.above - rows(count));
-      else if (command === undefined && this.above === 0 && token.trim() !== '') this.empty = false;
+      if (token === '\n') this.#lineFeed();
+      else if (command === 'A' || command === 'F') this.#above += rows(count);
+      else if (command === 'B' || command === 'E') this.#above = Math.max(0, this.#above - rows(count));
+      else if (command === undefined && this.#above === 0 && token.trim() !== '') this.#empty = false;
     }
   }
 
-  private lineFeed(): void {
-    if (this.above > 0) this.above -= 1;
-    else this.empty = true;
+  #lineFeed(): void {
+    if (this.#above > 0) this.#above -= 1;
+    else this.#empty = true;
   }
 }
 

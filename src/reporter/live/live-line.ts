@@ -13,17 +13,21 @@ const ASK_MS = 500;
  * get between the lines that Playwright is still rewriting, so it is said at the end.
  */
 export class LiveLine {
-  private readonly status: StatusLine;
-  private connection: BrokerConnection | null = null;
-  private timer: NodeJS.Timeout | null = null;
-  private readonly said: string[] = [];
-  private stopped = false;
+  readonly #status: StatusLine;
+  #connection: BrokerConnection | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  readonly #said: string[] = [];
+  #stopped = false;
 
-  private constructor(private readonly address: BrokerAddress) {
-    this.status = new StatusLine(process.stderr, [process.stdout]);
+  readonly #address: BrokerAddress;
+
+  private constructor(address: BrokerAddress) {
+    this.#address = address;
+
+    this.#status = new StatusLine(process.stderr, [process.stdout]);
     // A runner that ends without a word of its end leaves no line behind.
     process.once('exit', this.stop);
-    void this.ask();
+    void this.#ask();
   }
 
   /** Null where there is nobody to look at it, and nothing to show. */
@@ -39,27 +43,27 @@ export class LiveLine {
 
   /** Takes the line away, and says what was to be said. */
   readonly stop = (): void => {
-    if (this.stopped) return;
-    this.stopped = true;
+    if (this.#stopped) return;
+    this.#stopped = true;
     process.off('exit', this.stop);
-    if (this.timer) clearTimeout(this.timer);
-    this.connection?.close();
-    this.status.stop();
-    if (this.said.length > 0) process.stderr.write(`\n${this.said.map((text) => `poolwright: ${text}\n`).join('')}`);
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#connection?.close();
+    this.#status.stop();
+    if (this.#said.length > 0) process.stderr.write(`\n${this.#said.map((text) => `poolwright: ${text}\n`).join('')}`);
   };
 
-  private async ask(): Promise<void> {
+  async #ask(): Promise<void> {
     try {
-      this.connection ??= await connectToBroker(this.address, 'control');
-      const state = await this.connection.watch();
-      this.said.push(...state.said);
-      if (!this.stopped) this.status.show(liveText(state));
+      this.#connection ??= await connectToBroker(this.#address, 'control');
+      const state = await this.#connection.watch();
+      this.#said.push(...state.said);
+      if (!this.#stopped) this.#status.show(liveText(state));
     } catch {
       // It has ended, or died and will be replaced at the same address.
-      this.connection = null;
-      if (!this.stopped) this.status.show('');
+      this.#connection = null;
+      if (!this.#stopped) this.#status.show('');
     }
-    if (this.stopped) this.connection?.close();
-    else this.timer = setTimeout(() => void this.ask(), ASK_MS).unref();
+    if (this.#stopped) this.#connection?.close();
+    else this.#timer = setTimeout(() => void this.#ask(), ASK_MS).unref();
   }
 }

@@ -23,63 +23,64 @@ const LEAST_COLUMNS = 20;
  * wrote: dots, progress, lists of running tests.
  */
 export class StatusLine {
-  private text = '';
-  private drawn = false;
-  private timer: NodeJS.Timeout | null = null;
-  private readonly cursor = new CursorRow();
-  private readonly hooks: Hook[];
+  #text = '';
+  #drawn = false;
+  #timer: NodeJS.Timeout | null = null;
+  readonly #cursor = new CursorRow();
+  readonly #hooks: Hook[];
+
+  readonly #terminal: WriteStream;
 
   /** @param terminal where it is drawn @param others streams that write to the same terminal */
-  constructor(
-    private readonly terminal: WriteStream,
-    others: readonly WriteStream[],
-  ) {
-    this.hooks = [terminal, ...others].map((stream) => hook(stream, (text, write) => this.before(text, write)));
+  constructor(terminal: WriteStream, others: readonly WriteStream[]) {
+    this.#terminal = terminal;
+
+    this.#hooks = [terminal, ...others].map((stream) => hook(stream, (text, write) => this.#before(text, write)));
   }
 
   /** Shows this line from now on; an empty one hides it. Characters that take one column each. */
   show(text: string): void {
-    if (text === this.text) return;
-    this.text = text;
-    if (this.timer === null) this.draw();
+    if (text === this.#text) return;
+    this.#text = text;
+    if (this.#timer === null) this.#draw();
   }
 
   /** Takes it away for good. */
   stop(): void {
-    if (this.timer) clearTimeout(this.timer);
-    this.erase();
-    for (const { unhook } of this.hooks) unhook();
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#erase();
+    for (const { unhook } of this.#hooks) unhook();
   }
 
   /** Something is about to be written: the line makes way, on the same stream, so that it does so in time. */
-  private before(text: string, write: Write): void {
-    this.erase(write);
-    this.cursor.feed(text);
-    this.timer ??= setTimeout(() => {
-      this.timer = null;
-      this.draw();
+  #before(text: string, write: Write): void {
+    this.#erase(write);
+    this.#cursor.feed(text);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#draw();
     }, QUIET_MS).unref();
   }
 
-  private erase(write = this.hooks[0]?.write): void {
-    if (this.drawn) write?.(ERASE_BELOW);
-    this.drawn = false;
+  #erase(write = this.#hooks[0]?.write): void {
+    if (this.#drawn) write?.(ERASE_BELOW);
+    this.#drawn = false;
   }
 
-  private draw(): void {
-    this.erase();
-    const { columns, rows } = this.terminal;
-    const { place } = this.cursor;
+  #draw(): void {
+    this.#erase();
+    const { columns, rows } = this.#terminal;
+    const { place } = this.#cursor;
     // One that does not know its size has one of 0.
-    if (this.text === '' || place === 'away' || columns < LEAST_COLUMNS || rows < LEAST_ROWS) return;
-    const cut = this.text.slice(0, columns - 1);
-    const line = this.terminal.hasColors() ? styleText('dim', cut) : cut;
-    this.hooks[0]?.write(
+    if (this.#text === '' || place === 'away' || columns < LEAST_COLUMNS || rows < LEAST_ROWS) return;
+    const cut = this.#text.slice(0, columns - 1);
+    const line = this.#terminal.hasColors() ? styleText('dim', cut) : cut;
+    this.#hooks[0]?.write(
       place === 'empty'
         ? `${SAVE_CURSOR}${line}${RESTORE_CURSOR}`
         : `${INDEX}${UP}${SAVE_CURSOR}${DOWN}\r${line}${RESTORE_CURSOR}`,
     );
-    this.drawn = true;
+    this.#drawn = true;
   }
 }
 

@@ -47,11 +47,11 @@ export function timelineData(record: RunRecord, report: string | null): Timeline
 /** A list without repetitions, and the place of each of its entries. */
 class Places {
   readonly names: string[] = [];
-  private readonly places = new Map<string, number>();
+  readonly #places = new Map<string, number>();
 
   of(name: string): number {
-    const place = this.places.get(name) ?? this.names.push(name) - 1;
-    this.places.set(name, place);
+    const place = this.#places.get(name) ?? this.names.push(name) - 1;
+    this.#places.set(name, place);
     return place;
   }
 }

@@ -46,24 +46,28 @@ export type FailureTally = Map<RetryCase | 'ambiguous', number>;
 
 /** What every endpoint is made with: checking, sending, asking again. */
 export class ServiceCore {
-  private readonly connection: Connection;
-  private readonly closing = new AbortController();
-  private closed: Promise<void> | null = null;
+  readonly #connection: Connection;
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | null = null;
   /** Bound on one request, in ms. */
   readonly timeout: number;
-  private readonly retry: RetryMode;
-  private readonly backoff: SharedBackoff | null;
+  readonly #retry: RetryMode;
+  readonly #backoff: SharedBackoff | null;
   /** How far the service's clock is ahead of this machine's, in ms, by its last answer. */
-  private clockAheadMs = 0;
+  #clockAheadMs = 0;
 
-  constructor(private readonly options: ServiceClientOptions) {
-    setMaxListeners(0, this.closing.signal); // every call under way listens to it
+  readonly #options: ServiceClientOptions;
+
+  constructor(options: ServiceClientOptions) {
+    this.#options = options;
+
+    setMaxListeners(0, this.#closing.signal); // every call under way listens to it
     const { baseURL, apiKey, timeout, retry } = checkClientOptions(options);
     const dispatcher = options.dispatcher ?? new Agent({ maxResponseSize: MAX_ANSWER_BYTES });
-    this.connection = { baseURL, apiKey, dispatcher };
+    this.#connection = { baseURL, apiKey, dispatcher };
     this.timeout = timeout;
-    this.retry = retry;
-    this.backoff = options.sharedBackoff ? new SharedBackoff() : null;
+    this.#retry = retry;
+    this.#backoff = options.sharedBackoff ? new SharedBackoff() : null;
   }
 
   /**
@@ -83,12 +87,12 @@ export class ServiceCore {
     answer: Answer<unknown>,
     call: Call<C>,
   ): z.output<S> {
-    return checkAnswer(schema, answer.data, answer.status, this.context(call, 1));
+    return checkAnswer(schema, answer.data, answer.status, this.#context(call, 1));
   }
 
   /** The error for a success that parses, but cannot be used. */
   badAnswer<C extends z.ZodType>(call: Call<C>, status: number, problem: string): ServiceError {
-    return badResponse(status, [problem], this.context(call, 1));
+    return badResponse(status, [problem], this.#context(call, 1));
   }
 
   /** Sends a call, and again as the policy and `call.repeat` allow. */
@@ -106,33 +110,35 @@ export class ServiceCore {
 
   /** Sends a call once, when it is its turn. */
   async send<S extends z.ZodType>(call: Call<S>, options: CallOptions, attempt: number): Promise<Answer<z.output<S>>> {
-    const context = this.context(call, attempt);
+    const context = this.#context(call, attempt);
     const { timeout } = this.check(callOptions, options, context.request);
-    if (this.closing.signal.aborted) throw closedError(context.request);
+    if (this.#closing.signal.aborted) throw closedError(context.request);
     const timeoutMs = call.timeoutMs ?? timeout ?? this.timeout;
     const send = async () => {
-      const answer = await sendRequest(this.connection, call, { timeoutMs, signal: options.signal }, context);
-      if (answer.serverTime !== null) this.clockAheadMs = answer.serverTime - Date.now();
+      const answer = await sendRequest(this.#connection, call, { timeoutMs, signal: options.signal }, context);
+      if (answer.serverTime !== null) this.#clockAheadMs = answer.serverTime - Date.now();
       return answer;
     };
-    return call.asksForBrowser && this.backoff ? await this.inTurn(this.backoff, send, options, context) : await send();
+    return call.asksForBrowser && this.#backoff
+      ? await this.#inTurn(this.#backoff, send, options, context)
+      : await send();
   }
 
   /** The time by the service's clock, in ms since the epoch; by this machine's until an answer has told. */
   now(): number {
-    return Date.now() + this.clockAheadMs;
+    return Date.now() + this.#clockAheadMs;
   }
 
-  private async inTurn<T>(
+  async #inTurn<T>(
     backoff: SharedBackoff,
     send: () => Promise<T>,
     options: CallOptions,
     { request }: CallContext,
   ): Promise<T> {
     try {
-      await backoff.turn(this.ends(options));
+      await backoff.turn(this.#ends(options));
     } catch (error) {
-      this.throwIfEnded(options, request);
+      this.#throwIfEnded(options, request);
       throw error;
     }
     let refused: { delayMs: number } | null = null;
@@ -142,7 +148,7 @@ export class ServiceCore {
       if (error instanceof ServiceError && isOverload(error)) {
         // Grows with every refusal, whoever got it; the last wait of the table holds for all that follow.
         const refusals = Math.min(backoff.inARow + 1, retryRule(error).attempts - 1);
-        refused = { delayMs: nextDelay(error, refusals, this.options.random) ?? 0 };
+        refused = { delayMs: nextDelay(error, refusals, this.#options.random) ?? 0 };
       }
       throw error;
     } finally {
@@ -152,7 +158,7 @@ export class ServiceCore {
 
   /** Whether failed calls are asked again. */
   retries(options: CallOptions): boolean {
-    return (options.retry ?? this.retry) === 'policy';
+    return (options.retry ?? this.#retry) === 'policy';
   }
 
   /**
@@ -168,46 +174,46 @@ export class ServiceCore {
     const kind = isAmbiguous(error) ? 'ambiguous' : retryCase(error);
     const failures = (tally.get(kind) ?? 0) + 1;
     tally.set(kind, failures);
-    const delayMs = this.retries(options) ? nextDelay(error, failures, this.options.random) : null;
+    const delayMs = this.retries(options) ? nextDelay(error, failures, this.#options.random) : null;
     if (delayMs === null || (delayMs > LONGEST_WAIT_MS && !options.signal)) return false;
     const { request, attempts, code, status, message } = error;
-    this.options.onRetry?.({ request, attempt: attempts, delayMs, code, status, message });
+    this.#options.onRetry?.({ request, attempt: attempts, delayMs, code, status, message });
     // The shared backoff makes the next request wait for its turn; waiting here as well would be twice.
-    if (!(call.asksForBrowser && this.backoff && isOverload(error))) await this.sleep(delayMs, options, request);
+    if (!(call.asksForBrowser && this.#backoff && isOverload(error))) await this.sleep(delayMs, options, request);
     return true;
   }
 
   /** @throws PoolwrightError `ABORTED` when the call's signal fires or the client is closed. */
   async sleep(ms: number, { signal }: CallOptions, request: string): Promise<void> {
-    const ends = this.ends({ signal });
-    const sleep = this.options.sleep ?? realSleep;
+    const ends = this.#ends({ signal });
+    const sleep = this.#options.sleep ?? realSleep;
     try {
       await sleep(ms, ends);
     } catch (error) {
       if (!ends.aborted) throw error;
     }
-    this.throwIfEnded({ signal }, request);
+    this.#throwIfEnded({ signal }, request);
   }
 
-  private ends({ signal }: CallOptions): AbortSignal {
-    return signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
+  #ends({ signal }: CallOptions): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
   }
 
-  private throwIfEnded({ signal }: CallOptions, request: string): void {
+  #throwIfEnded({ signal }: CallOptions, request: string): void {
     if (signal?.aborted) throw abortError(signal, request);
-    if (this.closing.signal.aborted) throw closedError(request);
+    if (this.#closing.signal.aborted) throw closedError(request);
   }
 
   /** Lets requests under way finish for up to 5 s, then drops every connection of the client's own. Safe to call again. */
   close(): Promise<void> {
-    this.closed ??= this.closeOnce();
-    return this.closed;
+    this.#closed ??= this.#closeOnce();
+    return this.#closed;
   }
 
-  private async closeOnce(): Promise<void> {
-    this.closing.abort();
-    if (this.options.dispatcher) return;
-    const { dispatcher } = this.connection;
+  async #closeOnce(): Promise<void> {
+    this.#closing.abort();
+    if (this.#options.dispatcher) return;
+    const { dispatcher } = this.#connection;
     const grace = new AbortController();
     await Promise.race([
       dispatcher.close().catch(() => undefined),
@@ -217,12 +223,12 @@ export class ServiceCore {
     await dispatcher.destroy();
   }
 
-  private context(call: Call<z.ZodType>, attempt: number): CallContext {
+  #context(call: Call<z.ZodType>, attempt: number): CallContext {
     return {
       request: `${call.method} ${call.path}`,
       subject: call.subject,
       attempt,
-      secrets: [this.connection.apiKey, ...(call.secrets ?? [])],
+      secrets: [this.#connection.apiKey, ...(call.secrets ?? [])],
     };
   }
 }

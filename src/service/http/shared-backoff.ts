@@ -11,63 +11,63 @@ const NO_LIMIT = 64;
  */
 export class SharedBackoff {
   /** Refusals in a row, over all callers. */
-  private refusals = 0;
-  private notBefore = 0;
+  #refusals = 0;
+  #notBefore = 0;
   /** How many may be under way at a time. */
-  private limit = NO_LIMIT;
-  private underway = 0;
-  private readonly line = new WaitingLine();
-  private timer: NodeJS.Timeout | null = null;
+  #limit = NO_LIMIT;
+  #underway = 0;
+  readonly #line = new WaitingLine();
+  #timer: NodeJS.Timeout | null = null;
 
   /** Refusals in a row so far; grows the wait. */
   get inARow(): number {
-    return this.refusals;
+    return this.#refusals;
   }
 
   /** Waits for this caller's turn, and takes it. Rejects when the signal fires. Every turn must be {@link end}ed. */
   async turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.line.length === 0 && this.open()) {
-      this.underway += 1;
+    if (this.#line.length === 0 && this.#open()) {
+      this.#underway += 1;
       return;
     }
-    const turn = this.line.join(signal);
-    this.admit();
+    const turn = this.#line.join(signal);
+    this.#admit();
     try {
       await turn;
     } catch (error) {
-      this.admit(); // the timer was set for who has given up
+      this.#admit(); // the timer was set for who has given up
       throw error;
     }
   }
 
   /** A turn is over: the service refused for overload (nobody asks for `delayMs`), or it did not. */
   end(refused: { delayMs: number } | null): void {
-    this.underway -= 1;
+    this.#underway -= 1;
     if (refused) {
       // Those under way together were refused together: that is one refusal, not many.
-      if (Date.now() >= this.notBefore) this.refusals += 1;
-      this.limit = 1;
-      this.notBefore = Math.max(this.notBefore, Date.now() + refused.delayMs);
+      if (Date.now() >= this.#notBefore) this.#refusals += 1;
+      this.#limit = 1;
+      this.#notBefore = Math.max(this.#notBefore, Date.now() + refused.delayMs);
     } else {
-      this.refusals = 0;
-      if (this.limit < NO_LIMIT) this.limit *= 2;
+      this.#refusals = 0;
+      if (this.#limit < NO_LIMIT) this.#limit *= 2;
     }
-    this.admit();
+    this.#admit();
   }
 
-  private open(): boolean {
-    return Date.now() >= this.notBefore && (this.limit >= NO_LIMIT || this.underway < this.limit);
+  #open(): boolean {
+    return Date.now() >= this.#notBefore && (this.#limit >= NO_LIMIT || this.#underway < this.#limit);
   }
 
-  private admit(): void {
-    while (this.line.length > 0 && this.open()) {
-      this.underway += 1;
-      this.line.next();
+  #admit(): void {
+    while (this.#line.length > 0 && this.#open()) {
+      this.#underway += 1;
+      this.#line.next();
     }
-    if (this.timer) clearTimeout(this.timer);
-    this.timer = null;
-    const wait = this.notBefore - Date.now();
-    if (this.line.length > 0 && wait > 0) this.timer = setTimeout(() => this.admit(), wait);
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    const wait = this.#notBefore - Date.now();
+    if (this.#line.length > 0 && wait > 0) this.#timer = setTimeout(() => this.#admit(), wait);
   }
 }

@@ -13,10 +13,10 @@ interface Waiter {
 
 /** Callers that wait, first come, first served, but for those that yield; each may give up. */
 export class WaitingLine {
-  private readonly waiters: Waiter[] = [];
+  readonly #waiters: Waiter[] = [];
 
   get length(): number {
-    return this.waiters.length;
+    return this.#waiters.length;
   }
 
   /** Resolves when {@link next} lets this caller go; leaves the line and rejects with the signal's reason when that fires. */
@@ -24,8 +24,8 @@ export class WaitingLine {
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
-        const at = this.waiters.indexOf(waiter);
-        if (at >= 0) this.waiters.splice(at, 1);
+        const at = this.#waiters.indexOf(waiter);
+        if (at >= 0) this.#waiters.splice(at, 1);
         signal.removeEventListener('abort', giveUp);
       };
       const giveUp = () => {
@@ -37,15 +37,15 @@ export class WaitingLine {
         resolve();
       };
       const waiter: Waiter = { go, yields };
-      if (first) this.waiters.unshift(waiter);
-      else this.waiters.push(waiter);
+      if (first) this.#waiters.unshift(waiter);
+      else this.#waiters.push(waiter);
       signal.addEventListener('abort', giveUp);
     });
   }
 
   /** Lets the one go who waits longest and does not yield; else who waits longest. */
   next(): void {
-    const next = this.waiters.find((each) => !each.yields()) ?? this.waiters[0];
+    const next = this.#waiters.find((each) => !each.yields()) ?? this.#waiters[0];
     next?.go();
   }
 }

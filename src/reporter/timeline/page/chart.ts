@@ -20,73 +20,78 @@ const TITLE_WIDTH = 46;
 /** The swimlanes. */
 export class Chart {
   readonly root = element('div', { class: 'chart' });
-  private readonly details = new Map<Element, () => DocumentFragment>();
-  private readonly bars = new Map<TimelineTest, HTMLElement>();
-  private readonly roving: Roving;
-  private trackWidth = 0;
+  readonly #details = new Map<Element, () => DocumentFragment>();
+  readonly #bars = new Map<TimelineTest, HTMLElement>();
+  readonly #roving: Roving;
+  #trackWidth = 0;
 
-  constructor(
-    private readonly data: TimelineData,
-    private readonly tip: Tip,
-  ) {
-    this.roving = new Roving(this.root);
-    this.root.addEventListener('pointerover', (event) => this.point(event.target, event.clientX));
+  readonly #data: TimelineData;
+  readonly #tip: Tip;
+
+  constructor(data: TimelineData, tip: Tip) {
+    this.#data = data;
+    this.#tip = tip;
+
+    this.#roving = new Roving(this.root);
+    this.root.addEventListener('pointerover', (event) => this.#point(event.target, event.clientX));
     this.root.addEventListener('pointerout', () => tip.hide());
-    this.root.addEventListener('focusin', ({ target }) => this.point(target, null));
+    this.root.addEventListener('focusin', ({ target }) => this.#point(target, null));
     this.root.addEventListener('focusout', () => tip.hide());
   }
 
   /** Draws what the filter lets through; answers how much that is. */
   draw(filter: Filter, zoom: number): { sessions: number; tests: number } {
-    const { root, data } = this;
+    const { root } = this;
+    const data = this.#data;
     const lanes = lanesOf(data, filter);
-    this.details.clear();
-    this.bars.clear();
+    this.#details.clear();
+    this.#bars.clear();
     root.style.setProperty('--zoom', String(zoom));
     const probe = element('div', { class: 'track' });
     root.replaceChildren(row('axis', 'time', probe));
-    this.trackWidth = probe.clientWidth;
-    const marks = ticks(data.length, Math.max(2, Math.floor(this.trackWidth / TICK_WIDTH)));
+    this.#trackWidth = probe.clientWidth;
+    const marks = ticks(data.length, Math.max(2, Math.floor(this.#trackWidth / TICK_WIDTH)));
     const items: HTMLElement[][] = [];
     const drawn = lanes.map((lane) => {
-      const { group, focusable } = this.lane(lane);
+      const { group, focusable } = this.#lane(lane);
       items.push(focusable);
       return group;
     });
-    const lines = element('div', { class: 'lines', 'aria-hidden': 'true' }, ...marks.map((ms) => this.at('i', ms)));
-    root.replaceChildren(this.axis(marks), this.strip(lanes), lines, ...drawn);
-    this.roving.reset(items);
+    const lines = element('div', { class: 'lines', 'aria-hidden': 'true' }, ...marks.map((ms) => this.#at('i', ms)));
+    root.replaceChildren(this.#axis(marks), this.#strip(lanes), lines, ...drawn);
+    this.#roving.reset(items);
     const sessions = lanes.flatMap((lane) => lane.sessions);
     return { sessions: sessions.length, tests: sessions.reduce((sum, { tests }) => sum + tests.length, 0) };
   }
 
   /** Brings a test into view and focuses it; false when it is not drawn. */
   reveal(test: TimelineTest): boolean {
-    const bar = this.bars.get(test);
+    const bar = this.#bars.get(test);
     bar?.scrollIntoView({ block: 'center', inline: 'center' });
     bar?.focus();
     return bar !== undefined;
   }
 
-  private point(target: EventTarget | null, x: number | null): void {
+  #point(target: EventTarget | null, x: number | null): void {
     const item = target instanceof Element ? target.closest('.item') : null;
-    const details = item && this.details.get(item);
-    if (details) this.tip.show(item, details(), x);
+    const details = item && this.#details.get(item);
+    if (details) this.#tip.show(item, details(), x);
   }
 
-  private axis(marks: number[]): HTMLElement {
+  #axis(marks: number[]): HTMLElement {
     const track = element('div', { class: 'track' });
     for (const ms of marks) {
-      const tick = this.at('span', ms);
-      const room = (1 - ms / this.data.length) * this.trackWidth;
+      const tick = this.#at('span', ms);
+      const room = (1 - ms / this.#data.length) * this.#trackWidth;
       if (room >= LABEL_WIDTH) tick.append(clock(ms));
       track.append(tick);
     }
     return row('axis', 'time', track);
   }
 
-  private strip(lanes: Lane[]): HTMLElement {
-    const { data, tip } = this;
+  #strip(lanes: Lane[]): HTMLElement {
+    const data = this.#data;
+    const tip = this.#tip;
     const { svg, peak, rateAt } = bandwidthStrip(lanes, data);
     const track = element('div', { class: 'track' }, svg);
     track.addEventListener('pointermove', ({ clientX }) => {
@@ -99,11 +104,11 @@ export class Chart {
     return row('strip', label, track);
   }
 
-  private lane(lane: Lane): { group: HTMLElement; focusable: HTMLElement[] } {
-    const shard = this.data.shards[lane.shard] ?? '';
+  #lane(lane: Lane): { group: HTMLElement; focusable: HTMLElement[] } {
+    const shard = this.#data.shards[lane.shard] ?? '';
     const track = element('div', { class: 'track' });
     track.style.height = `${lane.rows * ROW}px`;
-    const focusable = lane.sessions.flatMap((shown) => this.session(shown, track));
+    const focusable = lane.sessions.flatMap((shown) => this.#session(shown, track));
     const name = shard === '' ? `slot ${lane.slot}` : `shard ${shard}, slot ${lane.slot}`;
     const short = shard === '' ? name : `${shard} · slot ${lane.slot}`;
     const group = row('lane', short, track);
@@ -113,7 +118,7 @@ export class Chart {
   }
 
   /** Draws a session's parts into its lane; answers what can be focused. */
-  private session({ session, tests, row: below }: ShownSession, track: HTMLElement): HTMLElement[] {
+  #session({ session, tests, row: below }: ShownSession, track: HTMLElement): HTMLElement[] {
     const end = session.ending ?? session.ended;
     const parts: HTMLElement[] = [];
     const add = (part: HTMLElement) => {
@@ -122,22 +127,22 @@ export class Chart {
       return part;
     };
     if (session.asked !== null && session.asked < session.had)
-      add(this.bar('span', 'start', session.asked, session.had));
+      add(this.#bar('span', 'start', session.asked, session.had));
     if (session.lent !== null && (session.waitMs ?? 0) > 0)
-      add(this.bar('span', 'wait', beginOf({ ...session, asked: null, had: session.lent }), session.lent));
-    const bar = add(this.bar('button', 'item session', session.had, end));
+      add(this.#bar('span', 'wait', beginOf({ ...session, asked: null, had: session.lent }), session.lent));
+    const bar = add(this.#bar('button', 'item session', session.had, end));
     bar.setAttribute('type', 'button');
     bar.setAttribute('aria-label', `session ${session.id}, ${tests.length} tests, ended: ${session.reason}`);
-    this.details.set(bar, () => sessionDetails(session, tests.length, this.data));
-    if (session.ended > end) add(this.bar('span', 'ending', end, session.ended));
+    this.#details.set(bar, () => sessionDetails(session, tests.length, this.#data));
+    if (session.ended > end) add(this.#bar('span', 'ending', end, session.ended));
     const mark = endMark(session.reason);
     if (mark !== '') {
-      const sign = add(this.at('span', end));
+      const sign = add(this.#at('span', end));
       sign.className = 'end-mark';
       sign.setAttribute('aria-hidden', 'true');
       sign.append(mark);
     }
-    const drawn = tests.map((test) => add(this.test(test, session.had)));
+    const drawn = tests.map((test) => add(this.#test(test, session.had)));
     track.append(...parts);
     return [bar, ...drawn].map((item) => {
       item.tabIndex = -1;
@@ -146,35 +151,35 @@ export class Chart {
   }
 
   /** A worker's first test begins before its browser is there: its bar begins with the browser. */
-  private test(test: TimelineTest, had: number): HTMLElement {
-    const { report } = this.data;
+  #test(test: TimelineTest, had: number): HTMLElement {
+    const { report } = this.#data;
     const [, start, took, , , retry, , , , title, id] = test;
     const end = Math.max(start + took, had);
-    const look = lookOf(test, this.data);
-    const bar = this.bar(report === null ? 'button' : 'a', `item test ${look}`, Math.max(start, had), end);
+    const look = lookOf(test, this.#data);
+    const bar = this.#bar(report === null ? 'button' : 'a', `item test ${look}`, Math.max(start, had), end);
     if (bar instanceof HTMLAnchorElement)
       bar.href = `${report}#?testId=${encodeURIComponent(id)}${retry > 0 ? `&run=${retry}` : ''}`;
     else bar.setAttribute('type', 'button');
-    bar.setAttribute('aria-label', `${title}: ${resultOf(test, this.data)}${retry > 0 ? `, retry ${retry}` : ''}`);
-    const width = ((end - Math.max(start, had)) / this.data.length) * this.trackWidth;
+    bar.setAttribute('aria-label', `${title}: ${resultOf(test, this.#data)}${retry > 0 ? `, retry ${retry}` : ''}`);
+    const width = ((end - Math.max(start, had)) / this.#data.length) * this.#trackWidth;
     const { mark } = LOOKS[look];
     if (width >= MARK_WIDTH && mark !== '') bar.append(element('b', {}, mark));
     if (width >= TITLE_WIDTH) bar.append(title.split(' › ').at(-1) ?? title);
-    this.details.set(bar, () => testDetails(test, this.data));
-    this.bars.set(test, bar);
+    this.#details.set(bar, () => testDetails(test, this.#data));
+    this.#bars.set(test, bar);
     return bar;
   }
 
-  private bar(name: 'span' | 'button' | 'a', className: string, from: number, to: number): HTMLElement {
-    const made = this.at(name, from);
+  #bar(name: 'span' | 'button' | 'a', className: string, from: number, to: number): HTMLElement {
+    const made = this.#at(name, from);
     made.className = className;
-    made.style.width = `${((to - from) / this.data.length) * 100}%`;
+    made.style.width = `${((to - from) / this.#data.length) * 100}%`;
     return made;
   }
 
-  private at(name: 'span' | 'i' | 'button' | 'a', ms: number): HTMLElement {
+  #at(name: 'span' | 'i' | 'button' | 'a', ms: number): HTMLElement {
     const made = element(name);
-    made.style.left = `${(ms / this.data.length) * 100}%`;
+    made.style.left = `${(ms / this.#data.length) * 100}%`;
     return made;
   }
 }

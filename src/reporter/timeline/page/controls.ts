@@ -7,52 +7,53 @@ const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
 /** The filters and the zoom. */
 export class Controls {
   readonly root = element('div', { class: 'controls', role: 'group', 'aria-label': 'Filter and zoom' });
-  private readonly status = element('output', { class: 'status' });
-  private readonly project: HTMLSelectElement;
-  private readonly shard: HTMLSelectElement;
-  private readonly failures = element('input', { type: 'checkbox' });
-  private zoomAt = 0;
+  readonly #status = element('output', { class: 'status' });
+  readonly #project: HTMLSelectElement;
+  readonly #shard: HTMLSelectElement;
+  readonly #failures = element('input', { type: 'checkbox' });
+  #zoomAt = 0;
 
-  constructor(
-    data: TimelineData,
-    private readonly changed: () => void,
-  ) {
-    this.project = chooser(data.projects.map((name) => name || 'the default project'));
-    this.shard = chooser(data.shards.map((name) => name || 'no shard'));
-    if (data.projects.length > 1) this.root.append(element('label', {}, 'Project ', this.project));
-    if (data.shards.length > 1) this.root.append(element('label', {}, 'Shard ', this.shard));
-    this.root.append(element('label', {}, this.failures, ' failures only'), this.zoomer(), this.status);
-    for (const input of [this.project, this.shard, this.failures]) input.addEventListener('change', changed);
+  readonly #changed: () => void;
+
+  constructor(data: TimelineData, changed: () => void) {
+    this.#changed = changed;
+
+    this.#project = chooser(data.projects.map((name) => name || 'the default project'));
+    this.#shard = chooser(data.shards.map((name) => name || 'no shard'));
+    if (data.projects.length > 1) this.root.append(element('label', {}, 'Project ', this.#project));
+    if (data.shards.length > 1) this.root.append(element('label', {}, 'Shard ', this.#shard));
+    this.root.append(element('label', {}, this.#failures, ' failures only'), this.#zoomer(), this.#status);
+    for (const input of [this.#project, this.#shard, this.#failures]) input.addEventListener('change', changed);
   }
 
   get filter(): Filter {
     const chosen = ({ value }: HTMLSelectElement) => (value === '' ? null : Number(value));
-    return { project: chosen(this.project), shard: chosen(this.shard), failuresOnly: this.failures.checked };
+    return { project: chosen(this.#project), shard: chosen(this.#shard), failuresOnly: this.#failures.checked };
   }
 
   get zoom(): number {
-    return ZOOMS[this.zoomAt] ?? 1;
+    return ZOOMS[this.#zoomAt] ?? 1;
   }
 
   /** Lets everything through. */
   clear(): void {
-    this.project.value = '';
-    this.shard.value = '';
-    this.failures.checked = false;
+    this.#project.value = '';
+    this.#shard.value = '';
+    this.#failures.checked = false;
   }
 
   say(text: string): void {
-    this.status.textContent = text;
+    this.#status.textContent = text;
   }
 
-  private zoomer(): HTMLElement {
+  #zoomer(): HTMLElement {
     const shown = element('span', {}, '1×');
     const button = (label: string, sign: string, by: number) => {
       const made = element('button', { type: 'button', 'aria-label': label }, sign);
       made.addEventListener('click', () => {
-        this.zoomAt = Math.min(ZOOMS.length - 1, Math.max(0, this.zoomAt + by));
+        this.#zoomAt = Math.min(ZOOMS.length - 1, Math.max(0, this.#zoomAt + by));
         shown.textContent = `${this.zoom}×`;
-        this.changed();
+        this.#changed();
       });
       return made;
     };

@@ -1,14 +1,14 @@
 /** Keyboard: one item of the chart is in the tab order; arrow keys go to its neighbours. */
 export class Roving {
-  private lanes: HTMLElement[][] = [];
-  private current: HTMLElement | null = null;
+  #lanes: HTMLElement[][] = [];
+  #current: HTMLElement | null = null;
 
   constructor(chart: HTMLElement) {
     chart.addEventListener('focusin', ({ target }) => {
-      if (target instanceof HTMLElement) this.moveTo(target);
+      if (target instanceof HTMLElement) this.#moveTo(target);
     });
     chart.addEventListener('keydown', (event) => {
-      const next = this.neighbour(event.key);
+      const next = this.#neighbour(event.key);
       if (next === undefined) return;
       event.preventDefault();
       next?.focus();
@@ -18,22 +18,23 @@ export class Roving {
 
   /** The items of each lane, in the order of time. */
   reset(lanes: HTMLElement[][]): void {
-    this.lanes = lanes.filter((items) => items.length > 0);
-    this.current = null;
-    const first = this.lanes[0]?.[0];
-    if (first) this.moveTo(first);
+    this.#lanes = lanes.filter((items) => items.length > 0);
+    this.#current = null;
+    const first = this.#lanes[0]?.[0];
+    if (first) this.#moveTo(first);
   }
 
-  private moveTo(item: HTMLElement): void {
-    if (!this.lanes.some((items) => items.includes(item))) return;
-    if (this.current) this.current.tabIndex = -1;
+  #moveTo(item: HTMLElement): void {
+    if (!this.#lanes.some((items) => items.includes(item))) return;
+    if (this.#current) this.#current.tabIndex = -1;
     item.tabIndex = 0;
-    this.current = item;
+    this.#current = item;
   }
 
   /** Undefined for a key that is not ours, null where there is no neighbour. */
-  private neighbour(key: string): HTMLElement | null | undefined {
-    const { current, lanes } = this;
+  #neighbour(key: string): HTMLElement | null | undefined {
+    const current = this.#current;
+    const lanes = this.#lanes;
     if (!current) return undefined;
     const lane = lanes.findIndex((items) => items.includes(current));
     const items = lanes[lane] ?? [];

@@ -5,10 +5,10 @@ const GAP = 8;
 
 /** The box with the details of what is pointed at or focused. */
 export class Tip {
-  private readonly box = element('div', { id: 'tip', role: 'tooltip', hidden: '' });
+  readonly #box = element('div', { id: 'tip', role: 'tooltip', hidden: '' });
 
   constructor() {
-    document.body.append(this.box);
+    document.body.append(this.#box);
     document.addEventListener('keydown', ({ key }) => {
       if (key === 'Escape') this.hide();
     });
@@ -16,7 +16,7 @@ export class Tip {
 
   /** @param x where the pointer is, in px; null: at the item's beginning */
   show(item: Element, details: Node, x: number | null): void {
-    const { box } = this;
+    const box = this.#box;
     box.replaceChildren(details);
     box.hidden = false;
     const at = item.getBoundingClientRect();
@@ -29,6 +29,6 @@ export class Tip {
   }
 
   hide(): void {
-    this.box.hidden = true;
+    this.#box.hidden = true;
   }
 }
