@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Log } from '../broker/process/log.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
 
 /** Between two writes of the record while a run goes on, in ms: a crash costs at most so much of it. */
@@ -15,13 +14,15 @@ export class RecordFile {
   #closed = false;
 
   readonly #present: () => RunRecord;
-  readonly #log: Log;
+  readonly #failed: (error: unknown) => void;
 
-  /** @param folder null: none is written */
-  constructor(folder: string | null, present: () => RunRecord, log: Log) {
+  /**
+   * @param folder null: none is written
+   * @param failed called with why the file could not be written
+   */
+  constructor(folder: string | null, present: () => RunRecord, failed: (error: unknown) => void) {
     this.#present = present;
-    this.#log = log;
-
+    this.#failed = failed;
     this.#file = folder === null ? null : join(folder, 'run.json');
   }
 
@@ -47,7 +48,7 @@ export class RecordFile {
     if (file === null) return;
     this.#writing = this.#writing
       .then(() => writeWhole(file, recordText(record)))
-      .catch((error: unknown) => this.#log.error('run.json could not be written', error));
+      .catch((error: unknown) => this.#failed(error));
   }
 }
 

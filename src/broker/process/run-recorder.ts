@@ -27,7 +27,11 @@ export class RunRecorder {
     this.#chromiums = chromiums;
 
     this.#earlier = config.recordFolder === null ? null : ofDeadBroker(readRecord(config.recordFolder), config.runId);
-    this.#file = new RecordFile(config.recordFolder, () => this.#record(null, null), log);
+    this.#file = new RecordFile(
+      config.recordFolder,
+      () => this.#record(null, null),
+      (error) => log.error('run.json could not be written', error),
+    );
   }
 
   /** Something on record has changed. */
