@@ -58,8 +58,10 @@ export async function harmOf(consumer: Consumer, neighbour: RunningPlaywright): 
   const { sessions } = JSON.parse(await consumer.read(`${OUTPUT}/poolwright/run.json`)) as {
     sessions: { sessionId: string; endConfirmed: boolean | null; infrastructureFailures: string[] }[];
   };
-  return sessions.flatMap(({ sessionId, endConfirmed, infrastructureFailures }) => [
+  const harm = sessions.flatMap(({ sessionId, endConfirmed, infrastructureFailures }) => [
     ...infrastructureFailures.map((why) => `the neighbour's session ${sessionId}: ${why}`),
     ...(endConfirmed ? [] : [`the end of the neighbour's session ${sessionId} was not confirmed`]),
   ]);
+  if (harm.length > 0) harm.push(await consumer.read(`${OUTPUT}/poolwright/broker.log`).catch(String));
+  return harm;
 }
