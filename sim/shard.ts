@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type StartedBroker, startBroker } from '../src/broker/process/start.ts';
 import { connectToBroker } from '../src/broker/rpc/client.ts';
 import type { LeaseParams } from '../src/broker/rpc/protocol.ts';
+import { errorMessage } from '../src/common/error-message.ts';
 
 /** One shard of a run as its broker sees it: real broker process, real sockets, and workers that only hold browsers. */
 
@@ -76,7 +77,7 @@ async function work(broker: StartedBroker, plan: LeaseParams['plan'], options: S
       }
       await line.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false });
     } catch (error) {
-      failures.push(error instanceof Error ? error.message : String(error));
+      failures.push(errorMessage(error));
     } finally {
       line.close();
     }

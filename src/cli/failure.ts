@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { errorMessage } from '../common/error-message.ts';
 import { OptionsError, PoolwrightError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 
@@ -10,7 +11,7 @@ export function reportFailure(error: unknown, json: boolean): ExitCode {
   // Commander has said it already; its zero is for --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const known = error instanceof PoolwrightError;
-  const message = redactText(error instanceof Error ? error.message : String(error));
+  const message = redactText(errorMessage(error));
   if (json) process.stdout.write(`${JSON.stringify({ error: { code: known ? error.code : 'INTERNAL', message } })}\n`);
   else process.stderr.write(known ? `poolwright: ${message}\n` : `poolwright: ${describeBug(error)}\n`);
   return error instanceof OptionsError ? 2 : 1;

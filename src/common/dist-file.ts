@@ -1,6 +1,15 @@
 import { fileURLToPath } from 'node:url';
 
-/** The built file of one of our processes. Every entry lies flat in `dist/`, and so does the chunk this code is in. */
-export function processFile(name: 'broker-main' | 'emulator-main'): string {
-  return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+/** Built files of ours that are found by path: entries of processes, what Playwright loads, the timeline's own code. */
+type DistFile =
+  | 'broker-main.js'
+  | 'emulator-main.js'
+  | 'global-setup.js'
+  | 'reporter.js'
+  | 'timeline.js'
+  | 'timeline.css';
+
+/** The path of a built file. Every entry lies flat in `dist/`, and so does the chunk this code is in. */
+export function distFile(name: DistFile): string {
+  return fileURLToPath(new URL(`./${name}`, import.meta.url));
 }

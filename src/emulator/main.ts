@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessage } from '../common/error-message.ts';
 import { PoolwrightError } from '../errors.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { killGroup } from './chromium/kill-group.ts';
@@ -42,7 +43,7 @@ async function run(line: string): Promise<void> {
     emulator = await startEmulator(parseOptions(line));
   } catch (error) {
     const code = error instanceof PoolwrightError ? error.code : 'EMULATOR_START_FAILED';
-    await answer({ ok: false, code, message: error instanceof Error ? error.message : String(error) });
+    await answer({ ok: false, code, message: errorMessage(error) });
     process.exitCode = 1;
     return;
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { errorMessage } from '../common/error-message.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
 
 /** A file that is no record to merge. */
@@ -34,7 +35,7 @@ function readOne(file: string): { record: RunRecord } | { why: string } {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return { why: missing ? 'there is no such file' : `it cannot be read (${messageOf(error)})` };
+    return { why: missing ? 'there is no such file' : `it cannot be read (${errorMessage(error)})` };
   }
   let value: unknown;
   try {
@@ -49,8 +50,4 @@ function readOne(file: string): { record: RunRecord } | { why: string } {
   if (version !== 1) return { why: `it is of version ${JSON.stringify(version)}, and this poolwright reads version 1` };
   const [issue] = parsed.error.issues;
   return { why: `its field ${issue?.path.join('.')} is wrong (${issue?.message})` };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { errorMessage } from '../common/error-message.ts';
 import type { Budget } from '../options/budget.ts';
 import { recordText, writeWhole } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
@@ -33,7 +34,7 @@ export async function publish(record: RunRecord, { folder, report, budget }: Pub
   try {
     files = await writeReport(record, folder, report);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     process.stderr.write(`poolwright: record and timeline could not be written: ${reason}\n`);
   }
   const lines = [

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { errorMessage } from '../../src/common/error-message.ts';
 import type { Consumer } from '../e2e/harness/consumer.ts';
 import { test as base } from '../e2e/harness/fixtures.ts';
 import { blowOf, type ChaosPlan, chaosPlan, traitsOf } from './chaos-plan.ts';
@@ -68,7 +69,7 @@ async function randomRun(
     result.ok = true;
   } catch (error) {
     const numbers = kind === 'stub' ? `${n} --real 0` : `0 --real ${n}`;
-    const text = stripVTControlCharacters(error instanceof Error ? error.message : String(error));
+    const text = stripVTControlCharacters(errorMessage(error));
     result.error = text.split('\n').find((line) => line.trim() !== '') ?? '';
     const said = [text, `the plan: ${JSON.stringify(plan)}`, `what it printed: ${result.output()}`];
     said.push(`alone: CHAOS_SEED=${SEED} npm run test:faults -- ${numbers} --only ${n}`);

@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   lease: ['options', 'service', ...BASE],
   record: BASE,
   broker: ['record', 'lease', 'options', 'service', ...BASE],
-  cdp: ['errors.ts', 'redact.ts'],
+  cdp: BASE,
   reporter: ['record', 'broker', 'lease', 'options', 'service', ...BASE],
   // The global setup prints the summary where the reporter is not loaded.
   playwright: ['record', 'broker', 'cdp', 'lease', 'options', 'service', 'reporter', ...BASE],

@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
 import { pause } from '../../common/pause.ts';
 import { PoolwrightError, ServiceError } from '../../errors.ts';
 import type { BrowserService } from '../../lease/browser-service.ts';
@@ -69,7 +70,7 @@ export class BrowserEnder {
       } catch (error) {
         last = aborted(error) ? (last ?? error) : error;
         if (ends.aborted || hopeless(error)) return last;
-        log.info(`session ${lease.sessionId}: its end is not confirmed, trying again (${messageOf(error)})`);
+        log.info(`session ${lease.sessionId}: its end is not confirmed, trying again (${errorMessage(error)})`);
       }
       try {
         await pause(wait, ends, clock);
@@ -87,8 +88,4 @@ function hopeless(error: unknown): boolean {
 
 function aborted(error: unknown): boolean {
   return error instanceof PoolwrightError && error.code === 'ABORTED';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError, ServiceError } from '../../errors.ts';
 import { acquireBrowser, type Waiting } from '../../lease/acquire.ts';
 import type { BrowserService } from '../../lease/browser-service.ts';
@@ -117,7 +118,7 @@ export class BrowserFetcher {
     } catch (error) {
       // One that may have had its effect stays in the ledger until the session list says otherwise.
       if (!this.doubtful.has(request) && !mayHaveLeftOne(error)) ledger.settled(request);
-      log.info(`no browser for slot ${place.slot}: ${error instanceof Error ? error.message : String(error)}`);
+      log.info(`no browser for slot ${place.slot}: ${errorMessage(error)}`);
       onFailed(error);
       throw error;
     }

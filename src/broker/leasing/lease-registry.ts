@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
 import { LeaseError, type ServiceError } from '../../errors.ts';
 import type { BrowserService } from '../../lease/browser-service.ts';
 import { planKey } from '../../options/lease-plan.ts';
@@ -293,7 +294,7 @@ export class LeaseRegistry {
 
   /** Each kind of failure once: twenty workers without credit are one line. */
   #failed(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     if (!this.failures.includes(message)) this.failures.push(message);
   }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
-import { processFile } from '../../common/dist-file.ts';
+import { distFile } from '../../common/dist-file.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
 import { EmulatorError } from '../../errors.ts';
 
@@ -28,7 +28,7 @@ const STOP_TIMEOUT_MS = 8_000;
  * @throws EmulatorError with the emulator's own code and message.
  */
 export async function startEmbeddedEmulator(options: Record<string, unknown>): Promise<EmbeddedEmulator> {
-  const child = spawn(process.execPath, [processFile('emulator-main')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [distFile('emulator-main.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.on('error', () => undefined); // it may be gone before it has read: its answer tells
   child.stdin.write(`${JSON.stringify(options)}\n`);
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorMessage } from '../../common/error-message.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
 import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
     answer({
       ok: false,
       code: error instanceof PoolwrightError ? error.code : 'BROKER_FAILED',
-      message: redactText(error instanceof Error ? error.message : String(error)),
+      message: redactText(errorMessage(error)),
       field: error instanceof OptionsError ? error.field : null,
     });
     return;
@@ -55,7 +56,7 @@ function answer(ready: BrokerReady): void {
 main().then(
   () => process.exit(0),
   (error) => {
-    process.stderr.write(`poolwright broker: ${redactText(error instanceof Error ? error.message : String(error))}\n`);
+    process.stderr.write(`poolwright broker: ${redactText(errorMessage(error))}\n`);
     process.exit(1);
   },
 );

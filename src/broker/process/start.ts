@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { processFile } from '../../common/dist-file.ts';
+import { distFile } from '../../common/dist-file.ts';
+import { errorMessage } from '../../common/error-message.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
 import { LeaseError, OptionsError, PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
@@ -134,7 +135,7 @@ class SupervisedBroker {
       const { notices } = await handshake(child, { ...this.#config, onlySweep: true }, LAST_SWEEP_TIMEOUT_MS);
       for (const notice of notices) say(notice);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       say(`browsers of this run may be left (${reason}): \`npx poolwright sweep\` stops them`);
     }
     await exit(child);
@@ -164,7 +165,7 @@ class SupervisedBroker {
     say(`the broker of this run died (${how}); another one takes over`);
     this.#ready = this.#launch();
     this.#ready.catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       say(`no other broker could be started: ${reason}`);
     });
   }
@@ -172,7 +173,7 @@ class SupervisedBroker {
 
 function spawnBroker(): ChildProcess {
   const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not the broker's
-  return spawn(process.execPath, [...SMALL_HEAP, processFile('broker-main')], {
+  return spawn(process.execPath, [...SMALL_HEAP, distFile('broker-main.js')], {
     detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
     stdio: ['pipe', 'pipe', 'inherit'],
     env,

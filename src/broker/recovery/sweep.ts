@@ -1,6 +1,7 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
+import { errorMessage } from '../../common/error-message.ts';
 import { endLease } from '../../lease/end-lease.ts';
 import { type ParsedNote, parseNote } from '../../lease/note.ts';
 import type { ServiceClient } from '../../service/index.ts';
@@ -131,7 +132,7 @@ async function stop(
     result.stopped.push({ sessionId, runId });
     return true;
   } catch (error) {
-    result.failures.push(`session ${sessionId} of run ${runId} was not stopped: ${textOf(error)}`);
+    result.failures.push(`session ${sessionId} of run ${runId} was not stopped: ${errorMessage(error)}`);
     return false;
   }
 }
@@ -147,7 +148,7 @@ function removeLedger(
     rmSync(file, { force: true });
     rmSync(`${file}.tmp`, { force: true }); // of a broker that died while it wrote
   } catch (error) {
-    result.failures.push(`${file} is done with, but could not be removed: ${textOf(error)}`);
+    result.failures.push(`${file} is done with, but could not be removed: ${errorMessage(error)}`);
   }
   // A successor has taken its own place at the socket.
   if (signs.isForsaken(content) && content.socket !== self?.socket) removeSocket(content);
@@ -175,7 +176,7 @@ async function listSessions(options: SweepOptions, result: SweepResult): Promise
     }
     return [...found.values()];
   } catch (error) {
-    result.failures.push(`could not list sessions: ${textOf(error)}`);
+    result.failures.push(`could not list sessions: ${errorMessage(error)}`);
     return null;
   }
 }
@@ -194,12 +195,8 @@ async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result:
       if (deleted !== null) result.poolsDeleted.push(deleted);
     } catch (error) {
       whole = false;
-      result.failures.push(`pool ${name} of run ${runId} was not deleted: ${textOf(error)}`);
+      result.failures.push(`pool ${name} of run ${runId} was not deleted: ${errorMessage(error)}`);
     }
   }
   return whole;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

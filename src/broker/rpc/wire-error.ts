@@ -1,5 +1,6 @@
 import { ResponseError } from 'vscode-jsonrpc/node';
 import { z } from 'zod';
+import { errorMessage } from '../../common/error-message.ts';
 import { errorCodes, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
@@ -33,7 +34,7 @@ const APPLICATION_ERROR = -32000;
 /** An error as it goes over the socket: without stack, without secrets. */
 export function toWire(error: unknown, secrets: readonly string[]): ResponseError<ErrorData> {
   const clean = (text: string) => redactText(text, secrets);
-  const message = clean(error instanceof Error ? error.message : String(error));
+  const message = clean(errorMessage(error));
   return new ResponseError(APPLICATION_ERROR, message, dataOf(error, clean));
 }
 
@@ -57,7 +58,7 @@ function dataOf(error: unknown, clean: (text: string) => string): ErrorData {
 
 /** The broker is gone, or was never there. */
 export function brokerLost(reason: unknown): LeaseError {
-  const text = reason instanceof Error ? reason.message : String(reason);
+  const text = errorMessage(reason);
   return new LeaseError(
     'BROKER_LOST',
     `The poolwright broker of this run went away (${text}). Its log is in the output folder, poolwright/broker.log.`,

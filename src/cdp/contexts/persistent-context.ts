@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorMessage } from '../../common/error-message.ts';
 import type { CdpMessage } from '../transport/message.ts';
 import type { OwnCommands } from '../transport/own-commands.ts';
 import { HiddenTargets, type TargetInfo } from './hidden-targets.ts';
@@ -137,7 +138,7 @@ export class PersistentContext {
     try {
       this.#pass({ id, result: await work });
     } catch (error) {
-      const message = `The browser's own context: ${error instanceof Error ? error.message : String(error)}`;
+      const message = `The browser's own context: ${errorMessage(error)}`;
       this.#pass({ id, error: { code: -32_000, message } });
     }
   }

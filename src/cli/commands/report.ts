@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError } from '../../errors.ts';
 import { figuresOf } from '../../record/figures.ts';
 import { mergeRecords } from '../../record/merge-records.ts';
@@ -44,7 +45,7 @@ async function merge(given: string[], { output, html, json }: Options): Promise<
   const record = mergeRecords(records);
   const report = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
   const files = await writeReport(record, output, report).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new OptionsError('--output', `${join(output, 'run.json')} cannot be written: ${reason}`);
   });
   for (const line of reportToGitHub(record, [], process.env)) process.stderr.write(`${line}\n`);

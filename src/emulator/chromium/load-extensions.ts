@@ -1,3 +1,4 @@
+import { errorMessage } from '../../common/error-message.ts';
 import type { CdpPipe } from '../cdp/cdp-pipe.ts';
 import { ApiError } from '../server/api-error.ts';
 
@@ -13,7 +14,7 @@ export async function loadExtensions(pipe: CdpPipe, folders: readonly string[]):
     try {
       await pipe.send('Extensions.loadUnpacked', { path });
     } catch (error) {
-      const said = error instanceof Error ? error.message.replaceAll(path, 'the extension') : String(error);
+      const said = errorMessage(error).replaceAll(path, 'the extension');
       throw new ApiError(400, `extensionIds: ${said}`, { cause: error });
     }
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { errorMessage } from '../../common/error-message.ts';
 import { type Command, OwnDisk } from './own-disk.ts';
 
 /** What an address of a socket has room for, in bytes: less on macOS, one for its end. */
@@ -40,7 +41,7 @@ export class BrowserDisks {
         return await OwnDisk.make(`${needs.profileFolder}-disk`, await visiblePaths(needs));
       } catch (error) {
         this.#areShared = true;
-        const [reason] = String(error instanceof Error ? error.message : error).split('\n');
+        const [reason] = errorMessage(error).split('\n');
         this.#log(
           `browsers share this machine's disk, as remote ones do not: downloads and uploads may work here and not there (${reason})`,
         );

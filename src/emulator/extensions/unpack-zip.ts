@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { errorMessage } from '../../common/error-message.ts';
 import { ApiError } from '../server/api-error.ts';
 
 /** Bounds on what comes out of a ZIP: real extensions are far below. */
@@ -31,7 +32,7 @@ export async function unpackZip(zip: Buffer, folder: string): Promise<void> {
     await unpackEntries(file, zip.length, folder);
   } catch (error) {
     if (error instanceof ApiError || isDiskError(error)) throw error;
-    refuse(`not a ZIP file that can be unpacked: ${error instanceof Error ? error.message : String(error)}`);
+    refuse(`not a ZIP file that can be unpacked: ${errorMessage(error)}`);
   } finally {
     file?.close();
   }

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { errorMessage } from '../../common/error-message.ts';
 import type { SessionStatus } from '../../service/schemas/session.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
@@ -119,7 +120,7 @@ export class BrowserSession {
   }
 
   #startError(error: unknown): ApiError {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorMessage(error);
     this.#context.log(`session ${this.sessionId}: did not start: ${text}`);
     if (error instanceof ApiError) return error;
     return new ApiError(500, 'The browser failed to start', { cause: error });

@@ -7,6 +7,7 @@ import { describeClosed, type LinkClosed } from '../../cdp/transport/link-closed
 import type { LinkTraffic } from '../../cdp/transport/open-socket.ts';
 import { supportsTransport } from '../../cdp/transport/supports-transport.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
+import { errorMessage } from '../../common/error-message.ts';
 import { LeaseError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
@@ -99,5 +100,5 @@ function connectFailed(sessionId: string, reason: string): LeaseError {
 }
 
 function reasonOf(error: unknown, cdpUrl: string): string {
-  return redactText(error instanceof Error ? error.message : String(error), [cdpUrl]);
+  return redactText(errorMessage(error), [cdpUrl]);
 }

@@ -6,6 +6,7 @@ import type {
   TestInfo,
   WorkerInfo,
 } from '@playwright/test';
+import { distFile } from '../../common/dist-file.ts';
 import { OptionsError } from '../../errors.ts';
 import type { Budget } from '../../options/budget.ts';
 import { contextMode, hasOwnState } from '../../options/context-mode.ts';
@@ -17,7 +18,6 @@ import { DEFAULTS, type HostedOptions, type ProjectHostedOptions } from '../../o
 import { assertPersistent } from '../browser/context-options.ts';
 import { type ContextUse, provideHostedBrowser, recordTest, rememberUse } from '../fixtures.ts';
 import { markMerged } from './merged-options.ts';
-import { packageFile } from './package-file.ts';
 import { planEnvironment } from './plan-environment.ts';
 import { assertReusable } from './reused-context.ts';
 import { type HostedProject, rememberRun } from './run-registry.ts';
@@ -174,7 +174,7 @@ function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
  * and ours goes first, so that it ends last. A single one is run by ours, which works on every version.
  */
 function withGlobalSetup(theirs: PlaywrightTestConfig['globalSetup']) {
-  const ours = packageFile('global-setup');
+  const ours = distFile('global-setup.js');
   if (Array.isArray(theirs)) return { globalSetup: [ours, ...theirs], single: undefined };
   return { globalSetup: ours, single: theirs };
 }
@@ -188,7 +188,7 @@ function withReporter(reporter: PlaywrightTestConfig['reporter'], budget: Budget
   const named = theirs.find(([name]) => name === OWN_REPORTER);
   const options: unknown = named?.[1];
   const ours: ReporterDescription = [
-    packageFile('reporter'),
+    distFile('reporter.js'),
     { ...(budget && { budget }), ...(typeof options === 'object' ? options : {}) },
   ];
   return [ours, ...theirs.filter((one) => one !== named)];

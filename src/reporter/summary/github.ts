@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { errorMessage } from '../../common/error-message.ts';
 import { figuresOf } from '../../record/figures.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { summaryMarkdown } from './markdown.ts';
@@ -14,7 +15,7 @@ export function reportToGitHub(record: RunRecord, notes: string[], environment: 
     try {
       appendFileSync(file, summaryMarkdown(record, notes));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       lines.push(`poolwright: the summary could not be added to GITHUB_STEP_SUMMARY: ${reason}`);
     }
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { html, raw } from 'hono/html';
+import { distFile } from '../../common/dist-file.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { timelineData } from './timeline-data.ts';
 
@@ -9,8 +10,9 @@ import { timelineData } from './timeline-data.ts';
  * @param report address of Playwright's HTML report, seen from the page (`../../playwright-report/index.html`); null: none
  */
 export function timelinePage(record: RunRecord, report: string | null = null): string {
-  const script = built('timeline.js');
-  const style = built('timeline.css');
+  // The page's own code, built into one file each.
+  const script = readFileSync(distFile('timeline.js'), 'utf8');
+  const style = readFileSync(distFile('timeline.css'), 'utf8');
   const policy = `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}`;
   const page = html`<!doctype html>
 <html lang="en">
@@ -31,11 +33,6 @@ export function timelinePage(record: RunRecord, report: string | null = null): s
 </html>
 `;
   return String(page);
-}
-
-/** The page's own code, built into one file each; every entry lies flat in `dist/`, and so does the chunk this is in. */
-function built(name: 'timeline.js' | 'timeline.css'): string {
-  return readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
 }
 
 /** JSON that no parser of HTML can take for markup. */

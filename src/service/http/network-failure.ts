@@ -1,3 +1,5 @@
+import { errorMessage } from '../../common/error-message.ts';
+
 /** Reads what the network stack says about a request that got no complete answer. */
 
 const EXPLAINED: Record<string, string> = {
@@ -51,7 +53,7 @@ export function networkCode(error: unknown): string | undefined {
 export function describeNetworkFailure(error: unknown): string {
   const code = networkCode(error);
   if (!code && error instanceof NotSent) return describeNetworkFailure(error.cause);
-  if (!code) return error instanceof Error ? error.message : String(error);
+  if (!code) return errorMessage(error);
   const explained = EXPLAINED[code];
   return explained ? `${code}: ${explained}` : code;
 }

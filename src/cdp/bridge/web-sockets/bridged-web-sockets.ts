@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
+import { errorMessage } from '../../../common/error-message.ts';
 import type { CdpMessage } from '../../transport/message.ts';
 import type { OwnCommands } from '../../transport/own-commands.ts';
 import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
@@ -153,7 +154,7 @@ export class BridgedWebSockets {
     try {
       socket = openBridgeSocket(url, { protocols, headers, ignoreHTTPSErrors });
     } catch (error) {
-      events.failed(error instanceof Error ? error.message : String(error));
+      events.failed(errorMessage(error));
       return this.#end(key, opening.id, ABNORMAL, '');
     }
     carried.socket = socket;
