@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs `playwright test` to its end and answers its exit code. Ctrl-C reaches it through the terminal's process group;
+ * Runs `playwright test` to its end and returns its exit code. Ctrl-C reaches it through the terminal's process group;
  * this process only waits for what it makes of that.
  */
 export async function playwrightTest(args, env = {}) {

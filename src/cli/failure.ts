@@ -6,7 +6,7 @@ import { redactText } from '../redact.ts';
 /** 0: done, 1: failed, 2: bad usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Says what went wrong, for a person (no stack for a person's mistake) or as JSON; answers the exit code. */
+/** Says what went wrong, for a person (no stack for a person's mistake) or as JSON; returns the exit code. */
 export function reportFailure(error: unknown, json: boolean): ExitCode {
   // Commander has said it already; its zero is for --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

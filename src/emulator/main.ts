@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 import { errorMessage } from '../common/error-message.ts';
 import { PoolwrightError } from '../errors.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
@@ -50,7 +50,7 @@ async function run(line: string): Promise<void> {
   const chromiums = emulator.chromiums ? describeChromiums(emulator.chromiums) : [];
   await answer({ ok: true, baseURL: emulator.baseURL, apiKey: emulator.apiKey, chromiums });
   await unwanted;
-  await Promise.race([emulator.stop(), delay(STOP_TIMEOUT_MS)]);
+  await pTimeout(emulator.stop(), { milliseconds: STOP_TIMEOUT_MS, message: false });
   emulator.browserPids().forEach(killGroup);
 }
 

@@ -115,7 +115,7 @@ const emulatorOptions = z.strictObject({
    * often. They are rules in the list of faults, after those of `faults`. Default 0.
    */
   errorRate: z.number().min(0).max(1).default(0),
-  /** Whatever is drawn by lot (faults, `startJitter`) is drawn from this number: the same one, the same lots. Default 1. */
+  /** Seed of all random choices (faults, `startJitter`): the same number gives the same choices. Default 1. */
   seed: z
     .int()
     .min(0)

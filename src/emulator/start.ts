@@ -6,7 +6,7 @@ import { describeChromiums } from './chromium/choose-chromium.ts';
 import { type Chromiums, findChromiums } from './chromium/find-chromium.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { ProfileFolders } from './disk/profile-folders.ts';
-import { befall } from './faults/browser-fault.ts';
+import { applyFault } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
 import { seededRandom } from './faults/random.ts';
 import { randomErrors } from './faults/random-errors.ts';
@@ -48,7 +48,7 @@ export async function startWithClock(options: EmulatorOptions, clock: Clock): Pr
   const stopSignal = new AbortController();
   const app = createApp(state, log, {
     faults,
-    applyFault: (session, fault) => befall(session, fault, relay),
+    applyFault: (session, fault) => applyFault(session, fault, relay),
     stopping: stopSignal.signal,
   });
   let server: ListeningServer;

@@ -1,3 +1,4 @@
+import { runningSessions } from '../service/running-sessions.ts';
 import type { BrowserService } from './browser-service.ts';
 import { parseNote } from './note.ts';
 
@@ -17,11 +18,8 @@ export async function listRunning(
 ): Promise<Running | null> {
   try {
     const holderOf = new Map<string, string>();
-    // In this order, so that a session which becomes active in between is not missed.
-    for (const status of ['starting', 'active'] as const) {
-      for await (const { sessionId, note } of client.iterateSessions({ status, pageSize: 100 }, { signal })) {
-        holderOf.set(sessionId, whose(note, runId));
-      }
+    for await (const { sessionId, note } of runningSessions(client, { signal })) {
+      holderOf.set(sessionId, whose(note, runId));
     }
     const counts = new Map<string, number>();
     for (const holder of holderOf.values()) counts.set(holder, (counts.get(holder) ?? 0) + 1);

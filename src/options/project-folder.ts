@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readFileSync, type Stats } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { up as nearestPackage } from 'empathic/package';
 
 /** The package that a test suite belongs to. */
 export interface ProjectFolder {
@@ -18,15 +19,9 @@ export interface ProjectFolder {
 
 /** The project of a folder: that of the Playwright config, or the one a command runs in. */
 export function projectFolder(start: string): ProjectFolder {
-  const root = packageRoot(resolve(start)) ?? resolve(start);
+  const found = nearestPackage({ cwd: resolve(start) });
+  const root = found ? dirname(found) : resolve(start);
   return { root, suite: shortHash(packageName(root)).slice(0, 6), ledgerFolder: ledgerFolder(root) };
-}
-
-function packageRoot(start: string): string | null {
-  for (let folder = start; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'package.json'))) return folder;
-    if (folder === dirname(folder)) return null;
-  }
 }
 
 function packageName(root: string): string {

@@ -43,7 +43,7 @@ export function hostedService(
   const apiKey = options.apiKey ?? variable(environment, 'POOLWRIGHT_API_KEY');
   const baseURL = options.baseURL ?? variable(environment, 'POOLWRIGHT_BASE_URL');
   if (!apiKey) throw missing('POOLWRIGHT_API_KEY', 'apiKey', 'the hosted service is asked for');
-  if (!baseURL) throw missing('POOLWRIGHT_BASE_URL', 'baseURL', 'a key without an address leads nowhere');
+  if (!baseURL) throw missing('POOLWRIGHT_BASE_URL', 'baseURL', 'the key needs a base URL');
   if (!/^https?:\/\//i.test(baseURL) || !URL.canParse(baseURL)) {
     throw new OptionsError(
       'POOLWRIGHT_BASE_URL',

@@ -1,15 +1,13 @@
 import type { CallOptions, CreateOptions, ServiceClientOptions } from './http/client-options.ts';
 import { ServiceCore } from './http/core.ts';
-import * as account from './resources/account.ts';
 import { createSession } from './resources/create-session.ts';
-import { type ApiDescription, getDescription } from './resources/description.ts';
 import type { ExtensionFile } from './resources/extension-file.ts';
 import * as extensions from './resources/extensions.ts';
 import * as leases from './resources/leases.ts';
-import { listDedicatedIps } from './resources/network.ts';
 import * as pools from './resources/pools.ts';
 import * as profiles from './resources/profiles.ts';
 import * as sessions from './resources/sessions.ts';
+import * as workspace from './resources/workspace.ts';
 import type {
   AccountBalance,
   AccountBilling,
@@ -61,7 +59,7 @@ export class ServiceClient {
   }
 
   /**
-   * Creates a session; answers once its browser can be connected to (section 4.2).
+   * Creates a session; resolves when its browser can be connected to (section 4.2).
    *
    * A create whose outcome is not known (no answer, time-out, 500, 502, an unreadable success) is not simply sent
    * again. With a `note`, which must then be **unique to this call**, the session is looked for by it: the one found is
@@ -241,12 +239,12 @@ export class ServiceClient {
 
   /** The dedicated IPs of the workspace (section 4.8). The document shows none of a record's fields. */
   async listDedicatedIps(options: CallOptions = {}): Promise<DedicatedIp[]> {
-    return await listDedicatedIps(this.#core, options);
+    return await workspace.listDedicatedIps(this.#core, options);
   }
 
   /** What the account has left, in cents; may be negative (sections 2.6, 4.8). */
   async getBalance(options: CallOptions = {}): Promise<AccountBalance> {
-    return await account.getBalance(this.#core, options);
+    return await workspace.getBalance(this.#core, options);
   }
 
   /**
@@ -254,12 +252,12 @@ export class ServiceClient {
    * more; what else the service says is passed on. Fields ending `_ms` are Unix time in ms, bandwidth is in megabytes.
    */
   async getBilling(options: CallOptions = {}): Promise<AccountBilling> {
-    return await account.getBilling(this.#core, options);
+    return await workspace.getBilling(this.#core, options);
   }
 
   /** The service's own description, an OpenAPI document (sections 1 and 9). Nothing below its first level is checked. */
-  async getDescription(options: CallOptions = {}): Promise<ApiDescription> {
-    return await getDescription(this.#core, options);
+  async getDescription(options: CallOptions = {}): Promise<workspace.ApiDescription> {
+    return await workspace.getDescription(this.#core, options);
   }
 
   /**

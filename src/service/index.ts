@@ -21,9 +21,9 @@ export {
   retryRule,
 } from './http/retry-policy.ts';
 export { LIMITS } from './limits.ts';
-export type { ApiDescription } from './resources/description.ts';
 export type { ExtensionFile } from './resources/extension-file.ts';
 export type { AcquiredLease } from './resources/leases.ts';
+export type { ApiDescription } from './resources/workspace.ts';
 export {
   type AccountBalance,
   type AccountBilling,

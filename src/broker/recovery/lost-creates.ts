@@ -1,5 +1,6 @@
 import type { BrowserService } from '../../lease/browser-service.ts';
 import { parseNote } from '../../lease/note.ts';
+import { runningSessions } from '../../service/running-sessions.ts';
 import type { Log } from '../process/log.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -22,17 +23,15 @@ export async function stopLostCreates({ client, ledger, log, doubtful, signal }:
   if (lost.size === 0) return;
   const unanswered = new Set(ledger.unanswered);
   try {
-    for (const status of ['starting', 'active'] as const) {
-      for await (const { sessionId, note } of client.iterateSessions({ status, pageSize: 100 }, { signal })) {
-        const request = parseNote(note)?.request;
-        if (request === undefined || !lost.has(request)) continue;
-        try {
-          await client.stopSession(sessionId, { signal });
-          log.info(`session ${sessionId} of an unanswered create stopped`);
-        } catch (error) {
-          unanswered.delete(request);
-          log.error(`session ${sessionId} of an unanswered create may still be running`, error);
-        }
+    for await (const { sessionId, note } of runningSessions(client, { signal })) {
+      const request = parseNote(note)?.request;
+      if (request === undefined || !lost.has(request)) continue;
+      try {
+        await client.stopSession(sessionId, { signal });
+        log.info(`session ${sessionId} of an unanswered create stopped`);
+      } catch (error) {
+        unanswered.delete(request);
+        log.error(`session ${sessionId} of an unanswered create may still be running`, error);
       }
     }
     for (const request of unanswered) ledger.settled(request);

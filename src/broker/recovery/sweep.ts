@@ -5,6 +5,7 @@ import { errorMessage } from '../../common/error-message.ts';
 import { endLease } from '../../lease/end-lease.ts';
 import { type ParsedNote, parseNote } from '../../lease/note.ts';
 import type { ServiceClient } from '../../service/index.ts';
+import { runningSessions } from '../../service/running-sessions.ts';
 import type { Session } from '../../service/schemas/index.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
 import { workspaceMark } from './ledger.ts';
@@ -167,14 +168,10 @@ function removeSocket({ socket }: LedgerContent): void {
 }
 
 async function listSessions(options: SweepOptions, result: SweepResult): Promise<Session[] | null> {
-  const found = new Map<string, Session>();
+  const found: Session[] = [];
   try {
-    // In this order, so that a session which becomes active in between is not missed.
-    for (const status of ['starting', 'active'] as const) {
-      const page = options.client.iterateSessions({ status, pageSize: 100 }, { signal: options.signal });
-      for await (const session of page) found.set(session.sessionId, session);
-    }
-    return [...found.values()];
+    for await (const session of runningSessions(options.client, { signal: options.signal })) found.push(session);
+    return found;
   } catch (error) {
     result.failures.push(`could not list sessions: ${errorMessage(error)}`);
     return null;

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { killGroup } from '../../emulator/chromium/kill-group.ts';
 import { describeChromiums, type Emulator, startEmulator } from '../../emulator/index.ts';
-import { decimal } from '../decimal.ts';
-import { integer } from '../integer.ts';
 import { gone, npxParent } from '../npx-parent.ts';
+import { decimal, integer } from '../numbers.ts';
 
 interface EmulatorFlags {
   host?: string;
@@ -36,8 +35,8 @@ The API key is --api-key, else the variable ${KEY_VARIABLE} (which keeps it out 
 Chromium: a headless shell for sessions of type hosted (--chromium-shell, POOLWRIGHT_CHROMIUM_SHELL), full Chromium for
 stealth and privacy types, profiles and extensions (--chromium, POOLWRIGHT_CHROMIUM); each else Playwright's download,
 else the system's. Full Chromium that is named alone is for all sessions.
---rtt, --start-delay, --start-jitter and --error-rate make it as slow and as moody as a service far away. Other faults
-are put in while it runs: POST /__emulator/faults (see the README).
+--rtt, --start-delay, --start-jitter and --error-rate make it as slow and as unreliable as a service far away. Add
+other faults while it runs: POST /__emulator/faults (see the README).
 Ctrl-C stops it and every browser; a second one kills them. Started by npx, it stops when npx is gone.`;
 
 /** `poolwright emulator`: the hosted-browser service on this machine. */
@@ -67,7 +66,7 @@ export function addEmulatorCommand(program: Command): void {
     )
     .option(
       '--seed <number>',
-      'what errors and jitter are drawn from: the same one, the same lots (default: 1)',
+      'seed of random errors and jitter: the same number gives the same choices (default: 1)',
       integer,
     )
     .option('--verbose', 'log what happens to stderr')

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { findPool } from '../../lease/find-pool.ts';
 import { LIMITS, type Pool, type ServiceClient } from '../../service/index.ts';
 import { confirm } from '../confirm.ts';
-import { integer } from '../integer.ts';
+import { integer } from '../numbers.ts';
 import { printJson, printRows } from '../print.ts';
 import { withClient } from '../with-client.ts';
 import { changesOf, type PoolFlags, settingsOf } from './pool-settings.ts';

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { LIMITS, type Session, type SessionStatus, sessionStatuses } from '../../service/index.ts';
+import { runningSessions } from '../../service/running-sessions.ts';
 import { printJson, printRows } from '../print.ts';
 import { withClient } from '../with-client.ts';
 
@@ -49,9 +50,8 @@ export function addSessionsCommand(program: Command): void {
 async function list({ status, json }: { status?: SessionStatus; json?: boolean }): Promise<void> {
   const rows = await withClient(async (client) => {
     const found: Record<string, unknown>[] = [];
-    for (const wanted of status ? [status] : (['starting', 'active'] as const)) {
-      for await (const session of client.iterateSessions({ status: wanted })) found.push(shown(session));
-    }
+    const sessions = status ? client.iterateSessions({ status }) : runningSessions(client);
+    for await (const session of sessions) found.push(shown(session));
     return found;
   });
   printRows(rows, COLUMNS, json);

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ServiceClient } from '../../service/index.ts';
-import { integer } from '../integer.ts';
+import { integer } from '../numbers.ts';
 import { printJson } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { withClient } from '../with-client.ts';
@@ -62,7 +62,7 @@ async function run(flags: Flags): Promise<void> {
   if (findings.some(({ result }) => result === 'failed')) process.exitCode = 1;
 }
 
-/** Says a finding and answers whether to go on. */
+/** Prints a finding and returns whether to go on. */
 function passes(say: Say, finding: Finding): boolean {
   say(finding);
   return finding.result === 'ok' || finding.result === 'warning';

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import pTimeout from 'p-timeout';
 import { openSocket } from '../../cdp/transport/open-socket.ts';
 import { PoolwrightError } from '../../errors.ts';
 import type { ServiceClient } from '../../service/index.ts';
@@ -36,15 +38,8 @@ async function connect(cdpUrl: string, sessionId: string, timeout: number): Prom
     const trips: number[] = [];
     for (let id = 1; id <= ROUND_TRIPS; id += 1) {
       const asked = performance.now();
-      const answered = new Promise<void>((resolve, reject) => {
-        const late = () => reject(new PoolwrightError('TIMEOUT', `The browser did not answer within ${timeout} ms.`));
-        const timer = setTimeout(late, timeout);
-        const answer = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        socket.addEventListener('message', answer, { once: true });
-      });
+      const message = new PoolwrightError('TIMEOUT', `The browser did not answer within ${timeout} ms.`);
+      const answered = pTimeout(once(socket, 'message'), { milliseconds: timeout, message });
       socket.send(JSON.stringify({ id, method: 'Browser.getVersion' }));
       await answered;
       trips.push(performance.now() - asked);

@@ -48,7 +48,7 @@ export class BrowserLauncher implements Launcher {
     return [...this.#alive].flatMap(({ pid }) => pid ?? []);
   }
 
-  async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: BrowserFiles): Promise<RunningBrowser> {
+  async launch(spec: BrowserSpec, signal: AbortSignal, files?: BrowserFiles): Promise<RunningBrowser> {
     const { allowLoopback, chromiums, extraArguments, log, profiles } = this.#options;
     const chromium = chooseChromium(chromiums, spec.fullBecause);
     const { path: executable } = chromium;
@@ -65,8 +65,8 @@ export class BrowserLauncher implements Launcher {
       stopping ??= (async () => {
         await egress?.close();
         await packing?.catch(() => undefined); // it writes into the folder
-        await child?.stop(luggage?.isKept);
-        if (isReady) await luggage?.save(profileFolder);
+        await child?.stop(files?.isKept);
+        if (isReady) await files?.save(profileFolder);
         await disk?.remove();
         await profiles.remove(profileFolder);
       })();
@@ -75,7 +75,7 @@ export class BrowserLauncher implements Launcher {
     try {
       const proxy = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
       egress = proxy;
-      packing = luggage?.prepare(profileFolder, signal);
+      packing = files?.prepare(profileFolder, signal);
       const extensions = (await packing) ?? [];
       if (extensions.length > 0) requireFull(chromium);
       const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;

@@ -23,7 +23,7 @@ export interface RunningBrowser {
 /** Starts browsers of one kind, and knows every one that is alive. */
 export interface Launcher {
   /** Resolves when the browser is CDP-ready. When it cannot be, or `signal` aborts first, nothing is left running. */
-  launch(spec: BrowserSpec, signal: AbortSignal, luggage?: BrowserFiles): Promise<RunningBrowser>;
+  launch(spec: BrowserSpec, signal: AbortSignal, files?: BrowserFiles): Promise<RunningBrowser>;
   /** Process IDs of the browsers alive now; each is also the ID of its process group. */
   pids(): number[];
   /** Ends every browser that is alive, whoever started it, and starts no more. */

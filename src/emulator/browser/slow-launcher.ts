@@ -22,11 +22,11 @@ export class SlowLauncher implements Launcher {
     this.#times = times;
   }
 
-  async launch(spec: BrowserSpec, signal: AbortSignal, luggage?: BrowserFiles): Promise<RunningBrowser> {
+  async launch(spec: BrowserSpec, signal: AbortSignal, files?: BrowserFiles): Promise<RunningBrowser> {
     const { random, startDelay, startJitter } = this.#times;
     const wait = startDelay + random() * startJitter;
     if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
-    return this.#launcher.launch(spec, signal, luggage);
+    return this.#launcher.launch(spec, signal, files);
   }
 
   pids(): number[] {

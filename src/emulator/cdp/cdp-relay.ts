@@ -4,7 +4,7 @@ import { type Duplex, duplexPair } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import type { RunningBrowser } from '../browser/running-browser.ts';
-import { applyFaultAfter, befall, type LinkCutter } from '../faults/browser-fault.ts';
+import { applyFault, applyFaultAfter, type LinkCutter } from '../faults/browser-fault.ts';
 import type { FaultList, Firing } from '../faults/fault-list.ts';
 import { browserFault } from '../faults/fault-rule.ts';
 import { spoilHandshake } from '../faults/handshake-fault.ts';
@@ -68,7 +68,7 @@ export class CdpRelay implements LinkCutter {
     const session = this.#join(request, client, head);
     const fault = browserFault(effect);
     if (!fault) return;
-    if (session) applyFaultAfter(effect.afterMs ?? 0, () => befall(session, fault, this), log);
+    if (session) applyFaultAfter(effect.afterMs ?? 0, () => applyFault(session, fault, this), log);
     else firing.takeBack();
   }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 import { EmulatorError } from '../../errors.ts';
 import { CdpPipe } from '../cdp/cdp-pipe.ts';
 import type { Command } from '../disk/own-disk.ts';
@@ -68,11 +68,11 @@ export class BrowserProcess {
     // One that never answered would not hear it.
     if (!this.#exit && this.#isReady) {
       this.pipe.send('Browser.close').catch(() => undefined);
-      await Promise.race([this.exited, delay(closeGraceMs, undefined, { ref: false })]);
+      await pTimeout(this.exited, { milliseconds: closeGraceMs, message: false });
     }
     // Also after an orderly end: helper processes may be left in the group.
     if (this.pid !== undefined) killGroup(this.pid);
-    if (!this.#exit) await Promise.race([this.exited, delay(KILL_GRACE_MS, undefined, { ref: false })]);
+    if (!this.#exit) await pTimeout(this.exited, { milliseconds: KILL_GRACE_MS, message: false });
   }
 
   async #watchExit(): Promise<BrowserExit> {
@@ -89,7 +89,7 @@ export class BrowserProcess {
 
   async #failed(): Promise<never> {
     const { code, signal } = await this.exited;
-    await Promise.race([once(this.#stderr, 'end'), delay(100, undefined, { ref: false })]);
+    await pTimeout(once(this.#stderr, 'end'), { milliseconds: 100, message: false });
     const said = this.#said.trim().split('\n').at(-1) ?? '';
     throw new EmulatorError('EMULATOR_START_FAILED', `Chromium ended with ${signal ?? code}: ${said}`);
   }

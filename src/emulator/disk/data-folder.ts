@@ -19,13 +19,13 @@ export class DataFolder {
   }
 
   /** Whether what lies here is for a later emulator, too. */
-  get outlives(): boolean {
+  get isKept(): boolean {
     return this.#given !== undefined;
   }
 
   /** Whether it is any use to write something here. */
   get isWanted(): boolean {
-    return this.outlives || !this.#isClosing;
+    return this.isKept || !this.#isClosing;
   }
 
   /** Made when it is asked for first: most emulators never keep a thing. */
@@ -64,7 +64,7 @@ export class DataFolder {
   /** Removes what is this emulator's alone. */
   async close(): Promise<void> {
     if (this.#isClaimed) await rm(join(await this.path(), LOCK), { force: true });
-    if (this.outlives || !this.#made) return;
+    if (this.isKept || !this.#made) return;
     await rm(await this.#made, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
 

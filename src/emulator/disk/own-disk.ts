@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import pTimeout from 'p-timeout';
 import { isInside } from './is-inside.ts';
 
 const run = promisify(execFile);
@@ -97,12 +97,11 @@ export class OwnDisk {
     const failed = once(this.#holder, 'exit').then(([code]) => {
       throw new Error(`unshare ended with ${code}`);
     });
-    const late = delay(STEP_MS, undefined, { ref: false }).then(() => {
-      throw new Error(`unshare did not start within ${STEP_MS / 1000} s`);
-    });
     failed.catch(() => undefined);
-    late.catch(() => undefined);
-    await Promise.race([once(stdout ?? this.#holder, 'data'), failed, late]);
+    await pTimeout(Promise.race([once(stdout ?? this.#holder, 'data'), failed]), {
+      milliseconds: STEP_MS,
+      message: `unshare did not start within ${STEP_MS / 1000} s`,
+    });
   }
 
   /** Puts another folder in the place of one, with what must stay visible in it. */

@@ -16,8 +16,8 @@ const ACTS: Record<BrowserFault, Act> = {
   endSession: (session) => void session.stop(),
 };
 
-/** Lets a fault befall a session's browser. An ended session has none: nothing happens. */
-export function befall(session: BrowserSession, fault: BrowserFault, links: LinkCutter): void {
+/** Applies a fault to a session's browser. An ended session has none: nothing happens. */
+export function applyFault(session: BrowserSession, fault: BrowserFault, links: LinkCutter): void {
   ACTS[fault](session, links);
 }
 

@@ -10,7 +10,7 @@ import { type BrowserFault, browserFault, type FaultEffect } from './fault-rule.
 
 export interface FaultContext {
   faults: FaultList;
-  /** Lets a fault befall a session's browser. */
+  /** Applies a fault to a session's browser. */
   applyFault: (session: BrowserSession, fault: BrowserFault) => void;
   /** Aborts when the emulator stops: what is delayed then is not done any more. */
   stopping: AbortSignal;
@@ -23,10 +23,7 @@ const ofSession = z.looseObject({ sessionId: z.string() });
 const BODILESS = new Set([204, 205, 304]);
 
 /** Stands before the API, its authentication included, as the network and the edge do: what it spoils is spoilt there. */
-export function injectFaults(
-  { faults, applyFault: befall, stopping }: FaultContext,
-  log: Log,
-): MiddlewareHandler<ApiEnv> {
+export function injectFaults({ faults, applyFault, stopping }: FaultContext, log: Log): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const firing = faults.take(c.req.method, c.req.path);
     if (!firing) return await next();
@@ -44,7 +41,7 @@ export function injectFaults(
     if (!fault) return;
     const session = await sessionOf(c);
     if (!session?.browser) return firing.takeBack();
-    applyFaultAfter(effect.afterMs ?? 0, () => befall(session, fault), log);
+    applyFaultAfter(effect.afterMs ?? 0, () => applyFault(session, fault), log);
   };
 }
 

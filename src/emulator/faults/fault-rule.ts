@@ -6,10 +6,10 @@ const MAX_DELAY_MS = 3_600_000;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** Instead of an answer by the service, or of its arrival. */
 const OUTCOMES = ['status', 'reset', 'loseAnswer', 'hang'] as const;
-/** What befalls the browser that an answer is about. */
+/** What happens to the browser that an answer is about. */
 const BROWSER_OUTCOMES = ['crashBrowser', 'stallBrowser', 'cutLink', 'endSession'] as const;
 
-/** One of the things that can befall a session's browser. */
+/** One of the things that can happen to a session's browser. */
 export type BrowserFault = (typeof BROWSER_OUTCOMES)[number];
 
 const on = z.literal(true, { error: 'must be true where it is given' });
@@ -53,7 +53,7 @@ const effect = z
     cutLink: on.optional(),
     /** Ends that session as its duration would. */
     endSession: on.optional(),
-    /** How long after the answer what befalls the browser does, in ms. Default 0: just before the answer goes out. */
+    /** How long after the answer it happens to the browser, in ms. Default 0: just before the answer goes out. */
     afterMs: milliseconds.optional(),
   })
   .superRefine((value, context) => {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Firing } from './fault-list.ts';
 
-/** Lets a fault befall the handshake of a CDP link. The answer tells whether the handshake goes on. */
+/** Applies a fault to the handshake of a CDP link. Returns whether the handshake goes on. */
 export async function spoilHandshake({ effect, id }: Firing, client: Duplex): Promise<boolean> {
   if (effect.delayMs) await delay(effect.delayMs, undefined, { ref: false });
   if (effect.hang) return false; // until the client gives up, or the relay closes it

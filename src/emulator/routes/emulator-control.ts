@@ -32,7 +32,7 @@ const actOnSession = createRoute({
 });
 
 /** `/__emulator`: the list of faults, and faults at once. */
-export function emulatorControlRoutes({ faults, applyFault: befall }: FaultContext) {
+export function emulatorControlRoutes({ faults, applyFault }: FaultContext) {
   return createRouter()
     .openapi(listFaults, (c) => c.json({ faults: faults.list() }))
     .openapi(clearFaults, (c) => {
@@ -50,7 +50,7 @@ export function emulatorControlRoutes({ faults, applyFault: befall }: FaultConte
       const session = c.var.workspace.session(sessionId);
       if (!session.browser) throw new ApiError(409, `The session has no browser: it is ${session.status}`);
       if (fault === 'resume') session.browser.resume();
-      else befall(session, fault);
+      else applyFault(session, fault);
       return c.json({ success: true });
     });
 }

@@ -86,14 +86,14 @@ export function sessionRoutes(state: EmulatorState) {
     })
     .openapi(getSession, (c) => {
       const session = c.var.workspace.session(c.req.valid('query').sessionId);
-      return c.json(meteredSessionJson(session, state, c.req.header('Host')), 200);
+      return c.json(sessionJsonWithBandwidth(session, state, c.req.header('Host')), 200);
     })
     .openapi(updateSession, (c) => {
       const session = c.var.workspace.session(c.req.valid('query').sessionId);
       if (!session.isLive) throw new ApiError(400, 'Cannot update a terminal session');
       const { note } = c.req.valid('json');
       if (note !== undefined) session.note = note;
-      return c.json(meteredSessionJson(session, state, c.req.header('Host')), 200);
+      return c.json(sessionJsonWithBandwidth(session, state, c.req.header('Host')), 200);
     })
     .openapi(stopSession, async (c) => {
       await c.var.workspace.session(c.req.valid('query').sessionId).stop();
@@ -104,7 +104,9 @@ export function sessionRoutes(state: EmulatorState) {
       const pageSize = Math.min(asked, LIMITS.pageSize.max);
       const matching = c.var.workspace.sessions.filter((session) => !status || session.status === status);
       const sessions = matching.slice((page - 1) * pageSize, page * pageSize);
-      const body = { sessions: sessions.map((session) => meteredSessionJson(session, state, c.req.header('Host'))) };
+      const body = {
+        sessions: sessions.map((session) => sessionJsonWithBandwidth(session, state, c.req.header('Host'))),
+      };
       return c.json({ ...body, page, pageSize, total: matching.length }, 200);
     });
 }
@@ -125,6 +127,6 @@ export function sessionJson(session: BrowserSession, state: EmulatorState, host:
   };
 }
 
-function meteredSessionJson(session: BrowserSession, state: EmulatorState, host: string | undefined) {
+function sessionJsonWithBandwidth(session: BrowserSession, state: EmulatorState, host: string | undefined) {
   return { ...sessionJson(session, state, host), bandwidthBytes: session.bandwidthBytes };
 }

@@ -8,7 +8,7 @@ export class Wire {
   readonly #from: Duplex;
   readonly #to: Duplex;
   readonly #delayMs: number;
-  /** `arrive` answers whether there is room for more. */
+  /** `arrive` returns whether there is room for more. */
   readonly #underWay: { due: number; arrive: () => boolean; bytes: number }[] = [];
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;

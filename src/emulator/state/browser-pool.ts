@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { LimitFunction } from 'p-limit';
 import { LIMITS } from '../../service/limits.ts';
 import type { PoolStatus } from '../../service/schemas/pool.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
@@ -7,7 +8,6 @@ import { ApiError } from '../server/api-error.ts';
 import type { TemplateBody } from './browser-request.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { type Lease, LeaseBook } from './lease-book.ts';
-import type { Semaphore } from './semaphore.ts';
 import { WaitQueue } from './wait-queue.ts';
 import { WarmStock } from './warm-stock.ts';
 
@@ -29,7 +29,7 @@ export type PoolUpdate = Partial<PoolSettings> & { paused?: boolean | undefined 
 
 export interface PoolContext {
   clock: Clock;
-  warmSlots: Semaphore;
+  warmSlots: LimitFunction;
   /** A session by this template, not started yet and in nobody's list. */
   createSession: (template: PoolTemplate) => BrowserSession;
   /** @throws ApiError 403 when the workspace may have no more browsers at once. */
@@ -108,7 +108,7 @@ export class BrowserPool {
     return await this.#waiting.wait(waitMs, noneReady, signal);
   }
 
-  /** Stops every ready browser and warms fresh ones; answers how many were stopped. */
+  /** Stops every ready browser and warms fresh ones; returns how many were stopped. */
   flush(): Promise<number> {
     return this.#stock.flush();
   }

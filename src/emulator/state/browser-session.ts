@@ -20,7 +20,7 @@ export interface SessionRequest {
   servedBy: string;
   note: string | null;
   /** Its profile and extensions; undefined: none. */
-  luggage?: SessionFiles | undefined;
+  files?: SessionFiles | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export class BrowserSession {
   constructor(request: SessionRequest, context: SessionContext) {
     this.#context = context;
     this.#spec = request.spec;
-    this.files = request.luggage;
+    this.files = request.files;
     this.servedBy = request.servedBy;
     this.note = request.note;
     this.createdAt = isoTime(context.clock);
@@ -73,7 +73,7 @@ export class BrowserSession {
     return this.#bandwidthBytes;
   }
 
-  /** What clients connect to and faults befall; only while the session is `active`. */
+  /** What clients connect to and faults are applied to; only while the session is `active`. */
   get browser(): RunningBrowser | undefined {
     return this.#status === 'active' ? this.#browser : undefined;
   }

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import pLimit from 'p-limit';
 import type { Launcher } from '../browser/running-browser.ts';
 import type { Clock } from '../clock.ts';
 import { DataFolder } from '../disk/data-folder.ts';
 import type { EmulatorSettings } from '../options.ts';
 import type { BrowserSession } from './browser-session.ts';
-import { Semaphore } from './semaphore.ts';
 import { Workspace } from './workspace.ts';
 
 /** Warm browsers that may start at once: each start is a second of a core, one that mostly waits is less. */
@@ -26,7 +26,7 @@ export class EmulatorState {
       startupDeadline: settings.startupDeadline,
       log: settings.log,
       nodes: settings.servedBy,
-      warmSlots: new Semaphore(
+      warmSlots: pLimit(
         WARM_STARTS[settings.browser === 'stub' ? 'stub' : settings.startDelay > 0 ? 'delayed' : 'chromium'],
       ),
       publish: (session: BrowserSession) => void this.#byCdpToken.set(session.cdpToken, session),
@@ -42,7 +42,7 @@ export class EmulatorState {
    * @throws EmulatorError `EMULATOR_START_FAILED` when the folder is another emulator's
    */
   async load(): Promise<void> {
-    if (!this.#data.outlives) return;
+    if (!this.#data.isKept) return;
     await this.#data.claim();
     await Promise.all(this.#workspaces.map(({ workspace }) => workspace.stores.load()));
   }

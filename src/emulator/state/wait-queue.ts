@@ -42,7 +42,7 @@ export class WaitQueue<T> {
     });
   }
 
-  /** Gives the first caller what `produce` answers, or the error it throws. */
+  /** Gives the first caller what `produce` returns, or the error it throws. */
   serveFirst(produce: () => T): void {
     const waiter = this.#waiters.shift();
     if (!waiter) return;

@@ -1,6 +1,6 @@
+import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../clock.ts';
 import type { BrowserSession } from './browser-session.ts';
-import type { Semaphore } from './semaphore.ts';
 
 export interface WarmStockContext {
   /** A new session by the pool's present template, not started yet. */
@@ -8,7 +8,7 @@ export interface WarmStockContext {
   /** Called when one more browser is ready to be taken. */
   onReady: () => void;
   /** Shared by all pools, so that warming does not smother the browsers at work. */
-  slots: Semaphore;
+  slots: LimitFunction;
   maxReadyAgeMs: () => number;
   clock: Clock;
 }
@@ -62,7 +62,7 @@ export class WarmStock {
     await Promise.all([...surplus.map((warm) => this.#stop(warm)), ...unneeded.map((session) => this.#drop(session))]);
   }
 
-  /** Stops every ready browser and warms fresh ones; answers how many were stopped. */
+  /** Stops every ready browser and warms fresh ones; returns how many were stopped. */
   async flush(): Promise<number> {
     const stopped = this.#ready.splice(0);
     this.#refill();
@@ -96,7 +96,7 @@ export class WarmStock {
     const session = this.#context.create();
     this.#starting.add(session);
     // Dropped while it waited for its turn: nothing to start.
-    const started = this.#context.slots.run(async () => session.isLive && (await session.start()));
+    const started = this.#context.slots(async () => session.isLive && (await session.start()));
     started.then(
       () => this.#onStarted(session),
       (error: Error) => this.#onFailed(session, error),

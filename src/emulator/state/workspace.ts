@@ -1,3 +1,4 @@
+import type { LimitFunction } from 'p-limit';
 import { LIMITS } from '../../service/limits.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Clock } from '../clock.ts';
@@ -8,14 +9,13 @@ import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
 import { browserSpec, type CreateBody, fieldsWithoutEffect, type TemplateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
-import type { Semaphore } from './semaphore.ts';
 import { WorkspaceStores } from './stores/workspace-stores.ts';
 
 export interface WorkspaceContext extends SessionContext {
   clock: Clock;
   /** Names of the nodes that serve sessions. */
   nodes: readonly string[];
-  warmSlots: Semaphore;
+  warmSlots: LimitFunction;
   /** Where profiles and extensions lie. */
   data: DataFolder;
   /** Makes the session's CDP address known to the relay. */
@@ -90,8 +90,8 @@ export class Workspace {
     const servedBy = this.#pickNode(body.nodeId);
     this.stores.check(body);
     this.#checkLimit();
-    const luggage = this.stores.luggage(body);
-    const session = new BrowserSession({ spec, servedBy, note: body.note ?? null, luggage }, this.#context);
+    const files = this.stores.files(body);
+    const session = new BrowserSession({ spec, servedBy, note: body.note ?? null, files }, this.#context);
     this.#adopt(session);
     const duration = (body.duration ?? LIMITS.duration.default) * 1000;
     session.onEnd(this.#context.clock.after(duration, () => void session.stop()));
@@ -154,8 +154,8 @@ export class Workspace {
 
   #warmSession({ body, spec }: PoolTemplate): BrowserSession {
     const servedBy = this.#pickNode(body.nodeId);
-    const luggage = this.stores.luggage(body);
-    return new BrowserSession({ spec, servedBy, note: body.note ?? null, luggage }, this.#context);
+    const files = this.stores.files(body);
+    return new BrowserSession({ spec, servedBy, note: body.note ?? null, files }, this.#context);
   }
 
   #adopt(session: BrowserSession): void {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FullConfig } from '@playwright/test';
+import { up as nearestPackage } from 'empathic/package';
 import { OptionsError } from '../../errors.ts';
 
 /**
@@ -39,11 +40,8 @@ function locate(path: string, configDir: string): string {
 function isModule(file: string): boolean {
   if (/\.m[jt]s$/.test(file)) return true;
   if (/\.c[jt]s$/.test(file)) return false;
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    const manifest = join(folder, 'package.json');
-    if (existsSync(manifest)) return JSON.parse(readFileSync(manifest, 'utf8')).type === 'module';
-    if (folder === dirname(folder)) return false;
-  }
+  const manifest = nearestPackage({ cwd: dirname(file) });
+  return manifest !== undefined && JSON.parse(readFileSync(manifest, 'utf8')).type === 'module';
 }
 
 function defaultExport(loaded: unknown): unknown {

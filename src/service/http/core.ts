@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 import { Agent } from 'undici';
 import { z } from 'zod';
 import { parseOrThrow } from '../../common/validation.ts';
@@ -162,7 +163,7 @@ export class ServiceCore {
   }
 
   /**
-   * Waits as long as the policy and the service say before another try; answers false at once when the policy allows
+   * Waits as long as the policy and the service say before another try; returns false at once when the policy allows
    * none, or the service asks for more than 5 minutes and the call has no signal to end it.
    */
   async waitToRepeat(
@@ -214,12 +215,10 @@ export class ServiceCore {
     this.#closing.abort();
     if (this.#options.dispatcher) return;
     const { dispatcher } = this.#connection;
-    const grace = new AbortController();
-    await Promise.race([
+    await pTimeout(
       dispatcher.close().catch(() => undefined),
-      delay(CLOSE_GRACE_MS, undefined, { signal: grace.signal }).catch(() => undefined),
-    ]);
-    grace.abort();
+      { milliseconds: CLOSE_GRACE_MS, message: false },
+    );
     await dispatcher.destroy();
   }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type PoolwrightErrorCode, ServiceError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 import { describeNetworkFailure } from './network-failure.ts';
-import { nextDelay } from './retry-policy.ts';
+import { isAmbiguous, nextDelay } from './retry-policy.ts';
 
 /** Turns what came back, or did not, into a {@link ServiceError} that says what happened and what to do. */
 
@@ -130,6 +130,15 @@ export function withNote(error: ServiceError, sentence: string): ServiceError {
     attempts: error.attempts,
     cause: error.cause,
   });
+}
+
+/** Waits for a call; where its failure does not say whether it had its effect, the message gets `sentence` added. */
+export async function explainAmbiguous<T>(call: Promise<T>, sentence: string): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw error instanceof ServiceError && isAmbiguous(error) ? withNote(error, sentence) : error;
+  }
 }
 
 interface Details {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { type CallOptions, REQUEST_TIMEOUT } from '../http/client-options.ts';
 import type { Call, ServiceCore } from '../http/core.ts';
-import { explainAmbiguous } from '../http/unanswered.ts';
+import { explainAmbiguous } from '../http/failures.ts';
 import {
   deleteExtensionResponse,
   type Extension,

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { CallOptions } from '../http/client-options.ts';
 import type { Call, ServiceCore } from '../http/core.ts';
-import { withNote } from '../http/failures.ts';
+import { explainAmbiguous, withNote } from '../http/failures.ts';
 import type { Answer } from '../http/http.ts';
-import { explainAmbiguous } from '../http/unanswered.ts';
 import { LIMITS } from '../limits.ts';
 import {
   type AcquireRequest,

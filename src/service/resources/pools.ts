@@ -1,8 +1,8 @@
 import { ServiceError } from '../../errors.ts';
 import type { CallOptions } from '../http/client-options.ts';
 import type { ServiceCore } from '../http/core.ts';
+import { explainAmbiguous } from '../http/failures.ts';
 import { secretsOf } from '../http/secrets-of.ts';
-import { explainAmbiguous } from '../http/unanswered.ts';
 import {
   type CreatePoolRequest,
   createPoolRequest,

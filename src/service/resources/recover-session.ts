@@ -1,6 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { CallOptions } from '../http/client-options.ts';
 import type { ServiceCore } from '../http/core.ts';
+import { RUNNING_STATUSES } from '../running-sessions.ts';
 import type { Session } from '../schemas/index.ts';
 import { getSession, iteratePages, stopSession } from './sessions.ts';
 
@@ -42,8 +43,7 @@ export async function findCreated(core: ServiceCore, search: Search, { signal }:
 
 async function listByNote(core: ServiceCore, { note, startedAt }: Search, options: CallOptions): Promise<Session[]> {
   const found = new Map<string, Session>();
-  // In this order, so that a session which becomes active in between is not missed.
-  for (const status of ['starting', 'active'] as const) {
+  for (const status of RUNNING_STATUSES) {
     for await (const { sessions, serverTime } of iteratePages(core, { status }, options)) {
       // A session from before the create is somebody else's, whatever its note says: by the service's own clock.
       const elapsed = performance.now() - startedAt + CLOCK_TOLERANCE_MS;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Extensions: sections 2.5, 4.7 and 4.8 of the service document. */
 
-/** An extension as the service answers it; unknown fields pass. */
+/** An extension as the service returns it; unknown fields pass. */
 export const extension = z.looseObject({
   extensionId: z.string().min(1).describe('Internal ID; stays the same when the extension is replaced.'),
   crxExtensionId: z.string().nullish().describe('The ID under which Chromium runs it.'),

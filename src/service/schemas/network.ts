@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Dedicated IPs: section 2.6 of the service document, which shows none of a record's fields. Unknown fields pass. */
 
-/** A dedicated IP as the service answers it. */
+/** A dedicated IP as the service returns it. */
 export const dedicatedIp = z.looseObject({
   ip: z.string().nullish().describe('The address, as `dedicated://<ip>` names it.'),
   country: z.string().nullish(),

@@ -56,7 +56,7 @@ export const releaseRequest = z.strictObject({ leaseId: z.string().min(1) });
 /** A pool's ID, 6 to 80 characters. */
 export const poolId = z.string().min(LIMITS.poolId.min).max(LIMITS.poolId.max);
 
-/** A pool as the service answers it; unknown fields pass. */
+/** A pool as the service returns it; unknown fields pass. */
 export const pool = z.looseObject({
   id: z.string().min(1),
   name: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Profiles: sections 2.4, 4.6 and 4.8 of the service document. */
 
-/** A profile as the service answers it; unknown fields pass. */
+/** A profile as the service returns it; unknown fields pass. */
 export const profile = z.looseObject({
   profileId: z.string().min(1),
   name: z.string(),

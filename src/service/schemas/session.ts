@@ -34,7 +34,7 @@ export const listSessionsRequest = z.strictObject({
   pageSize: z.int().min(1).max(LIMITS.pageSize.max).optional(),
 });
 
-/** A session as the service answers it. Unknown fields pass; `status` stays open, so that a new one breaks nobody. */
+/** A session as the service returns it. Unknown fields pass; `status` stays open, so that a new one breaks nobody. */
 export const session = z.looseObject({
   sessionId: z.string().min(1),
   status: z.string(),

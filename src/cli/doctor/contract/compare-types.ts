@@ -1,7 +1,7 @@
 import { list, type Say } from './difference.ts';
 import type { Shape } from './shape.ts';
 
-/** Says which types come that are not taken; answers whether it is worth going on. */
+/** Says which types come that are not taken; returns whether it is worth going on. */
 export function compareTypes(come: Shape, taken: Shape, at: string, coming: string, taking: string, say: Say): boolean {
   if (come.types.size === 0 || taken.types.size === 0) return true;
   const refused = [...come.types].filter((type) => !takes(taken.types, type));

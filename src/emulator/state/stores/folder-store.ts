@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { z } from 'zod';
+import { writeWhole } from '../../../common/write-whole.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
-import { Semaphore } from '../semaphore.ts';
 
 export interface FolderStoreOptions<R> {
   /** Resolves to the store's own folder; asked only when there is something to write. */
@@ -31,7 +32,7 @@ export class FolderStore<R> {
   /** IDs are never used again: what is still on its way to such a record is not wanted. */
   readonly #deleted = new Set<string>();
   /** One change or copy of a record's files at a time. */
-  readonly #turns = new Map<string, Semaphore>();
+  readonly #turns = new Map<string, LimitFunction>();
 
   constructor(options: FolderStoreOptions<R>) {
     this.#options = options;
@@ -66,8 +67,8 @@ export class FolderStore<R> {
   }
 
   /**
-   * Adds a record, or replaces it with its files; `fill` writes them into an empty folder and answers the record's
-   * fields. Answers false when the record was deleted before.
+   * Adds a record, or replaces it with its files; `fill` writes them into an empty folder and returns the record's
+   * fields. Returns false when the record was deleted before.
    */
   put(id: string, fill: (folder: string) => Promise<R>): Promise<boolean> {
     return this.#inTurn(id, async () => {
@@ -79,8 +80,7 @@ export class FolderStore<R> {
       try {
         await mkdir(files, { recursive: true });
         record = { ...(await fill(files)), id, files: version };
-        await writeFile(join(home, `${RECORD}.new`), JSON.stringify(record));
-        await rename(join(home, `${RECORD}.new`), join(home, RECORD));
+        await writeWhole(join(home, RECORD), JSON.stringify(record));
       } catch (error) {
         await remove(this.#records.has(id) ? files : home);
         throw error;
@@ -92,7 +92,7 @@ export class FolderStore<R> {
     });
   }
 
-  /** Copies a record's files into `folder`; answers false when there is no such record. */
+  /** Copies a record's files into `folder`; returns false when there is no such record. */
   copyInto(id: string, folder: string): Promise<boolean> {
     return this.#inTurn(id, async () => {
       const record = this.#records.get(id);
@@ -117,9 +117,9 @@ export class FolderStore<R> {
   }
 
   #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const turns = this.#turns.get(id) ?? new Semaphore(1);
+    const turns = this.#turns.get(id) ?? pLimit(1);
     this.#turns.set(id, turns);
-    return turns.run(work);
+    return turns(work);
   }
 }
 

@@ -46,7 +46,7 @@ export class WorkspaceStores {
   }
 
   /** What a session by this body or template takes along; undefined: nothing. */
-  luggage(request: FilesRequest): SessionFiles | undefined {
+  files(request: FilesRequest): SessionFiles | undefined {
     if (!request.profile && !request.extensionIds?.length) return undefined;
     const { data, log } = this.#context;
     const { profiles, extensions } = this;
