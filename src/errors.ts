@@ -10,7 +10,6 @@ export const errorCodes = [
   'OPTIONS_INVALID',
   'ENVIRONMENT_MISSING',
   'REQUEST_INVALID',
-  'PROJECT_UNSUPPORTED',
   // The service's answer.
   'SERVICE_BAD_REQUEST',
   'SERVICE_UNAUTHORIZED',

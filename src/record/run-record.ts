@@ -8,7 +8,6 @@ import { z } from 'zod';
 export const endReasons = [
   'finished',
   'idle',
-  'unhealthy',
   'worker-died',
   'connect-failed',
   'expired',

@@ -37,7 +37,6 @@ export function resultOf(test: TimelineTest, data: TimelineData): string {
 /** Ends that want a look, and the mark each has. */
 const MARKED_ENDS: Record<string, string> = {
   lost: '✕',
-  unhealthy: '✕',
   'worker-died': '✕',
   'broker-died': '✕',
   'connect-failed': '✕',
