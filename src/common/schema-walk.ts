@@ -30,7 +30,7 @@ function step(schema: Schema, key: PropertyKey): Schema[] {
 }
 
 /** The schemas that may stand at `path`; more than one where a union is on the way, none where the path leaves the schema. */
-export function schemasAt(schema: Schema, path: readonly PropertyKey[]): Schema[] {
+function schemasAt(schema: Schema, path: readonly PropertyKey[]): Schema[] {
   return path.reduce<Schema[]>((schemas, key) => schemas.flatMap((each) => step(each, key)), [schema]).map(bare);
 }
 

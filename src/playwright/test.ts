@@ -1,4 +1,11 @@
-import { test as base } from '@playwright/test';
+import {
+  test as base,
+  type PlaywrightTestArgs,
+  type PlaywrightTestOptions,
+  type PlaywrightWorkerArgs,
+  type PlaywrightWorkerOptions,
+  type TestType,
+} from '@playwright/test';
 import { OptionsError } from '../errors.ts';
 import type { HostedOptions } from '../options/schema.ts';
 import { asMerged } from './config/merged-options.ts';
@@ -33,6 +40,12 @@ export interface HostedWorkerOptions {
   hosted: HostedOptions | false;
 }
 
+/** Named here: the published types would otherwise import `playwright/test`, which is no peer dependency of ours. */
+type HostedTest = TestType<
+  PlaywrightTestArgs & PlaywrightTestOptions & HostedTestFixtures,
+  PlaywrightWorkerArgs & PlaywrightWorkerOptions & HostedWorkerOptions
+>;
+
 // An overridden option stays one, and has to say so: Playwright 1.60 refuses a config that sets it otherwise. The types
 // know this for new fixtures only.
 const TEST_OPTION = { scope: 'test', option: true } as { scope: 'test' };
@@ -42,7 +55,7 @@ const WORKER_OPTION = { scope: 'worker', option: true } as { scope: 'worker' };
  * Playwright's `test` on hosted browsers, with the session in hand. Works with and without `withHostedBrowsers`, and in
  * `mergeTests`.
  */
-export const test = base.extend<HostedTestFixtures, HostedWorkerOptions>({
+export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOptions>({
   hosted: [{}, { scope: 'worker', option: true }],
 
   // The config's own `connectOptions` takes the place of this one, which would be the same fixture a second time.

@@ -5,7 +5,7 @@ import { z } from 'zod';
  * `npm run schema` writes from here. Times are ISO 8601, of the machine that ran the tests.
  */
 
-export const endReasons = [
+const endReasons = [
   'finished',
   'idle',
   'worker-died',
@@ -39,7 +39,7 @@ export const testRecord = z.object({
   infrastructureFailure: z.string().nullable().describe('Null, or why the browser was lost'),
 });
 
-export const sessionRecord = z.object({
+const sessionRecord = z.object({
   sessionId: z.string(),
   leaseId: z.string().nullable(),
   poolId: z.string().nullable(),

@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../clock.ts';
 import { ApiError } from '../server/api-error.ts';
 
 /** What the emulator charges: the document shows no prices, so these are its own. */
-export const PRICES = {
+const PRICES = {
   /** Millicents for an hour of a browser, from its creation to its end. */
   hour: 10_000,
   /** Millicents for a megabyte (1 000 000 bytes) through a browser's egress, counted when its session ends. */

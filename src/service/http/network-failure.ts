@@ -41,7 +41,7 @@ function text(error: Error, key: 'code' | 'syscall'): string | undefined {
 }
 
 /** The first code (`ECONNREFUSED`, `UND_ERR_SOCKET`, …) of an error and its causes. */
-export function networkCode(error: unknown): string | undefined {
+function networkCode(error: unknown): string | undefined {
   for (const each of chain(error)) {
     const code = text(each, 'code');
     if (code) return code;

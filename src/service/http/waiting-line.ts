@@ -13,7 +13,7 @@ interface Waiter {
 
 /** Callers that wait, first come, first served, but for those that yield; each may give up. */
 export class WaitingLine {
-  readonly #waiters: Waiter[] = [];
+  #waiters: readonly Waiter[] = [];
 
   get length(): number {
     return this.#waiters.length;
@@ -24,8 +24,7 @@ export class WaitingLine {
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
-        const at = this.#waiters.indexOf(waiter);
-        if (at >= 0) this.#waiters.splice(at, 1);
+        this.#waiters = this.#waiters.filter((each) => each !== waiter);
         signal.removeEventListener('abort', giveUp);
       };
       const giveUp = () => {
@@ -37,8 +36,7 @@ export class WaitingLine {
         resolve();
       };
       const waiter: Waiter = { go, yields };
-      if (first) this.#waiters.unshift(waiter);
-      else this.#waiters.push(waiter);
+      this.#waiters = first ? [waiter, ...this.#waiters] : [...this.#waiters, waiter];
       signal.addEventListener('abort', giveUp);
     });
   }

@@ -12,7 +12,7 @@ function isSize(value: string): boolean {
   return w >= width.min && w <= width.max && h >= height.min && h <= height.max;
 }
 
-export const sizeField = z.string().refine(isSize, {
+const sizeField = z.string().refine(isSize, {
   error: `must match WIDTHxHEIGHT, width ${width.min} to ${width.max} and height ${height.min} to ${height.max}, for example 1280x720`,
 });
 
@@ -28,21 +28,21 @@ export function isProxyReference(value: string): boolean {
   }
 }
 
-export const proxyUrlField = z.string().refine(isProxyReference, {
+const proxyUrlField = z.string().refine(isProxyReference, {
   error:
     'must be a SOCKS5 or SOCKS5H URL (socks5://user:password@host:port) or a dedicated address (dedicated://<ip>, dedicated://any, dedicated://any~country-XX); HTTP proxies are not supported',
 });
 
-export const profileField = z.strictObject({
+const profileField = z.strictObject({
   name: z.string().min(1).describe('Name of the profile; made when it does not exist yet.'),
   persist: z.boolean().optional().describe('Save the profile after the session completes.'),
 });
 
-export const countryField = z
+const countryField = z
   .string()
   .regex(/^[A-Za-z]{2}$/, `must be exactly ${LIMITS.country.length} letters, for example US or DE`);
-export const timezoneField = z.string().min(LIMITS.timezone.min).max(LIMITS.timezone.max);
-export const languageField = z.string().min(LIMITS.language.min).max(LIMITS.language.max);
+const timezoneField = z.string().min(LIMITS.timezone.min).max(LIMITS.timezone.max);
+const languageField = z.string().min(LIMITS.language.min).max(LIMITS.language.max);
 export const noteField = z.string().max(LIMITS.note.max);
 
 /** The browser settings that a create body and a pool template have in common. */

@@ -47,14 +47,3 @@ export function processesIn(folder: string): number[] {
     })
     .map(Number);
 }
-
-/** Brokers of runs in a folder. */
-export function brokersIn(folder: string): number[] {
-  return processesIn(folder).filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('poolwright broker');
-    } catch {
-      return false;
-    }
-  });
-}

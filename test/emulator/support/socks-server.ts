@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-export const SOCKS_USER = 'user';
+const SOCKS_USER = 'user';
 export const SOCKS_PASSWORD = 'pass-5Ks1';
 
 /** A SOCKS5 server (RFC 1928, 1929) just large enough to see that traffic goes through it. */

@@ -49,7 +49,7 @@ const CODES: Record<number, PoolwrightErrorCode> = {
   504: 'SERVICE_START_TIMEOUT',
 };
 
-export function serviceError(status: number, code = CODES[status] ?? 'SERVICE_UNREACHABLE'): ServiceError {
+function serviceError(status: number, code = CODES[status] ?? 'SERVICE_UNREACHABLE'): ServiceError {
   const retryable = status === 0 || status === 429 || status >= 500;
   return new ServiceError(code, `scripted ${status}`, { status, request: 'scripted', retryable });
 }

@@ -7,7 +7,7 @@ const COLUMNS = 240;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** Bytes a second in each column: what a test moved is spread over its time, for nobody knows better. */
-export function bandwidthOf(lanes: Lane[], length: number): number[] {
+function bandwidthOf(lanes: Lane[], length: number): number[] {
   const width = length / COLUMNS;
   const columns = new Array<number>(COLUMNS).fill(0);
   for (const test of lanes.flatMap(({ sessions }) => sessions.flatMap(({ tests }) => tests))) {
