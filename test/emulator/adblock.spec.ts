@@ -37,7 +37,7 @@ test('only those hosts and what lies below them', () => {
   }
 });
 
-test('what has no effect here is taken, and said once', async ({ start }) => {
+test('options without effect in the emulator are accepted, and logged once', async ({ start }) => {
   const lines: string[] = [];
   const { api } = await start({ browser: 'stub', onLog: (line) => lines.push(line) });
   for (let times = 0; times < 2; times += 1) expect((await api.create({ captchaSolver: true })).status).toBe(200);

@@ -69,7 +69,7 @@ test.describe('a dedicated reference', () => {
     });
   }
 
-  test('asks to come again when the address is unwell', async ({ start }) => {
+  test('whose address failed its health check answers 503 with Retry-After', async ({ start }) => {
     const { baseURL, apiKey } = await start({ browser: 'stub', dedicatedIps });
     const response = await fetch(`${baseURL}/v1/browser/session`, {
       method: 'POST',

@@ -148,7 +148,7 @@ test('a warm browser of a pool has its extensions, and a saved profile what they
   expect(await signature(bare.cdpUrl as string)).toBeUndefined();
 });
 
-test('Chromium has the last word: what it cannot load is a 400 with its reason', async ({ start, clientOf }) => {
+test('an extension that Chromium cannot load is a 400 with its reason', async ({ start, clientOf }) => {
   const emulator = await start();
   const client = clientOf(emulator);
   const bytes = await zip({ 'manifest.json': manifest({ background: { service_worker: 'nowhere.js' } }) });

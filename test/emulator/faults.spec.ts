@@ -62,7 +62,7 @@ test.describe('the list of faults', () => {
     expect(await (await fetch(`${baseURL}/doc`)).text()).not.toContain('__emulator');
   });
 
-  test('is drawn by lot from the seed', async ({ start }) => {
+  test('fires at random by the seed', async ({ start }) => {
     const faults: FaultRule[] = [{ match: { probability: 0.5 }, effect: { status: 500 } }];
     const draw = async (seed: number) => {
       const { api } = await start({ faults, seed });
@@ -204,7 +204,7 @@ test.describe('a fault of a browser', () => {
     expect(await listed(api)).toMatchObject([{ matched: 2, fired: 1 }]);
   });
 
-  test('befalls the browser of a lease', async ({ start }) => {
+  test('applies to the browser of a lease, too', async ({ start }) => {
     const emulator = await start({
       faults: [{ match: { path: `${POOLS}/*/acquire` }, effect: { endSession: true }, count: 1 }],
     });
@@ -250,7 +250,7 @@ test.describe('a fault of a browser', () => {
     expect(await (await (await connect(one.cdpUrl)).newPage()).evaluate('6 * 7')).toBe(42);
   });
 
-  test('is had at once by name', async ({ start }) => {
+  test('can be applied at once, by the name of the session', async ({ start }) => {
     const { api, baseURL } = await start({ workspaces: [{ apiKey: 'a' }, { apiKey: 'b' }] });
     const { sessionId } = (await api.create()).body;
     const act = (action: string, by = api) => by.call('POST', `/__emulator/sessions/${sessionId}/${action}`);

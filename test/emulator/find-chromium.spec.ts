@@ -54,7 +54,7 @@ test.describe('Chromium', () => {
     });
   });
 
-  test('is never silently another than the one that was named, though the system has one', async ({ folder }) => {
+  test('that was named and is missing is an error, though the system has another one', async ({ folder }) => {
     await expect(findChromiums(`${folder}/none`)).rejects.toMatchObject({
       code: 'EMULATOR_NO_CHROMIUM',
       message: expect.stringContaining(`The option "chromium" names ${folder}/none, which does not exist`),

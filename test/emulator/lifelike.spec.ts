@@ -12,10 +12,10 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-test.describe('a link with a round-trip time', () => {
+test.describe('a CDP link with a round-trip time', () => {
   const RTT = 200;
 
-  test('takes it for every answer, once for many commands at a time', async ({ start, connect }) => {
+  test('adds it to every answer, once for many commands at a time', async ({ start, connect }) => {
     const { api } = await start({ ...stub, rtt: RTT });
     const { cdpUrl } = (await api.create()).body;
     let cdp: CDPSession | undefined;

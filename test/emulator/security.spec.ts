@@ -40,7 +40,7 @@ function knock(host: string, port: number): Promise<string> {
 
 const inBrackets = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
-test.describe('loopback only, unless told otherwise twice', () => {
+test.describe('loopback only, unless a second flag allows more', () => {
   test('no other address of this machine is listened on', async ({ start }) => {
     for (const options of [{}, { allowRemote: true }, { host: 'localhost' }]) {
       const { port, baseURL } = await start({ browser: 'stub', ...options });
@@ -50,7 +50,7 @@ test.describe('loopback only, unless told otherwise twice', () => {
   });
 
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'machine.example']) {
-    test(`${host} alone is refused, and the refusal says what the second word is`, async ({ start }) => {
+    test(`${host} alone is refused, and the refusal names the second flag`, async ({ start }) => {
       await expect(start({ browser: 'stub', host })).rejects.toMatchObject({
         name: 'OptionsError',
         field: 'host',
@@ -59,7 +59,7 @@ test.describe('loopback only, unless told otherwise twice', () => {
     });
   }
 
-  test('on the command line, the one flag is bad usage, the two are what was asked for', async () => {
+  test('on the command line, --host alone is bad usage, with --allow-remote it serves', async () => {
     const refused = await startCli(['emulator', '--host', '0.0.0.0', '--json']);
     expect(await refused.exit).toBe(2);
     expect(refused.answer).toMatchObject({
@@ -72,7 +72,7 @@ test.describe('loopback only, unless told otherwise twice', () => {
     expect(await served.stop()).toBe(0);
   });
 
-  test('told twice, it gives each client a CDP address that this client reaches', async ({ start, connect }) => {
+  test('with both flags, each client gets a CDP address that it can reach', async ({ start, connect }) => {
     const { port, apiKey } = await start({ browser: 'stub', host: '0.0.0.0', allowRemote: true });
     for (const host of ['127.0.0.1', ...OTHERS.filter((each) => !each.includes(':'))]) {
       const { body } = await new Api(`http://${host}:${port}`, apiKey).create();

@@ -164,7 +164,7 @@ test.describe('a stub', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test('is a matter of the program: nothing of the environment chooses it', async ({ start }) => {
+  test('an unknown kind of browser is refused', async ({ start }) => {
     await expect(start({ browser: 'firefox' } as never)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
 });

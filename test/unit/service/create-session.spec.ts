@@ -284,7 +284,7 @@ test('a create that waited for capacity still gets over one lost answer', async 
   expect(kept.sessions.size).toBe(1);
 });
 
-test('the limit is said, not fought', async ({ service, connect }) => {
+test('a refusal at the limit is thrown at once, not retried', async ({ service, connect }) => {
   service.handle(json(403, { error: 'Session limit reached' }));
   const failure = await failureOf(connect().client.createSession({ note: 'n-1' }), ServiceError);
   expect(failure).toMatchObject({ code: 'SERVICE_LIMIT_REACHED', retryable: false });

@@ -180,7 +180,7 @@ test.describe('the table', () => {
     expect(nextDelay(busy, RETRY_POLICY.unavailable.attempts, () => 0)).toBeNull();
   });
 
-  test('what says no is never asked again', () => {
+  test('refusals are never retried', () => {
     for (const status of [301, 400, 401, 402, 403, 404, 409, 413])
       expect(nextDelay(failure(status), 1), String(status)).toBeNull();
     expect(nextDelay(failure(403, 'SERVICE_LIMIT_REACHED'), 1)).toBeNull();

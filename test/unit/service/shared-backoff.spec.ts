@@ -13,7 +13,7 @@ function queue(backoff: SharedBackoff) {
 }
 
 test.describe('SharedBackoff', () => {
-  test('keeps nobody waiting while the service answers', async () => {
+  test('lets all callers through while the service answers', async () => {
     const backoff = new SharedBackoff();
     const { order, caller } = queue(backoff);
     await Promise.all([0, 1, 2, 3].map(caller));
@@ -54,7 +54,7 @@ test.describe('SharedBackoff', () => {
     expect(backoff.inARow).toBe(0);
   });
 
-  test('who gives up leaves the line, and the next one is not held up', async () => {
+  test('a caller that gives up leaves the line, and the next one is not held up', async () => {
     const backoff = new SharedBackoff();
     const { order, caller } = queue(backoff);
     await caller(0);

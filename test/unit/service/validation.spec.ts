@@ -79,12 +79,12 @@ test.describe('any schema', () => {
     expect(problems(schema, { mode: 'a', pool: '' })).toEqual(['`pool`: must have ≥ 1 characters, got ""']);
   });
 
-  test('of two objects, the branch with the fewest problems', () => {
+  test('of two objects in a union, the branch with the fewest problems is described', () => {
     const either = z.union([z.strictObject({ a: z.string(), b: z.string() }), z.strictObject({ c: z.string() })]);
     expect(problems(either, { c: 5 })).toEqual(['`c`: must be a string, got 5']);
   });
 
-  test('in lists, and where something is missing', () => {
+  test('entries of lists and missing fields are named by their path', () => {
     expect(problems(schema, { list: [{ size: 0, sise: 1 }] })).toEqual([
       '`mode`: is required: one of "a", "b"',
       '`list[0].size`: must be > 0, got 0',
