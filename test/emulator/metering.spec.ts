@@ -48,9 +48,9 @@ test.describe("this machine's loopback", () => {
     const page = await (await connect(cdpUrl)).newPage();
     const { port } = new URL(site.url);
     for (const host of ['127.0.0.1', 'localhost', 'app.localhost', '127.9.9.9', '0.0.0.0', '[::1]', '2130706433']) {
-      await expect(page.goto(`http://${host}:${port}/`), host).rejects.toThrow(/ERR_EMPTY_RESPONSE/);
+      await expect(page.goto(`http://${host}:${port}/`), host).rejects.toThrow(/ERR_SOCKS_CONNECTION_FAILED/);
     }
-    await expect(page.goto(`https://localhost:${port}/`)).rejects.toThrow(/ERR_TUNNEL_CONNECTION_FAILED/);
+    await expect(page.goto(`https://localhost:${port}/`)).rejects.toThrow(/ERR_SOCKS_CONNECTION_FAILED/);
     expect(lines.join('\n')).toContain("localhost refused: a hosted browser cannot reach this machine's loopback");
     await api.stop(sessionId);
     expect((await api.session(sessionId)).body.bandwidthBytes).toBe(0);

@@ -85,7 +85,6 @@ export class BrowserLauncher implements Launcher {
       child = this.#spawn(disk.wrap(command));
       await abortable(this.#start(child, spec, extensions), signal);
       isReady = true;
-      await disk.started();
       void child.exited.then(stop); // one that crashed leaves no proxy and no folder
       const { exited, pid } = child;
       const clients = new CdpClients(child.pipe);

@@ -59,7 +59,7 @@ export function chromiumArguments(spec: BrowserSpec, context: LaunchContext): st
     // Chromium ends when the pipe breaks: it cannot outlive the emulator. A port would be open to everybody on this machine.
     '--remote-debugging-pipe',
     `--user-data-dir=${context.profileFolder}`,
-    `--proxy-server=http://127.0.0.1:${context.proxyPort}`,
+    `--proxy-server=socks5://127.0.0.1:${context.proxyPort}`,
     '--proxy-bypass-list=<-loopback>',
     `--lang=${spec.language}`,
     `--accept-lang=${spec.acceptLanguage}`,

@@ -13,8 +13,6 @@ const LONGEST_TEMPORARY = ADDRESS_BYTES - '/org.chromium.Chromium.XXXXXX/Singlet
 export interface BrowserDisk {
   /** The command that starts a program there. */
   wrap(command: Command): Command;
-  /** To be called when the browser runs. */
-  started(): Promise<void>;
   /** To be called when the browser is gone. */
   remove(): Promise<void>;
 }
@@ -29,7 +27,8 @@ interface Needs {
 /** Gives each browser a disk of its own where the system allows it, and says so once where it does not. */
 export class BrowserDisks {
   readonly #log: (line: string) => void;
-  #areShared = false;
+  /** Whether the system allows it: found out with the first disk. */
+  #areShared: boolean | undefined;
 
   constructor(log: (line: string) => void) {
     this.#log = log;
@@ -37,9 +36,14 @@ export class BrowserDisks {
 
   async make(needs: Needs): Promise<BrowserDisk> {
     if (!this.#areShared) {
+      let disk: OwnDisk | undefined;
       try {
-        return await OwnDisk.make(`${needs.profileFolder}-disk`, await visiblePaths(needs));
+        disk = await OwnDisk.make(`${needs.profileFolder}-disk`, await visiblePaths(needs));
+        if (this.#areShared === undefined) await disk.probe();
+        this.#areShared = false;
+        return disk;
       } catch (error) {
+        await disk?.remove();
         this.#areShared = true;
         const [reason] = errorMessage(error).split('\n');
         this.#log(
@@ -70,10 +74,6 @@ class SharedDisk implements BrowserDisk {
     // Chromium aborts when it cannot bind its socket. It has the machine's own folder then, whatever is left there.
     if (this.#temporary.length > LONGEST_TEMPORARY) return { env, ...command };
     return { ...command, env: { ...env, TMPDIR: this.#temporary } };
-  }
-
-  async started(): Promise<void> {
-    // Nothing is held for it.
   }
 
   async remove(): Promise<void> {

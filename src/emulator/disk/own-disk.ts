@@ -1,16 +1,14 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import pTimeout from 'p-timeout';
 import { isInside } from './is-inside.ts';
 
 const run = promisify(execFile);
 
-/** Bound on each step of making one, in ms. */
-const STEP_MS = 5_000;
+/** Bound on finding out whether the system allows it, in ms. */
+const PROBE_MS = 10_000;
 /** Folders that no browser starts without. */
 const SYSTEM = /^\/($|(usr|etc|lib\w*|s?bin|opt|var|proc|sys|dev|run)($|\/))/;
 
@@ -21,19 +19,25 @@ export interface Command {
   env: NodeJS.ProcessEnv;
 }
 
+/** One `mount`: how, from where, to where. */
+type Mount = readonly [how: '--bind' | '--rbind', from: string, to: string];
+
+/** Mounts what its first arguments say, up to `--`, and becomes the program behind that. */
+const SCRIPT = 'while [ "$1" != -- ]; do mount "$1" "$2" "$3" || exit 1; shift 3; done; shift; exec "$@"';
+
 /**
  * A disk that one browser does not share with this machine: its `/tmp`, the temporary folder and the folder that the
- * emulator was started in are others (a mount namespace of Linux), as they are for a browser far away. Whoever hands such a
- * browser a path of this machine, or looks here for what it has written, is told so by the emulator, not by production.
+ * emulator was started in are others (a mount namespace of Linux), as they are for a browser far away. A client that hands such
+ * a browser a path of this machine, or looks here for what it has written, fails on the emulator already, not only on the service.
+ * The namespace is the browser's own: it is there as long as the browser is, and nothing else holds it.
  */
 export class OwnDisk {
   readonly #folder: string;
-  /** Holds the namespaces until the browser does; ends with our pipe to it, whatever ends us. */
-  readonly #holder: ChildProcess;
+  readonly #mounts: readonly Mount[];
 
-  private constructor(folder: string, holder: ChildProcess) {
+  private constructor(folder: string, mounts: readonly Mount[]) {
     this.#folder = folder;
-    this.#holder = holder;
+    this.#mounts = mounts;
   }
 
   /**
@@ -44,94 +48,56 @@ export class OwnDisk {
   static async make(folder: string, visible: readonly string[]): Promise<OwnDisk> {
     if (process.platform !== 'linux') throw new Error(`${process.platform} has no mount namespaces`);
     await mkdir(folder);
-    const as = isRoot() ? [] : ['--user', '--map-root-user'];
-    const holder = spawn('unshare', [...as, '--mount', '--propagation', 'private', 'cat'], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-      detached: true,
-    });
-    holder.unref();
-    const disk = new OwnDisk(folder, holder);
     try {
-      await disk.#begin();
       // The one that the others' replacements lie in comes last: they cannot be reached any more once it is replaced.
       const hiddenLast = (path: string) => Number(isInside(folder, path));
       const hidden = (await hiddenFolders()).sort((a, b) => hiddenLast(a) - hiddenLast(b));
+      const mounts: Mount[] = [];
       for (const [index, path] of hidden.entries()) {
-        await disk.#replace(path, join(folder, String(index)), visible);
+        mounts.push(...(await replacement(path, join(folder, String(index)), visible)));
       }
-      return disk;
+      return new OwnDisk(folder, mounts);
     } catch (error) {
-      await disk.remove();
+      await rm(folder, { recursive: true, force: true });
       throw error;
     }
   }
 
-  /** The command that starts a program on this disk. It becomes that program: its process is the program's. */
-  wrap({ file, args, env }: Command): Command {
-    const { uid, gid } = this.#self();
-    const asMyself = isRoot() ? [] : ['unshare', '--user', `--map-user=${uid}`, `--map-group=${gid}`, '--'];
-    const [program = file, ...rest] = [...this.#enter(), ...asMyself, file, ...args];
-    return { file: program, args: rest, env };
+  /** @throws what the system says when it does not allow this disk */
+  async probe(): Promise<void> {
+    const { file, args, env } = this.wrap({ file: 'true', args: [], env: process.env });
+    await run(file, [...args], { env, timeout: PROBE_MS });
   }
 
-  /** To be called when the browser runs. */
-  async started(): Promise<void> {
-    const { exitCode, signalCode, pid } = this.#holder;
-    // One that could not be started does not end, either.
-    if (exitCode !== null || signalCode !== null || pid === undefined) return;
-    const ended = once(this.#holder, 'exit');
-    this.#holder.kill('SIGKILL');
-    await ended;
+  /** The command that starts a program on this disk. It becomes that program: its process is the program's. */
+  wrap({ file, args, env }: Command): Command {
+    const as = isRoot() ? [] : ['--user', '--map-root-user'];
+    // Mounting takes a user that is root in there; the browser is started as who it is.
+    const { uid, gid } = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+    const asMyself = isRoot() ? [] : ['unshare', '--user', `--map-user=${uid}`, `--map-group=${gid}`, '--'];
+    const inside = ['sh', '-c', SCRIPT, 'sh', ...this.#mounts.flat(), '--', ...asMyself, file, ...args];
+    return { file: 'unshare', args: [...as, '--mount', '--propagation', 'private', ...inside], env };
   }
 
   /** To be called when the browser is gone. */
   async remove(): Promise<void> {
-    await this.started();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
   }
+}
 
-  async #begin(): Promise<void> {
-    const { stdin, stdout } = this.#holder;
-    stdin?.on('error', () => undefined);
-    stdin?.write('.');
-    const failed = once(this.#holder, 'exit').then(([code]) => {
-      throw new Error(`unshare ended with ${code}`);
-    });
-    failed.catch(() => undefined);
-    await pTimeout(Promise.race([once(stdout ?? this.#holder, 'data'), failed]), {
-      milliseconds: STEP_MS,
-      message: `unshare did not start within ${STEP_MS / 1000} s`,
-    });
+/** Makes another folder for the place of one, and says how what must stay visible gets into it. */
+async function replacement(hidden: string, other: string, visible: readonly string[]): Promise<Mount[]> {
+  await mkdir(other);
+  await chmod(other, 0o1777);
+  const mounts: Mount[] = [];
+  for (const path of visible.filter((each) => isInside(each, hidden))) {
+    const place = join(other, relative(hidden, path));
+    const isFolder = (await stat(path)).isDirectory();
+    await mkdir(isFolder ? place : dirname(place), { recursive: true });
+    if (!isFolder) await writeFile(place, '');
+    mounts.push(['--bind', path, place]);
   }
-
-  /** Puts another folder in the place of one, with what must stay visible in it. */
-  async #replace(hidden: string, other: string, visible: readonly string[]): Promise<void> {
-    await mkdir(other);
-    await chmod(other, 0o1777);
-    for (const path of visible.filter((each) => isInside(each, hidden))) {
-      const place = join(other, relative(hidden, path));
-      const isFolder = (await stat(path)).isDirectory();
-      await mkdir(isFolder ? place : dirname(place), { recursive: true });
-      if (!isFolder) await writeFile(place, '');
-      await this.#mount('--bind', path, place);
-    }
-    await this.#mount('--rbind', other, hidden);
-  }
-
-  async #mount(how: '--bind' | '--rbind', from: string, to: string): Promise<void> {
-    const [program = '', ...args] = [...this.#enter(), 'mount', how, from, to];
-    await run(program, args, { timeout: STEP_MS });
-  }
-
-  #enter(): string[] {
-    const namespaces = `/proc/${this.#holder.pid}/ns`;
-    const user = isRoot() ? [] : [`--user=${namespaces}/user`, '--preserve-credentials'];
-    return ['nsenter', ...user, `--mount=${namespaces}/mnt`, '--'];
-  }
-
-  #self(): { uid: number; gid: number } {
-    return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  }
+  return [...mounts, ['--rbind', other, hidden]];
 }
 
 function isRoot(): boolean {

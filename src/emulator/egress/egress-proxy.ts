@@ -1,78 +1,76 @@
-import { lookup } from 'node:dns/promises';
-import { Agent } from 'node:http';
-import { isIP, type LookupFunction } from 'node:net';
-import type { ConnectionStats, PrepareRequestFunctionResult, Server } from 'proxy-chain';
-import { NOWHERE } from '../chromium/arguments.ts';
-import { isAdHost } from './ad-hosts.ts';
-import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
-
-/** A connection per request: a kept one may be closed by its site just when the next request is on its way. */
-const agent = new Agent({ keepAlive: false });
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Socks5Server } from '@pondwader/socks5-server';
+import { judge } from './egress-judge.ts';
+import { connectDirectly, connectThrough, type Outgoing } from './outgoing.ts';
 
 export interface EgressProxyOptions {
   allowLoopback: boolean;
   /** SOCKS5 or SOCKS5H proxy that everything leaves through. */
   upstream?: string | undefined;
   /** Whether hosts of advertisements are out of reach. */
-  blocksAds?: boolean;
+  blocksAds?: boolean | undefined;
   log: (line: string) => void;
 }
 
-interface Refusal {
-  refused: string;
-  /** As asked for: not worth a line. */
-  quietly?: boolean;
-}
+type Status = Parameters<Parameters<Socks5Server['connectionHandler']>[1]>[0];
+
+/** How a failed connection is told to the browser. */
+const STATUS_BY_CODE: Record<string, Status> = {
+  ECONNREFUSED: 'CONNECTION_REFUSED',
+  ENETUNREACH: 'NETWORK_UNREACHABLE',
+  EHOSTUNREACH: 'HOST_UNREACHABLE',
+};
 
 /**
- * One browser's way out: an HTTP proxy of its own on 127.0.0.1, so that its bytes are counted where they leave, and
- * no other browser's are counted with them.
+ * One browser's way out: a SOCKS5 proxy of its own on 127.0.0.1, so that its bytes are counted where they leave, and no
+ * other browser's are counted with them. SOCKS, because what a page and its site say to each other passes as it is: an
+ * HTTP proxy answers in the site's place when a connection fails, and changes headers and the reuse of connections.
  */
 export class EgressProxy {
   readonly #options: EgressProxyOptions;
   readonly #server: Server;
+  readonly #incoming = new Set<Socket>();
+  readonly #outgoing = new Set<Outgoing>();
+  /** Fires when the browser is taken off the network. */
+  readonly #isCut = new AbortController();
   #closedBytes = 0;
   #total: number | undefined;
-  #closed: Promise<void> | undefined;
+  #closed: Promise<unknown> | undefined;
 
-  private constructor(options: EgressProxyOptions, { RequestError, Server }: typeof import('proxy-chain')) {
+  private constructor(options: EgressProxyOptions) {
     this.#options = options;
-    this.#server = new Server({
-      port: 0,
-      host: '127.0.0.1',
-      prepareRequestFunction: async ({ hostname, isHttp, request }) => {
-        const verdict = await this.#judge(hostname);
-        // Cut while the name was looked up: a connection made now would be nobody's to close.
-        if (this.#total !== undefined) throw new RequestError('The session has ended', 503);
-        if (!('refused' in verdict)) return verdict;
-        if (!verdict.quietly) options.log(`egress: ${verdict.refused}`);
-        // An HTTP answer would look like a page to the browser. Without one its navigation fails, as it should.
-        if (isHttp) request.socket.destroy();
-        throw new RequestError(verdict.refused, 403);
-      },
+    const socks = new Socks5Server();
+    socks.setConnectionHandler(({ socket, destAddress, destPort }, send) => {
+      void this.#serve(socket as Socket, destAddress ?? '', destPort ?? 0, send);
     });
-    this.#server.on('connectionClosed', ({ stats }: { stats?: ConnectionStats }) => {
-      this.#closedBytes += targetBytes(stats);
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      this.#incoming.add(socket);
+      socket.once('close', () => this.#incoming.delete(socket)).on('error', () => undefined);
+      socks._handleConnection(socket);
     });
-    this.#server.on('requestFailed', ({ error }: { error: Error }) => options.log(`egress: ${error.message}`));
   }
 
   static async start(options: EgressProxyOptions): Promise<EgressProxy> {
-    // Loaded when needed: the library is ESM only, and our CommonJS build has to reach it too.
-    const proxy = new EgressProxy(options, await import('proxy-chain'));
-    await proxy.#server.listen();
+    const proxy = new EgressProxy(options);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
     return proxy;
   }
 
   get port(): number {
-    return this.#server.port;
+    return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Cuts every connection at once. The answer is what left and came in, in bytes, on the side of the sites: final. */
+  /** Cuts every connection at once. Returns what left and came in, in bytes, on the side of the sites: final. */
   cut(): number {
     if (this.#total === undefined) {
-      this.#total = this.#count();
-      this.#closed = this.#server.close(true);
+      this.#total = [...this.#outgoing].reduce((sum, each) => sum + bytesOf(each), this.#closedBytes);
+      this.#isCut.abort();
+      this.#closed = once(this.#server, 'close');
+      this.#server.close();
+      for (const socket of this.#incoming) socket.destroy();
+      for (const { socket } of this.#outgoing) socket.destroy();
     }
     return this.#total;
   }
@@ -83,51 +81,47 @@ export class EgressProxy {
     await this.#closed;
   }
 
-  #count(): number {
-    let total = this.#closedBytes;
-    for (const id of this.#server.getConnectionIds()) total += targetBytes(this.#server.getConnectionStats(id));
-    return total;
-  }
-
-  async #judge(hostname: string): Promise<PrepareRequestFunctionResult | Refusal> {
-    const { allowLoopback, upstream, blocksAds } = this.#options;
-    const host = hostname.replace(/^\[|\]$/g, '');
-    if (isNowhere(host)) return { refused: `${host} does not exist`, quietly: true };
-    if (blocksAds && isAdHost(host)) return { refused: `${host} serves advertisements (adblock)`, quietly: true };
-    if (!allowLoopback && isLoopbackHost(host)) return { refused: loopbackRefusal(host) };
-    if (upstream) return { upstreamProxyUrl: upstream };
-    if (isIP(host)) return { httpAgent: agent };
-    let addresses: Awaited<ReturnType<typeof resolve>>;
+  /** One connection that the browser asks for. */
+  async #serve(incoming: Socket, host: string, port: number, send: (status: Status) => void): Promise<void> {
+    const { upstream, log, ...rules } = this.#options;
     try {
-      addresses = await resolve(host);
-    } catch {
-      return { refused: `${host} does not resolve` };
+      const verdict = await judge(host, { ...rules, hasUpstream: upstream !== undefined });
+      if ('refused' in verdict) {
+        if (!verdict.quietly) log(`egress: ${verdict.refused}`);
+        return send('CONNECTION_NOT_ALLOWED');
+      }
+      const outgoing = upstream
+        ? await connectThrough(upstream, host, port)
+        : await connectDirectly(host, port, verdict.addresses, this.#isCut.signal);
+      // Cut, or given up by the browser, while it was being connected.
+      if (this.#isCut.signal.aborted || incoming.destroyed) outgoing.socket.destroy();
+      else this.#join(incoming, outgoing, () => send('REQUEST_GRANTED'));
+    } catch (error) {
+      if (this.#isCut.signal.aborted || incoming.destroyed) return;
+      const { code, message } = error as NodeJS.ErrnoException;
+      log(`egress: ${host}:${port}: ${message}`);
+      send(STATUS_BY_CODE[code ?? ''] ?? 'GENERAL_FAILURE');
     }
-    if (!allowLoopback && addresses.some(({ address }) => isLoopbackAddress(address))) {
-      return { refused: loopbackRefusal(host) };
-    }
-    // The addresses that were judged are the ones connected to: a second look-up might answer otherwise.
-    const pinned: LookupFunction = (_host, options, callback) => {
-      const [first] = addresses;
-      if (options.all) callback(null, addresses);
-      else callback(null, first?.address ?? '', first?.family);
-    };
-    return { httpAgent: agent, dnsLookup: pinned as PrepareRequestFunctionResult['dnsLookup'] };
+  }
+
+  /** From here on each side hears what the other does: bytes, the end of them, and a broken connection. */
+  #join(incoming: Socket, outgoing: Outgoing, granted: () => void): void {
+    const { socket } = outgoing;
+    this.#outgoing.add(outgoing);
+    socket.once('error', () => incoming.resetAndDestroy());
+    incoming.once('error', () => socket.resetAndDestroy());
+    incoming.once('close', () => socket.destroy());
+    socket.once('close', () => {
+      this.#outgoing.delete(outgoing);
+      this.#closedBytes += bytesOf(outgoing);
+      if (!incoming.writableEnded) incoming.destroy();
+    });
+    socket.pipe(incoming);
+    incoming.pipe(socket);
+    granted();
   }
 }
 
-function isNowhere(host: string): boolean {
-  return host.endsWith(`.${NOWHERE}`);
-}
-
-function resolve(host: string) {
-  return lookup(host, { all: true });
-}
-
-function loopbackRefusal(host: string): string {
-  return `${host} refused: a hosted browser cannot reach this machine's loopback (poolwright's exposeNetwork carries it there; allowLoopback lets it)`;
-}
-
-function targetBytes(stats: ConnectionStats | undefined): number {
-  return (stats?.trgRxBytes ?? 0) + (stats?.trgTxBytes ?? 0);
+function bytesOf({ socket, overhead }: Outgoing): number {
+  return socket.bytesRead + socket.bytesWritten - overhead;
 }

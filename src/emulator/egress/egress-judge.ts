@@ -1,0 +1,51 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { NOWHERE } from '../chromium/arguments.ts';
+import { isAdHost } from './ad-hosts.ts';
+import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
+
+/** What decides where a browser may go. */
+export interface EgressRules {
+  allowLoopback: boolean;
+  /** Whether hosts of advertisements are out of reach. */
+  blocksAds?: boolean | undefined;
+  /** Names are looked up by the upstream proxy, not here. */
+  hasUpstream: boolean;
+}
+
+/** Where to connect to, or why not. */
+export type Verdict =
+  | { addresses: { address: string; family: number }[] }
+  | {
+      refused: string;
+      /** As asked for: not worth a line. */
+      quietly?: boolean;
+    };
+
+/** Judges a host that a browser asks for; the addresses that it returns are the ones to connect to. */
+export async function judge(host: string, { allowLoopback, blocksAds, hasUpstream }: EgressRules): Promise<Verdict> {
+  if (host.endsWith(`.${NOWHERE}`)) return { refused: `${host} does not exist`, quietly: true };
+  if (blocksAds && isAdHost(host)) return { refused: `${host} serves advertisements (adblock)`, quietly: true };
+  if (!allowLoopback && isLoopbackHost(host)) return { refused: loopbackRefusal(host) };
+  if (hasUpstream) return { addresses: [] };
+  const family = isIP(host);
+  if (family !== 0) return { addresses: [{ address: host, family }] };
+  let addresses: Awaited<ReturnType<typeof resolve>>;
+  try {
+    addresses = await resolve(host);
+  } catch {
+    return { refused: `${host} does not resolve` };
+  }
+  if (!allowLoopback && addresses.some(({ address }) => isLoopbackAddress(address))) {
+    return { refused: loopbackRefusal(host) };
+  }
+  return { addresses };
+}
+
+function resolve(host: string) {
+  return lookup(host, { all: true });
+}
+
+function loopbackRefusal(host: string): string {
+  return `${host} refused: a hosted browser cannot reach this machine's loopback (poolwright's exposeNetwork carries it there; allowLoopback lets it)`;
+}
