@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { browserIdentity } from '../common/browser-identity.ts';
 
 /**
  * `<outputDir>/poolwright/run.json`: what a run did with hosted browsers. Published as `schemas/run.schema.json`, which
@@ -41,10 +42,7 @@ export const testRecord = z.object({
 });
 
 export const sessionRecord = z.object({
-  sessionId: z.string(),
-  leaseId: z.string().nullable(),
-  poolId: z.string().nullable(),
-  servedBy: z.string().nullable(),
+  ...browserIdentity.shape,
   source: z.enum(['pool', 'session']),
   type: z.string().nullable().describe('Kind of browser; null where it is not known'),
   project: z.string().describe('Of its first worker'),

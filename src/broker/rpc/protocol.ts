@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { browserIdentity } from '../../common/browser-identity.ts';
 import { testRecord } from '../../record/run-record.ts';
 import { createPoolRequest, createSessionRequest, sessionTypes } from '../../service/schemas/index.ts';
 
@@ -40,10 +41,7 @@ export const prefetchParams = z.object({ projects: z.array(z.string()).max(1_000
 
 /** A browser as a worker gets it. `cdpUrl` is a secret: it goes to the transport and nowhere else. */
 export const leasedBrowser = z.object({
-  sessionId: z.string(),
-  leaseId: z.string().nullable(),
-  poolId: z.string().nullable(),
-  servedBy: z.string().nullable(),
+  ...browserIdentity.shape,
   type: z.enum(sessionTypes),
   /** Whether it has a profile or extensions, which only its own context shows. */
   hasOwnState: z.boolean(),
