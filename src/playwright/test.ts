@@ -44,7 +44,9 @@ export const test = base.extend<HostedTestFixtures, HostedWorkerOptions>({
     async ({ playwright, hosted, browserName }, use, workerInfo) => {
       if (hosted === false) return await use(undefined);
       assertChromium(browserName, workerInfo.project.name);
-      await provideHostedBrowser(playwright.chromium, asMerged(hosted, 'use.hosted'), use, workerInfo);
+      const { name } = workerInfo.project;
+      const project = { id: name, name, options: asMerged(hosted, 'use.hosted'), wrapped: false };
+      await provideHostedBrowser(playwright.chromium, project, use, workerInfo);
     },
     WORKER_OPTION,
   ],

@@ -3,7 +3,7 @@ import type { BrowserService } from '../../lease/browser-service.ts';
 import type { RunPoolOptions } from '../../options/schema.ts';
 import { isAmbiguous } from '../../service/index.ts';
 import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../leasing/run-identity.ts';
+import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import { isOfBroker, markedTemplate, runPoolName } from './run-pool-mark.ts';
 

@@ -1,31 +1,37 @@
 import { RecordFile, readRecord } from '../../record/record-file.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import type { ServiceClient } from '../../service/index.ts';
-import type { LeaseRegistry } from '../leasing/lease-registry.ts';
+import type { HeldBrowsers } from '../browsers/held-browsers.ts';
+import type { RunFailures } from '../leasing/run-failures.ts';
 import type { BrokerConfig } from './config.ts';
 import type { Log } from './log.ts';
 
 /** Bound on asking what is left of the balance, in ms: a figure is not worth a wait. */
 const BALANCE_TIMEOUT_MS = 5_000;
 
+/** What is put on record. */
+export interface RecorderOptions {
+  config: BrokerConfig;
+  log: Log;
+  startedAt: Date;
+  chromiums: string[];
+  /** The workspace's balance before the run; null where the service does not say. */
+  startCents: number | null;
+  browsers: HeldBrowsers;
+  failures: RunFailures;
+}
+
 /** Puts a run on record, while it goes on and at its end. */
 export class RunRecorder {
-  /** The workspace's balance before the run; null where the service does not say. */
-  startCents: number | null = null;
-  /** The registry whose browsers are on record; set once it is there. */
-  registry: LeaseRegistry | null = null;
-
   readonly #file: RecordFile;
   readonly #earlier: RunRecord | null;
-  readonly #startedAt = new Date().toISOString();
 
-  readonly #config: BrokerConfig;
-  readonly #chromiums: string[];
+  readonly #options: RecorderOptions;
 
-  constructor(config: BrokerConfig, log: Log, chromiums: string[]) {
-    this.#config = config;
-    this.#chromiums = chromiums;
+  constructor(options: RecorderOptions) {
+    this.#options = options;
 
+    const { config, log } = options;
     this.#earlier = config.recordFolder === null ? null : ofDeadBroker(readRecord(config.recordFolder), config.runId);
     this.#file = new RecordFile(
       config.recordFolder,
@@ -41,7 +47,8 @@ export class RunRecorder {
 
   /** Every browser has ended: the last word, on disk when this resolves. */
   async close(client: ServiceClient): Promise<RunRecord> {
-    const asked = this.startCents === null ? null : client.getBalance({ timeout: BALANCE_TIMEOUT_MS, retry: 'none' });
+    const asked =
+      this.#options.startCents === null ? null : client.getBalance({ timeout: BALANCE_TIMEOUT_MS, retry: 'none' });
     const balance = await asked?.catch(() => null);
     const last = this.#record(new Date().toISOString(), balance?.balance_cents ?? null);
     await this.#file.close(last);
@@ -49,19 +56,18 @@ export class RunRecorder {
   }
 
   #record(endedAt: string | null, endCents: number | null): RunRecord {
-    const { registry, startCents } = this;
-    const config = this.#config;
+    const { config, chromiums, startedAt, startCents, browsers, failures } = this.#options;
     const earlier = this.#earlier;
     return {
       schema: 1,
       runId: config.runId,
       service: config.service.kind,
-      chromiums: this.#chromiums,
+      chromiums,
       shard: config.shard,
-      startedAt: earlier?.startedAt ?? this.#startedAt,
+      startedAt: earlier?.startedAt ?? startedAt.toISOString(),
       endedAt,
-      sessions: [...(earlier?.sessions ?? []), ...(registry?.records ?? [])],
-      leaseFailures: [...new Set([...(earlier?.leaseFailures ?? []), ...(registry?.failures ?? [])])],
+      sessions: [...(earlier?.sessions ?? []), ...browsers.records],
+      leaseFailures: [...new Set([...(earlier?.leaseFailures ?? []), ...failures.lines])],
       // What the dead broker's browsers cost is not between these two figures.
       balance: startCents === null || endCents === null || earlier ? null : { startCents, endCents },
       merged: [],

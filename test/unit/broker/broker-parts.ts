@@ -1,3 +1,8 @@
+import { HeldBrowsers } from '../../../src/broker/browsers/held-browsers.ts';
+import { createRegistry, type RegistryOptions } from '../../../src/broker/leasing/lease-registry.ts';
+import { Projects } from '../../../src/broker/leasing/projects.ts';
+import { RunFailures } from '../../../src/broker/leasing/run-failures.ts';
+import { PoolDirectory } from '../../../src/broker/pools/pool-directory.ts';
 import type { Log } from '../../../src/broker/process/log.ts';
 import { Ledger } from '../../../src/broker/recovery/ledger.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
@@ -7,6 +12,7 @@ import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 export const quiet: Log = {
   info: () => undefined,
   notice: () => undefined,
+  once: () => undefined,
   momentary: () => undefined,
   error: () => undefined,
 };
@@ -18,4 +24,35 @@ export const memoryLedger = () => new Ledger(null, quiet);
 
 export function planOf(more: Partial<LeasePlan> = {}): LeasePlan {
   return { pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 120_000, ...more };
+}
+
+/** A registry and what it writes to, with a client and what else a test cares about. */
+export function registryOf({
+  plans,
+  workers,
+  ...rest
+}: Pick<RegistryOptions, 'client' | 'clock'> &
+  Partial<RegistryOptions> & {
+    /** Each with a project of its own: `p0`, `p1` … */
+    plans: readonly LeasePlan[];
+    workers: number;
+  }) {
+  const browsers = new HeldBrowsers();
+  const failures = new RunFailures();
+  const ledger = rest.ledger ?? memoryLedger();
+  const projects = new Projects(plans.map((plan, n) => ({ id: `p${n}`, name: `p${n}`, plan })));
+  const registry = createRegistry({
+    run,
+    projects,
+    pools: new PoolDirectory(rest.client, run, ledger, workers),
+    limit: null,
+    browsers,
+    failures,
+    ledger,
+    log: quiet,
+    trouble: () => null,
+    changed: () => undefined,
+    ...rest,
+  });
+  return { registry, browsers, failures, projects, ledger };
 }
