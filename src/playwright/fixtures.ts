@@ -32,7 +32,7 @@ type Use<T> = (value: T) => Promise<void>;
 type ConnectOptions = NonNullable<PlaywrightWorkerOptions['connectOptions']>;
 
 /**
- * The worker fixture `connectOptions`: while it lives, `chromium.connect` to our own endpoint answers with the leased
+ * The worker fixture `connectOptions`: while it lives, `chromium.connect` to our own endpoint returns the leased
  * browser. Playwright's built-in `browser` fixture makes that call, without a time limit of its own, so the waiting
  * for a lease happens there and not in this fixture, which has the project's test timeout.
  */

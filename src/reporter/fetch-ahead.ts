@@ -38,7 +38,8 @@ export function firstWorkers(config: FullConfig, suite: Suite): string[] {
     if (!project || project.dependencies.length > 0) continue;
     let groups = 0;
     for (const file of projectSuite.suites) groups += groupsOf(file, config);
-    for (let n = 0; n < Math.min(groups, workersOf(project)); n += 1) first.push(ids[config.projects.indexOf(project)] ?? project.name);
+    for (let n = 0; n < Math.min(groups, workersOf(project)); n += 1)
+      first.push(ids[config.projects.indexOf(project)] ?? project.name);
   }
   return first.slice(0, config.workers);
 }

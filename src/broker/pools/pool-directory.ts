@@ -30,7 +30,7 @@ export class PoolDirectory {
     return await found;
   }
 
-  /** Deletes the pools made for this run; answers the failures. */
+  /** Deletes the pools made for this run; returns the failures. */
   async deleteOwn(): Promise<unknown[]> {
     return await this.#own.deleteAll();
   }

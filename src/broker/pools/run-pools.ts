@@ -48,7 +48,7 @@ export class RunPools {
     return await pool;
   }
 
-  /** Deletes them all, with what they still hold; answers the failures. */
+  /** Deletes them all, with what they still hold; returns the failures. */
   async deleteAll(): Promise<unknown[]> {
     await Promise.allSettled(this.#pools.values());
     const failures: unknown[] = [];

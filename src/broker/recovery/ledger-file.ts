@@ -22,7 +22,7 @@ const ledgerContent = z.object({
   /** Address of the service, and which of its workspaces. */
   baseURL: z.string(),
   workspace: z.string(),
-  /** Where the broker runs, as `thisPlace` has it, and its socket there: it is alive as long as it answers. */
+  /** Where the broker runs, as `systemIdentity` has it, and its socket there: it is alive as long as it answers. */
   place: z.string().nullable(),
   socket: z.string(),
   /** ISO 8601, by the service's clock: last sign of life. */

@@ -29,7 +29,8 @@ export interface TransportUse {
 }
 
 /**
- * Connects with a transport of ours, whatever the Playwright: one that takes no transport is led through it.
+ * Connects with a transport of ours, whatever the Playwright: one that takes no transport is led through it. One bound
+ * for both steps, and one error that holds no address, whichever of the two fails.
  * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
  */
 export async function connectToBrowser(
