@@ -123,7 +123,7 @@ export function isFresh(held: HeldBrowser): boolean {
 /** A worker that leased it ahead lets go of it before any test used it: as if it had never been lent. */
 export function takeBackUnused(held: HeldBrowser): void {
   const { record } = held;
-  if (record.testsServed > 0) return;
+  if (record.tests.length > 0) return;
   record.workersServed -= 1;
   if (record.workersServed > 0) return;
   record.lentAt = null;

@@ -1,10 +1,8 @@
-import type { SessionRecord } from '../../record/run-record.ts';
-import type { TestUsage } from '../rpc/protocol.ts';
 import type { HeldBrowser, Holder } from './held-browser.ts';
 
 /**
- * Every browser that the run has got, in the order they came: one a session, and none ever leaves, because the record
- * names those that have ended too.
+ * Every browser that the run has got, in the order they came: one a session. None ever leaves: what has ended is still
+ * one of this run's, whose end is nobody else's news.
  */
 export class HeldBrowsers {
   readonly #bySession = new Map<string, HeldBrowser>();
@@ -35,22 +33,5 @@ export class HeldBrowsers {
   /** Those that this worker has. */
   claimedBy(holder: Holder): HeldBrowser[] {
     return this.all.filter((held) => held.state === 'claimed' && held.holder === holder);
-  }
-
-  /** Adds what a test used to its session's record; false: the run has no such session. */
-  testUsed({ sessionId, test, bridgedBytes }: TestUsage): boolean {
-    const record = this.get(sessionId)?.record;
-    if (!record) return false;
-    record.testsServed += 1;
-    record.observedBytes += test.observedBytes ?? 0;
-    record.bridgedBytes += bridgedBytes;
-    if (test.infrastructureFailure) record.infrastructureFailures.push(test.infrastructureFailure);
-    record.tests.push(test);
-    return true;
-  }
-
-  /** One record a session. */
-  get records(): SessionRecord[] {
-    return this.all.map(({ record }) => record);
   }
 }

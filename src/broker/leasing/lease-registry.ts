@@ -4,18 +4,18 @@ import { BrowserEnder } from '../browsers/browser-ender.ts';
 import { BrowserFetcher } from '../browsers/browser-fetcher.ts';
 import { CapacityGate } from '../browsers/capacity-gate.ts';
 import { endsTheRun } from '../browsers/ends-the-run.ts';
-import type { HeldBrowsers } from '../browsers/held-browsers.ts';
+import { HeldBrowsers } from '../browsers/held-browsers.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import { SessionNotes, startHeartbeat } from '../browsers/session-notes.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { Log } from '../process/log.ts';
+import type { RunRecorder } from '../process/run-recorder.ts';
 import type { Ledger } from '../recovery/ledger.ts';
-import type { RunState, TestUsage } from '../rpc/protocol.ts';
+import type { RunState } from '../rpc/protocol.ts';
 import { BrowserReturns } from './browser-returns.ts';
 import { Lender } from './lender.ts';
 import type { Projects } from './projects.ts';
 import { endRun } from './run-end.ts';
-import type { RunFailures } from './run-failures.ts';
 import { RunPhase } from './run-phase.ts';
 import { runStateOf } from './run-state.ts';
 import { Supplies } from './supplies.ts';
@@ -29,15 +29,11 @@ export interface RegistryOptions {
   pools: PoolDirectory;
   /** `plan.concurrent_browsers` of the workspace; null where it is not known. */
   limit: number | null;
-  /** Where browsers and failures go: who keeps the record reads them there. */
-  browsers: HeldBrowsers;
-  failures: RunFailures;
   ledger: Ledger;
   log: Log;
   /** What the service said last instead of giving a browser, if that was lately. */
   trouble(): string | null;
-  /** Called when a record has changed. */
-  changed(): void;
+  recorder: Pick<RunRecorder, 'add' | 'changed' | 'leaseFailed'>;
   /** Default: the machine's. */
   clock?: Clock;
   /** Source of jitter, from 0 up to 1. Default `Math.random`. */
@@ -48,8 +44,6 @@ export interface RegistryOptions {
 export interface LeaseRegistry
   extends Pick<Lender, 'lease' | 'cancelAhead' | 'prefetch'>,
     Pick<BrowserReturns, 'giveBack' | 'holderGone'> {
-  /** Puts on record what a test used. */
-  testUsed(usage: TestUsage): void;
   /** What becomes of the browsers at the moment. */
   state(): Omit<RunState, 'said'>;
   /** Gives everything back and waits, with a bound, for the service's word on each. Safe to call again. */
@@ -58,8 +52,9 @@ export interface LeaseRegistry
 
 /** Puts together the parts that lend the browsers of a run. Each is made with those it needs, which come before it. */
 export function createRegistry(options: RegistryOptions): LeaseRegistry {
-  const { client, run, projects, pools, limit, browsers, failures, ledger, log, trouble, changed } = options;
+  const { client, run, projects, pools, limit, ledger, log, trouble, recorder } = options;
   const { clock = systemClock, random = Math.random } = options;
+  const browsers = new HeldBrowsers();
   const phase = new RunPhase();
   const { closing } = phase;
   const gate = new CapacityGate({
@@ -84,7 +79,7 @@ export function createRegistry(options: RegistryOptions): LeaseRegistry {
     ends: phase.answersOver,
     onFetched: (held) => {
       browsers.add(held);
-      changed();
+      recorder.add(held.record);
     },
     onFailed: (error) => {
       if (endsTheRun(error)) phase.close(error);
@@ -98,14 +93,14 @@ export function createRegistry(options: RegistryOptions): LeaseRegistry {
     ends: phase.endsOver,
     onEnded: (confirmed) => {
       if (confirmed) gate.slotFreed();
-      changed();
+      recorder.changed();
     },
   });
-  const supplies = new Supplies({ fetcher, ender, failures, closing, clock });
+  const supplies = new Supplies({ fetcher, ender, recorder, closing, clock });
   const notes = new SessionNotes(client, run);
   const stopHeartbeat = startHeartbeat({ ledger, browsers, notes, clock });
   const notices = new WaitNotices(log, clock);
-  const lender = new Lender({ projects, supplies, notes, notices, failures, closing, clock });
+  const lender = new Lender({ projects, supplies, notes, notices, recorder, closing, clock });
   const returns = new BrowserReturns({ browsers, supplies, closing, clock });
   return {
     lease: (params, holder, holderGone) => lender.lease(params, holder, holderGone),
@@ -113,9 +108,6 @@ export function createRegistry(options: RegistryOptions): LeaseRegistry {
     prefetch: (params) => lender.prefetch(params),
     giveBack: (params, holder) => returns.giveBack(params, holder),
     holderGone: (holder) => returns.holderGone(holder),
-    testUsed: (usage) => {
-      if (browsers.testUsed(usage)) changed();
-    },
     state: () => runStateOf(browsers.all, supplies.all),
     endAll: async () => {
       stopHeartbeat();

@@ -1,11 +1,11 @@
 import type { Clock } from '../../common/clock.ts';
 import { asMessage, type Holder } from '../browsers/held-browser.ts';
 import type { SessionNotes } from '../browsers/session-notes.ts';
+import type { RunRecorder } from '../process/run-recorder.ts';
 import type { LeasedBrowser, LeaseParams, PrefetchParams } from '../rpc/protocol.ts';
 import { AheadRequests } from './ahead-requests.ts';
 import type { Projects } from './projects.ts';
 import { RequestClock } from './request-clock.ts';
-import type { RunFailures } from './run-failures.ts';
 import type { Supplies } from './supplies.ts';
 import type { WaitNotices } from './wait-notices.ts';
 
@@ -15,7 +15,7 @@ export interface LenderOptions {
   supplies: Supplies;
   notes: SessionNotes;
   notices: WaitNotices;
-  failures: RunFailures;
+  recorder: Pick<RunRecorder, 'leaseFailed'>;
   /** Fires when no browser is lent any more. */
   closing: AbortSignal;
   clock: Clock;
@@ -51,7 +51,7 @@ export class Lender {
     try {
       return await this.#take(params, holder, ahead ? AbortSignal.any([holderGone, ahead.signal]) : holderGone);
     } catch (error) {
-      if (!ahead && !holderGone.aborted) this.#options.failures.add(error);
+      if (!ahead && !holderGone.aborted) this.#failed(error);
       throw error;
     } finally {
       ahead?.done();
@@ -61,6 +61,10 @@ export class Lender {
   /** Ends this worker's requests for browsers that it does not need yet; one that has its browser is over already. */
   cancelAhead(holder: Holder): void {
     this.#ahead.cancel(holder);
+  }
+
+  #failed(error: unknown): void {
+    this.#options.recorder.leaseFailed(error instanceof Error ? error.message : String(error));
   }
 
   async #take(params: LeaseParams, holder: Holder, unwanted: AbortSignal): Promise<LeasedBrowser> {

@@ -4,14 +4,14 @@ import type { EndReason } from '../../record/run-record.ts';
 import type { BrowserEnder } from '../browsers/browser-ender.ts';
 import type { BrowserFetcher } from '../browsers/browser-fetcher.ts';
 import type { HeldBrowser } from '../browsers/held-browser.ts';
-import type { RunFailures } from './run-failures.ts';
+import type { RunRecorder } from '../process/run-recorder.ts';
 import { Supply } from './supply.ts';
 
 /** What supplies are made of. */
 export interface SuppliesOptions {
   fetcher: Pick<BrowserFetcher, 'fetch'>;
   ender: Pick<BrowserEnder, 'end'>;
-  failures: RunFailures;
+  recorder: Pick<RunRecorder, 'leaseFailed'>;
   /** Fires when no browser is lent any more; who waits gets its reason. */
   closing: AbortSignal;
   clock: Clock;
@@ -40,12 +40,12 @@ export class Supplies {
     const key = planKey(plan);
     const known = this.#byPlan.get(key);
     if (known) return known;
-    const { fetcher, ender, failures, clock } = this.#options;
+    const { fetcher, ender, recorder, clock } = this.#options;
     const supply = new Supply(
       {
         fetch: (slot, yields) => fetcher.fetch(plan, slot, yields),
         end: (held, reason) => ender.end(held, reason),
-        failedUnseen: (error) => failures.add(error),
+        failedUnseen: (error) => recorder.leaseFailed(error instanceof Error ? error.message : String(error)),
       },
       clock,
     );

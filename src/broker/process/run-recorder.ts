@@ -1,8 +1,7 @@
 import { RecordFile, readRecord } from '../../record/record-file.ts';
-import type { RunRecord } from '../../record/run-record.ts';
+import type { RunRecord, SessionRecord } from '../../record/run-record.ts';
 import type { ServiceClient } from '../../service/index.ts';
-import type { HeldBrowsers } from '../browsers/held-browsers.ts';
-import type { RunFailures } from '../leasing/run-failures.ts';
+import type { TestUsage } from '../rpc/protocol.ts';
 import type { BrokerConfig } from './config.ts';
 import type { Log } from './log.ts';
 
@@ -17,14 +16,14 @@ export interface RecorderOptions {
   chromiums: string[];
   /** The workspace's balance before the run; null where the service does not say. */
   startCents: number | null;
-  browsers: HeldBrowsers;
-  failures: RunFailures;
 }
 
 /** Puts a run on record, while it goes on and at its end. */
 export class RunRecorder {
   readonly #file: RecordFile;
   readonly #earlier: RunRecord | null;
+  readonly #sessions: SessionRecord[] = [];
+  readonly #leaseFailures = new Set<string>();
 
   readonly #options: RecorderOptions;
 
@@ -38,6 +37,39 @@ export class RunRecorder {
       () => this.#record(null, null),
       (error) => log.error('run.json could not be written', error),
     );
+  }
+
+  /** Its sessions in the order they were got. What changes in one of them is told by {@link changed}. */
+  get sessions(): readonly SessionRecord[] {
+    return this.#sessions;
+  }
+
+  /** Why browsers could not be had, each reason once: twenty workers without credit are one line. */
+  get leaseFailures(): readonly string[] {
+    return [...this.#leaseFailures];
+  }
+
+  /** The run has got another session. */
+  add(session: SessionRecord): void {
+    this.#sessions.push(session);
+    this.changed();
+  }
+
+  /** Adds what a test used to its session. */
+  testUsed({ sessionId, test, bridgedBytes }: TestUsage): void {
+    const session = this.#sessions.find((each) => each.sessionId === sessionId);
+    if (!session) return;
+    session.testsServed += 1;
+    session.observedBytes += test.observedBytes ?? 0;
+    session.bridgedBytes += bridgedBytes;
+    if (test.infrastructureFailure) session.infrastructureFailures.push(test.infrastructureFailure);
+    session.tests.push(test);
+    this.changed();
+  }
+
+  /** A browser could not be had. */
+  leaseFailed(reason: string): void {
+    this.#leaseFailures.add(reason);
   }
 
   /** Something on record has changed. */
@@ -56,7 +88,7 @@ export class RunRecorder {
   }
 
   #record(endedAt: string | null, endCents: number | null): RunRecord {
-    const { config, chromiums, startedAt, startCents, browsers, failures } = this.#options;
+    const { config, chromiums, startedAt, startCents } = this.#options;
     const earlier = this.#earlier;
     return {
       schema: 1,
@@ -66,8 +98,8 @@ export class RunRecorder {
       shard: config.shard,
       startedAt: earlier?.startedAt ?? startedAt.toISOString(),
       endedAt,
-      sessions: [...(earlier?.sessions ?? []), ...browsers.records],
-      leaseFailures: [...new Set([...(earlier?.leaseFailures ?? []), ...failures.lines])],
+      sessions: [...(earlier?.sessions ?? []), ...this.#sessions],
+      leaseFailures: [...new Set([...(earlier?.leaseFailures ?? []), ...this.#leaseFailures])],
       // What the dead broker's browsers cost is not between these two figures.
       balance: startCents === null || endCents === null || earlier ? null : { startCents, endCents },
       merged: [],

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import type { RunRecord } from '../../record/run-record.ts';
 import { redactText } from '../../redact.ts';
 import { ServiceClient } from '../../service/index.ts';
-import { HeldBrowsers } from '../browsers/held-browsers.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import { createRegistry } from '../leasing/lease-registry.ts';
 import { Projects } from '../leasing/projects.ts';
-import { RunFailures } from '../leasing/run-failures.ts';
 import { PoolDirectory } from '../pools/pool-directory.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
@@ -95,16 +93,12 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     // An emulator of the run's own is shared with no other shard.
     shard: embedded ? null : config.shard,
   });
-  const browsers = new HeldBrowsers();
-  const failures = new RunFailures();
   const recorder = new RunRecorder({
     config,
     log,
     startedAt,
     chromiums: embedded?.chromiums ?? [],
     startCents: balance,
-    browsers,
-    failures,
   });
   const registry = createRegistry({
     client,
@@ -112,12 +106,10 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     projects,
     pools,
     limit,
-    browsers,
-    failures,
     ledger,
     log,
     trouble: () => overload.lately(),
-    changed: () => recorder.changed(),
+    recorder,
   });
   const finish = once(async () => {
     await Promise.all([registry.endAll(), sweep?.end()]);
@@ -128,7 +120,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   const secrets = secretsOf(config, service);
   const say = (text: string) => log.once(text);
   const { address, token } = config;
-  const server = await listen(address, { registry, projects, client, token, secrets, terminal, say, finish });
+  const server = await listen(address, { registry, projects, recorder, client, token, secrets, terminal, say, finish });
   const close = async () => {
     await finish();
     server.close();

@@ -13,6 +13,7 @@ import type { RunRecord } from '../../record/run-record.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseRegistry } from '../leasing/lease-registry.ts';
 import type { Projects } from '../leasing/projects.ts';
+import type { RunRecorder } from '../process/run-recorder.ts';
 import type { Terminal } from '../process/terminal.ts';
 import {
   giveBackParams,
@@ -31,6 +32,7 @@ import { toWire } from './wire-error.ts';
 export interface BrokerHandlers {
   registry: LeaseRegistry;
   projects: Projects;
+  recorder: Pick<RunRecorder, 'testUsed'>;
   client: ServiceClient;
   token: string;
   secrets: readonly string[];
@@ -99,7 +101,7 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     return null;
   });
   on(METHODS.testUsage, testUsage, 'worker', (params) => {
-    registry.testUsed(params);
+    handlers.recorder.testUsed(params);
     return null;
   });
   on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {

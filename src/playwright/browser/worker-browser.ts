@@ -1,10 +1,9 @@
 import type { BrokerConnection } from '../../broker/rpc/client.ts';
-import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import type { GiveBackParams, LeasedBrowser, SessionReport } from '../../broker/rpc/protocol.ts';
 import { LeaseError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { RecordSink } from '../recording/recorder.ts';
 import { Acquisition } from './acquisition.ts';
-import { BrokerSink } from './broker-sink.ts';
 import type { BrowserConnection, ConnectionOptions } from './browser-connection.ts';
 import { exceedsLifetime, lastsForNext, neededFor, tooShort } from './lease-time.ts';
 
@@ -60,6 +59,7 @@ export class WorkerBrowser {
   lastTestFailed = false;
   readonly #broker: WorkerBroker;
   readonly #givenBack = new WeakSet<LeasedBrowser>();
+  readonly #bandwidthUnknown = new Set<string>();
 
   readonly #options: WorkerBrowserOptions;
 
@@ -67,7 +67,6 @@ export class WorkerBrowser {
     this.#options = options;
 
     this.#broker = options.broker;
-    this.sink = new BrokerSink(options.broker);
     this.#needMs = neededFor(options.testTimeout);
   }
 
@@ -133,8 +132,25 @@ export class WorkerBrowser {
     return this.#link;
   }
 
+  /** The next test's browser, on its way or here; null while none was asked for ahead. */
+  get ahead(): Promise<BrowserConnection> | null {
+    return this.#ahead?.link ?? null;
+  }
+
   /** Where tests' records go. */
-  readonly sink: RecordSink;
+  readonly sink: RecordSink = {
+    bandwidthBytes: async (sessionId) => {
+      // A service that has no figure while a session runs is asked once, not after every test.
+      if (this.#bandwidthUnknown.has(sessionId)) return null;
+      const report = await this.#report(sessionId);
+      if (report?.bandwidthBytes == null) this.#bandwidthUnknown.add(sessionId);
+      return report?.bandwidthBytes ?? null;
+    },
+    sessionReport: (sessionId) => this.#report(sessionId),
+    testUsage: async (usage) => {
+      await this.#broker.testUsage(usage).catch(() => undefined); // said where a browser is asked for
+    },
+  };
 
   /**
    * Disconnects and gives the browser back: healthy, it may serve the worker that comes next. Whoever waits for a
@@ -167,6 +183,10 @@ export class WorkerBrowser {
   #note(text: string): void {
     const { name } = this.#options.project;
     this.#broker.say(name ? `project "${name}": ${text}` : text).catch(() => undefined);
+  }
+
+  async #report(sessionId: string): Promise<SessionReport | null> {
+    return await this.#broker.sessionReport(sessionId).catch(() => null);
   }
 
   async #usable(): Promise<BrowserConnection> {

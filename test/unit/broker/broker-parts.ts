@@ -1,9 +1,9 @@
-import { HeldBrowsers } from '../../../src/broker/browsers/held-browsers.ts';
 import { createRegistry, type RegistryOptions } from '../../../src/broker/leasing/lease-registry.ts';
 import { Projects } from '../../../src/broker/leasing/projects.ts';
-import { RunFailures } from '../../../src/broker/leasing/run-failures.ts';
 import { PoolDirectory } from '../../../src/broker/pools/pool-directory.ts';
+import type { BrokerConfig } from '../../../src/broker/process/config.ts';
 import type { Log } from '../../../src/broker/process/log.ts';
+import { RunRecorder } from '../../../src/broker/process/run-recorder.ts';
 import { Ledger } from '../../../src/broker/recovery/ledger.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 
@@ -22,6 +22,16 @@ export const run = { runId: 'run-1', shard: null, suite: 'suite', mark: 'ab12cd3
 /** One that writes nothing to disk. */
 export const memoryLedger = () => new Ledger(null, quiet);
 
+/** One that writes nothing to disk. */
+export const memoryRecorder = () =>
+  new RunRecorder({
+    config: { recordFolder: null } as BrokerConfig,
+    log: quiet,
+    startedAt: new Date(0),
+    chromiums: [],
+    startCents: null,
+  });
+
 export function planOf(more: Partial<LeasePlan> = {}): LeasePlan {
   return { pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 120_000, ...more };
 }
@@ -37,8 +47,7 @@ export function registryOf({
     plans: readonly LeasePlan[];
     workers: number;
   }) {
-  const browsers = new HeldBrowsers();
-  const failures = new RunFailures();
+  const recorder = memoryRecorder();
   const ledger = rest.ledger ?? memoryLedger();
   const projects = new Projects(plans.map((plan, n) => ({ id: `p${n}`, name: `p${n}`, plan })));
   const registry = createRegistry({
@@ -46,13 +55,11 @@ export function registryOf({
     projects,
     pools: new PoolDirectory(rest.client, run, ledger, workers),
     limit: null,
-    browsers,
-    failures,
+    recorder,
     ledger,
     log: quiet,
     trouble: () => null,
-    changed: () => undefined,
     ...rest,
   });
-  return { registry, browsers, failures, projects, ledger };
+  return { registry, recorder, projects, ledger };
 }

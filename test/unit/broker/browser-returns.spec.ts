@@ -2,10 +2,9 @@ import { expect, test } from '@playwright/test';
 import { claim, type HeldBrowser, markEnding } from '../../../src/broker/browsers/held-browser.ts';
 import { HeldBrowsers } from '../../../src/broker/browsers/held-browsers.ts';
 import { BrowserReturns } from '../../../src/broker/leasing/browser-returns.ts';
-import { RunFailures } from '../../../src/broker/leasing/run-failures.ts';
 import { Supplies } from '../../../src/broker/leasing/supplies.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
-import { planOf } from './broker-parts.ts';
+import { memoryRecorder, planOf } from './broker-parts.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { freshBrowser } from './held-parts.ts';
 
@@ -29,8 +28,13 @@ function lent(plan: LeasePlan) {
   const fetch = () => {
     throw new Error('nothing is fetched here');
   };
-  const failures = new RunFailures();
-  const supplies = new Supplies({ fetcher: { fetch }, ender, failures, closing: closing.signal, clock });
+  const supplies = new Supplies({
+    fetcher: { fetch },
+    ender,
+    recorder: memoryRecorder(),
+    closing: closing.signal,
+    clock,
+  });
   const returns = new BrowserReturns({ browsers, supplies, closing: closing.signal, clock });
   const worker = {};
   const held = freshBrowser(clock, 's', { plan });

@@ -16,7 +16,7 @@ function bookOf(...names: string[]) {
 
 const names = (from: readonly { record: { sessionId: string } }[]) => from.map(({ record }) => record.sessionId);
 
-test('a browser counts against the limit until it is being ended, and stays on record after that', () => {
+test('a browser counts against the limit until it is being ended, and is still known after that', () => {
   const { clock, browsers, all } = bookOf('a', 'b', 'c', 'd');
   const [a, b, c] = all;
   if (!a || !b || !c) throw new Error('no browsers');
@@ -26,12 +26,9 @@ test('a browser counts against the limit until it is being ended, and stays on r
   markEnded(c, clock.now());
   expect(names(browsers.held)).toEqual(['a', 'd']);
   expect(names(browsers.ending)).toEqual(['b']);
-  expect(browsers.records.map(({ sessionId, endReason }) => [sessionId, endReason])).toEqual([
-    ['a', null],
-    ['b', 'idle'],
-    ['c', 'lost'],
-    ['d', null],
-  ]);
+  expect(names(browsers.all)).toEqual(['a', 'b', 'c', 'd']);
+  expect(browsers.get('c')).toMatchObject({ state: 'ended', record: { endReason: 'lost' } });
+  expect(browsers.get('foreign')).toBe(null);
 });
 
 test('a worker has what it was lent, until that is being ended', () => {
@@ -43,15 +40,4 @@ test('a worker has what it was lent, until that is being ended', () => {
   const [a] = all;
   if (a) markEnding(a, 'finished', clock.now());
   expect(names(browsers.claimedBy(worker))).toEqual(['c']);
-});
-
-test('what a test used is added to its session; of a session that the run never had nothing is', () => {
-  const { browsers } = bookOf('a');
-  const test = { observedBytes: 7, infrastructureFailure: 'lost' } as never;
-  expect(browsers.testUsed({ sessionId: 'a', test, bridgedBytes: 3 })).toBe(true);
-  expect(browsers.testUsed({ sessionId: 'a', test, bridgedBytes: 1 })).toBe(true);
-  expect(browsers.testUsed({ sessionId: 'foreign', test, bridgedBytes: 1 })).toBe(false);
-  expect(browsers.records).toMatchObject([
-    { testsServed: 2, observedBytes: 14, bridgedBytes: 4, infrastructureFailures: ['lost', 'lost'] },
-  ]);
 });

@@ -13,7 +13,7 @@ test.describe('at a limit of one browser', () => {
   test('a prefetch waits behind who needs a browser, is taken back, and is no failure of the run', async ({
     broker,
   }) => {
-    const { service, registry, failures, connect, until } = broker;
+    const { service, registry, recorder, connect, until } = broker;
     const [a, b] = [await connect(), await connect()];
     const first = await until(a.lease(params));
     const ahead = failureOf(a.lease({ ...params, ahead: true }), LeaseError);
@@ -25,7 +25,7 @@ test.describe('at a limit of one browser', () => {
     expect(second.sessionId).not.toBe(first.sessionId);
     await until(a.cancelAhead());
     expect(await ahead).toMatchObject({ code: 'ABORTED' });
-    expect(failures.lines).toEqual([]);
+    expect(recorder.leaseFailures).toEqual([]);
   });
 });
 
@@ -44,7 +44,7 @@ test('the prefetch that is taken back hands what is on its way to the request be
 });
 
 test('one whose answer crosses the cancel is given back unused, and is as good as new', async ({ broker }) => {
-  const { registry, browsers, service, connect, until } = broker;
+  const { registry, recorder, service, connect, until } = broker;
   const [a, b] = [await connect(), await connect()];
   const lease = registry.lease.bind(registry);
   let cancelled: Promise<void> | null = null;
@@ -60,6 +60,6 @@ test('one whose answer crosses the cancel is given back unused, and is as good a
   expect(service.asks).toBe(1);
   const taken = await until(b.lease({ ...params, parallelIndex: 1 }));
   expect(taken.reused).toBe(false);
-  expect(browsers.records).toHaveLength(1);
-  expect(browsers.records[0]).toMatchObject({ workersServed: 1, sessionId: taken.sessionId });
+  expect(recorder.sessions).toHaveLength(1);
+  expect(recorder.sessions[0]).toMatchObject({ workersServed: 1, sessionId: taken.sessionId });
 });

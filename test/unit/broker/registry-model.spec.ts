@@ -1,9 +1,8 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import type { HeldBrowsers } from '../../../src/broker/browsers/held-browsers.ts';
 import { AheadCancelled } from '../../../src/broker/leasing/ahead-requests.ts';
 import type { LeaseRegistry } from '../../../src/broker/leasing/lease-registry.ts';
-import type { RunFailures } from '../../../src/broker/leasing/run-failures.ts';
+import type { RunRecorder } from '../../../src/broker/process/run-recorder.ts';
 import type { Ledger } from '../../../src/broker/recovery/ledger.ts';
 import { parseNote } from '../../../src/lease/note.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
@@ -104,8 +103,7 @@ class History {
   readonly clock = new FakeClock();
   readonly service = new ScriptedService(this.clock);
   readonly registry: LeaseRegistry;
-  readonly browsers: HeldBrowsers;
-  readonly failures: RunFailures;
+  readonly recorder: RunRecorder;
   readonly ledger: Ledger;
   readonly plans: LeasePlan[];
   readonly problems: string[] = [];
@@ -126,7 +124,7 @@ class History {
       planOf({ reuse: 'worker', pool: { create: { name: 'of-the-user' } }, fallback: 'fail' }),
     ].map((each) => ({ ...each, acquireTimeout: ACQUIRE_TIMEOUT }));
     this.service.mayEnd = (sessionId) => this.closing || !this.lent.has(sessionId);
-    const { registry, browsers, failures, ledger } = registryOf({
+    const { registry, recorder, ledger } = registryOf({
       client: this.service,
       workers: WORKERS,
       plans: this.plans,
@@ -135,8 +133,7 @@ class History {
       random: () => 0.5,
     });
     this.registry = registry;
-    this.browsers = browsers;
-    this.failures = failures;
+    this.recorder = recorder;
     this.ledger = ledger;
   }
 
@@ -173,7 +170,7 @@ class History {
     for (const pool of this.service.pools.values()) {
       if (pool.ours) this.problems.push(`pool ${pool.name} was left`);
     }
-    const open = this.browsers.records.filter(({ endConfirmed }) => !endConfirmed);
+    const open = this.recorder.sessions.filter(({ endConfirmed }) => !endConfirmed);
     if (open.length > 0) this.problems.push(`on record as not ended: ${open.map(({ sessionId }) => sessionId)}`);
     if (this.ledger.unanswered.length > 0) this.problems.push(`left in the ledger: ${this.ledger.unanswered}`);
     if (this.clock.timers > 0) this.problems.push(`${this.clock.timers} timers are still set`);
@@ -234,7 +231,7 @@ class History {
       const waited = this.clock.now() - since;
       if (waited > ACQUIRE_TIMEOUT) this.problems.push(`a request of ${project} waits for ${waited} ms`);
     }
-    const idle = this.browsers.records.filter(
+    const idle = this.recorder.sessions.filter(
       ({ endingAt, sessionId }) => endingAt === null && !this.lent.has(sessionId),
     );
     for (const { project } of [...this.waiting].filter(({ ahead }) => !ahead)) {
@@ -245,11 +242,11 @@ class History {
     this.problems.push(...this.service.violations.splice(0));
     this.checkLedger();
     // One look at a list that does not show everything may be a reason, and a success makes it one again.
-    const reasons = 1 + this.browsers.records.length + this.service.failedAsks;
+    const reasons = 1 + this.recorder.sessions.length + this.service.failedAsks;
     if (this.service.idleRepeats > reasons)
       this.problems.push(`${this.service.idleRepeats} requests again after a 403`);
-    if (this.reasons === 0 && this.failures.lines.length > 0) {
-      this.problems.push(`counted as a failure of the run: ${this.failures.lines}`);
+    if (this.reasons === 0 && this.recorder.leaseFailures.length > 0) {
+      this.problems.push(`counted as a failure of the run: ${this.recorder.leaseFailures}`);
     }
     if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
   }

@@ -2,10 +2,9 @@ import { expect, test } from '@playwright/test';
 import { type HeldBrowser, markEnded, markEnding } from '../../../src/broker/browsers/held-browser.ts';
 import { HeldBrowsers } from '../../../src/broker/browsers/held-browsers.ts';
 import { endRun } from '../../../src/broker/leasing/run-end.ts';
-import { RunFailures } from '../../../src/broker/leasing/run-failures.ts';
 import { RunPhase } from '../../../src/broker/leasing/run-phase.ts';
 import { Supplies } from '../../../src/broker/leasing/supplies.ts';
-import { memoryLedger, quiet } from './broker-parts.ts';
+import { memoryLedger, memoryRecorder, quiet } from './broker-parts.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { freshBrowser } from './held-parts.ts';
 import { ScriptedService } from './scripted-service.ts';
@@ -44,7 +43,7 @@ function ending() {
   const options = {
     phase,
     browsers,
-    supplies: new Supplies({ fetcher, ender, failures: new RunFailures(), closing: phase.closing, clock }),
+    supplies: new Supplies({ fetcher, ender, recorder: memoryRecorder(), closing: phase.closing, clock }),
     fetcher,
     pools: {
       deleteOwn: async () => {

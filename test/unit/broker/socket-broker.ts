@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from '@playwright/test';
-import type { HeldBrowsers } from '../../../src/broker/browsers/held-browsers.ts';
 import type { LeaseRegistry } from '../../../src/broker/leasing/lease-registry.ts';
-import type { RunFailures } from '../../../src/broker/leasing/run-failures.ts';
+import type { RunRecorder } from '../../../src/broker/process/run-recorder.ts';
 import { Terminal } from '../../../src/broker/process/terminal.ts';
 import { type BrokerConnection, connectToBroker } from '../../../src/broker/rpc/client.ts';
 import type { HostedProject } from '../../../src/broker/rpc/protocol.ts';
@@ -20,8 +19,7 @@ export interface Broker {
   clock: FakeClock;
   service: ScriptedService;
   registry: LeaseRegistry;
-  browsers: HeldBrowsers;
-  failures: RunFailures;
+  recorder: RunRecorder;
   connect(ownProject?: HostedProject): Promise<BrokerConnection>;
   /** Time goes on until this is answered. */
   until<T>(call: Promise<T>): Promise<T>;
@@ -38,11 +36,12 @@ export const test = base.extend<{ limit: number; broker: Broker }>({
     service.limit = limit;
     const known = Number.isFinite(limit) ? limit : null;
     const parts = registryOf({ client: service, workers: 2, plans: [planOf({ reuse: 'test' })], limit: known, clock });
-    const { registry, browsers, failures, projects } = parts;
+    const { registry, recorder, projects } = parts;
     const client = new ServiceClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'not-used' });
     const server = await listen(address, {
       registry,
       projects,
+      recorder,
       client,
       token: 't',
       secrets: [],
@@ -65,7 +64,7 @@ export const test = base.extend<{ limit: number; broker: Broker }>({
       lines.push(line);
       return line;
     };
-    await use({ clock, service, registry, browsers, failures, connect, until });
+    await use({ clock, service, registry, recorder, connect, until });
     for (const line of lines) line.close();
     await until(registry.endAll());
     server.close();
