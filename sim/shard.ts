@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type StartedBroker, startBroker } from '../src/broker/process/start.ts';
 import { connectToBroker } from '../src/broker/rpc/client.ts';
-import type { LeaseParams } from '../src/broker/rpc/protocol.ts';
+import type { HostedProject } from '../src/broker/rpc/protocol.ts';
 import { errorMessage } from '../src/common/error-message.ts';
 
 /** One shard of a run as its broker sees it: real broker process, real sockets, and workers that only hold browsers. */
@@ -34,7 +34,7 @@ const ACQUIRE_TIMEOUT_MS = 900_000;
 /** Starts the shard's broker; `run` then works through its groups. */
 export async function startShard(options: ShardOptions): Promise<{ run(): Promise<ShardResult> }> {
   const { baseURL, apiKey, shard, workers, pool } = options;
-  const plan: LeaseParams['plan'] = {
+  const plan: HostedProject['plan'] = {
     pool,
     fallback: 'fail',
     session: {},
@@ -50,12 +50,12 @@ export async function startShard(options: ShardOptions): Promise<{ run(): Promis
     suite: 'sim000',
     ledgerFolder: null,
     overRuns: [],
-    projects: [{ name: '', plan }],
+    projects: [{ id: '', name: '', plan }],
   });
-  return { run: () => work(broker, plan, options) };
+  return { run: () => work(broker, options) };
 }
 
-async function work(broker: StartedBroker, plan: LeaseParams['plan'], options: ShardOptions): Promise<ShardResult> {
+async function work(broker: StartedBroker, options: ShardOptions): Promise<ShardResult> {
   const { workers, groups, groupMs } = options;
   const since = Date.now();
   const waits: number[] = [];
@@ -67,8 +67,7 @@ async function work(broker: StartedBroker, plan: LeaseParams['plan'], options: S
     const line = await connectToBroker(broker.address, 'worker');
     const asked = Date.now();
     try {
-      const place = { project: '', workerIndex: index, parallelIndex: index };
-      const { sessionId } = await line.lease({ plan, ...place, needMs: 10_000 });
+      const { sessionId } = await line.lease({ project: '', parallelIndex: index, needMs: 10_000 });
       waits.push(Date.now() - asked);
       for (;;) {
         await delay(groupMs());

@@ -46,8 +46,8 @@ const POOL_POLL_GAP_MS = 1_000;
 export async function acquireBrowser(plan: LeasePlan, context: AcquireContext): Promise<AcquiredBrowser> {
   if (context.pool !== null) {
     const polls = plan.fallback === 'fail' ? Number.POSITIVE_INFINITY : POOL_POLLS_BEFORE_FALLBACK;
-    const lease = await leaseFromPool(context, context.pool, polls);
-    if (lease) return lease;
+    const acquired = await leaseFromPool(context, context.pool, polls);
+    if (acquired) return acquired;
   }
   return await createSession(plan, context);
 }

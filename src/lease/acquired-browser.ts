@@ -1,13 +1,9 @@
+import type { BrowserIdentity } from '../common/browser-identity.ts';
 import type { SessionType } from '../service/schemas/index.ts';
 
 /** One browser that this run holds, however it was got. */
-export interface AcquiredBrowser {
+export interface AcquiredBrowser extends BrowserIdentity {
   readonly source: 'pool' | 'session';
-  readonly sessionId: string;
-  /** Null for a created session. */
-  readonly leaseId: string | null;
-  readonly poolId: string | null;
-  readonly servedBy: string | null;
   /** Kind of browser. A pool's template names none: `hosted`. */
   readonly type: SessionType;
   /** Whether it has a profile or extensions, which only its own context shows. */

@@ -1,10 +1,10 @@
+import type { BrowserIdentity } from '../common/browser-identity.ts';
 import { ServiceError } from '../errors.ts';
 import type { CallOptions } from '../service/index.ts';
-import type { AcquiredBrowser } from './acquired-browser.ts';
 import type { BrowserService } from './browser-service.ts';
 
-/** Which browser, and how it was got. */
-export type Endable = Pick<AcquiredBrowser, 'sessionId' | 'leaseId' | 'poolId'>;
+/** Which browser, and how it was got: who serves it does not matter at its end. */
+export type Endable = Omit<BrowserIdentity, 'servedBy'>;
 
 /** Ends one browser; may be tried until it is confirmed. */
 export class LeaseEnd {
@@ -12,13 +12,13 @@ export class LeaseEnd {
   #released: boolean;
 
   readonly #client: BrowserService;
-  readonly #lease: Endable;
+  readonly #browser: Endable;
 
-  constructor(client: BrowserService, lease: Endable) {
+  constructor(client: BrowserService, browser: Endable) {
     this.#client = client;
-    this.#lease = lease;
+    this.#browser = browser;
 
-    this.#released = lease.leaseId === null || lease.poolId === null;
+    this.#released = browser.leaseId === null || browser.poolId === null;
   }
 
   /**
@@ -28,7 +28,7 @@ export class LeaseEnd {
    * @throws ServiceError, ABORTED: its end is not confirmed
    */
   async confirm(options: CallOptions = {}): Promise<void> {
-    const { poolId, leaseId, sessionId } = this.#lease;
+    const { poolId, leaseId, sessionId } = this.#browser;
     if (!this.#released && poolId !== null && leaseId !== null) {
       try {
         await this.#client.release(poolId, leaseId, options);
@@ -50,8 +50,8 @@ export class LeaseEnd {
 const REFUSALS = new Set([400, 403, 404, 409]);
 
 /** {@link LeaseEnd}, tried once. */
-export async function endLease(client: BrowserService, lease: Endable, options: CallOptions = {}): Promise<void> {
-  await new LeaseEnd(client, lease).confirm(options);
+export async function endLease(client: BrowserService, browser: Endable, options: CallOptions = {}): Promise<void> {
+  await new LeaseEnd(client, browser).confirm(options);
 }
 
 /** The session's final figure in bytes (section 2.1); null where the service has none. */

@@ -23,11 +23,15 @@ export function mergeOptions(run: MergedOptions, project: ProjectHostedOptions):
   return merged;
 }
 
+/** The pool that browsers are leased from; null: sessions are created. */
+export function poolOf({ pool }: MergedOptions, environment: Environment): LeasePlan['pool'] {
+  return (pool === undefined ? variable(environment, 'POOLWRIGHT_POOL') : pool) ?? null;
+}
+
 /** Fills in the defaults and what the environment says. */
 export function leasePlan(options: MergedOptions, environment: Environment): LeasePlan {
-  const pool = options.pool === undefined ? variable(environment, 'POOLWRIGHT_POOL') : options.pool;
   return {
-    pool: pool ?? null,
+    pool: poolOf(options, environment),
     fallback: options.fallback ?? DEFAULTS.fallback,
     session: options.session ?? {},
     reuse: options.reuse ?? DEFAULTS.reuse,

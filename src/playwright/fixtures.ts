@@ -6,17 +6,15 @@ import type {
   TestInfo,
   WorkerInfo,
 } from '@playwright/test';
-import type { BrokerAddress } from '../broker/process/config.ts';
 import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
-import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
 import { DEFAULTS } from '../options/schema.ts';
 import { BrokerClient } from './browser/broker-client.ts';
 import { type BrowserConnection, connectToLease } from './browser/browser-connection.ts';
 import { browserHandle } from './browser/browser-handle.ts';
 import { WorkerBrowser } from './browser/worker-browser.ts';
 import { reusesContext } from './config/reused-context.ts';
-import { brokerForWorker } from './setup/worker-broker.ts';
+import { brokerForWorker, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
 import { workerState } from './worker-state.ts';
 
 /**
@@ -34,13 +32,13 @@ type Use<T> = (value: T) => Promise<void>;
 type ConnectOptions = NonNullable<PlaywrightWorkerOptions['connectOptions']>;
 
 /**
- * The worker fixture `connectOptions`: while it lives, `chromium.connect` to our own endpoint answers with the leased
+ * The worker fixture `connectOptions`: while it lives, `chromium.connect` to our own endpoint returns the leased
  * browser. Playwright's built-in `browser` fixture makes that call, without a time limit of its own, so the waiting
  * for a lease happens there and not in this fixture, which has the project's test timeout.
  */
 export async function provideHostedBrowser(
   chromium: BrowserType,
-  options: MergedOptions,
+  project: WorkerProject,
   use: Use<ConnectOptions>,
   workerInfo: WorkerInfo,
 ): Promise<void> {
@@ -48,8 +46,8 @@ export async function provideHostedBrowser(
   const original = chromium.connect;
   const connect = async (...args: Parameters<BrowserType['connect']>) => {
     if (!meansUs(args[0])) return await original.apply(chromium, args);
-    const broker: BrokerAddress = await brokerForWorker(options, workerInfo.config);
-    const hosted = hostedBrowser(chromium, broker, options, workerInfo);
+    const broker = await brokerForWorker(project, workerInfo.config);
+    const hosted = workerBrowser(chromium, broker, project, workerInfo);
     // Before it has a browser: who interrupts the run does not wait for one.
     state.hosted = hosted;
     try {
@@ -71,11 +69,11 @@ export async function provideHostedBrowser(
   }
 }
 
-function hostedBrowser(
+function workerBrowser(
   chromium: BrowserType,
-  broker: BrokerAddress,
-  options: MergedOptions,
-  { project, config, workerIndex, parallelIndex }: WorkerInfo,
+  { address, ownProject }: WorkerBrokerAddress,
+  { id, name, options }: WorkerProject,
+  { project, config, parallelIndex }: WorkerInfo,
 ): WorkerBrowser {
   const settings = {
     metering: options.metering ?? DEFAULTS.metering,
@@ -88,11 +86,10 @@ function hostedBrowser(
     identity: options.identity,
   };
   return new WorkerBrowser({
-    broker: new BrokerClient(broker),
+    broker: new BrokerClient(address, ownProject),
     openLink: (lease, events) => connectToLease(chromium, lease, { ...settings, ...events }),
-    plan: leasePlan(options, process.env),
-    project: project.name,
-    workerIndex,
+    reuse: options.reuse ?? DEFAULTS.reuse,
+    project: { id, name },
     parallelIndex,
     testTimeout: project.timeout,
   });

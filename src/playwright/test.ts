@@ -6,6 +6,7 @@ import {
   type PlaywrightWorkerOptions,
   type TestType,
 } from '@playwright/test';
+import { type BrowserIdentity, identityOf } from '../common/browser-identity.ts';
 import { OptionsError } from '../errors.ts';
 import type { HostedOptions } from '../options/schema.ts';
 import { asMerged } from './config/merged-options.ts';
@@ -13,14 +14,7 @@ import { assertChromium, provideHostedBrowser, recordTest, rememberUse } from '.
 import { workerState } from './worker-state.ts';
 
 /** The session that serves the running test. */
-export interface HostedSession {
-  /** ID at the service. */
-  sessionId: string;
-  /** Null for a session that was created, not leased. */
-  leaseId: string | null;
-  poolId: string | null;
-  /** Node that serves it, where the service says so. */
-  servedBy: string | null;
+export interface HostedSession extends BrowserIdentity {
   /** ISO 8601: when this run got it. */
   startedAt: string;
   /** ISO 8601: when the service will end it. */
@@ -63,7 +57,9 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
     async ({ playwright, hosted, browserName }, use, workerInfo) => {
       if (hosted === false) return await use(undefined);
       assertChromium(browserName, workerInfo.project.name);
-      await provideHostedBrowser(playwright.chromium, asMerged(hosted, 'use.hosted'), use, workerInfo);
+      const { name } = workerInfo.project;
+      const project = { id: name, name, options: asMerged(hosted, 'use.hosted'), wrapped: false };
+      await provideHostedBrowser(playwright.chromium, project, use, workerInfo);
     },
     WORKER_OPTION,
   ],
@@ -113,7 +109,7 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
     }
     const link = await state.hosted.connected();
     state.recorder.uses(link);
-    const { sessionId, leaseId, poolId, servedBy, startedAt, expiresAt, reused } = link.lease;
-    await use({ sessionId, leaseId, poolId, servedBy, startedAt, expiresAt, reused });
+    const { startedAt, expiresAt, reused } = link.lease;
+    await use({ ...identityOf(link.lease), startedAt, expiresAt, reused });
   },
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { browserIdentity } from '../common/browser-identity.ts';
 
 /** Name of the annotation and of the attachment of every test that used a browser. */
 export const ATTACHMENT_NAME = 'hosted-browser';
@@ -6,10 +7,7 @@ export const ATTACHMENT_NAME = 'hosted-browser';
 /** The `hosted-browser` attachment (JSON). Holds no secret. */
 export const hostedBrowserAttachment = z.object({
   schema: z.literal(1),
-  sessionId: z.string(),
-  leaseId: z.string().nullable(),
-  poolId: z.string().nullable(),
-  servedBy: z.string().nullable(),
+  ...browserIdentity.shape,
   project: z.string(),
   workerIndex: z.number().int(),
   parallelIndex: z.number().int(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { browserIdentity } from '../common/browser-identity.ts';
 
 /**
  * `<outputDir>/poolwright/run.json`: what a run did with hosted browsers. Published as `schemas/run.schema.json`, which
@@ -39,11 +40,8 @@ export const testRecord = z.object({
   infrastructureFailure: z.string().nullable().describe('Null, or why the browser was lost'),
 });
 
-const sessionRecord = z.object({
-  sessionId: z.string(),
-  leaseId: z.string().nullable(),
-  poolId: z.string().nullable(),
-  servedBy: z.string().nullable(),
+export const sessionRecord = z.object({
+  ...browserIdentity.shape,
   source: z.enum(['pool', 'session']),
   type: z.string().nullable().describe('Kind of browser; null where it is not known'),
   project: z.string().describe('Of its first worker'),

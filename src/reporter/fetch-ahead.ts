@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { FullConfig, FullProject, Suite } from '@playwright/test/reporter';
 import { BROKER_VARIABLE, brokerAddress } from '../broker/process/config.ts';
 import { connectToBroker } from '../broker/rpc/client.ts';
+import { projectIds } from '../options/project-ids.ts';
 
 /** Asks for browsers while Playwright is still starting its workers: it is known by now which tests will run. */
 
@@ -24,21 +25,23 @@ export async function fetchAhead(config: FullConfig, suite: Suite): Promise<void
 }
 
 /**
- * The projects of the workers that Playwright starts first, one name a worker: as many as there are test groups, at
+ * The projects of the workers that Playwright starts first, one ID a worker: as many as there are test groups, at
  * most `config.workers`. A group is what one worker runs in one go. Where it cannot be known how many groups a file
  * makes, it counts as one: rather a browser too few ahead than one that nobody uses.
  */
-function firstWorkers(config: FullConfig, suite: Suite): string[] {
-  const names: string[] = [];
+export function firstWorkers(config: FullConfig, suite: Suite): string[] {
+  const ids = projectIds(config.projects.map(({ name }) => name));
+  const first: string[] = [];
   for (const projectSuite of suite.suites) {
     const project = projectSuite.project();
     // One that depends on others begins after them.
     if (!project || project.dependencies.length > 0) continue;
     let groups = 0;
     for (const file of projectSuite.suites) groups += groupsOf(file, config);
-    for (let n = 0; n < Math.min(groups, workersOf(project)); n += 1) names.push(project.name);
+    for (let n = 0; n < Math.min(groups, workersOf(project)); n += 1)
+      first.push(ids[config.projects.indexOf(project)] ?? project.name);
   }
-  return names.slice(0, config.workers);
+  return first.slice(0, config.workers);
 }
 
 /** A project may have a bound of its own (Playwright ≥ 1.52). */

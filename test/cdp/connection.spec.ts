@@ -52,12 +52,12 @@ for (const [way, browserType] of Object.entries(WAYS)) {
       const { api } = await start();
       const { sessionId, cdpUrl } = (await api.create()).body;
       const first = await connect(cdpUrl);
-      await first.close();
-      expect(await first.closed).toMatchObject({ byUs: true });
+      await first.browser.close();
+      expect(await first.transport.closed).toMatchObject({ byUs: true });
 
       const second = await connect(cdpUrl);
       await api.stop(sessionId);
-      expect(await second.closed).toEqual({ code: 1006, reason: '', byUs: false });
+      expect(await second.transport.closed).toEqual({ code: 1006, reason: '', byUs: false });
     });
   });
 }

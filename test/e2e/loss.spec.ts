@@ -107,7 +107,7 @@ import { test } from 'poolwright';
 test('runs on', async ({ page, hostedSession }) => {
   await page.goto('/');
   // Nothing that a user sees tells when the worker is connected to it, and when it knows that it is not any more.
-  const ahead = await globalThis[Symbol.for('poolwright.worker')].hosted.ahead.link;
+  const ahead = await globalThis[Symbol.for('poolwright.worker')].hosted.ahead;
   console.log('READY ' + hostedSession.sessionId + ' ' + ahead.lease.sessionId);
   await ahead.closed;
 });

@@ -73,6 +73,45 @@ test('a global setup that changes POOLWRIGHT_POOL comes too late for the plan, a
   expect(record.sessions).toMatchObject([{ poolId: first?.id, testsServed: 1 }]); // and none that nobody used
 });
 
+test('projects of one name keep their own options, and so does a test file that has its own', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': `
+      import { defineConfig } from '@playwright/test';
+      import { withHostedBrowsers } from 'poolwright';
+      const noted = (note) => ({ name: 'twin', testMatch: 'twin.spec.ts', use: { hosted: { session: { note } } } });
+      export default defineConfig(withHostedBrowsers({ testDir: './tests', reporter: [['list'], ['json']], use: { baseURL: process.env.SITE_URL },
+        projects: [noted('one'), noted('two'), { name: 'local', testMatch: 'own.spec.ts', use: { hosted: false } }] }));`,
+    'tests/twin.spec.ts': suite(`test('twin', async ({ page }) => { await page.goto('/'); });`),
+    // The runner does not know these options: they are told to the broker by the worker.
+    'tests/own.spec.ts': `import { test } from 'poolwright';
+      test.use({ hosted: { session: { note: 'own' } } });
+      test('own', async ({ page }) => { await page.goto('/'); });`,
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  const notes = [];
+  for (const { title, project, results } of await reportedTests(consumer)) {
+    const [attachment] = hostedAttachments(results[0]);
+    const { note } = await service.client.getSession(String(attachment?.sessionId));
+    notes.push(
+      `${project} ${title}: ${note?.split(' shard=')[0]?.replace(/ run=\S+/, '')} ${/project=\S+/.exec(note ?? '')}`,
+    );
+  }
+  expect(notes).toEqual([
+    'twin twin: one poolwright project=twin',
+    'twin twin: two poolwright project=twin',
+    'local own: own poolwright project=local',
+  ]);
+  const record = JSON.parse(await readFile(join(consumer.folder, 'test-results/poolwright/run.json'), 'utf8'));
+  expect(record.sessions).toHaveLength(3); // none that nobody used
+  expect(await service.running()).toEqual([]);
+});
+
 test('a pool made for the run is sized to its workers and deleted after it', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({

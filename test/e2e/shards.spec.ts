@@ -80,11 +80,8 @@ test('one broker: 64 leases within 80 MB, a socket nobody else may open, no key 
     await expect(connectToBroker({ ...address, token: 'guessed' }, 'worker')).rejects.toMatchObject({
       code: expect.stringMatching(/BROKER_/),
     });
-    const plan = { pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 60_000 } as const;
     const lines = await Promise.all(Array.from({ length: LEASES }, () => connectToBroker(address, 'worker')));
-    await Promise.all(
-      lines.map((line, n) => line.lease({ plan, project: '', workerIndex: n, parallelIndex: n, needMs: 1_000 })),
-    );
+    await Promise.all(lines.map((line, n) => line.lease({ project: '', parallelIndex: n, needMs: 1_000 })));
     expect(await service.running()).toHaveLength(LEASES + 1);
     const resident = () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${broker}/status`, 'utf8'))?.[1]) / 1024;
     // The garbage of 64 requests at once is collected by and by.

@@ -1,5 +1,5 @@
 import { LeaseError } from '../../errors.ts';
-import type { Holder } from './held-browser.ts';
+import type { Holder } from '../browsers/held-browser.ts';
 
 /** The requests of workers for browsers that they do not need yet, so that each worker can take its own back. */
 export class AheadRequests {

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import type { WorkerSlot } from './held-browser.ts';
+import type { WorkerSlot } from '../browsers/held-browser.ts';
 
 /** After this long without a browser the terminal says what is being waited for, in ms … */
 const NOTICE_AFTER_MS = 3_000;
@@ -11,7 +11,7 @@ const EXPLAIN_MS = 3_000;
 
 /** What a request's clock needs of its broker. */
 export interface ClockOptions {
-  place: WorkerSlot;
+  slot: WorkerSlot;
   /** ms */
   acquireTimeout: number;
   /** Fires when the run ends or nothing will come any more. */
@@ -42,9 +42,9 @@ export class RequestClock {
   constructor(options: ClockOptions) {
     this.#options = options;
 
-    const { place, acquireTimeout, ends, clock } = options;
+    const { slot, acquireTimeout, ends, clock } = options;
     this.#since = clock.now();
-    this.who = `slot ${place.slot} (${place.project || 'the default project'})`;
+    this.who = `slot ${slot.index} (${slot.project || 'the default project'})`;
     this.signal = AbortSignal.any([this.#deadline.signal, ends]);
     const explainMs = Math.min(EXPLAIN_MS, acquireTimeout / 4);
     this.#timers.push(clock.after(acquireTimeout - explainMs, () => void this.#explain()));

@@ -1,25 +1,19 @@
 import type { Clock } from '../../common/clock.ts';
-import { LeaseError } from '../../errors.ts';
-import { claim, type HeldBrowser, type Holder, isFresh, lasts, type WorkerSlot } from './held-browser.ts';
-
-/** A browser on its way from the service. */
-export interface Fetch {
-  /** Resolves with an idle browser. */
-  readonly browser: Promise<HeldBrowser>;
-  /** Whether nothing of it is at the service at the moment, so that it can be given up without a trace. */
-  readonly parked: boolean;
-  /** What it waits for, in a few words. */
-  readonly waitsFor: string;
-  /** The same with everything that helps, found out now. */
-  explain(signal: AbortSignal): Promise<string>;
-  /** Gives a parked one up; `browser` rejects. */
-  giveUp(): void;
-}
+import { type Fetch, SurplusFetch } from '../browsers/fetch.ts';
+import {
+  claim,
+  type HeldBrowser,
+  type Holder,
+  idle,
+  isFresh,
+  lasts,
+  type WorkerSlot,
+} from '../browsers/held-browser.ts';
 
 /** A worker's request for a browser. */
 export interface Asked {
   readonly holder: Holder;
-  readonly place: WorkerSlot;
+  readonly slot: WorkerSlot;
   /** How long the browser must last at least, in ms. */
   readonly needMs: number;
   /** Whether it takes one that another worker has used. */
@@ -35,10 +29,10 @@ interface Waiter extends Asked {
   reject(error: unknown): void;
 }
 
-/** What a supply asks its registry to do. */
+/** What a supply has done for it. */
 export interface SupplyActions {
   /** @param yields whether no worker waits for it now */
-  fetch(place: WorkerSlot, yields: () => boolean): Fetch;
+  fetch(slot: WorkerSlot, yields: () => boolean): Fetch;
   end(held: HeldBrowser, reason: 'idle' | 'expired'): void;
   /** A fetch failed that was for a worker which has not asked yet. */
   failedUnseen(error: unknown): void;
@@ -93,9 +87,9 @@ export class Supply {
   }
 
   /** Fetches a browser for a worker that will ask soon. */
-  prefetch(place: WorkerSlot): void {
+  prefetch(slot: WorkerSlot): void {
     this.#expected += 1;
-    this.#fetchMissing(place);
+    this.#fetchMissing(slot);
   }
 
   /** A browser for a worker: an idle one at once, else the next one. Rejects when `signal` fires. */
@@ -118,7 +112,7 @@ export class Supply {
         resolve: (held) => {
           leave();
           const now = this.#clock.now();
-          claim(held, asked.holder, asked.place, asked.ahead ? 0 : now - waiter.since, now);
+          claim(held, asked.holder, asked.slot, asked.ahead ? 0 : now - waiter.since, now);
           resolve(held);
         },
         reject: (error) => {
@@ -126,23 +120,23 @@ export class Supply {
           reject(error);
         },
       };
-      const idle = this.#bestIdle(waiter);
-      if (idle) {
-        this.#idle.delete(idle);
-        waiter.resolve(idle);
+      const best = this.#bestIdle(waiter);
+      if (best) {
+        this.#idle.delete(best);
+        waiter.resolve(best);
         this.#settle();
-        this.#fetchMissing(asked.place); // for those that were too old and are gone
+        this.#fetchMissing(asked.slot); // for those that were too old and are gone
         return;
       }
       this.#waiters.push(waiter);
       signal.addEventListener('abort', giveUp);
-      this.#fetchMissing(asked.place);
+      this.#fetchMissing(asked.slot);
     });
   }
 
   /** A browser has come back: for who waits longest and can use it, else idle for a while. */
   offer(held: HeldBrowser, toBeReplaced = false): void {
-    this.#place(held, (waiter) => suits(held, waiter, this.#clock.now()), toBeReplaced);
+    this.#handOn(held, (waiter) => suits(held, waiter, this.#clock.now()), toBeReplaced);
   }
 
   /** Every worker that waits gets this error, and nothing more is fetched for them. */
@@ -181,20 +175,20 @@ export class Supply {
     return this.#waiters.length + this.#unfilled;
   }
 
-  #fetchMissing(place: WorkerSlot): void {
-    while (this.#fetches.size < this.#wanted) this.#fetch(place);
+  #fetchMissing(slot: WorkerSlot): void {
+    while (this.#fetches.size < this.#wanted) this.#fetch(slot);
   }
 
-  #fetch(place: WorkerSlot): void {
+  #fetch(slot: WorkerSlot): void {
     // The oldest ones are for those who wait now.
     const yields = () => [...this.#fetches].indexOf(fetch) >= this.waiting;
-    const fetch = this.#actions.fetch(place, yields);
+    const fetch = this.#actions.fetch(slot, yields);
     this.#fetches.add(fetch);
     fetch.browser.then(
       (held) => {
         this.#fetches.delete(fetch);
         // One that just came is as long-lived as they get.
-        this.#place(held, () => true);
+        this.#handOn(held, () => true);
       },
       (error: unknown) => {
         this.#fetches.delete(fetch);
@@ -216,7 +210,7 @@ export class Supply {
     }
   }
 
-  #place(held: HeldBrowser, fits: (waiter: Waiter) => boolean, toBeReplaced = false): void {
+  #handOn(held: HeldBrowser, fits: (waiter: Waiter) => boolean, toBeReplaced = false): void {
     const spare = isFresh(held) && this.#unfilled === 0;
     const waiter = this.#inNeed.find(fits) ?? this.#waiters.find((each) => each.ahead && spare && fits(each));
     if (waiter) waiter.resolve(held);
@@ -226,14 +220,13 @@ export class Supply {
 
   #keep(held: HeldBrowser, toBeReplaced: boolean): void {
     const idleMs = isFresh(held) && this.#unfilled > 0 ? AHEAD_IDLE_MS : toBeReplaced ? REPLACED_IDLE_MS : IDLE_MS;
-    held.state = 'idle';
-    held.holder = null;
     this.#idle.add(held);
-    held.idleTimer = this.#clock.after(idleMs, () => {
+    const timer = this.#clock.after(idleMs, () => {
       // The worker that it was for has not come.
       if (isFresh(held)) this.#expected = Math.max(0, this.#expected - 1);
       this.#discard(held, 'idle');
     });
+    idle(held, timer);
   }
 
   /**
@@ -242,10 +235,10 @@ export class Supply {
    */
   #settle(): void {
     for (const waiter of this.#waiters.filter(({ ahead }) => ahead)) {
-      const idle = this.#bestIdle(waiter);
-      if (!idle) break;
-      this.#idle.delete(idle);
-      waiter.resolve(idle);
+      const best = this.#bestIdle(waiter);
+      if (!best) break;
+      this.#idle.delete(best);
+      waiter.resolve(best);
     }
     let surplus = this.#fetches.size - this.#wanted;
     for (const fetch of [...this.#fetches].reverse()) {
@@ -270,7 +263,7 @@ export class Supply {
 
   #fitting(from: readonly HeldBrowser[], waiter: Waiter, now: number): HeldBrowser | null {
     const fitting = from.filter((held) => suits(held, waiter, now));
-    return fitting.find((held) => held.place.slot === waiter.place.slot) ?? fitting[0] ?? null;
+    return fitting.find((held) => held.slot.index === waiter.slot.index) ?? fitting[0] ?? null;
   }
 
   #discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {
@@ -279,17 +272,10 @@ export class Supply {
   }
 }
 
-/** Ends a fetch that is not needed any more. */
-export class SurplusFetch extends LeaseError {
-  constructor() {
-    super('ABORTED', 'This browser is not needed any more.');
-  }
-}
-
 /** Whether a browser that has been here for a while will do. */
 function suits(held: HeldBrowser, { needMs, takesUsed }: Asked, now: number): boolean {
   if (lasts(held, needMs, now)) return takesUsed || isFresh(held);
   // Where no browser lasts that long, a fresh one with most of its life before it is as good as the next.
-  const lifetimeMs = held.lease.lifetimeSeconds * 1000;
+  const lifetimeMs = held.browser.lifetimeSeconds * 1000;
   return isFresh(held) && lifetimeMs < needMs && lasts(held, lifetimeMs / 2, now);
 }

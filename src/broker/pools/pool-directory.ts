@@ -2,7 +2,7 @@ import type { BrowserService } from '../../lease/browser-service.ts';
 import { findPool } from '../../lease/find-pool.ts';
 import type { RunPoolOptions } from '../../options/schema.ts';
 import type { Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../leasing/run-identity.ts';
+import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import { RunPools } from './run-pools.ts';
 
@@ -30,7 +30,7 @@ export class PoolDirectory {
     return await found;
   }
 
-  /** Deletes the pools made for this run; answers the failures. */
+  /** Deletes the pools made for this run; returns the failures. */
   async deleteOwn(): Promise<unknown[]> {
     return await this.#own.deleteAll();
   }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../service/limits.ts';
 import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../leasing/run-identity.ts';
+import type { RunIdentity } from '../browsers/run-identity.ts';
 
 /** How a broker knows a pool that it made again, when the answer to its create was lost. */
 

@@ -3,7 +3,7 @@ import type { BrowserService } from '../../lease/browser-service.ts';
 import type { RunPoolOptions } from '../../options/schema.ts';
 import { isAmbiguous } from '../../service/index.ts';
 import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../leasing/run-identity.ts';
+import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import { isOfBroker, markedTemplate, runPoolName } from './run-pool-mark.ts';
 
@@ -48,7 +48,7 @@ export class RunPools {
     return await pool;
   }
 
-  /** Deletes them all, with what they still hold; answers the failures. */
+  /** Deletes them all, with what they still hold; returns the failures. */
   async deleteAll(): Promise<unknown[]> {
     await Promise.allSettled(this.#pools.values());
     const failures: unknown[] = [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errorCodes } from '../../errors.ts';
-import { leasePlanMessage } from '../rpc/protocol.ts';
+import { hostedProject } from '../rpc/protocol.ts';
 
 /** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
 export const brokerConfig = z.object({
@@ -27,7 +27,7 @@ export const brokerConfig = z.object({
   /** Runs that are over by the CI's own word: earlier attempts at this one. */
   overRuns: z.array(z.string()),
   /** What each project on hosted browsers needs. Named pools are looked up before any browser is asked for. */
-  projects: z.array(z.object({ name: z.string(), plan: leasePlanMessage })),
+  projects: z.array(hostedProject),
   debug: z.boolean(),
 });
 
@@ -49,8 +49,6 @@ export const brokerAddress = z.object({ address: z.string(), token: z.string() }
 export const sharedBroker = brokerAddress.extend({
   /** Process that started the broker. */
   runner: z.number(),
-  /** What `POOLWRIGHT_POOL` was when the run began. */
-  pool: z.string().nullable(),
 });
 
 /** Set by the global setup, inherited by every worker. */

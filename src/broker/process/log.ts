@@ -9,6 +9,8 @@ export interface Log {
   info(message: string): void;
   /** For the terminal as well. */
   notice(message: string): void;
+  /** The same, for what several workers find: once a run. */
+  once(message: string): void;
   /** For the terminal as well, unless its user sees the run's state anyway. */
   momentary(message: string): void;
   /** For the terminal as well, with the cause's message. */
@@ -47,9 +49,16 @@ export function createLog({ file, terminal, secrets, debug }: LogOptions): Log {
       // The output folder may be gone (a run that cleans it); the run goes on without a log.
     }
   };
+  const said = new Set<string>();
+  const notice = (message: string) => write('notice', message, true);
   return {
     info: (message) => write('info', message, debug),
-    notice: (message) => write('notice', message, true),
+    notice,
+    once: (message) => {
+      if (said.has(message)) return;
+      said.add(message);
+      notice(message);
+    },
     momentary: (message) => write('notice', message, !terminal.isWatched),
     error: (message, cause) => {
       const reason = cause instanceof Error ? `: ${cause.message}` : '';

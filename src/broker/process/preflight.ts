@@ -5,7 +5,7 @@ import type { Pool } from '../../service/schemas/index.ts';
 /** What can be known before a run about whether it will get its browsers. */
 
 export interface PreflightOptions {
-  client: ServiceClient;
+  client: Pick<ServiceClient, 'getBilling' | 'getBalance'>;
   workers: number;
   shard: { current: number; total: number } | null;
   /** Every plan of the run, with the pool it names, where it names one. */

@@ -1,32 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import type { Server } from 'node:net';
 import { join } from 'node:path';
 import type { RunRecord } from '../../record/run-record.ts';
 import { redactText } from '../../redact.ts';
-import { type RetryInfo, ServiceClient } from '../../service/index.ts';
-import { LeaseRegistry } from '../leasing/lease-registry.ts';
+import { ServiceClient } from '../../service/index.ts';
+import type { RunIdentity } from '../browsers/run-identity.ts';
+import { createRegistry } from '../leasing/lease-registry.ts';
+import { Projects } from '../leasing/projects.ts';
+import { PoolDirectory } from '../pools/pool-directory.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
 import { listen } from '../rpc/server.ts';
 import type { BrokerConfig } from './config.ts';
-import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
-import { createLog } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
-import { preflight } from './preflight.ts';
+import { checkRun } from './run-checks.ts';
 import { RunRecorder } from './run-recorder.ts';
-import { SaidOnce } from './said-once.ts';
+import { type RunService, startService } from './run-service.ts';
 import { StartDeadline } from './start-deadline.ts';
 import { Terminal } from './terminal.ts';
 
-/** Bound on the first call to the service, in ms: an address where nobody answers is said before the run begins. */
-const CHECK_TIMEOUT_MS = 10_000;
-
 /** How long who watches the run may take to hear its last words, in ms. */
 const TOLD_MS = 2_000;
-
-const NO_LEDGER =
-  "warning: no ledger of this run is kept: the project has no node_modules, and neither the home folder nor the one in the temporary folder is this user's alone. After a crash, browsers are found by their notes only";
 
 /** A broker at work. */
 export interface BrokerRun {
@@ -43,125 +38,156 @@ export interface BrokerRun {
 /**
  * Starts the broker of a run: the embedded emulator where that is the service, the client, the checks that need no
  * browser (key, pools), then the socket.
+ * @throws OptionsError, ServiceError, EmulatorError, PoolwrightError `TIMEOUT`: then nothing is left of it
  */
 export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
+  const startedAt = new Date();
   const start = new StartDeadline(config.startTimeoutMs);
   try {
-    return await startRun(config, start);
+    const service = await startService(config);
+    const terminal = new Terminal();
+    const log = openLog(config, service, terminal);
+    const overload = new OverloadMemory(log);
+    const client = openClient(service, overload, start);
+    try {
+      return await startRun(config, { startedAt, start, service, terminal, log, overload, client });
+    } catch (error) {
+      await closeService(client, service);
+      throw error;
+    }
   } finally {
     start.stop();
   }
 }
 
-async function startRun(config: BrokerConfig, start: StartDeadline): Promise<BrokerRun> {
-  const service = config.service.kind === 'emulator' ? await startEmulator(config) : config.service;
-  const emulator = 'stop' in service ? service : null;
-  const { baseURL, apiKey } = service;
-  const secrets = [apiKey, config.token];
-  const terminal = new Terminal();
-  const file = config.recordFolder ? join(config.recordFolder, 'broker.log') : null;
-  const log = createLog({ file, terminal, secrets, debug: config.debug });
-  const overload = new OverloadMemory(log);
-  const onRetry = (retry: RetryInfo) => {
-    overload.saw(retry);
-    start.saw(retry);
-  };
-  const client = new ServiceClient({ baseURL, apiKey, sharedBackoff: true, onRetry });
-  const { runId, shard, suite, workers, overRuns, projects } = config;
-  const run = { runId, shard, suite, mark: randomBytes(4).toString('hex'), now: () => client.now() };
-  // The embedded emulator ends with its broker, and all its browsers with it.
-  const ledgerFolder = emulator ? null : config.ledgerFolder;
-  const ledger = new Ledger(
-    ledgerFolder === null ? null : ledgerOwner(config, run.mark, ledgerFolder, service),
-    log,
-    run.now,
-  );
-  const self = { mark: run.mark, socket: config.address };
-  const sweeping = emulator
-    ? null
-    : new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, self }, log);
-  const book = new RunRecorder(config, log, emulator?.chromiums ?? []);
-  const trouble = () => overload.lately();
-  const changed = () => book.changed();
-  const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble, changed });
-  book.registry = registry;
+/** What a run begins with. */
+interface Beginning {
+  startedAt: Date;
+  start: StartDeadline;
+  service: RunService;
+  terminal: Terminal;
+  log: Log;
+  overload: OverloadMemory;
+  client: ServiceClient;
+}
 
-  const endRun = async () => {
-    await Promise.all([registry.endAll(), sweeping?.end()]);
-    const record = await book.close(client);
+/** Checks what can be checked, then makes the parts of the broker in their order, the socket last. */
+async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun> {
+  const { startedAt, start, service, terminal, log, overload, client } = beginning;
+  const { baseURL, embedded } = service;
+  const { workers } = config;
+  const run = runIdentity(config, client);
+  const owner = ledgerOwner(config, service, run);
+  const ledger = new Ledger(owner, log, run.now);
+  const sweep = runSweep(config, beginning, run);
+  const projects = new Projects(config.projects);
+  const pools = new PoolDirectory(client, run, ledger, workers);
+  const { limit, balance, notices } = await checkRun({
+    client,
+    start,
+    sweep,
+    lacksLedger: !embedded && owner === null,
+    pools,
+    plans: projects.plans,
+    workers,
+    // An emulator of the run's own is shared with no other shard.
+    shard: embedded ? null : config.shard,
+  });
+  const recorder = new RunRecorder({
+    config,
+    log,
+    startedAt,
+    chromiums: embedded?.chromiums ?? [],
+    startCents: balance,
+  });
+  const registry = createRegistry({
+    client,
+    run,
+    projects,
+    pools,
+    limit,
+    ledger,
+    log,
+    trouble: () => overload.lately(),
+    recorder,
+  });
+  const finish = once(async () => {
+    await Promise.all([registry.endAll(), sweep?.end()]);
+    const record = await recorder.close(client);
     await terminal.told(TOLD_MS);
     return record;
-  };
-  let finished: Promise<RunRecord> | null = null;
-  const finish = () => {
-    finished ??= endRun();
-    return finished;
-  };
-
-  let server: Server | null = null;
-  const notices: string[] = [];
+  });
+  const secrets = secretsOf(config, service);
+  const say = (text: string) => log.once(text);
+  const { address, token } = config;
+  const server = await listen(address, { registry, projects, recorder, client, token, secrets, terminal, say, finish });
   const close = async () => {
     await finish();
-    server?.close();
-    await client.close();
-    await emulator?.stop();
+    server.close();
+    await closeService(client, service);
   };
-
-  try {
-    const first = { timeout: CHECK_TIMEOUT_MS };
-    await start.step('the service to answer', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
-    if (sweeping) notices.push(...(await sweeping.begin()));
-    if (!emulator && ledgerFolder === null) notices.push(NO_LEDGER);
-    const find = (pool: string) => start.step(`the service to find pool ${pool}`, () => registry.checkPool(pool));
-    const plans = [];
-    for (const { plan } of projects) {
-      plans.push({ plan, pool: typeof plan.pool === 'string' ? await find(plan.pool) : null });
-    }
-    const { limit, balance, warnings } = await preflight({
-      client,
-      workers,
-      // An emulator of the run's own is shared with no other shard.
-      shard: emulator ? null : shard,
-      plans,
-    });
-    registry.gate.limit = limit;
-    book.startCents = balance;
-    notices.push(...warnings);
-    const said = new SaidOnce(log);
-    const say = (text: string) => said.say(text);
-    server = await listen(config.address, {
-      registry,
-      client,
-      token: config.token,
-      secrets,
-      terminal,
-      say,
-      finish,
-    });
-  } catch (error) {
-    await client.close();
-    await emulator?.stop();
-    throw error;
-  }
   // The service's own words may be among them.
   return { baseURL, notices: notices.map((notice) => redactText(notice, secrets)), finish, close };
 }
 
-function ledgerOwner(
-  config: BrokerConfig,
-  mark: string,
-  folder: string,
-  { baseURL, apiKey }: { baseURL: string; apiKey: string },
-): LedgerOwner {
-  const { runId, address: socket } = config;
-  return {
-    folder,
-    content: { runId, mark, baseURL, workspace: workspaceMark(apiKey), place: systemIdentity(), socket },
-  };
+function secretsOf(config: BrokerConfig, { apiKey }: RunService): string[] {
+  return [apiKey, config.token];
 }
 
-/** Room for every worker and a handover; the run's own limit, so that the emulator is never why a run waits. */
-async function startEmulator(config: BrokerConfig): Promise<EmbeddedEmulator> {
-  const concurrentBrowsers = Math.max(10, config.workers * 2);
-  return await startEmbeddedEmulator({ concurrentBrowsers, warmBrowserCap: 30 });
+function openLog(config: BrokerConfig, service: RunService, terminal: Terminal): Log {
+  const file = config.recordFolder ? join(config.recordFolder, 'broker.log') : null;
+  return createLog({ file, terminal, secrets: secretsOf(config, service), debug: config.debug });
+}
+
+function openClient({ baseURL, apiKey }: RunService, overload: OverloadMemory, start: StartDeadline): ServiceClient {
+  return new ServiceClient({
+    baseURL,
+    apiKey,
+    sharedBackoff: true,
+    onRetry: (retry) => {
+      overload.saw(retry);
+      start.saw(retry);
+    },
+  });
+}
+
+function runIdentity({ runId, shard, suite }: BrokerConfig, client: ServiceClient): RunIdentity {
+  return { runId, shard, suite, mark: randomBytes(4).toString('hex'), now: () => client.now() };
+}
+
+/** Null: no ledger is written. The embedded emulator ends with its broker, and all its browsers with it. */
+function ledgerOwner(
+  { runId, address: socket, ledgerFolder: folder }: BrokerConfig,
+  { baseURL, apiKey, embedded }: RunService,
+  { mark }: RunIdentity,
+): LedgerOwner | null {
+  if (embedded || folder === null) return null;
+  const workspace = workspaceMark(apiKey);
+  return { folder, content: { runId, mark, baseURL, workspace, place: systemIdentity(), socket } };
+}
+
+/** Null where nothing of a dead run can be left: the embedded emulator is this run's alone. */
+function runSweep(
+  { suite, ledgerFolder, overRuns, address }: BrokerConfig,
+  { client, log, service }: Beginning,
+  { mark }: RunIdentity,
+): RunSweep | null {
+  const { baseURL, apiKey, embedded } = service;
+  if (embedded) return null;
+  const self = { mark, socket: address };
+  return new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, self }, log);
+}
+
+async function closeService(client: ServiceClient, { embedded }: RunService): Promise<void> {
+  await client.close();
+  await embedded?.stop();
+}
+
+/** The same promise for everybody who asks. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null;
+  return () => {
+    running ??= work();
+    return running;
+  };
 }

@@ -27,7 +27,7 @@ export interface StartedBroker {
   baseURL: string;
   /** What the user should know before the run begins, one line each. */
   notices: string[];
-  /** Ends every browser, waits for the service's word and the broker's exit, and answers with the run's record. */
+  /** Ends every browser, waits for the service's word and the broker's exit, and returns the run's record. */
   finish(): Promise<RunRecord>;
 }
 

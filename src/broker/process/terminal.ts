@@ -15,7 +15,7 @@ export class Terminal {
     else process.stderr.write(`poolwright: ${text}\n`);
   }
 
-  /** From now on somebody takes the lines; answers the function that ends that. */
+  /** From now on somebody takes the lines; returns the function that ends that. */
   watch(): () => void {
     this.#watchers += 1;
     return () => {

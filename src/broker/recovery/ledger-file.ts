@@ -1,16 +1,17 @@
 import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { browserIdentity } from '../../common/browser-identity.ts';
 
 /** A ledger on disk: what one broker asked for and did not see ended. Holds no key and no `cdpUrl`. */
 
 const ledgerEntry = z.object({
   /** `req=` of the session's note: unique, and chosen before the request goes out. */
   request: z.string(),
-  poolId: z.string().nullable(),
-  leaseId: z.string().nullable(),
+  poolId: browserIdentity.shape.poolId,
+  leaseId: browserIdentity.shape.leaseId,
   /** Null while the request is unanswered. */
-  sessionId: z.string().nullable(),
+  sessionId: browserIdentity.shape.sessionId.nullable(),
 });
 
 const ledgerContent = z.object({
@@ -21,7 +22,7 @@ const ledgerContent = z.object({
   /** Address of the service, and which of its workspaces. */
   baseURL: z.string(),
   workspace: z.string(),
-  /** Where the broker runs, as `thisPlace` has it, and its socket there: it is alive as long as it answers. */
+  /** Where the broker runs, as `systemIdentity` has it, and its socket there: it is alive as long as it answers. */
   place: z.string().nullable(),
   socket: z.string(),
   /** ISO 8601, by the service's clock: last sign of life. */

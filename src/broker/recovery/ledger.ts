@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AcquiredBrowser } from '../../lease/acquired-browser.ts';
+import type { Endable } from '../../lease/end-lease.ts';
 import type { Log } from '../process/log.ts';
 import { type LedgerContent, type LedgerEntry, ledgerFileName } from './ledger-file.ts';
 
@@ -53,8 +53,7 @@ export class Ledger {
   }
 
   /** It was got. */
-  got(request: string, lease: Pick<AcquiredBrowser, 'poolId' | 'leaseId' | 'sessionId'>): void {
-    const { poolId, leaseId, sessionId } = lease;
+  got(request: string, { poolId, leaseId, sessionId }: Endable): void {
     this.#entries.set(request, { request, poolId, leaseId, sessionId });
     this.#write();
   }

@@ -18,7 +18,7 @@ export class RunSweep {
     this.#log = log;
   }
 
-  /** Begins to stop what dead runs left. Answers what came of it; what takes longer than 5 s is said when it is done. */
+  /** Begins to stop what dead runs left. Returns what came of it; what takes longer than 5 s is said when it is done. */
   async begin(): Promise<string[]> {
     this.#first = this.#sweep();
     let timer: NodeJS.Timeout | undefined;

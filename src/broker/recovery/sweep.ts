@@ -2,7 +2,7 @@ import { rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
-import { endLease } from '../../lease/end-lease.ts';
+import { type Endable, endLease } from '../../lease/end-lease.ts';
 import { type ParsedNote, parseNote } from '../../lease/note.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
@@ -122,7 +122,7 @@ async function sweepByNote(
 
 /** Ends one browser of a dead run; false when the service did not confirm it. */
 async function stop(
-  browser: { sessionId: string; leaseId: string | null; poolId: string | null },
+  browser: Endable,
   runId: string,
   { client, signal }: SweepOptions,
   result: SweepResult,

@@ -11,6 +11,7 @@ import { AheadCancelled } from '../leasing/ahead-requests.ts';
 import type { BrokerAddress } from '../process/config.ts';
 import {
   type GiveBackParams,
+  type HostedProject,
   type LeasedBrowser,
   type LeaseParams,
   leasedBrowser,
@@ -47,8 +48,16 @@ export interface BrokerConnection {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Opens a connection and says hello. @throws LeaseError `BROKER_LOST` when nobody answers there. */
-export async function connectToBroker(address: BrokerAddress, role: 'worker' | 'control'): Promise<BrokerConnection> {
+/**
+ * Opens a connection and says hello.
+ * @param ownProject one that the run was not told of: known on this connection alone
+ * @throws LeaseError `BROKER_LOST` when nobody answers there.
+ */
+export async function connectToBroker(
+  address: BrokerAddress,
+  role: 'worker' | 'control',
+  ownProject?: HostedProject,
+): Promise<BrokerConnection> {
   const socket = await openSocket(address.address);
   const rpc = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
   rpc.listen();
@@ -62,7 +71,7 @@ export async function connectToBroker(address: BrokerAddress, role: 'worker' | '
     await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
     throw new AheadCancelled();
   };
-  await ask(METHODS.hello, { token: address.token, role });
+  await ask(METHODS.hello, { token: address.token, role, ownProject });
   return {
     lease,
     cancelAhead: async () => {

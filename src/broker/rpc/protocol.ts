@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { browserIdentity } from '../../common/browser-identity.ts';
 import { testRecord } from '../../record/run-record.ts';
 import { createPoolRequest, createSessionRequest, sessionTypes } from '../../service/schemas/index.ts';
 
@@ -15,16 +16,29 @@ export const leasePlanMessage = z.object({
   acquireTimeout: z.number().positive(),
 });
 
+/** A project on hosted browsers, and what it needs. */
+export const hostedProject = z.object({
+  /** Tells it from the run's other ones: their names need not differ. */
+  id: z.string(),
+  /** For notes and records. */
+  name: z.string(),
+  plan: leasePlanMessage,
+});
+
 /** First message of every connection. */
 export const helloParams = z.object({
   token: z.string(),
   role: z.enum(['worker', 'control']),
+  /**
+   * A project that the run was not told of, such as one whose tests bring options of their own: for this connection
+   * alone, where it overrides one of the run's with the same ID.
+   */
+  ownProject: hostedProject.optional(),
 });
 
 export const leaseParams = z.object({
-  plan: leasePlanMessage,
+  /** ID of a project that the broker knows: the plan is there. */
   project: z.string(),
-  workerIndex: z.number().int(),
   parallelIndex: z.number().int(),
   /** How long the browser must last at least, in ms: a test's timeout and a margin. */
   needMs: z.number().nonnegative(),
@@ -35,15 +49,12 @@ export const leaseParams = z.object({
   ahead: z.boolean().optional(),
 });
 
-/** The projects of the workers that are being started, one name a worker; those on local browsers are passed over. */
+/** The projects of the workers that are being started, one ID a worker; those on local browsers are passed over. */
 export const prefetchParams = z.object({ projects: z.array(z.string()).max(1_000) });
 
 /** A browser as a worker gets it. `cdpUrl` is a secret: it goes to the transport and nowhere else. */
 export const leasedBrowser = z.object({
-  sessionId: z.string(),
-  leaseId: z.string().nullable(),
-  poolId: z.string().nullable(),
-  servedBy: z.string().nullable(),
+  ...browserIdentity.shape,
   type: z.enum(sessionTypes),
   /** Whether it has a profile or extensions, which only its own context shows. */
   hasOwnState: z.boolean(),
@@ -95,7 +106,7 @@ export const sessionReport = z.object({
 /** What becomes of a run's browsers, for who watches it. */
 export const runState = z.object({
   /** Browsers that a worker has. */
-  leased: z.number().int(),
+  inUse: z.number().int(),
   /** Workers without one. */
   waiting: z.number().int(),
   /** Browsers that the service is asked to end. */
@@ -109,6 +120,7 @@ export const runState = z.object({
   said: z.array(z.string()),
 });
 
+export type HostedProject = z.infer<typeof hostedProject>;
 export type LeaseParams = z.infer<typeof leaseParams>;
 export type PrefetchParams = z.infer<typeof prefetchParams>;
 export type LeasedBrowser = z.infer<typeof leasedBrowser>;

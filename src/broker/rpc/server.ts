@@ -12,6 +12,8 @@ import { LeaseError } from '../../errors.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseRegistry } from '../leasing/lease-registry.ts';
+import type { Projects } from '../leasing/projects.ts';
+import type { RunRecorder } from '../process/run-recorder.ts';
 import type { Terminal } from '../process/terminal.ts';
 import {
   giveBackParams,
@@ -29,6 +31,8 @@ import { toWire } from './wire-error.ts';
 /** What the server answers with. */
 export interface BrokerHandlers {
   registry: LeaseRegistry;
+  projects: Projects;
+  recorder: Pick<RunRecorder, 'testUsed'>;
   client: ServiceClient;
   token: string;
   secrets: readonly string[];
@@ -59,7 +63,7 @@ export async function listen(address: string, handlers: BrokerHandlers): Promise
 
 /** One connection: its socket is the claim on every browser it was lent. */
 function serve(socket: Socket, handlers: BrokerHandlers): void {
-  const { registry, terminal } = handlers;
+  const { registry, projects, terminal } = handlers;
   const holder = {};
   const gone = new AbortController();
   const connection = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
@@ -84,6 +88,7 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     }
     clearTimeout(helloTimer);
     role = params.role;
+    if (params.ownProject) projects.register(holder, params.ownProject);
     return null;
   });
   on(METHODS.lease, leaseParams, 'worker', (params) => registry.lease(params, holder, gone.signal));
@@ -96,7 +101,7 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     return null;
   });
   on(METHODS.testUsage, testUsage, 'worker', (params) => {
-    registry.testUsed(params);
+    handlers.recorder.testUsed(params);
     return null;
   });
   on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {
@@ -114,7 +119,7 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
   });
   on(METHODS.watch, z.object({}), 'control', () => {
     unwatch ??= terminal.watch();
-    return { ...registry.state, said: terminal.take() };
+    return { ...registry.state(), said: terminal.take() };
   });
   on(METHODS.finish, z.object({}), 'control', () => handlers.finish());
   connection.listen();

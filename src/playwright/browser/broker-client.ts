@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrokerAddress } from '../../broker/process/config.ts';
 import { type BrokerConnection, connectToBroker } from '../../broker/rpc/client.ts';
+import type { HostedProject } from '../../broker/rpc/protocol.ts';
 import { brokerLost } from '../../broker/rpc/wire-error.ts';
 import { LeaseError } from '../../errors.ts';
 import type { WorkerBroker } from './worker-browser.ts';
@@ -22,8 +23,12 @@ export class BrokerClient implements WorkerBroker {
 
   readonly #address: BrokerAddress;
 
-  constructor(address: BrokerAddress) {
+  readonly #ownProject: HostedProject | undefined;
+
+  /** @param ownProject one that the run's broker does not know: each broker is told of it anew */
+  constructor(address: BrokerAddress, ownProject?: HostedProject) {
     this.#address = address;
+    this.#ownProject = ownProject;
   }
 
   readonly lease: WorkerBroker['lease'] = (params) => this.#ask((line) => line.lease(params));
@@ -63,7 +68,7 @@ export class BrokerClient implements WorkerBroker {
     const until = Date.now() + (this.#forsaken ? 0 : REPLACED_WITHIN_MS);
     for (;;) {
       try {
-        return await connectToBroker(this.#address, 'worker');
+        return await connectToBroker(this.#address, 'worker', this.#ownProject);
       } catch (error) {
         if (!isLost(error)) throw error;
         if (Date.now() >= until || isOrphan() || this.#closed) {

@@ -12,7 +12,11 @@ import type { Loss } from './loss.ts';
 import { noteUnreachedServers } from './unreached-servers.ts';
 import { watch } from './watchdog.ts';
 
-/** Playwright's connection to one leased browser. */
+/**
+ * Playwright's connection to one leased browser: Playwright's own `Browser` with what it does not know, which is how the
+ * connection ended, what the test moved, and which context, identity and sign of life the options ask for. Without it,
+ * every one that opens a context, puts a test on record or gives a browser back would have to know the transport.
+ */
 export interface BrowserConnection extends RecordedLink {
   readonly browser: Browser;
   /** The browser's own context, which isolated tests do not use. */
@@ -62,8 +66,8 @@ export async function connectToLease(
   const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : null;
-  const connection = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
-  const { browser, closed, commands, bridgedBytes, close, cut } = connection;
+  const { browser, transport } = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
+  const { closed } = transport;
   const defaultContext = browser.contexts()[0];
   const openContext = async (contextOptions: BrowserContextOptions) => {
     const context = await browser.newContext(contextOptions);
@@ -72,9 +76,9 @@ export async function connectToLease(
   };
   let loss: Loss | null = null;
   let isLetGo = false;
-  const watchdog = watch(connection, (seconds) => {
+  const watchdog = watch({ browser, traffic: () => transport.traffic() }, (seconds) => {
     loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
-    cut();
+    transport.close();
     options.onSilent();
   });
   void closed.then((why) => {
@@ -100,15 +104,15 @@ export async function connectToLease(
       return await openContext(kept);
     },
     observedBytes: () => meter?.total() ?? null,
-    commands,
-    bridgedBytes,
+    commands: () => transport.commands,
+    bridgedBytes: () => transport.bridgedBytes,
     lost: () => loss,
     answers: (ms) => watchdog.answers(ms),
     close: async () => {
       isLetGo = true;
       watchdog.stop();
       // On a link that is already down there is nothing to say goodbye to.
-      await close().catch(() => undefined);
+      await browser.close().catch(() => undefined);
     },
   };
 }

@@ -18,7 +18,8 @@ export interface HandleSource {
 
 /**
  * The `browser` that tests see: one stable object in front of whatever browser is leased at the time. Everything but
- * the members below is the leased browser's own.
+ * the members below is the leased browser's own. Without it, Playwright's fixtures, which keep the first `Browser` that
+ * they get for as long as the worker lives, would go on with one that has ended.
  */
 export function browserHandle(source: HandleSource, first: BrowserConnection): Browser {
   let last = first;

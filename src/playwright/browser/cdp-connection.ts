@@ -4,28 +4,16 @@ import type { BridgedHosts } from '../../cdp/bridge/bridged-hosts.ts';
 import type { PersistentOptions } from '../../cdp/contexts/persistent-context.ts';
 import type { Meter } from '../../cdp/metering/meter.ts';
 import { describeClosed, type LinkClosed } from '../../cdp/transport/link-closed.ts';
-import type { LinkTraffic } from '../../cdp/transport/open-socket.ts';
 import { supportsTransport } from '../../cdp/transport/supports-transport.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { LeaseError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
-/** A browser that Playwright is connected to. */
-export interface CdpConnection {
+/** A browser that Playwright is connected to, and the transport that it talks through. */
+export interface ConnectedBrowser {
   readonly browser: Browser;
-  /** Resolves as soon as the link is down, whoever closed it. Never rejects. */
-  readonly closed: Promise<LinkClosed>;
-  /** How many commands Playwright has sent, without the watchdog's signs of life. */
-  commands(): number;
-  /** Bytes that its pages moved through this machine. */
-  bridgedBytes(): number;
-  /** What has passed over the link so far. */
-  traffic(): LinkTraffic;
-  /** Says goodbye and drops the connection; the browser itself goes on. One that does not answer is waited for. */
-  close(): Promise<void>;
-  /** Drops the connection to a browser that does not answer. */
-  cut(): void;
+  readonly transport: CdpTransport;
 }
 
 /** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
@@ -42,14 +30,15 @@ export interface TransportUse {
 }
 
 /**
- * Connects with a transport of ours, whatever the Playwright: one that takes no transport is led through it.
+ * Connects with a transport of ours, whatever the Playwright: one that takes no transport is led through it. One bound
+ * for both steps, and one error that holds no address, whichever of the two fails.
  * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
  */
 export async function connectToBrowser(
   chromium: BrowserType,
   { cdpUrl, sessionId }: LeasedBrowser,
   { meter, bridge, persistent }: TransportUse,
-): Promise<CdpConnection> {
+): Promise<ConnectedBrowser> {
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
   const { openTransport } = await import('../../cdp/transport/transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
@@ -60,9 +49,8 @@ export async function connectToBrowser(
     ...(bridge && { bridge }),
     ...(persistent && { persistent }),
   });
-  const { closed } = transport;
   let cut: LinkClosed | null = null;
-  void closed.then((why) => {
+  void transport.closed.then((why) => {
     if (!why.byUs) cut = why;
   });
   try {
@@ -71,15 +59,7 @@ export async function connectToBrowser(
     const browser = (await supportsTransport(chromium))
       ? await chromium.connectOverCDP(transport, { timeout })
       : await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
-    return {
-      browser,
-      closed,
-      commands: () => transport.commands,
-      bridgedBytes: () => transport.bridgedBytes,
-      traffic: () => transport.traffic(),
-      close: () => browser.close(),
-      cut: () => transport.close(),
-    };
+    return { browser, transport };
   } catch (error) {
     transport.close();
     throw connectFailed(sessionId, cut ? describeClosed(cut) : reasonOf(error, cdpUrl));

@@ -15,9 +15,10 @@ export interface WorkerBrowserOptions {
   broker: WorkerBroker;
   /** Connects to a leased browser. @throws LeaseError when that fails */
   openLink(lease: LeasedBrowser, events: Pick<ConnectionOptions, 'onNote' | 'onSilent'>): Promise<BrowserConnection>;
-  plan: LeasePlan;
-  project: string;
-  workerIndex: number;
+  /** All that a worker needs of its plan: the broker has the rest. */
+  reuse: LeasePlan['reuse'];
+  /** What the broker knows its plan by, and its name for what is said on the terminal. */
+  project: { id: string; name: string };
   parallelIndex: number;
   /** The project's timeout of one test, in ms; 0: none. */
   testTimeout: number;
@@ -34,7 +35,8 @@ const SHARES =
 /**
  * One worker's hosted browser: the lease it has now, and the link to it. When the next context is asked for, a link that
  * was lost, or whose browser will end before the test does, is replaced by one to a fresh browser; of the latter it is
- * known in time, so that the fresh one is fetched while the test before still runs.
+ * known in time, so that the fresh one is fetched while the test before still runs. Without it, a worker would have the
+ * same browser for all its tests: a browser's end, or its loss, would fail every test that is still to come.
  */
 export class WorkerBrowser {
   #link: BrowserConnection | null = null;
@@ -68,9 +70,12 @@ export class WorkerBrowser {
     this.#needMs = neededFor(options.testTimeout);
   }
 
-  /** Gets the first browser; bounded by the plan's `acquireTimeout`. Whatever comes of it, close afterwards. */
-  async start(): Promise<BrowserConnection> {
-    return await this.#usable();
+  /**
+   * Gets the first browser; bounded by the plan's `acquireTimeout`. To be called once; {@link connected} looks after it
+   * from then on. Whatever comes of it, close afterwards.
+   */
+  start(): Promise<BrowserConnection> {
+    return this.#replaced();
   }
 
   /**
@@ -84,13 +89,13 @@ export class WorkerBrowser {
     const used = this.#used;
     const needMs = this.#needMs;
     if (!link || link.lost()) return;
-    if (used && this.#options.plan.reuse === 'test') this.#stale = 'used';
+    if (used && this.#options.reuse === 'test') this.#stale = 'used';
     else if (used ? tooShort(link.lease, needMs) : !lastsForNext(link.lease, needMs)) this.#stale = 'ends-soon';
   }
 
   /** A test begins while a context from before it is open: it shares that one's browser, whatever `reuse` says. */
   beginSharing(): void {
-    if (this.#options.plan.reuse === 'test' && this.#used) this.#note(SHARES);
+    if (this.#options.reuse === 'test' && this.#used) this.#note(SHARES);
   }
 
   /** Null, or by how much the running test may outlive every browser, in words. */
@@ -118,13 +123,18 @@ export class WorkerBrowser {
     this.#used = true;
     // The next test needs about what this one does; then it needs a fresh browser, and that takes a while to come.
     const endsSoon = !exceedsLifetime(link.lease, this.#needMs) && tooShort(link.lease, 2 * this.#needMs);
-    if (this.#options.plan.reuse === 'test' || endsSoon) this.#ahead ??= this.#acquire(true);
+    if (this.#options.reuse === 'test' || endsSoon) this.#ahead ??= this.#acquire(true);
     return link;
   }
 
   /** The link as it is, also a lost one; null before the first browser. */
   get present(): BrowserConnection | null {
     return this.#link;
+  }
+
+  /** The next test's browser, on its way or here; null while none was asked for ahead. */
+  get ahead(): Promise<BrowserConnection> | null {
+    return this.#ahead?.link ?? null;
   }
 
   /** Where tests' records go. */
@@ -171,8 +181,8 @@ export class WorkerBrowser {
 
   /** Tells the terminal, once a project. */
   #note(text: string): void {
-    const { project } = this.#options;
-    this.#broker.say(project ? `project "${project}": ${text}` : text).catch(() => undefined);
+    const { name } = this.#options.project;
+    this.#broker.say(name ? `project "${name}": ${text}` : text).catch(() => undefined);
   }
 
   async #report(sessionId: string): Promise<SessionReport | null> {
@@ -183,10 +193,15 @@ export class WorkerBrowser {
     if (this.#closing) throw isClosed();
     const link = this.#link;
     if (!this.#changing && link && this.#stale === null && link.lost() === null) return link;
+    return await this.#replaced();
+  }
+
+  /** The browser that comes instead of the present one. All who ask while it is on its way get the same one. */
+  #replaced(): Promise<BrowserConnection> {
     this.#changing ??= this.#change().finally(() => {
       this.#changing = null;
     });
-    return await this.#changing;
+    return this.#changing;
   }
 
   async #change(): Promise<BrowserConnection> {
@@ -221,10 +236,10 @@ export class WorkerBrowser {
 
   #acquire(ahead: boolean): Acquisition {
     const broker = this.#broker;
-    const { plan, project, workerIndex, parallelIndex, openLink } = this.#options;
+    const { project, parallelIndex, openLink } = this.#options;
     const onNote = (text: string) => this.#note(text);
     const steps = {
-      lease: () => broker.lease({ plan, project, workerIndex, parallelIndex, needMs: this.#needMs, ahead }),
+      lease: () => broker.lease({ project: project.id, parallelIndex, needMs: this.#needMs, ahead }),
       // A browser that falls silent is ended at the service: that closes its link, and every call on it fails at once.
       open: (lease: LeasedBrowser) => openLink(lease, { onNote, onSilent: () => void this.#giveBack(lease, 'lost') }),
       giveBack: this.#giveBack,
@@ -247,7 +262,7 @@ export class WorkerBrowser {
 
   async #letGo(link: BrowserConnection, wanted: 'healthy' | 'rolled-over' = 'healthy', unused = false): Promise<void> {
     const isUp = link.lost() === null;
-    const goesOn = isUp && wanted === 'healthy' && (unused || this.#options.plan.reuse === 'run');
+    const goesOn = isUp && wanted === 'healthy' && (unused || this.#options.reuse === 'run');
     const isHealthy = goesOn ? await link.answers(HEALTH_MS) : isUp;
     // To one that does not answer, a goodbye takes until the service has ended it.
     const disconnected = link.close();

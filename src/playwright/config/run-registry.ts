@@ -1,16 +1,18 @@
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { MergedOptions } from '../../options/lease-plan.ts';
 import type { HostedOptions } from '../../options/schema.ts';
 
-/** A project that runs on hosted browsers, and what it needs. */
-export interface HostedProject {
+/** A project that runs on hosted browsers. */
+export interface WrappedProject {
+  /** Tells it from the config's other ones: their names need not differ. */
+  id: string;
   name: string;
-  plan: LeasePlan;
+  options: MergedOptions;
 }
 
 /** What the config wrapper hands to the global setup. Playwright loads both in one process, but shows no key there. */
 export interface WrappedRun {
   options: HostedOptions;
-  hosted: HostedProject[];
+  hosted: WrappedProject[];
   /** Projects that stay on local browsers. */
   local: string[];
   /** The user's own global setup where there is a single one: ours runs it. As the config has it: relative to the config. */

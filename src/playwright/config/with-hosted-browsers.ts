@@ -12,15 +12,17 @@ import type { Budget } from '../../options/budget.ts';
 import { contextMode, hasOwnState } from '../../options/context-mode.ts';
 import { exposedNetwork } from '../../options/expose-network.ts';
 import { keepsIdentity } from '../../options/identity.ts';
-import { leasePlan, type MergedOptions, mergeOptions } from '../../options/lease-plan.ts';
+import { type MergedOptions, mergeOptions, poolOf } from '../../options/lease-plan.ts';
 import { parseHostedOptions, parseProjectOptions } from '../../options/parse.ts';
+import { projectIds } from '../../options/project-ids.ts';
 import { DEFAULTS, type HostedOptions, type ProjectHostedOptions } from '../../options/schema.ts';
 import { assertPersistent } from '../browser/context-options.ts';
 import { type ContextUse, provideHostedBrowser, recordTest, rememberUse } from '../fixtures.ts';
+import { hasRunBegun, type WorkerProject } from '../setup/worker-broker.ts';
 import { markMerged } from './merged-options.ts';
-import { planEnvironment } from './plan-environment.ts';
+
 import { assertReusable } from './reused-context.ts';
-import { type HostedProject, rememberRun } from './run-registry.ts';
+import { rememberRun, type WrappedProject } from './run-registry.ts';
 
 /** What `use` may say about hosted browsers; `false` keeps a project on a local browser. */
 export interface HostedUse {
@@ -57,40 +59,36 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   const common = (config.use ?? {}) as Use;
   const projects = config.projects as Project[] | undefined;
 
-  const hosted: HostedProject[] = [];
+  const hosted: WrappedProject[] = [];
   const local: string[] = [];
-  const wrapUse = (use: Use, name: string): Use => {
+  const wrapUse = (use: Use, name: string, id: string): Use => {
     const merged = projectOptions(run, common, use, name);
     if (merged === null) {
       local.push(name);
       return { ...use, hosted: false };
     }
-    const plan = leasePlan(merged, planEnvironment(process.env));
-    // A pool's template is not known here; what it cannot do is said where a context is opened.
-    const ownState = plan.pool === null && hasOwnState(plan.session);
-    const { persistent } = contextMode(merged.context ?? DEFAULTS.context, ownState);
-    const where = name ? `projects["${name}"].use` : 'use';
-    if (persistent) assertPersistent({ ...common, ...use }, where);
-    const type = plan.pool === null ? plan.session.type : undefined;
-    const isKept = keepsIdentity(merged.identity, type ?? 'hosted');
-    assertReusable({ ...common, ...use }, { persistent, keepsIdentity: isKept }, where);
-    hosted.push({ name, plan });
+    if (!hasRunBegun()) assertSuitable(merged, { ...common, ...use }, name ? `projects["${name}"].use` : 'use');
     const exposeNetwork = exposedNetwork(merged.exposeNetwork, {
       baseURL: use.baseURL ?? common.baseURL,
       webServer: config.webServer,
     });
     // Workers know the `baseURL` that Playwright derives from a server's port, but not a list of servers.
-    const { pool } = plan; // looked up in the environment here, and nowhere else
-    return hostedUse({ ...merged, pool, ...(exposeNetwork !== '' && { exposeNetwork }) }, common, use);
+    const options = { ...merged, ...(exposeNetwork !== '' && { exposeNetwork }) };
+    hosted.push({ id, name, options });
+    return hostedUse({ id, name, options, wrapped: true }, common, use);
   };
 
+  const ids = projectIds((projects ?? []).map(({ name = '' }) => name));
   const wrapped = projects
     ? {
         ...config,
         use: { ...common, hosted: undefined }, // every project has its own
-        projects: projects.map((project) => ({ ...project, use: wrapUse(project.use ?? {}, project.name ?? '') })),
+        projects: projects.map((project, n) => ({
+          ...project,
+          use: wrapUse(project.use ?? {}, project.name ?? '', ids[n] ?? ''),
+        })),
       }
-    : { ...config, use: wrapUse(common, '') };
+    : { ...config, use: wrapUse(common, '', '') };
   const { globalSetup, single } = withGlobalSetup(config.globalSetup);
   rememberRun({ options: run, hosted, local, userGlobalSetup: single });
   return {
@@ -99,6 +97,19 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
     reporter: withReporter(config.reporter, run.budget),
     [WRAPPED]: true,
   } as unknown as Config<T, W>; // the parts are the given config's own; TypeScript cannot see through the spread
+}
+
+/**
+ * Refuses what the project's browsers cannot do, as far as it is known: a pool's template is not, and what it cannot do is
+ * said where a context is opened.
+ * @throws OptionsError
+ */
+function assertSuitable(options: MergedOptions, use: Use, where: string): void {
+  const session = poolOf(options, process.env) === null ? (options.session ?? {}) : {};
+  const { persistent } = contextMode(options.context ?? DEFAULTS.context, hasOwnState(session));
+  if (persistent) assertPersistent(use, where);
+  const isKept = keepsIdentity(options.identity, session.type ?? 'hosted');
+  assertReusable(use, { persistent, keepsIdentity: isKept }, where);
 }
 
 /** The options of one project; null when it stays local. */
@@ -131,14 +142,14 @@ function projectOptions(run: HostedOptions, common: Use, use: Use, name: string)
 }
 
 /** `use` with the fixtures in it. Option fixtures may be functions; Playwright's types know them as plain values. */
-function hostedUse(options: MergedOptions, common: Use, use: Use): Use {
+function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
   const fixtures = {
-    hosted: markMerged(options),
+    hosted: markMerged(project.options),
     connectOptions: async (
       { playwright }: { playwright: { chromium: Parameters<typeof provideHostedBrowser>[0] } },
       provide: Parameters<typeof provideHostedBrowser>[2],
       workerInfo: WorkerInfo,
-    ) => await provideHostedBrowser(playwright.chromium, options, provide, workerInfo),
+    ) => await provideHostedBrowser(playwright.chromium, project, provide, workerInfo),
     // Two options that Playwright asks for around every test: a file that sets one of them with `test.use` replaces
     // that one, and the other still puts its tests on record.
     contextOptions: async ({ contextOptions }: Given<'contextOptions'>, provide: Provide, testInfo: TestInfo) =>

@@ -1,5 +1,6 @@
 import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport, TestUsage } from '../../broker/rpc/protocol.ts';
+import { identityOf } from '../../common/browser-identity.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import { ATTACHMENT_NAME, type HostedBrowserAttachment } from '../../record/attachment.ts';
 import { describeLoss, type Loss, lossError } from '../browser/loss.ts';
@@ -175,10 +176,7 @@ async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink):
   }
   const attachment: HostedBrowserAttachment = {
     schema: 1,
-    sessionId: lease.sessionId,
-    leaseId: lease.leaseId,
-    poolId: lease.poolId,
-    servedBy: lease.servedBy,
+    ...identityOf(lease),
     project: testInfo.project.name,
     workerIndex: testInfo.workerIndex,
     parallelIndex: testInfo.parallelIndex,

@@ -3,12 +3,12 @@ import type { FullConfig } from '@playwright/test';
 import { BROKER_VARIABLE } from '../../broker/process/config.ts';
 import { type StartedBroker, startBroker } from '../../broker/process/start.ts';
 import { OptionsError, PoolwrightError } from '../../errors.ts';
+import { leasePlan } from '../../options/lease-plan.ts';
 import { projectFolder } from '../../options/project-folder.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { htmlReportFrom } from '../../reporter/html-report.ts';
 import { publish } from '../../reporter/publish.ts';
 import { isReported } from '../../reporter/reported.ts';
-import { planVariables } from '../config/plan-environment.ts';
 import { rememberedRun } from '../config/run-registry.ts';
 import { earlierAttempts, newRunId } from './run-id.ts';
 import { runUserSetup } from './user-setup.ts';
@@ -60,9 +60,9 @@ async function start(config: FullConfig): Promise<StartedBroker> {
     suite,
     ledgerFolder,
     overRuns: earlierAttempts(process.env),
-    projects: run.hosted,
+    projects: run.hosted.map(({ id, name, options }) => ({ id, name, plan: leasePlan(options, process.env) })),
   });
-  process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, ...planVariables(process.env) });
+  process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid });
   say(greeting(service, broker.baseURL));
   for (const notice of broker.notices) say(notice);
   if (run.local.length > 0)

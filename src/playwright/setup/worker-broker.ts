@@ -1,32 +1,67 @@
 import { dirname } from 'node:path';
 import type { FullConfig } from '@playwright/test';
-import { BROKER_VARIABLE, type BrokerAddress, brokerAddress } from '../../broker/process/config.ts';
+import { BROKER_VARIABLE, type BrokerAddress, sharedBroker } from '../../broker/process/config.ts';
 import { startBroker } from '../../broker/process/start.ts';
+import type { HostedProject } from '../../broker/rpc/protocol.ts';
 import { leasePlan, type MergedOptions } from '../../options/lease-plan.ts';
 import { projectFolder } from '../../options/project-folder.ts';
 import { resolveService } from '../../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from './run-id.ts';
 
+/** The project whose tests a worker runs. */
+export interface WorkerProject {
+  id: string;
+  name: string;
+  options: MergedOptions;
+  /** Whether the config wrapper knows it; else its options are those of a test file or of a config without the wrapper. */
+  wrapped: boolean;
+}
+
+/** Where a worker asks for browsers. */
+export interface WorkerBrokerAddress {
+  address: BrokerAddress;
+  /** What the broker has to be told of the worker's project; undefined: it knows. */
+  ownProject: HostedProject | undefined;
+}
+
 let own: Promise<BrokerAddress> | null = null;
+
+/**
+ * Whether the run that this process belongs to has begun. Its plans are made then, from the runner's environment:
+ * a global setup that changes POOLWRIGHT_POOL reaches the workers, but no plan. A run that a test starts inherits the
+ * broker's variable and is a run of its own.
+ */
+export function hasRunBegun(): boolean {
+  const runner = broker()?.runner;
+  return runner === process.pid || runner === process.ppid;
+}
 
 /**
  * The broker of this worker's run: the one that the global setup started, or, without it, one of the worker's own that
  * ends with it (the same path, for `test` from poolwright in a config without the wrapper).
  */
-export async function brokerForWorker(options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
-  const shared = process.env[BROKER_VARIABLE];
-  if (shared) return brokerAddress.parse(JSON.parse(shared));
-  own ??= startOwn(options, config);
+export async function brokerForWorker(project: WorkerProject, config: FullConfig): Promise<WorkerBrokerAddress> {
+  const { id, name, options, wrapped } = project;
+  const shared = broker();
+  if (shared && wrapped && hasRunBegun()) return { address: shared, ownProject: undefined };
+  const ownProject = { id, name, plan: leasePlan(options, process.env) };
+  if (shared) return { address: shared, ownProject };
+  own ??= startOwn(ownProject, options, config);
   own.catch(() => {
     own = null;
   });
-  return await own;
+  return { address: await own, ownProject: undefined };
 }
 
-async function startOwn(options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
+function broker() {
+  const shared = process.env[BROKER_VARIABLE];
+  return shared ? sharedBroker.parse(JSON.parse(shared)) : null;
+}
+
+async function startOwn(project: HostedProject, options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
   const { pool, ...rest } = options;
   const { suite, ledgerFolder } = projectFolder(config.configFile ? dirname(config.configFile) : config.rootDir);
-  const broker = await startBroker({
+  const started = await startBroker({
     runId: newRunId(process.env),
     service: resolveService({ ...rest, pool: pool ?? undefined }, process.env),
     recordFolder: null,
@@ -35,8 +70,8 @@ async function startOwn(options: MergedOptions, config: FullConfig): Promise<Bro
     suite,
     ledgerFolder,
     overRuns: earlierAttempts(process.env),
-    projects: [{ name: '', plan: leasePlan(options, process.env) }],
+    projects: [project],
   });
-  for (const notice of broker.notices) process.stderr.write(`poolwright: ${notice}\n`);
-  return broker.address;
+  for (const notice of started.notices) process.stderr.write(`poolwright: ${notice}\n`);
+  return started.address;
 }

@@ -2,8 +2,8 @@ import type { RunState } from '../../broker/rpc/protocol.ts';
 
 /** The state of a run in one line, the most important first: the end is cut off where the terminal is narrow. */
 export function liveText(state: RunState): string {
-  const { leased, waiting, ending, fromPool, created, longest } = state;
-  const now = [`${leased} leased`];
+  const { inUse, waiting, ending, fromPool, created, longest } = state;
+  const now = [`${inUse} leased`];
   if (waiting > 0) now.push(`${waiting} waiting`);
   if (ending > 0) now.push(`${ending} ending`);
   const parts = [now.join(', ')];

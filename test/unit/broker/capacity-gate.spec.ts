@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { CapacityGate } from '../../../src/broker/leasing/capacity-gate.ts';
+import { CapacityGate } from '../../../src/broker/browsers/capacity-gate.ts';
 import { listRunning } from '../../../src/lease/list-running.ts';
 import { propertyParts } from '../../support/property-runs.ts';
 import { FakeClock, settled } from './fake-clock.ts';
@@ -20,12 +20,12 @@ class Workspace {
     this.gate = new CapacityGate({
       client: this.service,
       runId: 'run-1',
+      limit: known ? limit : null,
       held: () => this.own.length,
       owns: (sessionId) => this.service.sessions.get(sessionId)?.ours ?? false,
       clock: this.clock,
       random: () => 0.5,
     });
-    this.gate.limit = known ? limit : null;
   }
 
   ask(note: string, { yields = false, signal = new AbortController().signal } = {}): void {

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { BrowserEnder } from '../../../src/broker/leasing/browser-ender.ts';
-import { heldBrowser } from '../../../src/broker/leasing/held-browser.ts';
+import { BrowserEnder } from '../../../src/broker/browsers/browser-ender.ts';
+import { heldBrowser } from '../../../src/broker/browsers/held-browser.ts';
 import { acquireBrowser } from '../../../src/lease/acquire.ts';
 import { memoryLedger, planOf, quiet } from './broker-parts.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -23,8 +23,8 @@ async function end(...answers: Outcome[]) {
     clock,
   });
   await clock.advance(100);
-  const place = { project: '', slot: 0 };
-  const held = heldBrowser(await acquired, 'r-1', plan, place, { at: new Date(clock.now()), shard: null });
+  const asked = { request: 'r-1', plan, slot: { project: '', index: 0 }, askedAt: new Date(clock.now()), shard: null };
+  const held = heldBrowser({ browser: await acquired, ...asked });
   const ended: boolean[] = [];
   const ender = new BrowserEnder({
     client: service,

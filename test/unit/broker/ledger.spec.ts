@@ -28,7 +28,7 @@ const test = base.extend<Fixtures>({
   said: async ({}, use) => use([]),
   log: async ({ said }, use) => {
     const say = (text: string) => void said.push(text);
-    await use({ info: () => undefined, notice: say, momentary: say, error: say });
+    await use({ info: () => undefined, notice: say, once: say, momentary: say, error: say });
   },
 });
 

@@ -1,11 +1,13 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { AheadCancelled } from '../../../src/broker/leasing/ahead-requests.ts';
-import { LeaseRegistry } from '../../../src/broker/leasing/lease-registry.ts';
+import type { LeaseRegistry } from '../../../src/broker/leasing/lease-registry.ts';
+import type { RunRecorder } from '../../../src/broker/process/run-recorder.ts';
+import type { Ledger } from '../../../src/broker/recovery/ledger.ts';
 import { parseNote } from '../../../src/lease/note.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 import { propertyParts } from '../../support/property-runs.ts';
-import { memoryLedger, planOf, quiet, run } from './broker-parts.ts';
+import { planOf, registryOf } from './broker-parts.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { type Outcome, ScriptedService, type ScriptedSession } from './scripted-service.ts';
 
@@ -100,8 +102,9 @@ interface Worker {
 class History {
   readonly clock = new FakeClock();
   readonly service = new ScriptedService(this.clock);
-  readonly ledger = memoryLedger();
   readonly registry: LeaseRegistry;
+  readonly recorder: RunRecorder;
+  readonly ledger: Ledger;
   readonly plans: LeasePlan[];
   readonly problems: string[] = [];
   private workers: Worker[] = Array.from({ length: WORKERS }, newWorker);
@@ -121,19 +124,17 @@ class History {
       planOf({ reuse: 'worker', pool: { create: { name: 'of-the-user' } }, fallback: 'fail' }),
     ].map((each) => ({ ...each, acquireTimeout: ACQUIRE_TIMEOUT }));
     this.service.mayEnd = (sessionId) => this.closing || !this.lent.has(sessionId);
-    this.registry = new LeaseRegistry({
+    const { registry, recorder, ledger } = registryOf({
       client: this.service,
-      run,
       workers: WORKERS,
-      projects: this.plans.map((each, n) => ({ name: `p${n}`, plan: each })),
-      ledger: this.ledger,
-      log: quiet,
-      trouble: () => null,
-      changed: () => undefined,
+      plans: this.plans,
+      limit: known && limit < 100 ? limit : null,
       clock: this.clock,
       random: () => 0.5,
     });
-    this.registry.gate.limit = known && limit < 100 ? limit : null;
+    this.registry = registry;
+    this.recorder = recorder;
+    this.ledger = ledger;
   }
 
   async play(step: Step): Promise<void> {
@@ -169,7 +170,7 @@ class History {
     for (const pool of this.service.pools.values()) {
       if (pool.ours) this.problems.push(`pool ${pool.name} was left`);
     }
-    const open = this.registry.records.filter(({ endConfirmed }) => !endConfirmed);
+    const open = this.recorder.sessions.filter(({ endConfirmed }) => !endConfirmed);
     if (open.length > 0) this.problems.push(`on record as not ended: ${open.map(({ sessionId }) => sessionId)}`);
     if (this.ledger.unanswered.length > 0) this.problems.push(`left in the ledger: ${this.ledger.unanswered}`);
     if (this.clock.timers > 0) this.problems.push(`${this.clock.timers} timers are still set`);
@@ -177,11 +178,10 @@ class History {
 
   private lease({ worker: n, plan: which, ahead }: Extract<Step, { do: 'lease' }>): void {
     const worker = this.worker(n);
-    const plan = this.plans[which] as LeasePlan;
     const project = `p${which}`;
     const waiting = { since: this.clock.now(), ahead, project };
     this.waiting.add(waiting);
-    const params = { plan, project, workerIndex: n, parallelIndex: n, needMs: 30_000, ahead };
+    const params = { project, parallelIndex: n, needMs: 30_000, ahead };
     this.registry.lease(params, worker.holder, worker.gone.signal).then(
       ({ sessionId }) => {
         this.waiting.delete(waiting);
@@ -231,7 +231,7 @@ class History {
       const waited = this.clock.now() - since;
       if (waited > ACQUIRE_TIMEOUT) this.problems.push(`a request of ${project} waits for ${waited} ms`);
     }
-    const idle = this.registry.records.filter(
+    const idle = this.recorder.sessions.filter(
       ({ endingAt, sessionId }) => endingAt === null && !this.lent.has(sessionId),
     );
     for (const { project } of [...this.waiting].filter(({ ahead }) => !ahead)) {
@@ -242,11 +242,11 @@ class History {
     this.problems.push(...this.service.violations.splice(0));
     this.checkLedger();
     // One look at a list that does not show everything may be a reason, and a success makes it one again.
-    const reasons = 1 + this.registry.records.length + this.service.failedAsks;
+    const reasons = 1 + this.recorder.sessions.length + this.service.failedAsks;
     if (this.service.idleRepeats > reasons)
       this.problems.push(`${this.service.idleRepeats} requests again after a 403`);
-    if (this.reasons === 0 && this.registry.failures.length > 0) {
-      this.problems.push(`counted as a failure of the run: ${this.registry.failures}`);
+    if (this.reasons === 0 && this.recorder.leaseFailures.length > 0) {
+      this.problems.push(`counted as a failure of the run: ${this.recorder.leaseFailures}`);
     }
     if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
   }

@@ -5,7 +5,7 @@ import { FakeClock } from './fake-clock.ts';
 function clockOf(explain: (signal: AbortSignal) => Promise<string>) {
   const clock = new FakeClock();
   const request = new RequestClock({
-    place: { project: 'us', slot: 2 },
+    slot: { project: 'us', index: 2 },
     acquireTimeout: 60_000,
     ends: new AbortController().signal,
     waitsFor: () => 'waiting for the pool to have one ready',

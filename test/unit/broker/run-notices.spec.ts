@@ -30,7 +30,7 @@ test("what a run says before it begins holds no secret, whatever the service's o
     suite: 'c0ffee',
     ledgerFolder: null,
     overRuns: [],
-    projects: [{ name: '', plan }],
+    projects: [{ id: '', name: '', plan }],
     debug: false,
   });
   try {

@@ -20,7 +20,7 @@ function config(baseURL: string, startTimeoutMs: number, pool: string | null): B
     suite: 'c0ffee',
     ledgerFolder: null,
     overRuns: [],
-    projects: [{ name: '', plan }],
+    projects: [{ id: '', name: '', plan }],
     debug: false,
   };
 }

@@ -1,7 +1,8 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { type HeldBrowser, heldBrowser, markEnding } from '../../../src/broker/leasing/held-browser.ts';
-import { type Fetch, Supply, SurplusFetch } from '../../../src/broker/leasing/supply.ts';
+import { type Fetch, SurplusFetch } from '../../../src/broker/browsers/fetch.ts';
+import { type HeldBrowser, heldBrowser, markEnding } from '../../../src/broker/browsers/held-browser.ts';
+import { Supply } from '../../../src/broker/leasing/supply.ts';
 import { propertyParts } from '../../support/property-runs.ts';
 import { planOf } from './broker-parts.ts';
 import { FakeClock, settled } from './fake-clock.ts';
@@ -67,7 +68,7 @@ class History {
     {
       fetch: () => this.fetch(),
       end: (held, reason) => {
-        if (held.state !== 'idle') this.problems.push(`${held.lease.sessionId} was ended while ${held.state}`);
+        if (held.state !== 'idle') this.problems.push(`${held.browser.sessionId} was ended while ${held.state}`);
         markEnding(held, reason, this.clock.now());
       },
       failedUnseen: () => {
@@ -109,7 +110,7 @@ class History {
 
   private expect(): void {
     this.expected += 1;
-    this.supply.prefetch({ project: '', slot: 0 });
+    this.supply.prefetch({ project: '', index: 0 });
   }
 
   private fetch(): Fetch {
@@ -145,7 +146,7 @@ class History {
     this.underway.delete(underway);
     const sessionId = `s-${++this.numbers}`;
     const now = new Date(this.clock.now());
-    const lease = {
+    const browser = {
       source: 'session',
       sessionId,
       leaseId: null,
@@ -158,7 +159,8 @@ class History {
       lifetimeSeconds: LIFETIME_S,
       expiresAt: new Date(now.getTime() + LIFETIME_S * 1000),
     } as const;
-    const held = heldBrowser(lease, sessionId, planOf(), { project: '', slot: 0 }, { at: now, shard: null });
+    const asked = { request: sessionId, plan: planOf(), slot: { project: '', index: 0 }, askedAt: now, shard: null };
+    const held = heldBrowser({ browser, ...asked });
     this.browsers.push(held);
     underway.comes(held);
   }
@@ -166,13 +168,13 @@ class History {
   private take({ slot, ahead, takesUsed, needMs }: Extract<Step, { do: 'take' }>): void {
     const waiting = { ahead, takesUsed, needMs, gone: new AbortController() };
     this.waiting.add(waiting);
-    const asked = { holder: waiting, place: { project: '', slot }, needMs, takesUsed, ahead };
+    const asked = { holder: waiting, slot: { project: '', index: slot }, needMs, takesUsed, ahead };
     this.supply.take(asked, waiting.gone.signal).then(
       (held) => {
         this.waiting.delete(waiting);
-        if (this.lent.has(held)) this.problems.push(`${held.lease.sessionId} was lent twice`);
+        if (this.lent.has(held)) this.problems.push(`${held.browser.sessionId} was lent twice`);
         if (held.state !== 'claimed' || held.holder !== waiting)
-          this.problems.push(`${held.lease.sessionId} has no holder`);
+          this.problems.push(`${held.browser.sessionId} has no holder`);
         if (ahead && this.supply.waiting > 0) this.problems.push('a request ahead was served while a worker waits');
         this.lent.add(held);
       },
@@ -191,9 +193,9 @@ class History {
     const now = this.clock.now();
     const idle = this.browsers.filter((held) => held.state === 'idle');
     for (const { ahead, takesUsed, needMs } of this.waiting) {
-      const long = idle.filter(({ lease }) => lease.expiresAt.getTime() - now >= needMs);
+      const long = idle.filter(({ browser }) => browser.expiresAt.getTime() - now >= needMs);
       const fits = long.filter(({ record }) => record.workersServed === 0 || takesUsed);
-      if (!ahead && fits.length > 0) this.problems.push(`somebody waits, and ${fits[0]?.lease.sessionId} is idle`);
+      if (!ahead && fits.length > 0) this.problems.push(`somebody waits, and ${fits[0]?.browser.sessionId} is idle`);
     }
     if (this.underway.size < this.waiting.size) {
       this.problems.push(`${this.waiting.size} wait for ${this.underway.size} fetches`);

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { noteFor, type RunIdentity } from '../../../src/broker/leasing/run-identity.ts';
+import { noteFor, type RunIdentity } from '../../../src/broker/browsers/run-identity.ts';
 import type { Log } from '../../../src/broker/process/log.ts';
 import { Ledger, workspaceMark } from '../../../src/broker/recovery/ledger.ts';
 import type { LedgerContent } from '../../../src/broker/recovery/ledger-file.ts';
@@ -55,6 +55,7 @@ const PLAN = leasePlan({}, {});
 const QUIET: Log = {
   info: () => undefined,
   notice: () => undefined,
+  once: () => undefined,
   momentary: () => undefined,
   error: () => undefined,
 };
@@ -170,7 +171,7 @@ export class World {
     if (outcome === 'refused' || outcome === 'lost') return;
     // A pool's browser gets its note once it is leased, if that works; before, nobody can tell whose it is.
     const isNoted = !pool || (noted && outcome === 'got');
-    const note = isNoted ? noteFor(run, { project: '', slot: 0 }, request, PLAN) : null;
+    const note = isNoted ? noteFor(run, { project: '', index: 0 }, request, PLAN) : null;
     const leaseId = pool ? `l-${request}` : null;
     const session = this.workspace.create(note, leaseId && poolId ? { leaseId, poolId } : null);
     if (outcome === 'got') ledger.got(request, { sessionId: session.sessionId, leaseId, poolId });
@@ -226,7 +227,7 @@ export class World {
     this.on(broker.machine, () => {
       if (lost !== 'everything') broker.ledger.beat();
       for (const { request, session, known } of broker.held) {
-        if (known && lost === 'nothing') session.note = noteFor(broker.run, { project: '', slot: 0 }, request, PLAN);
+        if (known && lost === 'nothing') session.note = noteFor(broker.run, { project: '', index: 0 }, request, PLAN);
       }
     });
   }

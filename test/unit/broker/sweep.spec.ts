@@ -171,7 +171,7 @@ test('sweep --run ends that run, and what other dead runs left as well', async (
 test('a sweep that breaks is a warning to the run that began it, and no end of it', async ({ options }) => {
   const said: string[] = [];
   const say = (text: string) => void said.push(text);
-  const log = { info: say, notice: say, momentary: say, error: say };
+  const log = { info: say, notice: say, once: say, momentary: say, error: say };
   options.client.now = () => {
     throw new Error('broken');
   };

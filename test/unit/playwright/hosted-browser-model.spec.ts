@@ -65,9 +65,8 @@ class Worker {
   ) {
     this.parts = new ScriptedParts(reuse, slow);
     const { broker, openLink } = this.parts;
-    const plan = { reuse } as LeasePlan;
     this.hosted = new WorkerBrowser({
-      ...{ broker, openLink, plan, project: 'p', workerIndex: 0, parallelIndex: 0 },
+      ...{ broker, openLink, reuse, project: { id: 'p', name: 'p' }, parallelIndex: 0 },
       testTimeout: 30_000,
     });
     this.wait(this.hosted.start(), () => undefined);

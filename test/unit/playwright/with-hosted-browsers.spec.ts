@@ -1,10 +1,13 @@
 import { inspect } from 'node:util';
-import { test as base, expect } from '@playwright/test';
+import { test as base, expect, type FullConfig } from '@playwright/test';
 import { BROKER_VARIABLE } from '../../../src/broker/process/config.ts';
-import { leasePlan } from '../../../src/options/lease-plan.ts';
 import { asMerged } from '../../../src/playwright/config/merged-options.ts';
 import { rememberedRun } from '../../../src/playwright/config/run-registry.ts';
 import { withHostedBrowsers } from '../../../src/playwright/config/with-hosted-browsers.ts';
+import { brokerForWorker } from '../../../src/playwright/setup/worker-broker.ts';
+
+/** Not looked at while there is a broker. */
+const CONFIG = {} as FullConfig;
 
 const VARIABLES = ['POOLWRIGHT_POOL', BROKER_VARIABLE];
 
@@ -61,39 +64,68 @@ test.describe("a proxy's password", () => {
     const session = { proxyUrl: proxyUrl('run-word') };
     const config = withHostedBrowsers({ projects: [{ name: 'run' }] }, { session });
     expect(asMerged(hostedOf(config), 'use.hosted').session).toEqual(session);
-    expect(rememberedRun()?.hosted).toMatchObject([{ plan: { session } }]);
+    expect(rememberedRun()?.hosted).toMatchObject([{ options: { session } }]);
   });
 });
 
-test.describe('POOLWRIGHT_POOL', () => {
-  const planOf = (config: ReturnType<typeof withHostedBrowsers>) =>
-    leasePlan(asMerged(hostedOf(config), 'use.hosted'), process.env);
-  const broker = (pool: string | null) => JSON.stringify({ address: '/socket', token: 't', runner: process.pid, pool });
+test.describe('a worker, whose environment a global setup may have changed', () => {
+  const CERTIFICATES = { clientCertificates: [{ origin: 'https://example.test' }] };
+  /** Possible on a pool's browsers, as far as it is known, and not in a session with a profile. */
+  const wrap = () => withHostedBrowsers({ use: CERTIFICATES }, { session: { profile: { name: 'p' } } });
+  const broker = (runner: number) => JSON.stringify({ address: '/socket', token: 't', runner });
 
-  test('is what it was when the run began, whatever a global setup made of it', () => {
-    for (const [atFirst, later] of [
-      ['first', 'second'],
-      [null, 'second'],
-      ['first', null],
-    ] as const) {
-      process.env[BROKER_VARIABLE] = broker(atFirst);
-      if (later === null) delete process.env.POOLWRIGHT_POOL;
-      else process.env.POOLWRIGHT_POOL = later;
-      const config = withHostedBrowsers({ projects: [{ name: 'a' }] });
-      expect(planOf(config).pool).toBe(atFirst);
-    }
+  test('judges nothing again that the runner has let pass', () => {
+    process.env.POOLWRIGHT_POOL = 'pool';
+    wrap();
+    delete process.env.POOLWRIGHT_POOL;
+    process.env[BROKER_VARIABLE] = broker(process.ppid);
+    wrap();
   });
 
-  test('of a run that a test starts is its own', () => {
-    process.env[BROKER_VARIABLE] = JSON.stringify({ address: '/socket', token: 't', runner: 1, pool: 'outer' });
-    process.env.POOLWRIGHT_POOL = 'inner';
-    expect(planOf(withHostedBrowsers({ projects: [{ name: 'a' }] })).pool).toBe('inner');
+  test('of a run that a test starts is no worker: that is a run of its own', () => {
+    process.env[BROKER_VARIABLE] = broker(1);
+    expect(wrap).toThrow(/clientCertificates/);
   });
 
-  test('does not go over what the config says', () => {
-    process.env[BROKER_VARIABLE] = broker('first');
-    expect(planOf(withHostedBrowsers({ projects: [{ name: 'a' }] }, { pool: 'own' })).pool).toBe('own');
-    const sessions = withHostedBrowsers({ projects: [{ name: 'a', use: { hosted: { session: {} } } }] });
-    expect(planOf(sessions).pool).toBe(null);
+  test("names its project; what the browsers are is the broker's to know", async () => {
+    process.env[BROKER_VARIABLE] = broker(process.ppid);
+    process.env.POOLWRIGHT_POOL = 'second';
+    expect(await brokerForWorker({ id: 'a', name: 'a', options: {}, wrapped: true }, CONFIG)).toMatchObject({
+      address: { address: '/socket', token: 't' },
+      ownProject: undefined,
+    });
   });
+
+  test('tells the broker what the runner could not: options of a test file, and a run that began without it', async () => {
+    const options = { session: { country: 'DE' } };
+    const own = { id: 'a', name: 'a', plan: { session: options.session, pool: null, reuse: 'run' } };
+    process.env[BROKER_VARIABLE] = broker(process.ppid);
+    const ofFile = await brokerForWorker({ id: 'a', name: 'a', options, wrapped: false }, CONFIG);
+    expect(ofFile).toMatchObject({ address: { address: '/socket' }, ownProject: own });
+    process.env[BROKER_VARIABLE] = broker(1);
+    const ofOther = await brokerForWorker({ id: 'a', name: 'a', options, wrapped: true }, CONFIG);
+    expect(ofOther).toMatchObject({ address: { address: '/socket' }, ownProject: own });
+  });
+});
+
+test('projects of the same name, or of none, are told apart, and each keeps its options', () => {
+  const country = (code: string) => ({ use: { hosted: { session: { country: code } } } });
+  withHostedBrowsers({
+    projects: [
+      country('DE'),
+      { name: 'twin', ...country('FR') },
+      { name: 'local', use: { hosted: false } },
+      { name: 'twin', ...country('US') },
+      country('GB'),
+      { name: 'twin (2)', ...country('IT') },
+    ],
+  });
+  const hosted = rememberedRun()?.hosted.map(({ id, name, options }) => [id, name, options.session?.country]);
+  expect(hosted).toEqual([
+    ['', '', 'DE'],
+    ['twin', 'twin', 'FR'],
+    ['twin (3)', 'twin', 'US'],
+    [' (2)', '', 'GB'],
+    ['twin (2)', 'twin (2)', 'IT'],
+  ]);
 });

@@ -14,10 +14,10 @@ export interface RunIdentity {
   now?: () => number;
 }
 
-/** The note of a browser that fills this place. */
-export function noteFor(run: RunIdentity, place: WorkerSlot, request: string, plan: LeasePlan): string {
+/** The note of a browser for this slot. */
+export function noteFor(run: RunIdentity, slot: WorkerSlot, request: string, plan: LeasePlan): string {
   const { runId, shard, suite, now = Date.now } = run;
   const beat = new Date(now());
-  const fields = { runId, shard, suite, project: place.project, slot: place.slot, request, beat };
+  const fields = { runId, shard, suite, project: slot.project, slot: slot.index, request, beat };
   return sessionNote(fields, plan.session.note);
 }

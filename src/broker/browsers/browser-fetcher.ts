@@ -9,9 +9,9 @@ import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { Log } from '../process/log.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import type { CapacityGate } from './capacity-gate.ts';
+import { type Fetch, SurplusFetch } from './fetch.ts';
 import { type HeldBrowser, heldBrowser, type WorkerSlot } from './held-browser.ts';
 import { noteFor, type RunIdentity } from './run-identity.ts';
-import { type Fetch, SurplusFetch } from './supply.ts';
 
 /** What fetching needs of its broker. */
 export interface FetcherOptions {
@@ -49,14 +49,14 @@ export class BrowserFetcher {
   }
 
   /** Begins to fetch one. @param yields whether no worker waits for it now */
-  fetch(plan: LeasePlan, place: WorkerSlot, yields: () => boolean): Fetch {
+  fetch(plan: LeasePlan, slot: WorkerSlot, yields: () => boolean): Fetch {
     const givenUp = new AbortController();
     const signal = AbortSignal.any([givenUp.signal, this.#options.ends]);
     let waiting: Waiting = 'answer';
     const onWait = (what: Waiting) => {
       waiting = what;
     };
-    const browser = this.#run(plan, place, { signal, yields, onWait });
+    const browser = this.#run(plan, slot, { signal, yields, onWait });
     this.#underway.add(browser);
     const done = () => this.#underway.delete(browser);
     browser.then(done, done);
@@ -83,7 +83,7 @@ export class BrowserFetcher {
     await Promise.allSettled(this.#underway);
   }
 
-  async #run(plan: LeasePlan, place: WorkerSlot, { signal, yields, onWait }: FetchRun): Promise<HeldBrowser> {
+  async #run(plan: LeasePlan, slot: WorkerSlot, { signal, yields, onWait }: FetchRun): Promise<HeldBrowser> {
     const { client, run, gate, pools, ledger, log, onFetched, onFailed, clock, closes } = this.#options;
     const unlessClosed = () => {
       if (closes.aborted) throw new SurplusFetch();
@@ -94,10 +94,10 @@ export class BrowserFetcher {
       const pool = plan.pool === null ? null : await pools.resolve(plan.pool);
       unlessClosed();
       ledger.asked(request, pool?.id ?? null);
-      const lease = await acquireBrowser(plan, {
+      const browser = await acquireBrowser(plan, {
         client,
         pool,
-        note: noteFor(run, place, request, plan),
+        note: noteFor(run, slot, request, plan),
         signal,
         onWait,
         onDoubt: () => this.doubtful.add(request),
@@ -110,15 +110,15 @@ export class BrowserFetcher {
         },
         clock,
       });
-      ledger.got(request, lease);
-      log.info(`session ${lease.sessionId} from ${lease.source} for slot ${place.slot}`);
-      const held = heldBrowser(lease, request, plan, place, { at: askedAt, shard: run.shard });
+      ledger.got(request, browser);
+      log.info(`session ${browser.sessionId} from ${browser.source} for slot ${slot.index}`);
+      const held = heldBrowser({ browser, request, plan, slot, askedAt, shard: run.shard });
       onFetched(held);
       return held;
     } catch (error) {
       // One that may have had its effect stays in the ledger until the session list says otherwise.
       if (!this.doubtful.has(request) && !mayHaveLeftOne(error)) ledger.settled(request);
-      log.info(`no browser for slot ${place.slot}: ${errorMessage(error)}`);
+      log.info(`no browser for slot ${slot.index}: ${errorMessage(error)}`);
       onFailed(error);
       throw error;
     }

@@ -1,3 +1,4 @@
+import { identityOf } from '../../common/browser-identity.ts';
 import type { Timer } from '../../common/clock.ts';
 import type { AcquiredBrowser } from '../../lease/acquired-browser.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
@@ -7,10 +8,12 @@ import type { LeasedBrowser } from '../rpc/protocol.ts';
 /** Who a browser is lent to: one worker's connection. */
 export type Holder = object;
 
-/** Whose place a browser fills: the project, and the worker's `parallelIndex`. */
+/** Which of the run's workers a browser is for. */
 export interface WorkerSlot {
+  /** Name of the project. */
   project: string;
-  slot: number;
+  /** `parallelIndex` of the worker. */
+  index: number;
 }
 
 /**
@@ -18,58 +21,49 @@ export interface WorkerSlot {
  * being given back to the service (marked before the call, so that nothing hands it on meanwhile); `ended`.
  */
 export interface HeldBrowser {
-  readonly lease: AcquiredBrowser;
+  readonly browser: AcquiredBrowser;
   /** `req=` of its note, and its key in the ledger. */
   readonly request: string;
   readonly plan: LeasePlan;
   readonly record: SessionRecord;
   state: 'idle' | 'claimed' | 'ending' | 'ended';
   holder: Holder | null;
-  place: WorkerSlot;
+  slot: WorkerSlot;
   idleTimer: Timer | null;
   /** Settles when the service has confirmed its end, or all tries are over. */
   ended: Promise<void> | null;
 }
 
-/** When a browser was asked for, and by which shard. */
-export interface Asked {
-  at: Date;
+/** A browser that the service has just given, and how it was asked for. */
+export interface Fetched extends Pick<HeldBrowser, 'browser' | 'request' | 'plan' | 'slot'> {
+  askedAt: Date;
   shard: SessionRecord['shard'];
 }
 
-/** A browser that the service has just given, not yet lent. */
-export function heldBrowser(
-  lease: AcquiredBrowser,
-  request: string,
-  plan: LeasePlan,
-  place: WorkerSlot,
-  asked: Asked,
-): HeldBrowser {
+/** A browser that is not lent yet. */
+export function heldBrowser({ browser, request, plan, slot, askedAt, shard }: Fetched): HeldBrowser {
   return {
-    lease,
+    browser,
     request,
     plan,
     state: 'idle',
     holder: null,
-    place,
+    slot,
     idleTimer: null,
     ended: null,
     record: {
-      sessionId: lease.sessionId,
-      leaseId: lease.leaseId,
-      poolId: lease.poolId,
-      servedBy: lease.servedBy,
-      source: lease.source,
-      type: lease.type,
-      project: place.project,
-      parallelIndex: place.slot,
-      shard: asked.shard,
-      requestedAt: asked.at.toISOString(),
-      startedAt: lease.startedAt.toISOString(),
+      ...identityOf(browser),
+      source: browser.source,
+      type: browser.type,
+      project: slot.project,
+      parallelIndex: slot.index,
+      shard,
+      requestedAt: askedAt.toISOString(),
+      startedAt: browser.startedAt.toISOString(),
       lentAt: null,
       endingAt: null,
       endedAt: null,
-      startMs: lease.startedAt.getTime() - asked.at.getTime(),
+      startMs: browser.startedAt.getTime() - askedAt.getTime(),
       waitMs: 0,
       endReason: null,
       endConfirmed: false,
@@ -85,19 +79,40 @@ export function heldBrowser(
 }
 
 /** Lends it. `waitedMs`: how long the worker has waited for it. `now`: ms since the epoch. */
-export function claim(held: HeldBrowser, holder: Holder, place: WorkerSlot, waitedMs: number, now: number): void {
-  held.idleTimer?.cancel();
-  held.idleTimer = null;
+export function claim(held: HeldBrowser, holder: Holder, slot: WorkerSlot, waitedMs: number, now: number): void {
+  stopIdling(held);
   held.state = 'claimed';
   held.holder = holder;
-  held.place = place;
+  held.slot = slot;
   const { record } = held;
   record.workersServed += 1;
   if (record.workersServed > 1) return;
-  record.project = place.project;
-  record.parallelIndex = place.slot;
+  record.project = slot.project;
+  record.parallelIndex = slot.index;
   record.lentAt = new Date(now).toISOString();
   record.waitMs = waitedMs;
+}
+
+/** Nobody has it now; `timer` says for how long. */
+export function idle(held: HeldBrowser, timer: Timer): void {
+  held.state = 'idle';
+  held.holder = null;
+  held.idleTimer = timer;
+}
+
+/** Notes why and when it is being ended. `now`: ms since the epoch. */
+export function markEnding(held: HeldBrowser, reason: EndReason, now: number): void {
+  stopIdling(held);
+  held.state = 'ending';
+  held.holder = null;
+  held.record.endReason = reason;
+  held.record.endingAt = new Date(now).toISOString();
+}
+
+/** The service has confirmed its end, or all tries are over. `now`: ms since the epoch. */
+export function markEnded(held: HeldBrowser, now: number): void {
+  held.state = 'ended';
+  held.record.endedAt = new Date(now).toISOString();
 }
 
 /** Whether no worker has used it. */
@@ -108,7 +123,7 @@ export function isFresh(held: HeldBrowser): boolean {
 /** A worker that leased it ahead lets go of it before any test used it: as if it had never been lent. */
 export function takeBackUnused(held: HeldBrowser): void {
   const { record } = held;
-  if (record.testsServed > 0) return;
+  if (record.tests.length > 0) return;
   record.workersServed -= 1;
   if (record.workersServed > 0) return;
   record.lentAt = null;
@@ -117,33 +132,29 @@ export function takeBackUnused(held: HeldBrowser): void {
 
 /** Whether the service will let it live that long from `now` on, both in ms. */
 export function lasts(held: HeldBrowser, ms: number, now: number): boolean {
-  return held.lease.expiresAt.getTime() - now >= ms;
+  return held.browser.expiresAt.getTime() - now >= ms;
+}
+
+/** Whether its end saves a profile. A pool's template is not known here: what its browsers save is saved by and by. */
+export function savesProfile({ plan, browser }: HeldBrowser): boolean {
+  return browser.leaseId === null && plan.session.profile?.persist === true;
 }
 
 /** The browser as it goes to a worker. */
-export function asMessage(held: HeldBrowser): LeasedBrowser {
-  const { lease, record } = held;
+export function asMessage({ browser, record }: HeldBrowser): LeasedBrowser {
   return {
-    sessionId: lease.sessionId,
-    leaseId: lease.leaseId,
-    poolId: lease.poolId,
-    servedBy: lease.servedBy,
-    type: lease.type,
-    hasOwnState: lease.hasOwnState,
-    cdpUrl: lease.cdpUrl,
+    ...identityOf(browser),
+    type: browser.type,
+    hasOwnState: browser.hasOwnState,
+    cdpUrl: browser.cdpUrl,
     startedAt: record.startedAt,
-    lifetimeMs: lease.lifetimeSeconds * 1000,
-    expiresAt: lease.expiresAt.toISOString(),
+    lifetimeMs: browser.lifetimeSeconds * 1000,
+    expiresAt: browser.expiresAt.toISOString(),
     reused: record.workersServed > 1,
   };
 }
 
-/** Notes why and when a browser ended. `now`: ms since the epoch. */
-export function markEnding(held: HeldBrowser, reason: EndReason, now: number): void {
-  held.state = 'ending';
-  held.holder = null;
+function stopIdling(held: HeldBrowser): void {
   held.idleTimer?.cancel();
   held.idleTimer = null;
-  held.record.endReason = reason;
-  held.record.endingAt = new Date(now).toISOString();
 }

@@ -7,7 +7,7 @@ import { finalBandwidth, LeaseEnd } from '../../lease/end-lease.ts';
 import type { EndReason } from '../../record/run-record.ts';
 import type { Log } from '../process/log.ts';
 import type { Ledger } from '../recovery/ledger.ts';
-import { type HeldBrowser, markEnding } from './held-browser.ts';
+import { type HeldBrowser, markEnded, markEnding } from './held-browser.ts';
 
 /** Between two tries to end a browser, in ms; grows to the second. */
 const RETRY_MS = { first: 1_000, most: 15_000 } as const;
@@ -43,25 +43,24 @@ export class BrowserEnder {
 
   async #giveBack(held: HeldBrowser): Promise<void> {
     const { client, ledger, log, onEnded, clock } = this.#options;
-    const { record, lease } = held;
+    const { record, browser } = held;
     const failure = await this.#untilConfirmed(held);
-    held.state = 'ended';
-    record.endedAt = new Date(clock.now()).toISOString();
+    markEnded(held, clock.now());
     onEnded(failure === null);
     if (failure !== null) {
-      log.error(`session ${lease.sessionId} may still be running: its end was not confirmed`, failure);
+      log.error(`session ${browser.sessionId} may still be running: its end was not confirmed`, failure);
       return;
     }
     record.endConfirmed = true;
     ledger.settled(held.request);
-    record.bandwidthBytes = await finalBandwidth(client, lease.sessionId);
-    log.info(`session ${lease.sessionId} ended (${record.endReason})`);
+    record.bandwidthBytes = await finalBandwidth(client, browser.sessionId);
+    log.info(`session ${browser.sessionId} ended (${record.endReason})`);
   }
 
   /** Null once confirmed; else why not. */
-  async #untilConfirmed({ lease }: HeldBrowser): Promise<unknown> {
+  async #untilConfirmed({ browser }: HeldBrowser): Promise<unknown> {
     const { client, log, ends, clock } = this.#options;
-    const end = new LeaseEnd(client, lease);
+    const end = new LeaseEnd(client, browser);
     let last: unknown;
     for (let wait: number = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
       try {
@@ -70,7 +69,7 @@ export class BrowserEnder {
       } catch (error) {
         last = aborted(error) ? (last ?? error) : error;
         if (ends.aborted || hopeless(error)) return last;
-        log.info(`session ${lease.sessionId}: its end is not confirmed, trying again (${errorMessage(error)})`);
+        log.info(`session ${browser.sessionId}: its end is not confirmed, trying again (${errorMessage(error)})`);
       }
       try {
         await pause(wait, ends, clock);

@@ -15,6 +15,8 @@ const POLITENESS_MS = 4_000;
 export interface GateOptions {
   client: Pick<BrowserService, 'iterateSessions'>;
   runId: string;
+  /** `plan.concurrent_browsers`; null where it is not known. */
+  limit: number | null;
   /** How many browsers this broker holds. */
   held(): number;
   /** Whether this broker got that session: it tells the end of those itself. */
@@ -42,9 +44,6 @@ export interface Request {
  * While some are parked, new ones join the line without asking.
  */
 export class CapacityGate {
-  /** `plan.concurrent_browsers`; null while it is not known. */
-  limit: number | null = null;
-
   readonly #line = new WaitingLine();
   #watching: AbortController | null = null;
   #last: Running | null = null;
@@ -70,7 +69,8 @@ export class CapacityGate {
   /** What is known of the limit, for a message. */
   async describe(signal: AbortSignal): Promise<string> {
     const running = (await this.#look(signal)) ?? this.#last;
-    const limit = this.limit === null ? 'its concurrent-browser limit' : `its limit of ${this.limit} browsers`;
+    const { limit: known } = this.#options;
+    const limit = known === null ? 'its concurrent-browser limit' : `its limit of ${known} browsers`;
     return running
       ? `the workspace is at ${limit}, and ${running.ids.size} run: ${running.holders}`
       : `the workspace is at ${limit}`;
@@ -82,7 +82,8 @@ export class CapacityGate {
    */
   async ask<T>(send: () => Promise<T>, request: Request): Promise<T> {
     const { signal, yields } = request;
-    const full = this.limit !== null && this.#options.held() >= this.limit;
+    const { limit, held } = this.#options;
+    const full = limit !== null && held() >= limit;
     let parked = full || this.#line.length > 0;
     let standing: Standing = { yields };
     for (;;) {
@@ -183,8 +184,8 @@ export class CapacityGate {
 
   /** Whoever holds many browsers waits a little before it asks, so that a run that has none comes first. */
   async #wake(before: Running | null, seen: Running, signal: AbortSignal): Promise<void> {
-    const { held, owns, clock, random } = this.#options;
-    const limit = this.limit ?? Number.POSITIVE_INFINITY;
+    const { limit: known, held, owns, clock, random } = this.#options;
+    const limit = known ?? Number.POSITIVE_INFINITY;
     const room = limit - seen.ids.size;
     const ended = before ? [...before.ids].filter((id) => !seen.ids.has(id) && !owns(id)).length : 0;
     const free = Math.min(room, ended);
@@ -192,7 +193,7 @@ export class CapacityGate {
     this.#refusedSinceLook = false;
     const maybe = !first || free > 0 ? 0 : Math.min(limit, this.#refusedAt ?? Number.POSITIVE_INFINITY) - seen.ids.size;
     if (free <= 0 && maybe <= 0) return;
-    const share = this.limit ? Math.min(1, held() / this.limit) : 0;
+    const share = known ? Math.min(1, held() / known) : 0;
     await pause(POLITENESS_MS * share + random() * 250, signal, clock);
     for (let n = 0; n < free; n += 1) this.#line.next();
     this.#letGo(maybe);

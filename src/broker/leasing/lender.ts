@@ -1,0 +1,95 @@
+import type { Clock } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { asMessage, type Holder } from '../browsers/held-browser.ts';
+import type { SessionNotes } from '../browsers/session-notes.ts';
+import type { RunRecorder } from '../process/run-recorder.ts';
+import type { LeasedBrowser, LeaseParams, PrefetchParams } from '../rpc/protocol.ts';
+import { AheadRequests } from './ahead-requests.ts';
+import type { Projects } from './projects.ts';
+import { RequestClock } from './request-clock.ts';
+import type { Supplies } from './supplies.ts';
+import type { WaitNotices } from './wait-notices.ts';
+
+/** What lending needs. */
+export interface LenderOptions {
+  projects: Projects;
+  supplies: Supplies;
+  notes: SessionNotes;
+  notices: WaitNotices;
+  recorder: Pick<RunRecorder, 'leaseFailed'>;
+  /** Fires when no browser is lent any more. */
+  closing: AbortSignal;
+  clock: Clock;
+}
+
+/** Lends browsers to workers: each request is bounded, explained while it waits, and counted when it fails. */
+export class Lender {
+  readonly #ahead = new AheadRequests();
+
+  readonly #options: LenderOptions;
+
+  constructor(options: LenderOptions) {
+    this.#options = options;
+  }
+
+  /** Fetches browsers for workers that Playwright is starting. */
+  prefetch({ projects: ids }: PrefetchParams): void {
+    const { projects, supplies, closing } = this.#options;
+    if (closing.aborted) return;
+    ids.forEach((id, index) => {
+      const project = projects.ofRun(id);
+      if (project) supplies.of(project.plan).prefetch({ project: project.name, index });
+    });
+  }
+
+  /**
+   * The browser for a worker: an idle one of the same plan, or the next one that comes.
+   * @param holderGone fires when the worker's connection breaks
+   * @throws LeaseError, ServiceError, OptionsError: no browser within `acquireTimeout`, or none will come
+   */
+  async lease(params: LeaseParams, holder: Holder, holderGone: AbortSignal): Promise<LeasedBrowser> {
+    const ahead = params.ahead ? this.#ahead.begin(holder) : null;
+    try {
+      return await this.#take(params, holder, ahead ? AbortSignal.any([holderGone, ahead.signal]) : holderGone);
+    } catch (error) {
+      if (!ahead && !holderGone.aborted) this.#failed(error);
+      throw error;
+    } finally {
+      ahead?.done();
+    }
+  }
+
+  /** Ends this worker's requests for browsers that it does not need yet; one that has its browser is over already. */
+  cancelAhead(holder: Holder): void {
+    this.#ahead.cancel(holder);
+  }
+
+  #failed(error: unknown): void {
+    this.#options.recorder.leaseFailed(errorMessage(error));
+  }
+
+  async #take(params: LeaseParams, holder: Holder, unwanted: AbortSignal): Promise<LeasedBrowser> {
+    const { projects, supplies, notes, notices, closing, clock } = this.#options;
+    const { parallelIndex: index, needMs, ahead = false } = params;
+    const { name, plan } = projects.of(holder, params.project);
+    const slot = { project: name, index };
+    const supply = supplies.of(plan);
+    const request = new RequestClock({
+      slot,
+      acquireTimeout: plan.acquireTimeout,
+      ends: closing,
+      waitsFor: () => supply.waitsFor,
+      explain: (signal) => supply.explain(signal),
+      late: (late) => ahead || notices.add(late),
+      clock,
+    });
+    try {
+      const asked = { holder, slot, needMs, takesUsed: plan.reuse === 'run', ahead };
+      const held = await supply.take(asked, AbortSignal.any([request.signal, unwanted]));
+      notes.writeIfMoved(held);
+      return asMessage(held);
+    } finally {
+      request.stop();
+    }
+  }
+}

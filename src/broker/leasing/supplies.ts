@@ -1,0 +1,62 @@
+import type { Clock } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { type LeasePlan, planKey } from '../../options/lease-plan.ts';
+import type { EndReason } from '../../record/run-record.ts';
+import type { BrowserEnder } from '../browsers/browser-ender.ts';
+import type { BrowserFetcher } from '../browsers/browser-fetcher.ts';
+import type { HeldBrowser } from '../browsers/held-browser.ts';
+import type { RunRecorder } from '../process/run-recorder.ts';
+import { Supply } from './supply.ts';
+
+/** What supplies are made of. */
+export interface SuppliesOptions {
+  fetcher: Pick<BrowserFetcher, 'fetch'>;
+  ender: Pick<BrowserEnder, 'end'>;
+  recorder: Pick<RunRecorder, 'leaseFailed'>;
+  /** Fires when no browser is lent any more; who waits gets its reason. */
+  closing: AbortSignal;
+  clock: Clock;
+}
+
+/** One supply a plan: projects whose browsers can stand in for each other share one. */
+export class Supplies {
+  readonly #byPlan = new Map<string, Supply>();
+
+  readonly #options: SuppliesOptions;
+
+  constructor(options: SuppliesOptions) {
+    this.#options = options;
+    const { closing } = options;
+    closing.addEventListener('abort', () => {
+      for (const supply of this.all) supply.refuseAll(closing.reason);
+    });
+  }
+
+  get all(): Supply[] {
+    return [...this.#byPlan.values()];
+  }
+
+  /** The supply of a plan, made on first need. */
+  of(plan: LeasePlan): Supply {
+    const key = planKey(plan);
+    const known = this.#byPlan.get(key);
+    if (known) return known;
+    const { fetcher, ender, recorder, clock } = this.#options;
+    const supply = new Supply(
+      {
+        fetch: (slot, yields) => fetcher.fetch(plan, slot, yields),
+        end: (held, reason) => ender.end(held, reason),
+        failedUnseen: (error) => recorder.leaseFailed(errorMessage(error)),
+      },
+      clock,
+    );
+    this.#byPlan.set(key, supply);
+    return supply;
+  }
+
+  /** Begins to end a browser, which no supply gives to anybody from then on. */
+  end(held: HeldBrowser, reason: EndReason): void {
+    this.of(held.plan).forget(held);
+    this.#options.ender.end(held, reason);
+  }
+}
