@@ -2,6 +2,7 @@ import type { Timer } from '../../common/clock.ts';
 import type { AcquiredBrowser } from '../../lease/acquired-browser.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { EndReason, SessionRecord } from '../../record/run-record.ts';
+import type { SessionFacts } from '../../record/session-record.ts';
 import type { LeasedBrowser } from '../rpc/protocol.ts';
 
 /** Who a browser is lent to: one worker's connection. */
@@ -22,7 +23,7 @@ export interface HeldBrowser {
   /** `req=` of its note, and its key in the ledger. */
   readonly request: string;
   readonly plan: LeasePlan;
-  readonly record: SessionRecord;
+  readonly record: SessionFacts;
   state: 'idle' | 'claimed' | 'ending' | 'ended';
   holder: Holder | null;
   place: WorkerSlot;
@@ -73,12 +74,9 @@ export function heldBrowser(
       waitMs: 0,
       endReason: null,
       endConfirmed: false,
-      testsServed: 0,
       workersServed: 0,
-      observedBytes: 0,
       bridgedBytes: 0,
       bandwidthBytes: null,
-      infrastructureFailures: [],
       tests: [],
     },
   };
@@ -108,7 +106,7 @@ export function isFresh(held: HeldBrowser): boolean {
 /** A worker that leased it ahead lets go of it before any test used it: as if it had never been lent. */
 export function takeBackUnused(held: HeldBrowser): void {
   const { record } = held;
-  if (record.testsServed > 0) return;
+  if (record.tests.length > 0) return;
   record.workersServed -= 1;
   if (record.workersServed > 0) return;
   record.lentAt = null;

@@ -3,20 +3,14 @@ import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import { LeaseError, type ServiceError } from '../../errors.ts';
 import type { BrowserService } from '../../lease/browser-service.ts';
 import { planKey } from '../../options/lease-plan.ts';
-import type { EndReason, SessionRecord } from '../../record/run-record.ts';
+import type { EndReason } from '../../record/run-record.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
 import { PoolDirectory } from '../pools/pool-directory.ts';
 import type { BrokerConfig } from '../process/config.ts';
 import type { Log } from '../process/log.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import { stopLostCreates } from '../recovery/lost-creates.ts';
-import type {
-  GiveBackParams,
-  LeasedBrowser,
-  LeaseParams,
-  PrefetchParams,
-  RunState,
-  TestUsage,
-} from '../rpc/protocol.ts';
+import type { GiveBackParams, LeasedBrowser, LeaseParams, PrefetchParams, RunState } from '../rpc/protocol.ts';
 import { AheadRequests } from './ahead-requests.ts';
 import { BrowserEnder } from './browser-ender.ts';
 import { BrowserFetcher } from './browser-fetcher.ts';
@@ -41,8 +35,7 @@ export interface RegistryOptions {
   log: Log;
   /** What the service said last instead of giving a browser, if that was lately. */
   trouble(): string | null;
-  /** Called when a record has changed. */
-  changed(): void;
+  recorder: RunRecorder;
   /** Default: the machine's. */
   clock?: Clock;
   /** Source of jitter, from 0 up to 1. Default `Math.random`. */
@@ -62,7 +55,6 @@ const BEAT_MS = 5 * 60_000;
 
 /** Owns every browser of a run: lends it, takes it back, keeps it for the next worker, and ends it exactly once. */
 export class LeaseRegistry {
-  readonly failures: string[] = [];
   readonly gate: CapacityGate;
 
   readonly #browsers = new Map<string, HeldBrowser>();
@@ -112,7 +104,7 @@ export class LeaseRegistry {
       ends: this.#pendingOver.signal,
       onFetched: (held) => {
         this.#browsers.set(held.lease.sessionId, held);
-        options.changed();
+        options.recorder.add(held.record);
       },
       onFailed: (error) => {
         if (endsTheRun(error)) this.#close(error);
@@ -126,16 +118,11 @@ export class LeaseRegistry {
       ends: this.#endingOver.signal,
       onEnded: (confirmed) => {
         if (confirmed) this.gate.slotFreed();
-        options.changed();
+        options.recorder.changed();
       },
     });
     this.#notices = new WaitNotices(log, clock);
     this.#beatLater();
-  }
-
-  /** One line per session, in the order they were got. */
-  get records(): SessionRecord[] {
-    return [...this.#browsers.values()].map((held) => held.record);
   }
 
   /** What becomes of the browsers at the moment. */
@@ -221,18 +208,6 @@ export class LeaseRegistry {
     }
   }
 
-  /** Adds what a test used to its session's record. */
-  testUsed({ sessionId, test, bridgedBytes }: TestUsage): void {
-    const record = this.#browsers.get(sessionId)?.record;
-    if (!record) return;
-    record.testsServed += 1;
-    record.observedBytes += test.observedBytes ?? 0;
-    record.bridgedBytes += bridgedBytes;
-    if (test.infrastructureFailure) record.infrastructureFailures.push(test.infrastructureFailure);
-    record.tests.push(test);
-    this.#options.changed();
-  }
-
   /** Gives everything back and waits for the service's word on each. Safe to call again. */
   async endAll(): Promise<void> {
     this.#beat?.cancel();
@@ -291,10 +266,8 @@ export class LeaseRegistry {
     return [...this.#browsers.values()].filter(({ state }) => state === 'claimed' || state === 'idle');
   }
 
-  /** Each kind of failure once: twenty workers without credit are one line. */
   #failed(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    if (!this.failures.includes(message)) this.failures.push(message);
+    this.#options.recorder.leaseFailed(error instanceof Error ? error.message : String(error));
   }
 
   /** A browser that now fills another place says so in its note. */

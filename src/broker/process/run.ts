@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import type { RunRecord } from '../../record/run-record.ts';
+import { RunRecorder } from '../../record/run-recorder.ts';
 import { redactText } from '../../redact.ts';
 import { type RetryInfo, ServiceClient } from '../../service/index.ts';
 import { LeaseRegistry } from '../leasing/lease-registry.ts';
@@ -14,7 +15,7 @@ import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulato
 import { createLog } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
 import { preflight } from './preflight.ts';
-import { RunRecorder } from './run-recorder.ts';
+import { balanceOf } from './run-balance.ts';
 import { SaidOnce } from './said-once.ts';
 import { StartDeadline } from './start-deadline.ts';
 import { Terminal } from './terminal.ts';
@@ -34,9 +35,7 @@ export interface BrokerRun {
   baseURL: string;
   /** What the user should know before the run begins, one line each. */
   notices: string[];
-  /** Gives every browser back and writes the record; the same answer when called again. */
-  finish(): Promise<RunRecord>;
-  /** {@link finish}, then everything closed. */
+  /** Gives every browser back, then closes everything; writes the record, unless the run has said that it did. */
   close(): Promise<void>;
 }
 
@@ -80,15 +79,21 @@ async function startRun(config: BrokerConfig, start: StartDeadline): Promise<Bro
   const sweeping = emulator
     ? null
     : new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, self }, log);
-  const book = new RunRecorder(config, log, emulator?.chromiums ?? []);
+  const recorder = new RunRecorder({
+    runId,
+    service: config.service.kind,
+    chromiums: emulator?.chromiums ?? [],
+    shard,
+    recordFolder: config.recordFolder,
+    unwritable: (error) => log.error('run.json could not be written', error),
+  });
   const trouble = () => overload.lately();
-  const changed = () => book.changed();
-  const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble, changed });
-  book.registry = registry;
+  const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble, recorder });
 
+  let startCents: number | null = null;
   const endRun = async () => {
     await Promise.all([registry.endAll(), sweeping?.end()]);
-    const record = await book.close(client);
+    const record = await recorder.end(await balanceOf(client, startCents));
     await terminal.told(TOLD_MS);
     return record;
   };
@@ -100,8 +105,10 @@ async function startRun(config: BrokerConfig, start: StartDeadline): Promise<Bro
 
   let server: Server | null = null;
   const notices: string[] = [];
+  let isRecorded = false;
   const close = async () => {
-    await finish();
+    const record = await finish();
+    if (!isRecorded) await recorder.write(record);
     server?.close();
     await client.close();
     await emulator?.stop();
@@ -125,18 +132,22 @@ async function startRun(config: BrokerConfig, start: StartDeadline): Promise<Bro
       plans,
     });
     registry.gate.limit = limit;
-    book.startCents = balance;
+    startCents = balance;
     notices.push(...warnings);
     const said = new SaidOnce(log);
     const say = (text: string) => said.say(text);
     server = await listen(config.address, {
       registry,
+      recorder,
       client,
       token: config.token,
       secrets,
       terminal,
       say,
       finish,
+      recorded: () => {
+        isRecorded = true;
+      },
     });
   } catch (error) {
     await client.close();
@@ -144,7 +155,7 @@ async function startRun(config: BrokerConfig, start: StartDeadline): Promise<Bro
     throw error;
   }
   // The service's own words may be among them.
-  return { baseURL, notices: notices.map((notice) => redactText(notice, secrets)), finish, close };
+  return { baseURL, notices: notices.map((notice) => redactText(notice, secrets)), close };
 }
 
 function ledgerOwner(

@@ -41,7 +41,10 @@ export interface BrokerConnection {
   prefetch(params: PrefetchParams): Promise<void>;
   /** What becomes of the browsers. From the first time on, who asks has the terminal's lines to show. */
   watch(): Promise<RunState>;
+  /** Ends every browser. The record is the asker's to write, see {@link recorded}. */
   finish(): Promise<RunRecord>;
+  /** Tells that the record is written: else the broker does so before it exits. */
+  recorded(): Promise<void>;
   close(): void;
 }
 
@@ -76,6 +79,7 @@ export async function connectToBroker(address: BrokerAddress, role: 'worker' | '
     prefetch: async (params) => void (await ask(METHODS.prefetch, params)),
     watch: async () => runState.parse(await ask(METHODS.watch, {})),
     finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
+    recorded: async () => void (await ask(METHODS.recorded, {})),
     close: () => {
       rpc.dispose();
       socket.destroy();

@@ -131,8 +131,10 @@ export const METHODS = {
   prefetch: 'prefetch',
   /** Control only: what becomes of the browsers. Once asked, the terminal's lines come with it while the line is open. */
   watch: 'watch',
-  /** Control only: end every browser, write the run's record, answer with it. */
+  /** Control only: end every browser, and answer with the run's record, which is the asker's to write. */
   finish: 'finish',
+  /** Control only: the record is written. A broker that is not told so before it exits writes it itself. */
+  recorded: 'recorded',
 } as const;
 
 export type Method = keyof typeof METHODS;

@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecord } from '../../record/run-record.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseRegistry } from '../leasing/lease-registry.ts';
 import type { Terminal } from '../process/terminal.ts';
@@ -29,14 +30,17 @@ import { toWire } from './wire-error.ts';
 /** What the server answers with. */
 export interface BrokerHandlers {
   registry: LeaseRegistry;
+  recorder: RunRecorder;
   client: ServiceClient;
   token: string;
   secrets: readonly string[];
   terminal: Terminal;
   /** Tells the terminal, once. */
   say(text: string): void;
-  /** Ends the run: everything given back, the record written. */
+  /** Ends the run: everything given back. */
   finish(): Promise<RunRecord>;
+  /** The run has written its record itself. */
+  recorded(): void;
 }
 
 /** A connection that does not say hello in this time is closed, in ms. */
@@ -96,7 +100,7 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     return null;
   });
   on(METHODS.testUsage, testUsage, 'worker', (params) => {
-    registry.testUsed(params);
+    handlers.recorder.testUsed(params);
     return null;
   });
   on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {
@@ -117,6 +121,10 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     return { ...registry.state, said: terminal.take() };
   });
   on(METHODS.finish, z.object({}), 'control', () => handlers.finish());
+  on(METHODS.recorded, z.object({}), 'control', () => {
+    handlers.recorded();
+    return null;
+  });
   connection.listen();
 }
 

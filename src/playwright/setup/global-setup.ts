@@ -6,8 +6,8 @@ import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { projectFolder } from '../../options/project-folder.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { htmlReportFrom } from '../../reporter/html-report.ts';
-import { publish } from '../../reporter/publish.ts';
-import { isReported } from '../../reporter/reported.ts';
+import { tellRun, type WrittenRun, writeRun } from '../../reporter/publish.ts';
+import { runReporter } from '../../reporter/reported.ts';
 import { planVariables } from '../config/plan-environment.ts';
 import { rememberedRun } from '../config/run-registry.ts';
 import { earlierAttempts, newRunId } from './run-id.ts';
@@ -78,11 +78,15 @@ function greeting(service: ServiceChoice, baseURL: string): string {
 
 async function finish(broker: StartedBroker, config: FullConfig): Promise<void> {
   delete process.env[BROKER_VARIABLE];
-  const record = await broker.finish();
-  if (isReported()) return;
+  const reporter = runReporter();
+  if (reporter) return void (await broker.finish((record) => reporter.take(record)));
   const folder = recordFolder(config);
-  const budget = rememberedRun()?.options.budget ?? {};
-  const exceeded = await publish(record, { folder, report: htmlReportFrom(folder, config), budget });
+  let written = null as WrittenRun | null;
+  await broker.finish(async (record) => {
+    written = await writeRun(record, folder, htmlReportFrom(folder, config));
+    return written.files !== null;
+  });
+  const exceeded = written ? tellRun(written, rememberedRun()?.options.budget ?? {}) : [];
   if (exceeded.length > 0) throw new PoolwrightError('BUDGET_EXCEEDED', exceeded.join('\n'));
 }
 

@@ -8,9 +8,10 @@ import { type BrokerConnection, connectToBroker } from '../../../src/broker/rpc/
 import { listen } from '../../../src/broker/rpc/server.ts';
 import { LeaseError } from '../../../src/errors.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
+import type { RunRecorder } from '../../../src/record/run-recorder.ts';
 import { ServiceClient } from '../../../src/service/index.ts';
 import { failureOf } from '../service/harness.ts';
-import { memoryLedger, planOf, quiet, run } from './broker-parts.ts';
+import { memoryLedger, memoryRecorder, planOf, quiet, run } from './broker-parts.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ScriptedService } from './scripted-service.ts';
 
@@ -20,6 +21,7 @@ interface Broker {
   clock: FakeClock;
   service: ScriptedService;
   registry: LeaseRegistry;
+  recorder: RunRecorder;
   connect(): Promise<BrokerConnection>;
   /** Time goes on until this is answered. */
   until<T>(call: Promise<T>): Promise<T>;
@@ -31,6 +33,7 @@ const test = base.extend<{ broker: Broker }>({
     const address = process.platform === 'win32' ? `\\\\.\\pipe\\ahead-${process.pid}` : join(folder, 'socket');
     const clock = new FakeClock();
     const service = new ScriptedService(clock);
+    const recorder = memoryRecorder();
     const registry = new LeaseRegistry({
       client: service,
       run,
@@ -39,18 +42,20 @@ const test = base.extend<{ broker: Broker }>({
       ledger: memoryLedger(),
       log: quiet,
       trouble: () => null,
-      changed: () => undefined,
+      recorder,
       clock,
     });
     const client = new ServiceClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'not-used' });
     const server = await listen(address, {
       registry,
+      recorder,
       client,
       token: 't',
       secrets: [],
       terminal: new Terminal(),
       say: () => undefined,
       finish: () => Promise.reject(new Error('not here')),
+      recorded: () => undefined,
     });
     const lines: BrokerConnection[] = [];
     const until = async <T>(call: Promise<T>): Promise<T> => {
@@ -67,7 +72,7 @@ const test = base.extend<{ broker: Broker }>({
       lines.push(line);
       return line;
     };
-    await use({ clock, service, registry, connect, until });
+    await use({ clock, service, registry, recorder, connect, until });
     for (const line of lines) line.close();
     await until(registry.endAll());
     server.close();
@@ -82,7 +87,7 @@ const params = { plan, project: '', workerIndex: 0, parallelIndex: 0, needMs: 1_
 test('at the limit a prefetch waits behind who needs a browser, is taken back, and is no failure of the run', async ({
   broker,
 }) => {
-  const { service, registry, connect, until } = broker;
+  const { service, registry, recorder, connect, until } = broker;
   service.limit = 1;
   registry.gate.limit = 1;
   const [a, b] = [await connect(), await connect()];
@@ -96,7 +101,7 @@ test('at the limit a prefetch waits behind who needs a browser, is taken back, a
   expect(second.sessionId).not.toBe(first.sessionId);
   await until(a.cancelAhead());
   expect(await ahead).toMatchObject({ code: 'ABORTED' });
-  expect(registry.failures).toEqual([]);
+  expect(recorder.leaseFailures).toEqual([]);
 });
 
 test('the prefetch that is taken back hands what is on its way to the request behind it', async ({ broker }) => {
@@ -114,7 +119,7 @@ test('the prefetch that is taken back hands what is on its way to the request be
 });
 
 test('one whose answer crosses the cancel is given back unused, and is as good as new', async ({ broker }) => {
-  const { registry, service, connect, until } = broker;
+  const { registry, recorder, service, connect, until } = broker;
   const [a, b] = [await connect(), await connect()];
   const lease = registry.lease.bind(registry);
   let cancelled: Promise<void> | null = null;
@@ -130,6 +135,6 @@ test('one whose answer crosses the cancel is given back unused, and is as good a
   expect(service.asks).toBe(1);
   const taken = await until(b.lease({ ...params, parallelIndex: 1 }));
   expect(taken.reused).toBe(false);
-  expect(registry.records).toHaveLength(1);
-  expect(registry.records[0]).toMatchObject({ workersServed: 1, sessionId: taken.sessionId });
+  expect(recorder.sessions).toHaveLength(1);
+  expect(recorder.sessions[0]).toMatchObject({ workersServed: 1, sessionId: taken.sessionId });
 });

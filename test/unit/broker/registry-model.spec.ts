@@ -5,7 +5,7 @@ import { LeaseRegistry } from '../../../src/broker/leasing/lease-registry.ts';
 import { parseNote } from '../../../src/lease/note.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 import { propertyParts } from '../../support/property-runs.ts';
-import { memoryLedger, planOf, quiet, run } from './broker-parts.ts';
+import { memoryLedger, memoryRecorder, planOf, quiet, run } from './broker-parts.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { type Outcome, ScriptedService, type ScriptedSession } from './scripted-service.ts';
 
@@ -101,6 +101,7 @@ class History {
   readonly clock = new FakeClock();
   readonly service = new ScriptedService(this.clock);
   readonly ledger = memoryLedger();
+  readonly recorder = memoryRecorder();
   readonly registry: LeaseRegistry;
   readonly plans: LeasePlan[];
   readonly problems: string[] = [];
@@ -129,7 +130,7 @@ class History {
       ledger: this.ledger,
       log: quiet,
       trouble: () => null,
-      changed: () => undefined,
+      recorder: this.recorder,
       clock: this.clock,
       random: () => 0.5,
     });
@@ -169,7 +170,7 @@ class History {
     for (const pool of this.service.pools.values()) {
       if (pool.ours) this.problems.push(`pool ${pool.name} was left`);
     }
-    const open = this.registry.records.filter(({ endConfirmed }) => !endConfirmed);
+    const open = this.recorder.sessions.filter(({ endConfirmed }) => !endConfirmed);
     if (open.length > 0) this.problems.push(`on record as not ended: ${open.map(({ sessionId }) => sessionId)}`);
     if (this.ledger.unanswered.length > 0) this.problems.push(`left in the ledger: ${this.ledger.unanswered}`);
     if (this.clock.timers > 0) this.problems.push(`${this.clock.timers} timers are still set`);
@@ -231,7 +232,7 @@ class History {
       const waited = this.clock.now() - since;
       if (waited > ACQUIRE_TIMEOUT) this.problems.push(`a request of ${project} waits for ${waited} ms`);
     }
-    const idle = this.registry.records.filter(
+    const idle = this.recorder.sessions.filter(
       ({ endingAt, sessionId }) => endingAt === null && !this.lent.has(sessionId),
     );
     for (const { project } of [...this.waiting].filter(({ ahead }) => !ahead)) {
@@ -242,11 +243,11 @@ class History {
     this.problems.push(...this.service.violations.splice(0));
     this.checkLedger();
     // One look at a list that does not show everything may be a reason, and a success makes it one again.
-    const reasons = 1 + this.registry.records.length + this.service.failedAsks;
+    const reasons = 1 + this.recorder.sessions.length + this.service.failedAsks;
     if (this.service.idleRepeats > reasons)
       this.problems.push(`${this.service.idleRepeats} requests again after a 403`);
-    if (this.reasons === 0 && this.registry.failures.length > 0) {
-      this.problems.push(`counted as a failure of the run: ${this.registry.failures}`);
+    if (this.reasons === 0 && this.recorder.leaseFailures.length > 0) {
+      this.problems.push(`counted as a failure of the run: ${this.recorder.leaseFailures}`);
     }
     if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
   }

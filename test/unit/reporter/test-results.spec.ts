@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import type { TestCase, TestResult } from '@playwright/test/reporter';
 import { TestResults } from '../../../src/reporter/test-results.ts';
-import { aRecord, aSession, aTest, at } from './records.ts';
+import { aRecord, aSession, aTest, at } from '../record/records.ts';
 
 /** A test as Playwright's reporter sees it, with what the worker attached. */
 function seen(id: string, given: { sessionId: string; observedBytes: number | null; failure?: string }) {

@@ -1,0 +1,130 @@
+import { type Clock, systemClock } from '../common/clock.ts';
+import { Checkpoint } from './checkpoint.ts';
+import { readRecord } from './record-file.ts';
+import type { RunRecord, TestRecord } from './run-record.ts';
+import { keyOf, type SessionFacts, withTotals } from './session-record.ts';
+
+/** Which run goes on record, and where. */
+export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'service' | 'chromiums' | 'shard'> {
+  /** Folder of `run.json`; null: nothing is written. */
+  recordFolder: string | null;
+  /** Called with why `run.json` could not be written. */
+  unwritable(error: unknown): void;
+  /** Default: the machine's. */
+  clock?: Clock;
+}
+
+/** What a test used of one session. */
+export interface TestUse {
+  sessionId: string;
+  test: TestRecord;
+  /** What its pages moved through the test machine, and no test before it has told. */
+  bridgedBytes: number;
+}
+
+/**
+ * Puts a run on record while it goes on: its sessions, what their tests used, and why browsers could not be had. What
+ * it writes meanwhile is a checkpoint for crashes; the record of a run that ends is handed over by {@link end}.
+ */
+export class RunRecorder {
+  readonly #sessions: SessionFacts[];
+  readonly #leaseFailures: Set<string>;
+  readonly #startedAt: string;
+  /** Whether a broker of this run has died. */
+  readonly #isSuccessor: boolean;
+  readonly #checkpoint: Checkpoint;
+  readonly #clock: Clock;
+  readonly #options: RunRecorderOptions;
+
+  /** Goes on with the record that a broker of this run left behind when it died. */
+  constructor(options: RunRecorderOptions) {
+    const { recordFolder: folder, runId, unwritable: failed, clock = systemClock } = options;
+    this.#options = options;
+    this.#clock = clock;
+    const earlier = folder === null ? null : ofDeadBroker(readRecord(folder), runId);
+    this.#sessions = [...(earlier?.sessions ?? [])];
+    this.#leaseFailures = new Set(earlier?.leaseFailures);
+    this.#startedAt = earlier?.startedAt ?? new Date(clock.now()).toISOString();
+    this.#isSuccessor = earlier !== null;
+    this.#checkpoint = new Checkpoint({ folder, failed, present: () => this.#record(null, null), clock });
+  }
+
+  /** Its sessions in the order they were got. What changes in one of them is told by {@link changed}. */
+  get sessions(): readonly SessionFacts[] {
+    return this.#sessions;
+  }
+
+  /** Why browsers could not be had, each reason once: twenty workers without credit are one line. */
+  get leaseFailures(): readonly string[] {
+    return [...this.#leaseFailures];
+  }
+
+  /** The run has got another session. */
+  add(session: SessionFacts): void {
+    this.#sessions.push(session);
+    this.changed();
+  }
+
+  /**
+   * A test used a session, also one of a dead broker's. Told twice, it counts once: a worker whose broker dies does not
+   * know what that one has put on record.
+   */
+  testUsed({ sessionId, test, bridgedBytes }: TestUse): void {
+    const session = this.#sessions.findLast((each) => each.sessionId === sessionId);
+    // The same try may be run again in Playwright's UI, and begins at another time then.
+    const isSame = (known: TestRecord) => keyOf(known) === keyOf(test) && known.startedAt === test.startedAt;
+    if (!session || session.tests.some(isSame)) return;
+    session.tests.push(test);
+    session.bridgedBytes += bridgedBytes;
+    this.changed();
+  }
+
+  /** A browser could not be had. */
+  leaseFailed(reason: string): void {
+    this.#leaseFailures.add(reason);
+    this.changed();
+  }
+
+  /** Something on record has changed. */
+  changed(): void {
+    this.#checkpoint.touch();
+  }
+
+  /** Every browser has ended: the whole record, which is the caller's to write from now on. */
+  async end(balance: RunRecord['balance']): Promise<RunRecord> {
+    await this.#checkpoint.stop();
+    return this.#record(new Date(this.#clock.now()).toISOString(), balance);
+  }
+
+  /** Writes the whole record where nobody else will. Resolves when it is on disk, or could not be written. */
+  async write(record: RunRecord): Promise<void> {
+    await this.#checkpoint.close(record);
+  }
+
+  #record(endedAt: string | null, balance: RunRecord['balance']): RunRecord {
+    const { runId, service, chromiums, shard } = this.#options;
+    return {
+      schema: 1,
+      runId,
+      service,
+      chromiums,
+      shard,
+      startedAt: this.#startedAt,
+      endedAt,
+      sessions: this.sessions.map(withTotals),
+      leaseFailures: [...this.#leaseFailures],
+      // What the dead broker's browsers cost is not between these two figures.
+      balance: this.#isSuccessor ? null : balance,
+      merged: [],
+    };
+  }
+}
+
+/** What a broker of this run that died had on record. How its browsers ended is the ledger's business. */
+function ofDeadBroker(record: RunRecord | null, runId: string | null): RunRecord | null {
+  if (record?.runId !== runId || record.endedAt !== null) return null;
+  const sessions = record.sessions.map((session) =>
+    session.endedAt === null ? { ...session, endReason: 'broker-died' as const, endConfirmed: null } : session,
+  );
+  return { ...record, sessions };
+}
