@@ -82,8 +82,9 @@ export default class PoolwrightReporter implements Reporter {
     if (!this.#run) return false;
     const { config, results } = this.#run;
     const folder = folderOf(config);
-    this.#written = await writeRun(results.complete(record), folder, htmlReportFrom(folder, config));
-    return this.#written.files !== null;
+    const written = await write(results.complete(record), folder, config);
+    this.#written = written;
+    return written.isRecorded;
   }
 
   /**
@@ -95,14 +96,18 @@ export default class PoolwrightReporter implements Reporter {
     const checkpoint = readRecord(folder);
     // One from before this run is none of its own.
     if (checkpoint && Date.parse(checkpoint.startedAt) >= this.#startedAt.getTime()) {
-      return await writeRun(results.complete(checkpoint), folder, htmlReportFrom(folder, config));
+      return await write(results.complete(checkpoint), folder, config);
     }
     const record = results.fromAttachments();
     if (!record) return null;
     // Blobs that are merged name the output folder of the machine that ran the tests.
     const here = existsSync(dirname(dirname(folder))) ? folder : resolve('test-results', 'poolwright');
-    return await writeRun(record, here, htmlReportFrom(here, config));
+    return await write(record, here, config);
   }
+}
+
+async function write(record: RunRecord, folder: string, config: FullConfig): Promise<WrittenRun> {
+  return await writeRun(record, { folder, htmlReport: htmlReportFrom(folder, config) });
 }
 
 function folderOf(config: FullConfig): string {

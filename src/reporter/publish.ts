@@ -15,30 +15,40 @@ import { timelineHtml } from './timeline/timeline-page.ts';
 
 /** A run whose files are written. */
 export interface WrittenRun extends ReckonedRun {
-  /** Where they are, seen from the working directory; null: they could not be written. */
+  /** Where they are, seen from the working directory; null: one could not be written. */
   files: SummaryFiles | null;
   /** Why not; null where they are. */
   failure: string | null;
+  /** Whether `run.json` is on disk. */
+  isRecorded: boolean;
 }
 
-/**
- * Writes `run.json` and `timeline.html` into a folder. Never rejects.
- * @param htmlReport address of the HTML report, seen from there; null: none
- */
-export async function writeRun(record: RunRecord, folder: string, htmlReport: string | null): Promise<WrittenRun> {
+/** Where a run's files go, and what they name. */
+export interface WriteOptions {
+  folder: string;
+  /** Address of the HTML report, seen from there; null: none. */
+  htmlReport: string | null;
+  /** Makes the timeline. Default: {@link timelineHtml}, whose script is in the built package only. */
+  timeline?: typeof timelineHtml;
+}
+
+/** Writes `run.json` and `timeline.html`. Never rejects. */
+export async function writeRun(
+  record: RunRecord,
+  { folder, htmlReport, timeline = timelineHtml }: WriteOptions,
+): Promise<WrittenRun> {
   const run = reckonUp(record);
   const files = { record: join(folder, 'run.json'), timeline: join(folder, 'timeline.html') };
+  let isRecorded = false;
   try {
     await writeWhole(files.record, recordText(record));
-    await writeWhole(files.timeline, timelineHtml(run, htmlReport));
+    isRecorded = true;
+    await writeWhole(files.timeline, timeline(run, htmlReport));
   } catch (error) {
-    return { ...run, files: null, failure: error instanceof Error ? error.message : String(error) };
+    return { ...run, files: null, failure: error instanceof Error ? error.message : String(error), isRecorded };
   }
-  return {
-    ...run,
-    files: { record: relative('', files.record), timeline: relative('', files.timeline) },
-    failure: null,
-  };
+  const seen = { record: relative('', files.record), timeline: relative('', files.timeline) };
+  return { ...run, files: seen, failure: null, isRecorded };
 }
 
 /** Prints a run's summary, here and on GitHub. Returns what of the budget was exceeded, one line each. */

@@ -41,7 +41,7 @@ async function merge(given: string[], { output, html, json }: Options): Promise<
     return;
   }
   const htmlReport = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
-  const run = await writeRun(mergeRecords(records), output, htmlReport);
+  const run = await writeRun(mergeRecords(records), { folder: output, htmlReport });
   const { figures, files, failure } = run;
   if (failure !== null) {
     throw new OptionsError('--output', `${join(output, 'run.json')} cannot be written: ${failure}`);

@@ -83,8 +83,8 @@ async function finish(broker: StartedBroker, config: FullConfig): Promise<void> 
   const folder = recordFolder(config);
   let written = null as WrittenRun | null;
   await broker.finish(async (record) => {
-    written = await writeRun(record, folder, htmlReportFrom(folder, config));
-    return written.files !== null;
+    written = await writeRun(record, { folder, htmlReport: htmlReportFrom(folder, config) });
+    return written.isRecorded;
   });
   const exceeded = written ? tellRun(written, rememberedRun()?.options.budget ?? {}) : [];
   if (exceeded.length > 0) throw new PoolwrightError('BUDGET_EXCEEDED', exceeded.join('\n'));

@@ -1,18 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test as base, expect } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { reckonUp } from '../../../src/record/figures.ts';
 import { reportToGitHub } from '../../../src/reporter/summary/github.ts';
 import { aRecord, aSession, aTest } from '../record/records.ts';
-
-const test = base.extend<{ folder: string }>({
-  folder: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'poolwright-github-'));
-    await use(folder);
-    await rm(folder, { recursive: true });
-  },
-});
+import { test } from './reporter-fixtures.ts';
 
 test('GitHub: a summary in Markdown after what is there, a warning for what went wrong with browsers, nothing elsewhere', async ({
   folder,
