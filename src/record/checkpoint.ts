@@ -18,7 +18,7 @@ export interface CheckpointOptions {
   clock?: Clock;
 }
 
-/** Keeps `run.json` near the truth while a run goes on: should the run crash, it is the last that is known of it. */
+/** Keeps `run.json` up to date while a run goes on, so that a crash leaves a whole record that is a few seconds old. */
 export class Checkpoint {
   readonly #options: CheckpointOptions;
   #timer: Timer | null = null;
@@ -40,14 +40,14 @@ export class Checkpoint {
     this.#timer.unref();
   }
 
-  /** From now on it writes nothing by itself. Resolves when no write is under way. */
+  /** Stops the checkpoints. Resolves when no write is under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
     await this.#writing;
   }
 
-  /** The last word. Resolves when it is on disk, or could not be written. */
+  /** Writes the final record. Resolves when it is on disk, or could not be written. */
   async close(record: RunRecord): Promise<void> {
     await this.stop();
     this.#write(record);

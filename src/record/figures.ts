@@ -9,8 +9,8 @@ export interface TestTry extends TestRecord {
   durationMs: number;
 }
 
-/** A record and what it comes to: reckoned up once, for everything that is made of the two. */
-export interface ReckonedRun {
+/** A record and its figures, computed once for summary, Markdown, budget and timeline. */
+export interface RunWithFigures {
   record: RunRecord;
   figures: RunFigures;
 }
@@ -54,8 +54,8 @@ export interface RunFigures {
   heaviest: TestTry[];
 }
 
-/** Reckons up a record, once. */
-export function reckonUp(record: RunRecord): ReckonedRun {
+/** Computes the figures of a record. */
+export function withFigures(record: RunRecord): RunWithFigures {
   return { record, figures: figuresOf(record) };
 }
 

@@ -9,7 +9,7 @@ export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'service' 
   /** Folder of `run.json`; null: nothing is written. */
   recordFolder: string | null;
   /** Called with why `run.json` could not be written. */
-  unwritable(error: unknown): void;
+  onWriteError(error: unknown): void;
   /** Default: the machine's. */
   clock?: Clock;
 }
@@ -18,13 +18,13 @@ export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'service' 
 export interface TestUse {
   sessionId: string;
   test: TestRecord;
-  /** What its pages moved through the test machine, and no test before it has told. */
+  /** What its pages moved through the test machine since the worker's last report of it. */
   bridgedBytes: number;
 }
 
 /**
- * Puts a run on record while it goes on: its sessions, what their tests used, and why browsers could not be had. What
- * it writes meanwhile is a checkpoint for crashes; the record of a run that ends is handed over by {@link end}.
+ * Keeps the record of a run while it goes on: its sessions, what their tests used, and failures to get a browser. What
+ * it writes meanwhile is a checkpoint for crashes; the final record is handed over by {@link end}.
  */
 export class RunRecorder {
   readonly #sessions: SessionFacts[];
@@ -38,7 +38,7 @@ export class RunRecorder {
 
   /** Goes on with the record that a broker of this run left behind when it died. */
   constructor(options: RunRecorderOptions) {
-    const { recordFolder: folder, runId, unwritable: failed, clock = systemClock } = options;
+    const { recordFolder: folder, runId, onWriteError: failed, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     const earlier = folder === null ? null : ofDeadBroker(readRecord(folder), runId);
@@ -49,12 +49,12 @@ export class RunRecorder {
     this.#checkpoint = new Checkpoint({ folder, failed, present: () => this.#record(null, null), clock });
   }
 
-  /** Its sessions in the order they were got. What changes in one of them is told by {@link changed}. */
+  /** Its sessions in the order they were acquired. Who changes one of them calls {@link changed}. */
   get sessions(): readonly SessionFacts[] {
     return this.#sessions;
   }
 
-  /** Why browsers could not be had, each reason once: twenty workers without credit are one line. */
+  /** Failures to get a browser, each reason once: twenty workers without credit are one line. */
   get leaseFailures(): readonly string[] {
     return [...this.#leaseFailures];
   }
@@ -66,12 +66,12 @@ export class RunRecorder {
   }
 
   /**
-   * A test used a session, also one of a dead broker's. Told twice, it counts once: a worker whose broker dies does not
-   * know what that one has put on record.
+   * A test used a session, possibly one that a dead broker acquired. A use that is reported twice counts once: a worker
+   * whose broker dies does not know whether its report arrived, and sends it again.
    */
   testUsed({ sessionId, test, bridgedBytes }: TestUse): void {
     const session = this.#sessions.findLast((each) => each.sessionId === sessionId);
-    // The same try may be run again in Playwright's UI, and begins at another time then.
+    // Playwright's UI may run the same try again: it has another start then.
     const isSame = (known: TestRecord) => keyOf(known) === keyOf(test) && known.startedAt === test.startedAt;
     if (!session || session.tests.some(isSame)) return;
     session.tests.push(test);
@@ -79,7 +79,7 @@ export class RunRecorder {
     this.changed();
   }
 
-  /** A browser could not be had. */
+  /** A browser could not be acquired. */
   leaseFailed(reason: string): void {
     this.#leaseFailures.add(reason);
     this.changed();
@@ -90,13 +90,13 @@ export class RunRecorder {
     this.#checkpoint.touch();
   }
 
-  /** Every browser has ended: the whole record, which is the caller's to write from now on. */
+  /** Every browser has ended: stops the checkpoints and returns the final record, which the caller writes. */
   async end(balance: RunRecord['balance']): Promise<RunRecord> {
     await this.#checkpoint.stop();
     return this.#record(new Date(this.#clock.now()).toISOString(), balance);
   }
 
-  /** Writes the whole record where nobody else will. Resolves when it is on disk, or could not be written. */
+  /** Writes the final record, where no caller does. Resolves when it is on disk, or could not be written. */
   async write(record: RunRecord): Promise<void> {
     await this.#checkpoint.close(record);
   }

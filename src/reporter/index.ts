@@ -3,13 +3,13 @@ import { dirname, join, resolve } from 'node:path';
 import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
 import type { Budget } from '../options/budget.ts';
 import { parseHostedOptions } from '../options/parse.ts';
-import { reckonUp } from '../record/figures.ts';
+import { withFigures } from '../record/figures.ts';
 import { readRecord } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { fetchAhead } from './fetch-ahead.ts';
 import { htmlReportFrom } from './html-report.ts';
 import { LiveLine } from './live/live-line.ts';
-import { tellRun, type WrittenRun, writeRun } from './publish.ts';
+import { printRun, type WrittenRun, writeRun } from './publish.ts';
 import { reportHere } from './reported.ts';
 import { TestResults } from './test-results.ts';
 import { timelineHtml } from './timeline/timeline-page.ts';
@@ -27,7 +27,7 @@ export interface PoolwrightReporterOptions {
  * @param report address of Playwright's HTML report, seen from the page (`../../playwright-report/index.html`); null: none
  */
 export function timelinePage(record: RunRecord, report: string | null = null): string {
-  return timelineHtml(reckonUp(record), report);
+  return timelineHtml(withFigures(record), report);
 }
 
 /** The run that Playwright has begun. */
@@ -74,7 +74,7 @@ export default class PoolwrightReporter implements Reporter {
     this.#live?.stop();
     const written = this.#written ?? (this.#run && (await this.#writeFromWhatIsLeft(this.#run)));
     if (!written) return {};
-    const exceeded = tellRun(written, this.#budget);
+    const exceeded = printRun(written, this.#budget);
     return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
   }
 

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import type { Budget } from '../options/budget.ts';
-import { type ReckonedRun, reckonUp } from '../record/figures.ts';
+import { type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText, writeWhole } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { checkBudget } from './summary/budget.ts';
@@ -9,12 +9,12 @@ import { type SummaryFiles, summaryLines } from './summary/summary.ts';
 import { timelineHtml } from './timeline/timeline-page.ts';
 
 /**
- * What a run leaves: record, timeline, summary. Written at once when the run is over, and told when it is the turn of
- * whoever tells it: two steps, in this order.
+ * What a run leaves: record, timeline and summary. In two steps: the files are written as soon as the run is over, the
+ * summary is printed after the other reporters' output.
  */
 
 /** A run whose files are written. */
-export interface WrittenRun extends ReckonedRun {
+export interface WrittenRun extends RunWithFigures {
   /** Where they are, seen from the working directory; null: one could not be written. */
   files: SummaryFiles | null;
   /** Why not; null where they are. */
@@ -37,7 +37,7 @@ export async function writeRun(
   record: RunRecord,
   { folder, htmlReport, timeline = timelineHtml }: WriteOptions,
 ): Promise<WrittenRun> {
-  const run = reckonUp(record);
+  const run = withFigures(record);
   const files = { record: join(folder, 'run.json'), timeline: join(folder, 'timeline.html') };
   let isRecorded = false;
   try {
@@ -52,7 +52,7 @@ export async function writeRun(
 }
 
 /** Prints a run's summary, here and on GitHub. Returns what of the budget was exceeded, one line each. */
-export function tellRun(run: WrittenRun, budget: Budget): string[] {
+export function printRun(run: WrittenRun, budget: Budget): string[] {
   const { exceeded, unknown } = checkBudget(run.figures, budget);
   const notes = [...unknown, ...exceeded];
   const unwritten =

@@ -1,16 +1,16 @@
 import type { RunRecord } from '../record/run-record.ts';
 
 /**
- * Who reports the run: our reporter, if it is loaded (`--reporter=…` on the command line takes the place of all that
- * the config names), else the global teardown. On `globalThis`, because the two may be loaded in different module
+ * Hands the run's record to our reporter, if it is loaded: `--reporter=…` on the command line replaces all reporters of
+ * the config, and then the global teardown reports. On `globalThis`, because the two may be loaded in different module
  * systems.
  */
 
 /** A reporter that will report the run. */
 export interface RunReporter {
   /**
-   * Takes over the record of the run that is over, and writes it; false: it could not, or has seen no run. What is to
-   * be said is said in the reporter's turn, after the other reporters' output has begun.
+   * Completes and writes the record of the run; false: it could not, or no run has begun for it. The summary follows
+   * when Playwright calls the reporter, after the output of others.
    */
   take(record: RunRecord): Promise<boolean>;
 }
@@ -18,7 +18,7 @@ export interface RunReporter {
 const REPORTER = Symbol.for('poolwright.run-reporter');
 const holder = globalThis as { [REPORTER]?: RunReporter };
 
-/** Said by the reporter when it is loaded. */
+/** Called by the reporter when it is loaded. */
 export function reportHere(reporter: RunReporter): void {
   holder[REPORTER] = reporter;
 }

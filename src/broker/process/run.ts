@@ -85,7 +85,7 @@ async function startRun(config: BrokerConfig, start: StartDeadline): Promise<Bro
     chromiums: emulator?.chromiums ?? [],
     shard,
     recordFolder: config.recordFolder,
-    unwritable: (error) => log.error('run.json could not be written', error),
+    onWriteError: (error) => log.error('run.json could not be written', error),
   });
   const trouble = () => overload.lately();
   const registry = new LeaseRegistry({ client, run, workers, projects, ledger, log, trouble, recorder });

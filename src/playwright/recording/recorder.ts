@@ -19,7 +19,7 @@ export interface RecordedLink {
   lost(): Loss | null;
 }
 
-/** What it asks of the broker. A broker that is gone is said where a browser is asked for, not here. */
+/** What it asks of the broker. That a broker is gone is reported where a browser is asked for, not here. */
 export interface RecordSink {
   sessionReport(sessionId: string): Promise<SessionReport>;
   testUsage(usage: TestUsage): Promise<void>;
@@ -194,7 +194,7 @@ function noteSharedUse(record: OpenRecord): void {
   record.links = new Map([[before.link, before.bytes], ...record.links]);
 }
 
-/** The first browser that was lost, and what is to be said of it; null: none was. */
+/** The first browser that was lost, and why; null: none was. */
 async function lossAmong(
   links: RecordedLink[],
   sink: RecordSink,
@@ -207,7 +207,7 @@ async function lossAmong(
   return null;
 }
 
-/** Null when it could not be had. */
+/** Null when the broker has no answer. */
 async function reportOf(sessionId: string, sink: RecordSink): Promise<SessionReport | null> {
   return await sink.sessionReport(sessionId).catch(() => null);
 }

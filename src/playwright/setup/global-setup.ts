@@ -6,7 +6,7 @@ import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { projectFolder } from '../../options/project-folder.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { htmlReportFrom } from '../../reporter/html-report.ts';
-import { tellRun, type WrittenRun, writeRun } from '../../reporter/publish.ts';
+import { printRun, type WrittenRun, writeRun } from '../../reporter/publish.ts';
 import { runReporter } from '../../reporter/reported.ts';
 import { planVariables } from '../config/plan-environment.ts';
 import { rememberedRun } from '../config/run-registry.ts';
@@ -86,7 +86,7 @@ async function finish(broker: StartedBroker, config: FullConfig): Promise<void> 
     written = await writeRun(record, { folder, htmlReport: htmlReportFrom(folder, config) });
     return written.isRecorded;
   });
-  const exceeded = written ? tellRun(written, rememberedRun()?.options.budget ?? {}) : [];
+  const exceeded = written ? printRun(written, rememberedRun()?.options.budget ?? {}) : [];
   if (exceeded.length > 0) throw new PoolwrightError('BUDGET_EXCEEDED', exceeded.join('\n'));
 }
 

@@ -7,7 +7,7 @@ import { OptionsError } from '../../errors.ts';
 
 /**
  * Runs the user's own global setup, which the wrapper kept for us, as Playwright would: in this process, where
- * Playwright's loader compiles TypeScript. Answers its teardown, if it returned one.
+ * Playwright's loader compiles TypeScript. Returns its teardown, if it returned one.
  */
 export async function runUserSetup(path: string | undefined, config: FullConfig): Promise<(() => unknown) | null> {
   if (path === undefined) return null;

@@ -1,12 +1,12 @@
 import { appendFileSync } from 'node:fs';
-import type { ReckonedRun } from '../../record/figures.ts';
+import type { RunWithFigures } from '../../record/figures.ts';
 import { summaryMarkdown } from './markdown.ts';
 import { problems } from './summary.ts';
 
 /** What GitHub Actions shows of a run: its page of the job, and a warning for each trouble with browsers. */
 
 /** Appends the summary to the job's page, and returns the lines to print. Nothing outside of GitHub Actions. */
-export function reportToGitHub(run: ReckonedRun, notes: string[], environment: NodeJS.ProcessEnv): string[] {
+export function reportToGitHub(run: RunWithFigures, notes: string[], environment: NodeJS.ProcessEnv): string[] {
   const lines: string[] = [];
   const { GITHUB_STEP_SUMMARY: file, GITHUB_ACTIONS: actions } = environment;
   if (file) {

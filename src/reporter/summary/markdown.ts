@@ -1,10 +1,10 @@
-import type { ReckonedRun, TestTry } from '../../record/figures.ts';
+import type { RunWithFigures, TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration } from './format.ts';
 import { headline, nameOf, problems } from './summary.ts';
 
 /** The summary as GitHub's Markdown. @param notes on the budget */
-export function summaryMarkdown(run: ReckonedRun, notes: string[]): string {
+export function summaryMarkdown(run: RunWithFigures, notes: string[]): string {
   const { figures } = run;
   const trouble = [...problems(figures), ...notes];
   return [

@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import type { ReckonedRun, RunFigures, TestTry } from '../../record/figures.ts';
+import type { RunFigures, RunWithFigures, TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration, many } from './format.ts';
 
@@ -27,7 +27,7 @@ export interface SummaryOptions {
 }
 
 /** The summary, one line an item. */
-export function summaryLines(run: ReckonedRun, { files, notes = [], stream }: SummaryOptions): string[] {
+export function summaryLines(run: RunWithFigures, { files, notes = [], stream }: SummaryOptions): string[] {
   const { figures } = run;
   const width = stream.isTTY && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY;
   return [
@@ -44,7 +44,7 @@ export function summaryLines(run: ReckonedRun, { files, notes = [], stream }: Su
 }
 
 /** `8 tests on 2 hosted browsers`. */
-export function headline({ record: { service, merged }, figures: { tests, sessions } }: ReckonedRun): string {
+export function headline({ record: { service, merged }, figures: { tests, sessions } }: RunWithFigures): string {
   const where = service === 'emulator' ? 'emulated' : 'hosted';
   const from = merged.length > 0 ? ` in ${many(merged.length, 'run')}` : '';
   return `poolwright: ${many(tests, 'test')} on ${many(sessions, `${where} browser`)}${from}`;

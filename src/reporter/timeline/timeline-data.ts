@@ -1,11 +1,11 @@
-import type { ReckonedRun, TestTry } from '../../record/figures.ts';
+import type { RunWithFigures, TestTry } from '../../record/figures.ts';
 import { type SessionRecord, type TestRecord, testStatuses } from '../../record/run-record.ts';
 import { figureRows } from '../summary/figure-rows.ts';
 import { bytes, duration } from '../summary/format.ts';
 import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from './data.ts';
 
 /** What the page shows of a run. @param report address of the HTML report, seen from the page */
-export function timelineData({ record, figures }: ReckonedRun, report: string | null): TimelineData {
+export function timelineData({ record, figures }: RunWithFigures, report: string | null): TimelineData {
   const moments = record.sessions.flatMap(momentsOf).sort((a, b) => a - b);
   const from = moments[0] ?? Date.parse(record.startedAt);
   const until = moments.at(-1) ?? from;

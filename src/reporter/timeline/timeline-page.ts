@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { html, raw } from 'hono/html';
-import type { ReckonedRun } from '../../record/figures.ts';
+import type { RunWithFigures } from '../../record/figures.ts';
 import { timelineData } from './timeline-data.ts';
 
 /**
  * The timeline of a run: one HTML file that loads nothing. Its policy lets only its own script and style run.
  * @param report address of Playwright's HTML report, seen from the page (`../../playwright-report/index.html`); null: none
  */
-export function timelineHtml(run: ReckonedRun, report: string | null): string {
+export function timelineHtml(run: RunWithFigures, report: string | null): string {
   const script = built('timeline.js');
   const style = built('timeline.css');
   const policy = `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}`;

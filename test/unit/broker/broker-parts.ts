@@ -25,7 +25,7 @@ export const memoryRecorder = () =>
     chromiums: [],
     shard: null,
     recordFolder: null,
-    unwritable: () => undefined,
+    onWriteError: () => undefined,
   });
 
 export function planOf(more: Partial<LeasePlan> = {}): LeasePlan {

@@ -23,7 +23,7 @@ class Worker {
   readonly sink = new FakeSink();
   readonly infos: RecordedTest[] = [];
   readonly moved = new Map<string, number>();
-  private readonly links = new Map(SESSIONS.map((id) => [id, new FakeLink(id)]));
+  readonly #links = new Map(SESSIONS.map((id) => [id, new FakeLink(id)]));
 
   async run({ hooks, fixtures, work, between }: SomeTest): Promise<void> {
     const info = aTestInfo({ testId: `test-${this.infos.length}` });
@@ -32,15 +32,15 @@ class Worker {
     for (let n = 0; n <= hooks; n += 1) {
       info.duration = n < hooks ? 0 : 5;
       for (let depth = 0; depth < fixtures; depth += 1) this.recorder.begin(info, null, false);
-      for (const each of work) this.work(each, opened);
+      for (const each of work) this.#work(each, opened);
       for (let depth = 0; depth < fixtures; depth += 1) await this.recorder.end(info, this.sink);
     }
-    this.links.get(between.session)?.loads(between.bytes);
+    this.#links.get(between.session)?.loads(between.bytes);
     expect(info.attached).toHaveLength(opened.size > 0 ? 1 : 0);
   }
 
-  private work({ session, bytes, opens }: SomeTest['between'], opened: Set<string>): void {
-    const link = this.links.get(session) as FakeLink;
+  #work({ session, bytes, opens }: SomeTest['between'], opened: Set<string>): void {
+    const link = this.#links.get(session) as FakeLink;
     if (opens) this.recorder.uses(link);
     if (opens) opened.add(session);
     link.works(bytes);

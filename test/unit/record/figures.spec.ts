@@ -1,9 +1,9 @@
 import { expect, test } from '@playwright/test';
-import { reckonUp } from '../../../src/record/figures.ts';
+import { withFigures } from '../../../src/record/figures.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { aRecord, aSession, TROUBLED_RUN } from './records.ts';
 
-const figuresOf = (record: RunRecord) => reckonUp(record).figures;
+const figuresOf = (record: RunRecord) => withFigures(record).figures;
 
 test('figures of a run', () => {
   const { slowest, heaviest, ...figures } = figuresOf(TROUBLED_RUN);

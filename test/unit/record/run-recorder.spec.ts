@@ -32,7 +32,7 @@ const test = base.extend<Fixtures>({
           chromiums: [],
           shard: { current: 1, total: 2 },
           recordFolder: folder,
-          unwritable: (error) => {
+          onWriteError: (error) => {
             throw error;
           },
           clock,
@@ -91,7 +91,7 @@ test('why it cannot be written is said, and the record is there all the same', a
   const file = join(folder, 'no-folder');
   await writeWhole(file, '');
   const said: unknown[] = [];
-  const run = recorder({ recordFolder: file, unwritable: (error) => said.push(error) });
+  const run = recorder({ recordFolder: file, onWriteError: (error) => said.push(error) });
   run.add(aSession({}));
   await clock.advance(2_000);
   await expect.poll(() => said.map(String)).toEqual([expect.stringMatching(/EEXIST|ENOTDIR/)]);

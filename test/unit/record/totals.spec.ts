@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { reckonUp } from '../../../src/record/figures.ts';
+import { withFigures } from '../../../src/record/figures.ts';
 import { mergeRecords } from '../../../src/record/merge-records.ts';
 import { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../../../src/record/run-record.ts';
 import { RunRecorder } from '../../../src/record/run-recorder.ts';
@@ -58,7 +58,7 @@ async function recordOf(heard: readonly Use[]): Promise<RunRecord> {
     chromiums: [],
     shard: null,
     recordFolder: null,
-    unwritable: () => undefined,
+    onWriteError: () => undefined,
   });
   for (const sessionId of SESSIONS) recorder.add(aSession({ sessionId, tests: [] }));
   for (const { session, test, bridgedBytes, twice } of heard) {
@@ -98,7 +98,7 @@ test('a session comes to the sum of its tests, whatever the order they are told 
 
 /** Where the order of two equals decides which is named, only what is named counts. */
 const comparable = (record: RunRecord) => {
-  const { slowest, heaviest, lost, ...figures } = reckonUp(record).figures;
+  const { slowest, heaviest, lost, ...figures } = withFigures(record).figures;
   return {
     ...figures,
     lost: lost.toSorted(),
@@ -119,7 +119,7 @@ test('records merged come to the same figures as the record of all', async () =>
     expect(comparable(merged)).toEqual(comparable(whole));
     const again = mergeRecords([mergeRecords(cut.slice(0, 2)), ...cut.slice(2)]);
     expect(again).toEqual(merged);
-    const { figures } = reckonUp(merged);
+    const { figures } = withFigures(merged);
     expect(figures.observedBytes).toBe(sum(all.map(({ test }) => test.observedBytes)));
     expect(figures.bridgedBytes).toBe(sum(all.map(({ bridgedBytes }) => bridgedBytes)));
     expect(figures.tests + figures.retries).toBe(all.length);

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
-import { reckonUp } from '../../../src/record/figures.ts';
+import { withFigures } from '../../../src/record/figures.ts';
 import { reportToGitHub } from '../../../src/reporter/summary/github.ts';
 import { aRecord, aSession, aTest } from '../record/records.ts';
 import { test } from './reporter-fixtures.ts';
@@ -13,7 +13,7 @@ test('GitHub: a summary in Markdown after what is there, a warning for what went
   await writeFile(file, 'of the step before\n');
   const failing = aTest({ title: 'a | b <script> `c` *d*', status: 'failed', ok: false });
   const sessions = [aSession({ tests: [failing], infrastructureFailures: ['100% lost\nin two lines'] })];
-  const run = reckonUp(aRecord({ sessions }));
+  const run = withFigures(aRecord({ sessions }));
   expect(reportToGitHub(run, [], {})).toEqual([]);
   expect(reportToGitHub(run, [], { GITHUB_STEP_SUMMARY: file })).toEqual([]);
   const text = await readFile(file, 'utf8');

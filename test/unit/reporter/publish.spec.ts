@@ -1,24 +1,24 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
-import type { ReckonedRun } from '../../../src/record/figures.ts';
+import type { RunWithFigures } from '../../../src/record/figures.ts';
 import { readRecord } from '../../../src/record/record-file.ts';
-import { tellRun, writeRun } from '../../../src/reporter/publish.ts';
+import { printRun, writeRun } from '../../../src/reporter/publish.ts';
 import { aRecord, TROUBLED_RUN } from '../record/records.ts';
 import { test } from './reporter-fixtures.ts';
 
 /** What a run leaves, and what is said of it. */
 
-const timeline = (_run: ReckonedRun, htmlReport: string | null) => `timeline of ${htmlReport}`;
+const timeline = (_run: RunWithFigures, htmlReport: string | null) => `timeline of ${htmlReport}`;
 
-test('record and timeline are written, from figures that are reckoned up once', async ({ folder, saidWhile }) => {
-  const given: ReckonedRun[] = [];
+test('record and timeline are written, from figures that are computed once', async ({ folder, saidWhile }) => {
+  const given: RunWithFigures[] = [];
   const run = await writeRun(TROUBLED_RUN, {
     folder: join(folder, 'deep', 'poolwright'),
     htmlReport: '../report/index.html',
-    timeline: (reckoned, htmlReport) => {
-      given.push(reckoned);
-      return timeline(reckoned, htmlReport);
+    timeline: (computed, htmlReport) => {
+      given.push(computed);
+      return timeline(computed, htmlReport);
     },
   });
   expect(given).toHaveLength(1);
@@ -33,7 +33,7 @@ test('record and timeline are written, from figures that are reckoned up once', 
   process.env.GITHUB_ACTIONS = 'true';
   let exceeded: string[] = [];
   const said = await saidWhile(() => {
-    exceeded = tellRun(run, { sessions: 1, costCents: 7 });
+    exceeded = printRun(run, { sessions: 1, costCents: 7 });
   });
   expect(exceeded).toEqual(['budget exceeded: sessions may be 1, and the run used 2 browsers']);
   expect(said).toMatch(/^\npoolwright: 6 tests on 2 hosted browsers\n/);
@@ -50,7 +50,7 @@ test('a folder that cannot be written is said once, and the summary is there all
   await writeFile(join(folder, 'a-file'), '');
   const run = await writeRun(TROUBLED_RUN, { folder: join(folder, 'a-file'), htmlReport: null, timeline });
   expect(run).toMatchObject({ files: null, isRecorded: false });
-  const said = await saidWhile(() => tellRun(run, {}));
+  const said = await saidWhile(() => printRun(run, {}));
   expect(said).toMatch(/^poolwright: record and timeline could not be written: E\w+/);
   expect(said).toContain('poolwright: 6 tests on 2 hosted browsers\n');
   expect(said).not.toContain('  timeline');
@@ -65,6 +65,6 @@ test('a timeline that cannot be written leaves the record', async ({ folder }) =
 
 test('a limit of which nothing is known is said, and is not exceeded', async ({ folder, saidWhile }) => {
   const run = await writeRun(aRecord({}), { folder, htmlReport: null, timeline });
-  const said = await saidWhile(() => expect(tellRun(run, { costCents: 1 })).toEqual([]));
+  const said = await saidWhile(() => expect(printRun(run, { costCents: 1 })).toEqual([]));
   expect(said).toContain('  budget costCents: not checked');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { reckonUp } from '../../../src/record/figures.ts';
+import { withFigures } from '../../../src/record/figures.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { checkBudget } from '../../../src/reporter/summary/budget.ts';
 import { bytes, duration } from '../../../src/reporter/summary/format.ts';
@@ -9,8 +9,8 @@ import { aRecord, aSession, TROUBLED_RUN } from '../record/records.ts';
 const FILES = { record: 'run.json', timeline: 'timeline.html' };
 const PIPE = { files: FILES, stream: { isTTY: false, columns: 0 } };
 
-const figuresOf = (record: RunRecord) => reckonUp(record).figures;
-const lines = (record: RunRecord, options: SummaryOptions = PIPE) => summaryLines(reckonUp(record), options);
+const figuresOf = (record: RunRecord) => withFigures(record).figures;
+const lines = (record: RunRecord, options: SummaryOptions = PIPE) => summaryLines(withFigures(record), options);
 
 test('what is not known is not said', () => {
   const session = aSession({ startMs: null, waitMs: null, endConfirmed: null });
@@ -33,7 +33,7 @@ test('the summary says it in lines', () => {
   start     median 0.5 s, p95 4.0 s
   reused    2 reconnects, 1 rollover
   bandwidth 3.0 MB by the service, 1.1 MB observed in the tests' pages (1 without a figure)
-  cost      7 cents by the workspace's balance, whoever used it
+  cost      7 cents by the workspace's balance (workspace total)
   slowest   16.0 s  [us] a.spec.ts:3 › a test
              3.0 s  [us] a.spec.ts:3 › a test (retry 1)
              2.0 s  [us] a.spec.ts:3 › a test
@@ -56,7 +56,7 @@ test('the summary says it in lines', () => {
 test('on a terminal, names of tests are as long as there is room', () => {
   const shown = lines(TROUBLED_RUN, { ...PIPE, stream: { isTTY: true, columns: 36 } });
   expect(shown).toContain('  slowest   16.0 s  [us] a.spec.ts:…');
-  expect(shown).toContain("  cost      7 cents by the workspace's balance, whoever used it");
+  expect(shown).toContain("  cost      7 cents by the workspace's balance (workspace total)");
 });
 
 test('many failures are some lines', () => {
