@@ -3,6 +3,7 @@ import { Checkpoint } from './checkpoint.ts';
 import { readRecord } from './record-file.ts';
 import type { RunRecord, TestRecord } from './run-record.ts';
 import { keyOf, type SessionFacts, withTotals } from './session-record.ts';
+import type { TestUsage } from './test-record.ts';
 
 /** Which run goes on record, and where. */
 export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'service' | 'chromiums' | 'shard'> {
@@ -12,14 +13,6 @@ export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'service' 
   onWriteError(error: unknown): void;
   /** Default: the machine's. */
   clock?: Clock;
-}
-
-/** What a test used of one session. */
-export interface TestUse {
-  sessionId: string;
-  test: TestRecord;
-  /** What its pages moved through the test machine since the worker's last report of it. */
-  bridgedBytes: number;
 }
 
 /**
@@ -69,7 +62,7 @@ export class RunRecorder {
    * A test used a session, possibly one that a dead broker acquired. A use that is reported twice counts once: a worker
    * whose broker dies does not know whether its report arrived, and sends it again.
    */
-  testUsed({ sessionId, test, bridgedBytes }: TestUse): void {
+  testUsed({ sessionId, test, bridgedBytes }: TestUsage): void {
     const session = this.#sessions.findLast((each) => each.sessionId === sessionId);
     // Playwright's UI may run the same try again: it has another start then.
     const isSame = (known: TestRecord) => keyOf(known) === keyOf(test) && known.startedAt === test.startedAt;

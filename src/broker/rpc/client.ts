@@ -7,6 +7,7 @@ import {
 } from 'vscode-jsonrpc/node';
 import { LeaseError } from '../../errors.ts';
 import { type RunRecord, runRecord } from '../../record/run-record.ts';
+import type { TestUsage } from '../../record/test-record.ts';
 import { AheadCancelled } from '../leasing/ahead-requests.ts';
 import type { BrokerAddress } from '../process/config.ts';
 import {
@@ -21,7 +22,6 @@ import {
   runState,
   type SessionReport,
   sessionReport,
-  type TestUsage,
 } from './protocol.ts';
 import { brokerLost, fromWire } from './wire-error.ts';
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { testRecord } from '../../record/run-record.ts';
 import { createPoolRequest, createSessionRequest, sessionTypes } from '../../service/schemas/index.ts';
 
 /**
@@ -71,14 +70,6 @@ export const giveBackParams = z.object({
   unused: z.boolean().optional(),
 });
 
-/** What a worker tells about a test that used a browser. */
-export const testUsage = z.object({
-  sessionId: z.string(),
-  test: testRecord,
-  /** What its pages moved through the test machine since the worker's last word on that. */
-  bridgedBytes: z.number().nonnegative(),
-});
-
 /** A line for the terminal that several workers may come to say. */
 export const sayParams = z.object({ text: z.string().max(2_000) });
 
@@ -113,7 +104,6 @@ export type LeaseParams = z.infer<typeof leaseParams>;
 export type PrefetchParams = z.infer<typeof prefetchParams>;
 export type LeasedBrowser = z.infer<typeof leasedBrowser>;
 export type GiveBackParams = z.infer<typeof giveBackParams>;
-export type TestUsage = z.infer<typeof testUsage>;
 export type SessionReport = z.infer<typeof sessionReport>;
 export type RunState = z.infer<typeof runState>;
 

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
+import { testUsage } from '../../record/test-record.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseRegistry } from '../leasing/lease-registry.ts';
 import type { Terminal } from '../process/terminal.ts';
@@ -23,7 +24,6 @@ import {
   prefetchParams,
   sayParams,
   sessionParams,
-  testUsage,
 } from './protocol.ts';
 import { toWire } from './wire-error.ts';
 

@@ -1,8 +1,9 @@
 import type { TestInfo } from '@playwright/test';
-import type { LeasedBrowser, SessionReport, TestUsage } from '../../../src/broker/rpc/protocol.ts';
+import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/protocol.ts';
 import type { Loss } from '../../../src/playwright/browser/loss.ts';
 import type { RecordedLink, RecordSink } from '../../../src/playwright/recording/recorder.ts';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
+import type { TestUsage } from '../../../src/record/test-record.ts';
 
 /** Tests, browsers and a broker as the recorder of a worker sees them. */
 
