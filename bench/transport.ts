@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Table from 'cli-table3';
 import { type Browser, chromium } from 'playwright-core';
 import { Meter } from '../src/cdp/metering/meter.ts';
 import { openTransport } from '../src/cdp/transport/transport.ts';
+import { tableLines } from '../src/cli/print.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import { ServiceClient } from '../src/service/client.ts';
 
@@ -87,21 +87,14 @@ function report(rounds: Record<Way, Times>[]): boolean {
       part,
     );
   const ratio = (step: Step | 'all', before: Way, after: Way) => times(before, step, 0.25) / times(after, step, 0.25);
-  const table = new Table({
-    head: ['medians', 'address', 'transport', 'metered', 'transport : address', 'metering on : off'],
-    colAligns: ['left', 'right', 'right', 'right', 'right', 'right'],
-    style: { head: [], border: [] },
-  });
-  for (const step of [...STEPS, 'all'] as const) {
-    const medians = WAYS.map((way) => `${times(way, step, 0.5).toFixed(1)} ms`);
-    table.push([
-      step,
-      ...medians,
-      ratio(step, 'address', 'transport').toFixed(3),
-      ratio(step, 'transport', 'metered').toFixed(3),
-    ]);
-  }
-  console.log(`${rounds.length} rounds; ratios are of speed, 1 is equal, less is slower\n${table.toString()}`);
+  const rows = ([...STEPS, 'all'] as const).map((step) => ({
+    medians: step,
+    ...Object.fromEntries(WAYS.map((way) => [way, `${times(way, step, 0.5).toFixed(1)} ms`])),
+    'transport : address': ratio(step, 'address', 'transport').toFixed(3),
+    'metering on : off': ratio(step, 'transport', 'metered').toFixed(3),
+  }));
+  const table = tableLines(rows, ['medians', ...WAYS, 'transport : address', 'metering on : off']);
+  console.log(`${rounds.length} rounds; ratios are of speed, 1 is equal, less is slower\n${table.join('\n')}`);
   const good =
     ratio('all', 'address', 'transport') >= LIMITS.transport && ratio('all', 'transport', 'metered') >= LIMITS.metering;
   console.log(`${good ? 'ok' : 'TOO SLOW'}: all steps need ≥ ${LIMITS.transport} and ≥ ${LIMITS.metering}`);

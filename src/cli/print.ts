@@ -1,4 +1,8 @@
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
+
+/** Between two columns, and before the first one. */
+const GAP = '   ';
+const INDENT = ' ';
 
 /** Prints rows as a table for a person, or the whole answer as JSON. */
 export function printRows(rows: Record<string, unknown>[], columns: string[], json: boolean | undefined): void {
@@ -6,32 +10,27 @@ export function printRows(rows: Record<string, unknown>[], columns: string[], js
     printJson(rows);
     return;
   }
-  const table = new Table({
-    head: columns,
-    style: { head: [], border: [], compact: true },
-    chars: {
-      top: '',
-      'top-mid': '',
-      'top-left': '',
-      'top-right': '',
-      bottom: '',
-      'bottom-mid': '',
-      'bottom-left': '',
-      'bottom-right': '',
-      left: '',
-      'left-mid': '',
-      mid: '',
-      'mid-mid': '',
-      right: '',
-      'right-mid': '',
-      middle: ' ',
-    },
-  });
-  for (const row of rows) table.push(columns.map((column) => String(row[column] ?? '')));
-  process.stdout.write(`${table.toString()}\n`);
+  process.stdout.write(`${tableLines(rows, columns).join('\n')}\n`);
+}
+
+/** The rows below the names of their columns, each column as wide on a terminal as its widest cell. */
+export function tableLines(rows: Record<string, unknown>[], columns: string[]): string[] {
+  const cells = [columns, ...rows.map((row) => columns.map((column) => asCell(row[column])))];
+  const widths = columns.map((_, n) => Math.max(...cells.map((line) => stringWidth(line[n] ?? ''))));
+  return cells.map((line) => `${INDENT}${line.map((cell, n) => padded(cell, widths[n] ?? 0)).join(GAP)}`.trimEnd());
 }
 
 /** One line for a program. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** A cell is one line, whatever the service has in it. */
+function asCell(value: unknown): string {
+  return String(value ?? '').replace(/\s*[\r\n]+\s*/g, ' ');
+}
+
+/** `padEnd` counts characters; some take two columns, or none. */
+function padded(cell: string, width: number): string {
+  return cell + ' '.repeat(width - stringWidth(cell));
 }

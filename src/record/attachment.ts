@@ -26,3 +26,12 @@ export const hostedBrowserAttachment = z.object({
 });
 
 export type HostedBrowserAttachment = z.infer<typeof hostedBrowserAttachment>;
+
+/** Reads an attachment; null when it is not one of this version. */
+export function readAttachment(body: Buffer): HostedBrowserAttachment | null {
+  try {
+    return hostedBrowserAttachment.parse(JSON.parse(body.toString('utf8')));
+  } catch {
+    return null;
+  }
+}

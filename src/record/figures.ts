@@ -9,6 +9,12 @@ export interface TestTry extends TestRecord {
   durationMs: number;
 }
 
+/** A record and its figures, computed once for summary, Markdown, budget and timeline. */
+export interface RunWithFigures {
+  record: RunRecord;
+  figures: RunFigures;
+}
+
 /** What a run comes to. */
 export interface RunFigures {
   sessions: number;
@@ -35,6 +41,8 @@ export interface RunFigures {
   serviceBytes: number | null;
   /** Sessions that `serviceBytes` does not cover. */
   withoutFigure: number;
+  /** By the service, and of sessions without a figure what their tests' pages moved: what a budget is held against. */
+  usedBytes: number;
   /** What the balance fell by; null where that is not known. */
   costCents: number | null;
   /** Why browsers were lost, and why none could be had. */
@@ -46,8 +54,12 @@ export interface RunFigures {
   heaviest: TestTry[];
 }
 
-/** Reckons up a record. */
-export function figuresOf(record: RunRecord): RunFigures {
+/** Computes the figures of a record. */
+export function withFigures(record: RunRecord): RunWithFigures {
+  return { record, figures: figuresOf(record) };
+}
+
+function figuresOf(record: RunRecord): RunFigures {
   const { sessions } = record;
   const tries = triesOf(sessions);
   const last = new Map<string, TestTry>();
@@ -57,7 +69,7 @@ export function figuresOf(record: RunRecord): RunFigures {
   const served = sorted(sessions.map(({ testsServed }) => testsServed));
   const waits = sorted(sessions.flatMap(({ waitMs }) => waitMs ?? []));
   const starts = sorted(sessions.flatMap(({ startMs }) => startMs ?? []));
-  const metered = sessions.filter(({ bandwidthBytes }) => bandwidthBytes !== null);
+  const withServiceFigure = sessions.filter(({ bandwidthBytes }) => bandwidthBytes !== null);
   return {
     sessions: sessions.length,
     fromPool: sessions.filter(({ source }) => source === 'pool').length,
@@ -72,8 +84,10 @@ export function figuresOf(record: RunRecord): RunFigures {
     rollovers: sessions.filter(({ endReason }) => endReason === 'rolled-over').length,
     observedBytes: sum(sessions, ({ observedBytes }) => observedBytes),
     bridgedBytes: sum(sessions, ({ bridgedBytes }) => bridgedBytes),
-    serviceBytes: metered.length > 0 ? sum(metered, ({ bandwidthBytes }) => bandwidthBytes ?? 0) : null,
-    withoutFigure: sessions.length - metered.length,
+    serviceBytes:
+      withServiceFigure.length > 0 ? sum(withServiceFigure, ({ bandwidthBytes }) => bandwidthBytes ?? 0) : null,
+    withoutFigure: sessions.length - withServiceFigure.length,
+    usedBytes: sum(sessions, ({ bandwidthBytes, observedBytes }) => bandwidthBytes ?? observedBytes),
     costCents: costOf(record),
     lost: sessions.flatMap(({ infrastructureFailures }) => infrastructureFailures),
     leaseFailures: [...new Set(record.leaseFailures)],

@@ -8,7 +8,7 @@ import { projectIds } from '../options/project-ids.ts';
 
 /**
  * Tells the run's broker how many workers will ask for a browser, and for which projects. Without a broker (no hosted
- * project, or no global setup) there is nothing to tell; a broker that cannot be told is asked by the workers anyway.
+ * project, or no global setup) this does nothing; where the broker cannot be reached, the workers ask for themselves.
  */
 export async function fetchAhead(config: FullConfig, suite: Suite): Promise<void> {
   const address = process.env[BROKER_VARIABLE];

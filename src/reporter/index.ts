@@ -3,18 +3,19 @@ import { dirname, join, resolve } from 'node:path';
 import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
 import type { Budget } from '../options/budget.ts';
 import { parseHostedOptions } from '../options/parse.ts';
+import { withFigures } from '../record/figures.ts';
 import { readRecord } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { fetchAhead } from './fetch-ahead.ts';
 import { htmlReportFrom } from './html-report.ts';
 import { LiveLine } from './live/live-line.ts';
-import { publish } from './publish.ts';
+import { printRun, type WrittenRun, writeRun } from './publish.ts';
 import { reportHere } from './reported.ts';
 import { TestResults } from './test-results.ts';
+import { timelineHtml } from './timeline/timeline-page.ts';
 
 export type { Budget } from '../options/budget.ts';
 export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../record/run-record.ts';
-export { timelinePage } from './timeline/timeline-page.ts';
 
 /** Options of the reporter; `withHostedBrowsers` hands on its own `budget`. */
 export interface PoolwrightReporterOptions {
@@ -22,20 +23,35 @@ export interface PoolwrightReporterOptions {
 }
 
 /**
- * Has browsers fetched for the workers that Playwright is starting, shows on a terminal what becomes of them, and when the
- * run is over completes its record, writes the timeline, prints the summary and holds the run against its budget. Added by `withHostedBrowsers`; in
- * `playwright merge-reports` it works from the attachments.
+ * The timeline of a record: one HTML file that loads nothing. Its policy lets only its own script and style run.
+ * @param report address of Playwright's HTML report, seen from the page (`../../playwright-report/index.html`); null: none
+ */
+export function timelinePage(record: RunRecord, report: string | null = null): string {
+  return timelineHtml(withFigures(record), report);
+}
+
+/** The run that Playwright has begun. */
+interface SeenRun {
+  config: FullConfig;
+  results: TestResults;
+}
+
+/**
+ * Has browsers fetched for the workers that Playwright is starting, shows on a terminal what becomes of them, and when
+ * the run is over completes its record, writes the timeline, prints the summary and holds the run against its budget.
+ * Added by `withHostedBrowsers`; in `playwright merge-reports` it works from the attachments.
  */
 export default class PoolwrightReporter implements Reporter {
   readonly #startedAt = new Date();
   readonly #budget: Budget;
-  #run: { config: FullConfig; results: TestResults } | null = null;
+  #run: SeenRun | null = null;
   #live: LiveLine | null = null;
+  #written: WrittenRun | null = null;
 
   /** @throws OptionsError for a wrong budget. Playwright adds options of its own. */
   constructor({ budget }: PoolwrightReporterOptions = {}) {
     this.#budget = parseHostedOptions(budget ? { budget } : {}, 'the options of poolwright/reporter').budget ?? {};
-    reportHere();
+    reportHere({ take: (record) => this.#take(record) });
   }
 
   /** Playwright keeps its default terminal reporter when no other one prints. */
@@ -53,31 +69,47 @@ export default class PoolwrightReporter implements Reporter {
     this.#run?.results.add(test, result);
   }
 
-  /** The global teardown has written the broker's record by now. */
+  /** The global teardown is over, and has handed over the broker's record. */
   async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
     this.#live?.stop();
-    const end = this.#run && this.#recordOf(this.#run);
-    if (!this.#run || !end?.record) return {};
-    const { folder, record } = end;
-    const report = htmlReportFrom(folder, this.#run.config);
-    const exceeded = await publish(record, { folder, report, budget: this.#budget });
+    const written = this.#written ?? (this.#run && (await this.#writeFromWhatIsLeft(this.#run)));
+    if (!written) return {};
+    const exceeded = printRun(written, this.#budget);
     return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
   }
 
-  /** The record is null when no test of the run used a hosted browser, and none was asked for. */
-  #recordOf({ config, results }: { config: FullConfig; results: TestResults }): {
-    folder: string;
-    record: RunRecord | null;
-  } {
-    const outputDir = config.projects[0]?.outputDir ?? resolve('test-results');
-    const folder = join(outputDir, 'poolwright');
-    const written = readRecord(folder);
-    // One from before this run is none of its own.
-    if (written && Date.parse(written.startedAt) >= this.#startedAt.getTime()) {
-      return { folder, record: results.complete(written) };
-    }
-    // Blobs that are merged name the output folder of the machine that ran the tests.
-    const here = existsSync(dirname(outputDir)) ? folder : resolve('test-results', 'poolwright');
-    return { folder: here, record: results.fromAttachments() };
+  async #take(record: RunRecord): Promise<boolean> {
+    if (!this.#run) return false;
+    const { config, results } = this.#run;
+    const folder = folderOf(config);
+    const written = await write(results.complete(record), folder, config);
+    this.#written = written;
+    return written.isRecorded;
   }
+
+  /**
+   * Without a record that was handed over: from the last checkpoint of a broker that died, else from the attachments.
+   * Null when no test of the run used a hosted browser, and none was asked for.
+   */
+  async #writeFromWhatIsLeft({ config, results }: SeenRun): Promise<WrittenRun | null> {
+    const folder = folderOf(config);
+    const checkpoint = readRecord(folder);
+    // One from before this run is none of its own.
+    if (checkpoint && Date.parse(checkpoint.startedAt) >= this.#startedAt.getTime()) {
+      return await write(results.complete(checkpoint), folder, config);
+    }
+    const record = results.fromAttachments();
+    if (!record) return null;
+    // Blobs that are merged name the output folder of the machine that ran the tests.
+    const here = existsSync(dirname(dirname(folder))) ? folder : resolve('test-results', 'poolwright');
+    return await write(record, here, config);
+  }
+}
+
+async function write(record: RunRecord, folder: string, config: FullConfig): Promise<WrittenRun> {
+  return await writeRun(record, { folder, htmlReport: htmlReportFrom(folder, config) });
+}
+
+function folderOf(config: FullConfig): string {
+  return join(config.projects[0]?.outputDir ?? resolve('test-results'), 'poolwright');
 }

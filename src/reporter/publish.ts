@@ -1,47 +1,68 @@
 import { join, relative } from 'node:path';
 import { errorMessage } from '../common/error-message.ts';
 import type { Budget } from '../options/budget.ts';
+import { type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText, writeWhole } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { checkBudget } from './summary/budget.ts';
 import { reportToGitHub } from './summary/github.ts';
 import { type SummaryFiles, summaryLines } from './summary/summary.ts';
-import { timelinePage } from './timeline/timeline-page.ts';
+import { timelineHtml } from './timeline/timeline-page.ts';
 
-/** What a run leaves: record, timeline, summary. */
+/**
+ * What a run leaves: record, timeline and summary. In two steps: the files are written as soon as the run is over, the
+ * summary is printed after the other reporters' output.
+ */
 
-export interface PublishOptions {
-  /** Folder of `run.json` and `timeline.html`. */
+/** A run whose files are written. */
+export interface WrittenRun extends RunWithFigures {
+  /** Where they are, seen from the working directory; null: one could not be written. */
+  files: SummaryFiles | null;
+  /** Why not; null where they are. */
+  failure: string | null;
+  /** Whether `run.json` is on disk. */
+  isRecorded: boolean;
+}
+
+/** Where a run's files go, and what they name. */
+export interface WriteOptions {
   folder: string;
   /** Address of the HTML report, seen from there; null: none. */
-  report: string | null;
-  budget: Budget;
+  htmlReport: string | null;
+  /** Makes the timeline. Default: {@link timelineHtml}, whose script is in the built package only. */
+  timeline?: typeof timelineHtml;
 }
 
-/** Writes record and timeline; answers where they are, seen from the working directory. */
-export async function writeReport(record: RunRecord, folder: string, report: string | null): Promise<SummaryFiles> {
+/** Writes `run.json` and `timeline.html`. Never rejects. */
+export async function writeRun(
+  record: RunRecord,
+  { folder, htmlReport, timeline = timelineHtml }: WriteOptions,
+): Promise<WrittenRun> {
+  const run = withFigures(record);
   const files = { record: join(folder, 'run.json'), timeline: join(folder, 'timeline.html') };
-  await writeWhole(files.record, recordText(record));
-  await writeWhole(files.timeline, timelinePage(record, report));
-  return { record: relative('', files.record), timeline: relative('', files.timeline) };
+  let isRecorded = false;
+  try {
+    await writeWhole(files.record, recordText(record));
+    isRecorded = true;
+    await writeWhole(files.timeline, timeline(run, htmlReport));
+  } catch (error) {
+    return { ...run, files: null, failure: errorMessage(error), isRecorded };
+  }
+  const seen = { record: relative('', files.record), timeline: relative('', files.timeline) };
+  return { ...run, files: seen, failure: null, isRecorded };
 }
 
-/** Writes the files and prints the summary; answers what of the budget was exceeded, one line each. */
-export async function publish(record: RunRecord, { folder, report, budget }: PublishOptions): Promise<string[]> {
-  const { exceeded, unknown } = checkBudget(record, budget);
+/** Prints a run's summary, here and on GitHub. Returns what of the budget was exceeded, one line each. */
+export function printRun(run: WrittenRun, budget: Budget): string[] {
+  const { exceeded, unknown } = checkBudget(run.figures, budget);
   const notes = [...unknown, ...exceeded];
-  let files: SummaryFiles | null = null;
-  try {
-    files = await writeReport(record, folder, report);
-  } catch (error) {
-    const reason = errorMessage(error);
-    process.stderr.write(`poolwright: record and timeline could not be written: ${reason}\n`);
-  }
+  const unwritten =
+    run.failure === null ? '' : `poolwright: record and timeline could not be written: ${run.failure}\n`;
   const lines = [
-    ...summaryLines(record, { files, notes, stream: process.stderr }),
-    ...reportToGitHub(record, notes, process.env),
+    ...summaryLines(run, { files: run.files, notes, stream: process.stderr }),
+    ...reportToGitHub(run, notes, process.env),
   ];
   // To standard error: standard output may be a reporter's JSON.
-  process.stderr.write(`\n${lines.join('\n')}\n`);
+  process.stderr.write(`${unwritten}\n${lines.join('\n')}\n`);
   return exceeded;
 }

@@ -1,14 +1,29 @@
-/** Whether the reporter is loaded: `--reporter=…` on the command line takes the place of all that the config names. */
+import type { RunRecord } from '../record/run-record.ts';
 
-const REPORTED = Symbol.for('poolwright.summary-is-reported');
-const holder = globalThis as { [REPORTED]?: boolean };
+/**
+ * Hands the run's record to our reporter, if it is loaded: `--reporter=…` on the command line replaces all reporters of
+ * the config, and then the global teardown reports. On `globalThis`, because the two may be loaded in different module
+ * systems.
+ */
 
-/** Said by the reporter when it is loaded: it has the last word of the run, after the other reporters' output has begun. */
-export function reportHere(): void {
-  holder[REPORTED] = true;
+/** A reporter that will report the run. */
+export interface RunReporter {
+  /**
+   * Completes and writes the record of the run; false: it could not, or no run has begun for it. The summary follows
+   * when Playwright calls the reporter, after the output of others.
+   */
+  take(record: RunRecord): Promise<boolean>;
 }
 
-/** Whether a reporter will report the run; without one the global teardown does. */
-export function isReported(): boolean {
-  return holder[REPORTED] === true;
+const REPORTER = Symbol.for('poolwright.run-reporter');
+const holder = globalThis as { [REPORTER]?: RunReporter };
+
+/** Called by the reporter when it is loaded. */
+export function reportHere(reporter: RunReporter): void {
+  holder[REPORTER] = reporter;
+}
+
+/** Null where no reporter is loaded. */
+export function runReporter(): RunReporter | null {
+  return holder[REPORTER] ?? null;
 }

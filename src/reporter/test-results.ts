@@ -1,19 +1,14 @@
-import { relative } from 'node:path';
 import type { TestCase, TestResult } from '@playwright/test/reporter';
-import { ATTACHMENT_NAME, type HostedBrowserAttachment, hostedBrowserAttachment } from '../record/attachment.ts';
+import { ATTACHMENT_NAME, readAttachment } from '../record/attachment.ts';
 import type { RunRecord, SessionRecord, TestRecord } from '../record/run-record.ts';
-
-/** A try of a test as the reporter sees it, with its attachment where it used a hosted browser. */
-interface SeenResult {
-  test: TestRecord;
-  attachment: HostedBrowserAttachment | null;
-}
-
-type WithBrowser = SeenResult & { attachment: HostedBrowserAttachment };
+import { keyOf, type ServedTest, sessionFromTests, withTotals } from '../record/session-record.ts';
+import { type TestFacts, testRecordOf } from '../record/test-record.ts';
 
 /** Collects how the tests ended: the reporter alone has the last word on that, and alone hears of shards in blobs. */
 export class TestResults {
-  readonly #seen = new Map<string, SeenResult>();
+  readonly #seen = new Map<string, TestRecord>();
+  /** Those that used a hosted browser, with their attachments. */
+  readonly #served = new Map<string, ServedTest>();
 
   readonly #rootDir: string;
 
@@ -22,26 +17,24 @@ export class TestResults {
     this.#rootDir = rootDir;
   }
 
-  add(test: TestCase, result: TestResult): void {
-    const attachment = attachmentOf(result);
-    const seen = { test: testRecordOf(test, result, attachment, this.#rootDir), attachment };
-    this.#seen.set(keyOf(seen.test), seen);
+  /** A try of a test is over. */
+  add(testCase: TestCase, result: TestResult): void {
+    const body = result.attachments.find(({ name }) => name === ATTACHMENT_NAME)?.body;
+    const attachment = body ? readAttachment(body) : null;
+    const unknown = { observedBytes: null, infrastructureFailure: null };
+    const test = testRecordOf(testFactsOf(testCase, result, this.#rootDir), attachment ?? unknown);
+    this.#seen.set(keyOf(test), test);
+    if (attachment) this.#served.set(keyOf(test), { test, attachment });
   }
 
   /** The record with what is known here: final statuses and times, and tests that the broker did not hear of. */
   complete(record: RunRecord): RunRecord {
     const recorded = new Set(record.sessions.flatMap(({ tests }) => tests.map(keyOf)));
+    const missed = [...this.#served.values()].filter(({ test }) => !recorded.has(keyOf(test)));
     const sessions = record.sessions.map((session) => {
-      const known = session.tests.map((test) => {
-        const seen = this.#seen.get(keyOf(test))?.test;
-        return seen
-          ? { ...test, status: seen.status, ok: seen.ok, startedAt: seen.startedAt, endedAt: seen.endedAt }
-          : test;
-      });
-      const missed = this.#withBrowser().filter(
-        ({ test, attachment }) => attachment.sessionId === session.sessionId && !recorded.has(keyOf(test)),
-      );
-      return withTests({ ...session, tests: known }, missed);
+      const known = session.tests.map((test) => withFinalWord(test, this.#seen.get(keyOf(test))));
+      const added = missed.filter(({ attachment }) => attachment.sessionId === session.sessionId);
+      return withTotals({ ...session, tests: [...known, ...added.map(({ test }) => test)] });
     });
     return { ...record, sessions };
   }
@@ -51,128 +44,59 @@ export class TestResults {
    * record. Null when no test used a hosted browser.
    */
   fromAttachments(): RunRecord | null {
-    const sessions = new Map<string, WithBrowser[]>();
-    for (const one of this.#withBrowser()) {
-      const { sessionId } = one.attachment;
-      sessions.set(sessionId, [...(sessions.get(sessionId) ?? []), one]);
-    }
-    if (sessions.size === 0) return null;
+    const served = [...this.#served.values()];
+    if (served.length === 0) return null;
     return {
       schema: 1,
       runId: null,
       service: null,
       chromiums: [],
       shard: null,
-      startedAt:
-        this.#withBrowser()
-          .map(({ attachment }) => attachment.startedAt)
-          .sort()[0] ?? '',
+      startedAt: served.map(({ attachment }) => attachment.startedAt).sort()[0] ?? '',
       endedAt:
-        this.#withBrowser()
+        served
           .map(({ test }) => test.endedAt)
           .sort()
           .at(-1) ?? null,
-      sessions: [...sessions.values()].flatMap(sessionFrom),
+      sessions: sessionsOf(served),
       leaseFailures: [],
       balance: null,
       merged: [],
     };
   }
+}
 
-  #withBrowser(): WithBrowser[] {
-    return [...this.#seen.values()].flatMap(({ test, attachment }) => (attachment ? [{ test, attachment }] : []));
+function sessionsOf(served: readonly ServedTest[]): SessionRecord[] {
+  const sessions = new Map<string, [ServedTest, ...ServedTest[]]>();
+  for (const one of served) {
+    const { sessionId } = one.attachment;
+    const known = sessions.get(sessionId);
+    if (known) known.push(one);
+    else sessions.set(sessionId, [one]);
   }
+  return [...sessions.values()].map((tests) => sessionFromTests(...tests));
 }
 
-/** The same test has one ID in each project, and each repetition one of its own. */
-function keyOf({ id, retry }: TestRecord): string {
-  return `${id} ${retry}`;
+function withFinalWord(test: TestRecord, seen: TestRecord | undefined): TestRecord {
+  if (!seen) return test;
+  const { status, ok, startedAt, endedAt } = seen;
+  return { ...test, status, ok, startedAt, endedAt };
 }
 
-/** Null when there is none, or not one of this version. */
-function attachmentOf(result: TestResult): HostedBrowserAttachment | null {
-  const body = result.attachments.find(({ name }) => name === ATTACHMENT_NAME)?.body;
-  if (!body) return null;
-  try {
-    return hostedBrowserAttachment.parse(JSON.parse(body.toString('utf8')));
-  } catch {
-    return null;
-  }
-}
-
-function testRecordOf(
-  test: TestCase,
-  result: TestResult,
-  attachment: HostedBrowserAttachment | null,
-  rootDir: string,
-): TestRecord {
-  const [, project = '', , ...title] = test.titlePath();
+function testFactsOf(test: TestCase, result: TestResult, rootDir: string): TestFacts {
+  const [, project = '', , ...titles] = test.titlePath();
   return {
     id: test.id,
-    title: title.join(' › '),
-    file: relative(rootDir, test.location.file).replaceAll('\\', '/'),
+    titles,
+    file: test.location.file,
+    rootDir,
     line: test.location.line,
     project,
     parallelIndex: result.parallelIndex,
     retry: result.retry,
     status: result.status,
     ok: result.status === test.expectedStatus,
-    startedAt: result.startTime.toISOString(),
-    endedAt: new Date(result.startTime.getTime() + Math.max(0, result.duration)).toISOString(),
-    observedBytes: attachment?.observedBytes ?? null,
-    infrastructureFailure: attachment?.infrastructureFailure ?? null,
+    startedAt: result.startTime,
+    endedAt: new Date(result.startTime.getTime() + Math.max(0, result.duration)),
   };
-}
-
-/** A session with tests that its broker did not hear of, in every figure that tests make. */
-function withTests(session: SessionRecord, missed: readonly WithBrowser[]): SessionRecord {
-  const tests = missed.map(({ test }) => test);
-  return {
-    ...session,
-    testsServed: session.testsServed + tests.length,
-    observedBytes: session.observedBytes + tests.reduce((sum, { observedBytes }) => sum + (observedBytes ?? 0), 0),
-    infrastructureFailures: [
-      ...session.infrastructureFailures,
-      ...tests.flatMap(({ infrastructureFailure }) => infrastructureFailure ?? []),
-    ],
-    tests: [...session.tests, ...tests],
-  };
-}
-
-/** One session by the tests it served. What happened before and after them is not in their attachments. */
-function sessionFrom(served: WithBrowser[]): SessionRecord[] {
-  const attachments = served.map(({ attachment }) => attachment);
-  const [first] = attachments;
-  if (!first) return [];
-  const { sessionId, leaseId, poolId, servedBy, project, parallelIndex, shard } = first;
-  const figures = attachments.flatMap(({ bandwidthBytes }) => bandwidthBytes ?? []);
-  const session: SessionRecord = {
-    sessionId,
-    leaseId,
-    poolId,
-    servedBy,
-    source: leaseId === null ? 'session' : 'pool',
-    type: null,
-    project,
-    parallelIndex,
-    shard,
-    requestedAt: null,
-    startedAt: attachments.map(({ startedAt }) => startedAt).sort()[0] ?? first.startedAt,
-    lentAt: null,
-    endingAt: null,
-    endedAt: null,
-    startMs: null,
-    waitMs: null,
-    endReason: null,
-    endConfirmed: null,
-    testsServed: served.length,
-    workersServed: new Set(attachments.map(({ workerIndex }) => workerIndex)).size,
-    observedBytes: attachments.reduce((sum, { observedBytes }) => sum + (observedBytes ?? 0), 0),
-    bridgedBytes: 0, // not in them either
-    // Figures that the service gave while the session ran: the last one is the highest.
-    bandwidthBytes: figures.length > 0 ? Math.max(...figures) : null,
-    infrastructureFailures: attachments.flatMap(({ infrastructureFailure }) => infrastructureFailure ?? []),
-    tests: served.map(({ test }) => test),
-  };
-  return [session];
 }

@@ -3,7 +3,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { timelinePage } from 'poolwright/reporter';
 import type { RunRecord } from '../../src/record/run-record.ts';
-import { aRecord, aSession, aTest, at } from '../unit/reporter/records.ts';
+import { aRecord, aSession, aTest, at } from '../unit/record/records.ts';
 import { test as base, expect } from './harness/fixtures.ts';
 import { drawnRecord } from './harness/timelines.ts';
 

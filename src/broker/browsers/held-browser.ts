@@ -3,6 +3,7 @@ import type { Timer } from '../../common/clock.ts';
 import type { AcquiredBrowser } from '../../lease/acquired-browser.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { EndReason, SessionRecord } from '../../record/run-record.ts';
+import type { SessionFacts } from '../../record/session-record.ts';
 import type { LeasedBrowser } from '../rpc/protocol.ts';
 
 /** Who a browser is lent to: one worker's connection. */
@@ -25,7 +26,7 @@ export interface HeldBrowser {
   /** `req=` of its note, and its key in the ledger. */
   readonly request: string;
   readonly plan: LeasePlan;
-  readonly record: SessionRecord;
+  readonly record: SessionFacts;
   state: 'idle' | 'claimed' | 'ending' | 'ended';
   holder: Holder | null;
   slot: WorkerSlot;
@@ -67,12 +68,9 @@ export function heldBrowser({ browser, request, plan, slot, askedAt, shard }: Fe
       waitMs: 0,
       endReason: null,
       endConfirmed: false,
-      testsServed: 0,
       workersServed: 0,
-      observedBytes: 0,
       bridgedBytes: 0,
       bandwidthBytes: null,
-      infrastructureFailures: [],
       tests: [],
     },
   };

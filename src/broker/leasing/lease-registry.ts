@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../common/clock.ts';
 import type { BrowserService } from '../../lease/browser-service.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
 import { BrowserEnder } from '../browsers/browser-ender.ts';
 import { BrowserFetcher } from '../browsers/browser-fetcher.ts';
 import { CapacityGate } from '../browsers/capacity-gate.ts';
@@ -9,7 +10,6 @@ import type { RunIdentity } from '../browsers/run-identity.ts';
 import { SessionNotes, startHeartbeat } from '../browsers/session-notes.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { Log } from '../process/log.ts';
-import type { RunRecorder } from '../process/run-recorder.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import type { RunState } from '../rpc/protocol.ts';
 import { BrowserReturns } from './browser-returns.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
 import { asMessage, type Holder } from '../browsers/held-browser.ts';
 import type { SessionNotes } from '../browsers/session-notes.ts';
-import type { RunRecorder } from '../process/run-recorder.ts';
 import type { LeasedBrowser, LeaseParams, PrefetchParams } from '../rpc/protocol.ts';
 import { AheadRequests } from './ahead-requests.ts';
 import type { Projects } from './projects.ts';

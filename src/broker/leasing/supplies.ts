@@ -2,10 +2,10 @@ import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { type LeasePlan, planKey } from '../../options/lease-plan.ts';
 import type { EndReason } from '../../record/run-record.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { BrowserEnder } from '../browsers/browser-ender.ts';
 import type { BrowserFetcher } from '../browsers/browser-fetcher.ts';
 import type { HeldBrowser } from '../browsers/held-browser.ts';
-import type { RunRecorder } from '../process/run-recorder.ts';
 import { Supply } from './supply.ts';
 
 /** What supplies are made of. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { RunRecord } from '../../record/run-record.ts';
+import { RunRecorder } from '../../record/run-recorder.ts';
 import { redactText } from '../../redact.ts';
 import { ServiceClient } from '../../service/index.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
@@ -14,8 +14,8 @@ import { listen } from '../rpc/server.ts';
 import type { BrokerConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
+import { balanceOf } from './run-balance.ts';
 import { checkRun } from './run-checks.ts';
-import { RunRecorder } from './run-recorder.ts';
 import { type RunService, startService } from './run-service.ts';
 import { StartDeadline } from './start-deadline.ts';
 import { Terminal } from './terminal.ts';
@@ -29,9 +29,7 @@ export interface BrokerRun {
   baseURL: string;
   /** What the user should know before the run begins, one line each. */
   notices: string[];
-  /** Gives every browser back and writes the record; the same answer when called again. */
-  finish(): Promise<RunRecord>;
-  /** {@link finish}, then everything closed. */
+  /** Gives every browser back, writes the record unless the runner has said that it did, and closes everything. */
   close(): Promise<void>;
 }
 
@@ -41,7 +39,6 @@ export interface BrokerRun {
  * @throws OptionsError, ServiceError, EmulatorError, PoolwrightError `TIMEOUT`: then nothing is left of it
  */
 export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
-  const startedAt = new Date();
   const start = new StartDeadline(config.startTimeoutMs);
   try {
     const service = await startService(config);
@@ -50,7 +47,7 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
     const overload = new OverloadMemory(log);
     const client = openClient(service, overload, start);
     try {
-      return await startRun(config, { startedAt, start, service, terminal, log, overload, client });
+      return await startRun(config, { start, service, terminal, log, overload, client });
     } catch (error) {
       await closeService(client, service);
       throw error;
@@ -62,7 +59,6 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
 
 /** What a run begins with. */
 interface Beginning {
-  startedAt: Date;
   start: StartDeadline;
   service: RunService;
   terminal: Terminal;
@@ -73,7 +69,7 @@ interface Beginning {
 
 /** Checks what can be checked, then makes the parts of the broker in their order, the socket last. */
 async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun> {
-  const { startedAt, start, service, terminal, log, overload, client } = beginning;
+  const { start, service, terminal, log, overload, client } = beginning;
   const { baseURL, embedded } = service;
   const { workers } = config;
   const run = runIdentity(config, client);
@@ -94,11 +90,12 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     shard: embedded ? null : config.shard,
   });
   const recorder = new RunRecorder({
-    config,
-    log,
-    startedAt,
+    runId: config.runId,
+    service: config.service.kind,
     chromiums: embedded?.chromiums ?? [],
-    startCents: balance,
+    shard: config.shard,
+    recordFolder: config.recordFolder,
+    onWriteError: (error) => log.error('run.json could not be written', error),
   });
   const registry = createRegistry({
     client,
@@ -113,21 +110,27 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   });
   const finish = once(async () => {
     await Promise.all([registry.endAll(), sweep?.end()]);
-    const record = await recorder.close(client);
+    const record = await recorder.end(await balanceOf(client, balance));
     await terminal.told(TOLD_MS);
     return record;
   });
   const secrets = secretsOf(config, service);
   const say = (text: string) => log.once(text);
   const { address, token } = config;
-  const server = await listen(address, { registry, projects, recorder, client, token, secrets, terminal, say, finish });
+  let isRecorded = false;
+  const recorded = () => {
+    isRecorded = true;
+  };
+  const handlers = { registry, projects, recorder, client, token, secrets, terminal, say, finish, recorded };
+  const server = await listen(address, handlers);
   const close = async () => {
-    await finish();
+    const record = await finish();
+    if (!isRecorded) await recorder.write(record);
     server.close();
     await closeService(client, service);
   };
   // The service's own words may be among them.
-  return { baseURL, notices: notices.map((notice) => redactText(notice, secrets)), finish, close };
+  return { baseURL, notices: notices.map((notice) => redactText(notice, secrets)), close };
 }
 
 function secretsOf(config: BrokerConfig, { apiKey }: RunService): string[] {

@@ -20,6 +20,9 @@ export interface StartOptions
   service: ServiceChoice;
 }
 
+/** Writes a run's record. False: it could not be written. Never rejects. */
+export type WriteRecord = (record: RunRecord) => Promise<boolean>;
+
 /** A broker that this process has started; it ends when this process does. */
 export interface StartedBroker {
   address: BrokerAddress;
@@ -27,8 +30,12 @@ export interface StartedBroker {
   baseURL: string;
   /** What the user should know before the run begins, one line each. */
   notices: string[];
-  /** Ends every browser, waits for the service's word and the broker's exit, and returns the run's record. */
-  finish(): Promise<RunRecord>;
+  /**
+   * Ends every browser, waits for the service's word, has the run's record written and waits for the broker's exit.
+   * Returns the record.
+   * @param write without it, or should this process die before it has written, the broker writes the record
+   */
+  finish(write?: WriteRecord): Promise<RunRecord>;
 }
 
 /** Bound on a run's start, in ms: the emulator starts in it, and a service that is overloaded is asked again. */
@@ -66,9 +73,9 @@ export async function startBroker(options: StartOptions): Promise<StartedBroker>
   };
   try {
     const { baseURL, notices } = await broker.start();
-    const finish = async () => {
+    const finish: StartedBroker['finish'] = async (write) => {
       try {
-        return await broker.finish();
+        return await broker.finish(write);
       } catch (error) {
         // No broker is left that would give back what the dead ones had.
         await broker.close();
@@ -106,17 +113,30 @@ class SupervisedBroker {
     return this.#ready;
   }
 
-  async finish(): Promise<RunRecord> {
+  async finish(write: WriteRecord | undefined): Promise<RunRecord> {
     for (;;) {
       try {
         await this.#ready;
-        // From here on its exit is its end, unless it dies before it has answered.
-        return await askToFinish(this.#config);
+        return await this.#askToFinish(write);
       } catch (error) {
         const died = error instanceof LeaseError && error.code === 'BROKER_LOST';
         if (!died || this.#replaced >= REPLACEMENTS) throw error;
         await this.#gone();
       }
+    }
+  }
+
+  async #askToFinish(write: WriteRecord | undefined): Promise<RunRecord> {
+    const connection = await connectToBroker(this.#config, 'control');
+    try {
+      const record = await connection.finish();
+      // From here on its exit is its end.
+      this.#ending = true;
+      // One that has gone by now cannot be told, and writes nothing either.
+      if (await write?.(record)) await connection.recorded().catch(() => undefined);
+      return record;
+    } finally {
+      connection.close();
     }
   }
 
@@ -212,15 +232,6 @@ function startError(code: PoolwrightErrorCode, message: string, field: string | 
   const error = new PoolwrightError(code, message);
   error.stack = `${error.name}: ${message}`;
   return error;
-}
-
-async function askToFinish(address: BrokerAddress): Promise<RunRecord> {
-  const connection = await connectToBroker(address, 'control');
-  try {
-    return await connection.finish();
-  } finally {
-    connection.close();
-  }
 }
 
 async function exit(child: ChildProcess): Promise<void> {

@@ -7,6 +7,7 @@ import {
 } from 'vscode-jsonrpc/node';
 import { LeaseError } from '../../errors.ts';
 import { type RunRecord, runRecord } from '../../record/run-record.ts';
+import type { TestUsage } from '../../record/test-record.ts';
 import { AheadCancelled } from '../leasing/ahead-requests.ts';
 import type { BrokerAddress } from '../process/config.ts';
 import {
@@ -22,7 +23,6 @@ import {
   runState,
   type SessionReport,
   sessionReport,
-  type TestUsage,
 } from './protocol.ts';
 import { brokerLost, fromWire } from './wire-error.ts';
 
@@ -42,7 +42,10 @@ export interface BrokerConnection {
   prefetch(params: PrefetchParams): Promise<void>;
   /** What becomes of the browsers. From the first time on, who asks has the terminal's lines to show. */
   watch(): Promise<RunState>;
+  /** Ends every browser. The record is the asker's to write, see {@link recorded}. */
   finish(): Promise<RunRecord>;
+  /** Tells that the record is written: else the broker does so before it exits. */
+  recorded(): Promise<void>;
   close(): void;
 }
 
@@ -85,6 +88,7 @@ export async function connectToBroker(
     prefetch: async (params) => void (await ask(METHODS.prefetch, params)),
     watch: async () => runState.parse(await ask(METHODS.watch, {})),
     finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
+    recorded: async () => void (await ask(METHODS.recorded, {})),
     close: () => {
       rpc.dispose();
       socket.destroy();

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { browserIdentity } from '../../common/browser-identity.ts';
-import { testRecord } from '../../record/run-record.ts';
 import { createPoolRequest, createSessionRequest, sessionTypes } from '../../service/schemas/index.ts';
 
 /**
@@ -82,14 +81,6 @@ export const giveBackParams = z.object({
   unused: z.boolean().optional(),
 });
 
-/** What a worker tells about a test that used a browser. */
-export const testUsage = z.object({
-  sessionId: z.string(),
-  test: testRecord,
-  /** What its pages moved through the test machine since the worker's last word on that. */
-  bridgedBytes: z.number().nonnegative(),
-});
-
 /** A line for the terminal that several workers may come to say. */
 export const sayParams = z.object({ text: z.string().max(2_000) });
 
@@ -125,7 +116,6 @@ export type LeaseParams = z.infer<typeof leaseParams>;
 export type PrefetchParams = z.infer<typeof prefetchParams>;
 export type LeasedBrowser = z.infer<typeof leasedBrowser>;
 export type GiveBackParams = z.infer<typeof giveBackParams>;
-export type TestUsage = z.infer<typeof testUsage>;
 export type SessionReport = z.infer<typeof sessionReport>;
 export type RunState = z.infer<typeof runState>;
 
@@ -143,8 +133,10 @@ export const METHODS = {
   prefetch: 'prefetch',
   /** Control only: what becomes of the browsers. Once asked, the terminal's lines come with it while the line is open. */
   watch: 'watch',
-  /** Control only: end every browser, write the run's record, answer with it. */
+  /** Control only: end every browser, and answer with the run's record, which is the asker's to write. */
   finish: 'finish',
+  /** Control only: the record is written. A broker that is not told so before it exits writes it itself. */
+  recorded: 'recorded',
 } as const;
 
 export type Method = keyof typeof METHODS;

@@ -10,10 +10,11 @@ import {
 import { z } from 'zod';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecord } from '../../record/run-record.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
+import { testUsage } from '../../record/test-record.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseRegistry } from '../leasing/lease-registry.ts';
 import type { Projects } from '../leasing/projects.ts';
-import type { RunRecorder } from '../process/run-recorder.ts';
 import type { Terminal } from '../process/terminal.ts';
 import {
   giveBackParams,
@@ -24,7 +25,6 @@ import {
   prefetchParams,
   sayParams,
   sessionParams,
-  testUsage,
 } from './protocol.ts';
 import { toWire } from './wire-error.ts';
 
@@ -39,8 +39,10 @@ export interface BrokerHandlers {
   terminal: Terminal;
   /** Tells the terminal, once. */
   say(text: string): void;
-  /** Ends the run: everything given back, the record written. */
+  /** Ends the run: everything given back. */
   finish(): Promise<RunRecord>;
+  /** The run has written its record itself. */
+  recorded(): void;
 }
 
 /** A connection that does not say hello in this time is closed, in ms. */
@@ -122,6 +124,10 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     return { ...registry.state(), said: terminal.take() };
   });
   on(METHODS.finish, z.object({}), 'control', () => handlers.finish());
+  on(METHODS.recorded, z.object({}), 'control', () => {
+    handlers.recorded();
+    return null;
+  });
   connection.listen();
 }
 

@@ -1,12 +1,10 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError } from '../../errors.ts';
-import { figuresOf } from '../../record/figures.ts';
 import { mergeRecords } from '../../record/merge-records.ts';
 import { readRecords } from '../../record/read-records.ts';
 import { addressOf } from '../../reporter/html-report.ts';
-import { writeReport } from '../../reporter/publish.ts';
+import { writeRun } from '../../reporter/publish.ts';
 import { reportToGitHub } from '../../reporter/summary/github.ts';
 import { summaryLines } from '../../reporter/summary/summary.ts';
 import { printJson } from '../print.ts';
@@ -42,13 +40,13 @@ async function merge(given: string[], { output, html, json }: Options): Promise<
     process.exitCode = 1;
     return;
   }
-  const record = mergeRecords(records);
-  const report = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
-  const files = await writeReport(record, output, report).catch((error: unknown) => {
-    const reason = errorMessage(error);
-    throw new OptionsError('--output', `${join(output, 'run.json')} cannot be written: ${reason}`);
-  });
-  for (const line of reportToGitHub(record, [], process.env)) process.stderr.write(`${line}\n`);
-  if (json) printJson({ merged: records.length, skipped, ...files, figures: figuresOf(record) });
-  else process.stdout.write(`${summaryLines(record, { files, stream: process.stdout }).join('\n')}\n`);
+  const htmlReport = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
+  const run = await writeRun(mergeRecords(records), { folder: output, htmlReport });
+  const { figures, files, failure } = run;
+  if (failure !== null) {
+    throw new OptionsError('--output', `${join(output, 'run.json')} cannot be written: ${failure}`);
+  }
+  for (const line of reportToGitHub(run, [], process.env)) process.stderr.write(`${line}\n`);
+  if (json) printJson({ merged: records.length, skipped, ...files, figures });
+  else process.stdout.write(`${summaryLines(run, { files, stream: process.stdout }).join('\n')}\n`);
 }

@@ -1,5 +1,5 @@
 import type { BrokerConnection } from '../../broker/rpc/client.ts';
-import type { GiveBackParams, LeasedBrowser, SessionReport } from '../../broker/rpc/protocol.ts';
+import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/protocol.ts';
 import { LeaseError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { RecordSink } from '../recording/recorder.ts';
@@ -8,7 +8,7 @@ import type { BrowserConnection, ConnectionOptions } from './browser-connection.
 import { exceedsLifetime, lastsForNext, neededFor, tooShort } from './lease-time.ts';
 
 /** What a worker asks of its run's broker. */
-export type WorkerBroker = Omit<BrokerConnection, 'prefetch' | 'watch' | 'finish'>;
+export type WorkerBroker = Omit<BrokerConnection, 'prefetch' | 'watch' | 'finish' | 'recorded'>;
 
 /** Who asks for the browser, and of whom. */
 export interface WorkerBrowserOptions {
@@ -59,7 +59,6 @@ export class WorkerBrowser {
   lastTestFailed = false;
   readonly #broker: WorkerBroker;
   readonly #givenBack = new WeakSet<LeasedBrowser>();
-  readonly #bandwidthUnknown = new Set<string>();
 
   readonly #options: WorkerBrowserOptions;
 
@@ -138,19 +137,9 @@ export class WorkerBrowser {
   }
 
   /** Where tests' records go. */
-  readonly sink: RecordSink = {
-    bandwidthBytes: async (sessionId) => {
-      // A service that has no figure while a session runs is asked once, not after every test.
-      if (this.#bandwidthUnknown.has(sessionId)) return null;
-      const report = await this.#report(sessionId);
-      if (report?.bandwidthBytes == null) this.#bandwidthUnknown.add(sessionId);
-      return report?.bandwidthBytes ?? null;
-    },
-    sessionReport: (sessionId) => this.#report(sessionId),
-    testUsage: async (usage) => {
-      await this.#broker.testUsage(usage).catch(() => undefined); // said where a browser is asked for
-    },
-  };
+  get sink(): RecordSink {
+    return this.#broker;
+  }
 
   /**
    * Disconnects and gives the browser back: healthy, it may serve the worker that comes next. Whoever waits for a
@@ -183,10 +172,6 @@ export class WorkerBrowser {
   #note(text: string): void {
     const { name } = this.#options.project;
     this.#broker.say(name ? `project "${name}": ${text}` : text).catch(() => undefined);
-  }
-
-  async #report(sessionId: string): Promise<SessionReport | null> {
-    return await this.#broker.sessionReport(sessionId).catch(() => null);
   }
 
   async #usable(): Promise<BrowserConnection> {

@@ -1,10 +1,10 @@
 import type { TestInfo } from '@playwright/test';
-import type { LeasedBrowser, SessionReport, TestUsage } from '../../broker/rpc/protocol.ts';
-import { identityOf } from '../../common/browser-identity.ts';
+import type { LeasedBrowser, SessionReport } from '../../broker/rpc/protocol.ts';
 import type { PoolwrightError } from '../../errors.ts';
-import { ATTACHMENT_NAME, type HostedBrowserAttachment } from '../../record/attachment.ts';
+import { ATTACHMENT_NAME } from '../../record/attachment.ts';
+import { attachmentOf, type BrowserUse, type TestUsage, testRecordOf, usesTogether } from '../../record/test-record.ts';
 import { describeLoss, type Loss, lossError } from '../browser/loss.ts';
-import { testRecordOf } from './test-record.ts';
+import { testFactsOf } from './test-facts.ts';
 
 /** What the recorder needs of a connected browser. */
 export interface RecordedLink {
@@ -19,11 +19,9 @@ export interface RecordedLink {
   lost(): Loss | null;
 }
 
-/** What it asks of the broker. */
+/** What it asks of the broker. That a broker is gone is reported where a browser is asked for, not here. */
 export interface RecordSink {
-  bandwidthBytes(sessionId: string): Promise<number | null>;
-  /** Null when it could not be had. */
-  sessionReport(sessionId: string): Promise<SessionReport | null>;
+  sessionReport(sessionId: string): Promise<SessionReport>;
   testUsage(usage: TestUsage): Promise<void>;
 }
 
@@ -40,13 +38,14 @@ interface OpenRecord {
   depth: number;
 }
 
-/** What of a link's bridged bytes is on record. */
-const bridgedOnRecord = new WeakMap<RecordedLink, number>();
-
 /** Watches one worker's tests and puts on record which browser served each. One test runs at a time. */
 export class Recorder {
   readonly #records = new WeakMap<TestInfo, OpenRecord>();
   #current: OpenRecord | null = null;
+  /** What of a link's bridged bytes is on record. */
+  readonly #bridgedOnRecord = new WeakMap<RecordedLink, number>();
+  /** Sessions without a figure: a service that has none while a session runs is asked once, not after every test. */
+  readonly #withoutFigure = new Set<string>();
 
   /**
    * A test begins, or one of its `beforeAll` hooks (those get the same `testInfo` before the test itself does).
@@ -109,7 +108,7 @@ export class Recorder {
   }
 
   /**
-   * The test's contexts are closed: attaches its record, if it used a browser. Answers the error that the test shall
+   * The test's contexts are closed: attaches its record, if it used a browser. Returns the error that the test shall
    * have beside its own, when it failed because its browser was lost.
    */
   async end(testInfo: TestInfo, sink: RecordSink | null): Promise<PoolwrightError | null> {
@@ -124,7 +123,7 @@ export class Recorder {
     // Attached already: this was one of its `afterAll` hooks.
     if (hookOnly || record.attached || !record.used || !sink) return null;
     record.attached = true;
-    return await attach(testInfo, record, sink);
+    return await this.#attach(record, sink);
   }
 
   /**
@@ -138,7 +137,49 @@ export class Recorder {
     noteSharedUse(record);
     if (!record.used) return;
     record.attached = true;
-    await attach(record.testInfo, record, sink);
+    await this.#attach(record, sink);
+  }
+
+  async #attach({ testInfo, startedAt, links }: OpenRecord, sink: RecordSink): Promise<PoolwrightError | null> {
+    const facts = testFactsOf(testInfo, startedAt);
+    const lost = await lossAmong([...links.keys()], sink);
+    const uses: BrowserUse[] = [];
+    for (const [link, before] of links) {
+      const now = link.observedBytes();
+      const observedBytes = now === null ? null : now - before;
+      const infrastructureFailure = link === lost?.link ? lost.failure : null;
+      const use = { browser: link.lease, observedBytes, infrastructureFailure };
+      uses.push(use);
+      const usage = { sessionId: link.lease.sessionId, test: testRecordOf(facts, use) };
+      await sink.testUsage({ ...usage, bridgedBytes: this.#newlyBridged(link) }).catch(() => undefined);
+    }
+    const together = usesTogether(uses);
+    if (!together) return null;
+    const { sessionId } = together.browser;
+    const { workerIndex, config } = testInfo;
+    const bandwidthBytes = await this.#bandwidthBytes(sessionId, sink);
+    const attachment = attachmentOf(facts, together, { workerIndex, shard: config.shard, bandwidthBytes });
+    testInfo.annotations.push({ type: ATTACHMENT_NAME, description: sessionId });
+    await testInfo.attach(ATTACHMENT_NAME, {
+      body: JSON.stringify(attachment, null, 2),
+      contentType: 'application/json',
+    });
+    // A test that passed all the same had done its work before.
+    return lost && testInfo.errors.length > 0 ? lossError(lost.link.lease, lost.failure) : null;
+  }
+
+  #newlyBridged(link: RecordedLink): number {
+    const bridged = link.bridgedBytes();
+    const before = this.#bridgedOnRecord.get(link) ?? 0;
+    this.#bridgedOnRecord.set(link, bridged);
+    return bridged - before;
+  }
+
+  async #bandwidthBytes(sessionId: string, sink: RecordSink): Promise<number | null> {
+    if (this.#withoutFigure.has(sessionId)) return null;
+    const bytes = (await reportOf(sessionId, sink))?.bandwidthBytes ?? null;
+    if (bytes === null) this.#withoutFigure.add(sessionId);
+    return bytes;
   }
 }
 
@@ -153,47 +194,20 @@ function noteSharedUse(record: OpenRecord): void {
   record.links = new Map([[before.link, before.bytes], ...record.links]);
 }
 
-async function attach(testInfo: TestInfo, record: OpenRecord, sink: RecordSink): Promise<PoolwrightError | null> {
-  const links = [...record.links];
-  const last = links.at(-1);
-  if (!last) return null;
-  const [{ lease }] = last;
-  const lostLink = links.map(([link]) => link).find((link) => link.lost() !== null);
-  const loss = lostLink?.lost() ?? null;
-  const infrastructureFailure =
-    lostLink && loss ? describeLoss(lostLink.lease, loss, await sink.sessionReport(lostLink.lease.sessionId)) : null;
-  let observedBytes: number | null = null;
-  for (const [link, before] of links) {
-    const now = link.observedBytes();
-    const moved = now === null ? null : now - before;
-    if (moved !== null) observedBytes = (observedBytes ?? 0) + moved;
-    const failure = link === lostLink ? infrastructureFailure : null;
-    const test = testRecordOf(testInfo, record.startedAt, moved, failure);
-    const bridged = link.bridgedBytes();
-    const bridgedBytes = bridged - (bridgedOnRecord.get(link) ?? 0);
-    bridgedOnRecord.set(link, bridged);
-    await sink.testUsage({ sessionId: link.lease.sessionId, test, bridgedBytes });
+/** The first browser that was lost, and why; null: none was. */
+async function lossAmong(
+  links: RecordedLink[],
+  sink: RecordSink,
+): Promise<{ link: RecordedLink; failure: string } | null> {
+  for (const link of links) {
+    const loss = link.lost();
+    if (!loss) continue;
+    return { link, failure: describeLoss(link.lease, loss, await reportOf(link.lease.sessionId, sink)) };
   }
-  const attachment: HostedBrowserAttachment = {
-    schema: 1,
-    ...identityOf(lease),
-    project: testInfo.project.name,
-    workerIndex: testInfo.workerIndex,
-    parallelIndex: testInfo.parallelIndex,
-    shard: testInfo.config.shard,
-    startedAt: record.startedAt.toISOString(),
-    endedAt: new Date().toISOString(),
-    observedBytes,
-    bandwidthBytes: await sink.bandwidthBytes(lease.sessionId),
-    reused: lease.reused,
-    infrastructureFailure,
-  };
-  testInfo.annotations.push({ type: ATTACHMENT_NAME, description: lease.sessionId });
-  await testInfo.attach(ATTACHMENT_NAME, {
-    body: JSON.stringify(attachment, null, 2),
-    contentType: 'application/json',
-  });
-  // A test that passed all the same had done its work before.
-  const failed = testInfo.errors.length > 0;
-  return lostLink && infrastructureFailure && failed ? lossError(lostLink.lease, infrastructureFailure) : null;
+  return null;
+}
+
+/** Null when the broker has no answer. */
+async function reportOf(sessionId: string, sink: RecordSink): Promise<SessionReport | null> {
+  return await sink.sessionReport(sessionId).catch(() => null);
 }

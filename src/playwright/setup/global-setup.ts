@@ -7,8 +7,8 @@ import { leasePlan } from '../../options/lease-plan.ts';
 import { projectFolder } from '../../options/project-folder.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { htmlReportFrom } from '../../reporter/html-report.ts';
-import { publish } from '../../reporter/publish.ts';
-import { isReported } from '../../reporter/reported.ts';
+import { printRun, type WrittenRun, writeRun } from '../../reporter/publish.ts';
+import { runReporter } from '../../reporter/reported.ts';
 import { rememberedRun } from '../config/run-registry.ts';
 import { earlierAttempts, newRunId } from './run-id.ts';
 import { runUserSetup } from './user-setup.ts';
@@ -78,11 +78,15 @@ function greeting(service: ServiceChoice, baseURL: string): string {
 
 async function finish(broker: StartedBroker, config: FullConfig): Promise<void> {
   delete process.env[BROKER_VARIABLE];
-  const record = await broker.finish();
-  if (isReported()) return;
+  const reporter = runReporter();
+  if (reporter) return void (await broker.finish((record) => reporter.take(record)));
   const folder = recordFolder(config);
-  const budget = rememberedRun()?.options.budget ?? {};
-  const exceeded = await publish(record, { folder, report: htmlReportFrom(folder, config), budget });
+  let written = null as WrittenRun | null;
+  await broker.finish(async (record) => {
+    written = await writeRun(record, { folder, htmlReport: htmlReportFrom(folder, config) });
+    return written.isRecorded;
+  });
+  const exceeded = written ? printRun(written, rememberedRun()?.options.budget ?? {}) : [];
   if (exceeded.length > 0) throw new PoolwrightError('BUDGET_EXCEEDED', exceeded.join('\n'));
 }
 

@@ -10,7 +10,7 @@ const ASK_MS = 500;
 
 /**
  * Shows on the terminal what becomes of the run's browsers, while it goes on. What the broker has to say meanwhile would
- * get between the lines that Playwright is still rewriting, so it is said at the end.
+ * get between the lines that Playwright is still rewriting, so it is printed at the end.
  */
 export class LiveLine {
   readonly #status: StatusLine;
@@ -30,18 +30,18 @@ export class LiveLine {
     void this.#ask();
   }
 
-  /** Null where there is nobody to look at it, and nothing to show. */
+  /** Null without a broker, and where no terminal shows it. */
   static start(): LiveLine | null {
     const address = process.env[BROKER_VARIABLE];
     // What goes through a pipe (`| tee`) may come out on the same terminal, unseen by who draws there.
     const isTerminal = process.stdout.isTTY && process.stderr.isTTY && process.env.TERM !== 'dumb';
-    // Whoever wants to see the broker's log as it is written does.
+    // With the broker's log on the terminal, the line would get between its lines.
     const showsLog = debugEnabled('poolwright:broker', process.env.DEBUG);
     if (!address || !isTerminal || showsLog || inContinuousIntegration(process.env)) return null;
     return new LiveLine(brokerAddress.parse(JSON.parse(address)));
   }
 
-  /** Takes the line away, and says what was to be said. */
+  /** Removes the line, and prints what was held back meanwhile. */
   readonly stop = (): void => {
     if (this.#stopped) return;
     this.#stopped = true;

@@ -106,7 +106,7 @@ function hook(stream: WriteStream, before: (text: string, write: Write) => void)
     write,
     unhook: () => {
       active = false;
-      // Who came later and wrapped ours keeps what he found.
+      // A later wrapper around ours stays in place.
       if (stream.write === hooked) stream.write = original;
     },
   };

@@ -1,6 +1,5 @@
 import type { Budget } from '../../options/budget.ts';
-import { figuresOf } from '../../record/figures.ts';
-import type { RunRecord } from '../../record/run-record.ts';
+import type { RunFigures } from '../../record/figures.ts';
 
 /** Whether a run kept to its budget. */
 export interface BudgetCheck {
@@ -11,7 +10,7 @@ export interface BudgetCheck {
 }
 
 /** Holds a run against its budget. */
-export function checkBudget(record: RunRecord, budget: Budget): BudgetCheck {
+export function checkBudget({ usedBytes, sessions, costCents }: RunFigures, budget: Budget): BudgetCheck {
   const check: BudgetCheck = { exceeded: [], unknown: [] };
   const hold = (name: keyof Budget, actual: number | null, unit: string) => {
     const limit = budget[name];
@@ -22,13 +21,9 @@ export function checkBudget(record: RunRecord, budget: Budget): BudgetCheck {
         `budget exceeded: ${name} may be ${limit}, and the run used ${rounded(actual)} ${actual === 1 ? unit.replace(/s$/, '') : unit}`,
       );
   };
-  hold(
-    'bandwidthMB',
-    record.sessions.reduce((sum, one) => sum + (one.bandwidthBytes ?? one.observedBytes), 0) / 1e6,
-    'MB',
-  );
-  hold('sessions', record.sessions.length, 'browsers');
-  hold('costCents', figuresOf(record).costCents, 'cents');
+  hold('bandwidthMB', usedBytes / 1e6, 'MB');
+  hold('sessions', sessions, 'browsers');
+  hold('costCents', costCents, 'cents');
   return check;
 }
 

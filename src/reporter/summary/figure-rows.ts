@@ -22,7 +22,7 @@ export function figureRows(figures: RunFigures): FigureRow[] {
     { label: 'bandwidth', value: bandwidth(figures) },
     figures.costCents === null
       ? null
-      : { label: 'cost', value: `${many(figures.costCents, 'cent')} by the workspace's balance, whoever used it` },
+      : { label: 'cost', value: `${many(figures.costCents, 'cent')} by the workspace's balance (workspace total)` },
   ];
   return rows.flatMap((row) => row ?? []);
 }

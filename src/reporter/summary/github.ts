@@ -1,26 +1,25 @@
 import { appendFileSync } from 'node:fs';
 import { errorMessage } from '../../common/error-message.ts';
-import { figuresOf } from '../../record/figures.ts';
-import type { RunRecord } from '../../record/run-record.ts';
+import type { RunWithFigures } from '../../record/figures.ts';
 import { summaryMarkdown } from './markdown.ts';
 import { problems } from './summary.ts';
 
 /** What GitHub Actions shows of a run: its page of the job, and a warning for each trouble with browsers. */
 
-/** Appends the summary to the job's page, and answers the lines to print. Nothing outside of GitHub Actions. */
-export function reportToGitHub(record: RunRecord, notes: string[], environment: NodeJS.ProcessEnv): string[] {
+/** Appends the summary to the job's page, and returns the lines to print. Nothing outside of GitHub Actions. */
+export function reportToGitHub(run: RunWithFigures, notes: string[], environment: NodeJS.ProcessEnv): string[] {
   const lines: string[] = [];
   const { GITHUB_STEP_SUMMARY: file, GITHUB_ACTIONS: actions } = environment;
   if (file) {
     try {
-      appendFileSync(file, summaryMarkdown(record, notes));
+      appendFileSync(file, summaryMarkdown(run, notes));
     } catch (error) {
       const reason = errorMessage(error);
       lines.push(`poolwright: the summary could not be added to GITHUB_STEP_SUMMARY: ${reason}`);
     }
   }
   if (actions === 'true') {
-    for (const problem of [...problems(figuresOf(record)), ...notes]) {
+    for (const problem of [...problems(run.figures), ...notes]) {
       lines.push(`::warning title=poolwright::${asData(problem)}`);
     }
   }

@@ -1,15 +1,14 @@
-import { figuresOf, type TestTry } from '../../record/figures.ts';
-import type { RunRecord } from '../../record/run-record.ts';
+import type { RunWithFigures, TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration } from './format.ts';
 import { headline, nameOf, problems } from './summary.ts';
 
 /** The summary as GitHub's Markdown. @param notes on the budget */
-export function summaryMarkdown(record: RunRecord, notes: string[] = []): string {
-  const figures = figuresOf(record);
+export function summaryMarkdown(run: RunWithFigures, notes: string[]): string {
+  const { figures } = run;
   const trouble = [...problems(figures), ...notes];
   return [
-    `### ${escaped(headline(record, figures))}`,
+    `### ${escaped(headline(run))}`,
     table(
       ['', ''],
       figureRows(figures).map(({ label, value }) => [label, value]),

@@ -1,6 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import { figuresOf, type RunFigures, type TestTry } from '../../record/figures.ts';
-import type { RunRecord } from '../../record/run-record.ts';
+import type { RunFigures, RunWithFigures, TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration, many } from './format.ts';
 
@@ -28,11 +27,11 @@ export interface SummaryOptions {
 }
 
 /** The summary, one line an item. */
-export function summaryLines(record: RunRecord, { files, notes = [], stream }: SummaryOptions): string[] {
-  const figures = figuresOf(record);
+export function summaryLines(run: RunWithFigures, { files, notes = [], stream }: SummaryOptions): string[] {
+  const { figures } = run;
   const width = stream.isTTY && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY;
   return [
-    headline(record, figures),
+    headline(run),
     ...figureRows(figures).map(({ label, value }) => line(label, value)),
     ...[
       ...namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs)),
@@ -45,7 +44,7 @@ export function summaryLines(record: RunRecord, { files, notes = [], stream }: S
 }
 
 /** `8 tests on 2 hosted browsers`. */
-export function headline({ service, merged }: RunRecord, { tests, sessions }: RunFigures): string {
+export function headline({ record: { service, merged }, figures: { tests, sessions } }: RunWithFigures): string {
   const where = service === 'emulator' ? 'emulated' : 'hosted';
   const from = merged.length > 0 ? ` in ${many(merged.length, 'run')}` : '';
   return `poolwright: ${many(tests, 'test')} on ${many(sessions, `${where} browser`)}${from}`;

@@ -1,16 +1,15 @@
-import { figuresOf, type TestTry } from '../../record/figures.ts';
-import { type RunRecord, type SessionRecord, type TestRecord, testStatuses } from '../../record/run-record.ts';
+import type { RunWithFigures, TestTry } from '../../record/figures.ts';
+import { type SessionRecord, type TestRecord, testStatuses } from '../../record/run-record.ts';
 import { figureRows } from '../summary/figure-rows.ts';
 import { bytes, duration } from '../summary/format.ts';
 import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from './data.ts';
 
-/** What the page shows of a record. @param report address of the HTML report, seen from the page */
-export function timelineData(record: RunRecord, report: string | null): TimelineData {
+/** What the page shows of a run. @param report address of the HTML report, seen from the page */
+export function timelineData({ record, figures }: RunWithFigures, report: string | null): TimelineData {
   const moments = record.sessions.flatMap(momentsOf).sort((a, b) => a - b);
   const from = moments[0] ?? Date.parse(record.startedAt);
   const until = moments.at(-1) ?? from;
   const [projects, shards, files] = [new Places(), new Places(), new Places()];
-  const figures = figuresOf(record);
   const sessions = record.sessions.map((session) => sessionData(session, from, projects, shards));
   const tests = record.sessions.flatMap((session, n) =>
     session.tests.map((test) => testData(test, n, from, projects, files)),

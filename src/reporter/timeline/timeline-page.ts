@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { html, raw } from 'hono/html';
 import { distFile } from '../../common/dist-file.ts';
-import type { RunRecord } from '../../record/run-record.ts';
+import type { RunWithFigures } from '../../record/figures.ts';
 import { timelineData } from './timeline-data.ts';
 
 /**
- * The timeline of a record: one HTML file that loads nothing. Its policy lets only its own script and style run.
+ * The timeline of a run: one HTML file that loads nothing. Its policy lets only its own script and style run.
  * @param report address of Playwright's HTML report, seen from the page (`../../playwright-report/index.html`); null: none
  */
-export function timelinePage(record: RunRecord, report: string | null = null): string {
-  // The page's own code, built into one file each.
+export function timelineHtml(run: RunWithFigures, report: string | null): string {
   const script = readFileSync(distFile('timeline.js'), 'utf8');
   const style = readFileSync(distFile('timeline.css'), 'utf8');
   const policy = `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}`;
@@ -21,13 +20,13 @@ export function timelinePage(record: RunRecord, report: string | null = null): s
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>poolwright timeline ${record.runId ?? ''}</title>
+<title>poolwright timeline ${run.record.runId ?? ''}</title>
 <link rel="icon" href="data:,">
 <style>${raw(style)}</style>
 </head>
 <body>
 <main id="timeline"><noscript>This page draws its timeline with a script; the figures are in run.json beside it.</noscript></main>
-<script type="application/json" id="data">${raw(inScript(JSON.stringify(timelineData(record, report))))}</script>
+<script type="application/json" id="data">${raw(inScript(JSON.stringify(timelineData(run, report))))}</script>
 <script>${raw(script)}</script>
 </body>
 </html>

@@ -1,5 +1,5 @@
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
-import { aRecord, aSession, aTest, at } from '../../unit/reporter/records.ts';
+import { aRecord, aSession, aTest, at } from '../../unit/record/records.ts';
 
 /** Records to draw. Same numbers, same record. */
 

@@ -1,11 +1,10 @@
 import { createRegistry, type RegistryOptions } from '../../../src/broker/leasing/lease-registry.ts';
 import { Projects } from '../../../src/broker/leasing/projects.ts';
 import { PoolDirectory } from '../../../src/broker/pools/pool-directory.ts';
-import type { BrokerConfig } from '../../../src/broker/process/config.ts';
 import type { Log } from '../../../src/broker/process/log.ts';
-import { RunRecorder } from '../../../src/broker/process/run-recorder.ts';
 import { Ledger } from '../../../src/broker/recovery/ledger.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
+import { RunRecorder } from '../../../src/record/run-recorder.ts';
 
 /** What parts of the broker need beside a service, in tests. */
 
@@ -25,11 +24,12 @@ export const memoryLedger = () => new Ledger(null, quiet);
 /** One that writes nothing to disk. */
 export const memoryRecorder = () =>
   new RunRecorder({
-    config: { recordFolder: null } as BrokerConfig,
-    log: quiet,
-    startedAt: new Date(0),
+    runId: run.runId,
+    service: 'hosted',
     chromiums: [],
-    startCents: null,
+    shard: null,
+    recordFolder: null,
+    onWriteError: () => undefined,
   });
 
 export function planOf(more: Partial<LeasePlan> = {}): LeasePlan {

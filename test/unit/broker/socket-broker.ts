@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from '@playwright/test';
 import type { LeaseRegistry } from '../../../src/broker/leasing/lease-registry.ts';
-import type { RunRecorder } from '../../../src/broker/process/run-recorder.ts';
 import { Terminal } from '../../../src/broker/process/terminal.ts';
 import { type BrokerConnection, connectToBroker } from '../../../src/broker/rpc/client.ts';
 import type { HostedProject } from '../../../src/broker/rpc/protocol.ts';
 import { listen } from '../../../src/broker/rpc/server.ts';
+import type { RunRecorder } from '../../../src/record/run-recorder.ts';
 import { ServiceClient } from '../../../src/service/index.ts';
 import { planOf, registryOf } from './broker-parts.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -48,6 +48,7 @@ export const test = base.extend<{ limit: number; broker: Broker }>({
       terminal: new Terminal(),
       say: () => undefined,
       finish: () => Promise.reject(new Error('not here')),
+      recorded: () => undefined,
     });
     const lines: BrokerConnection[] = [];
     const until = async <T>(call: Promise<T>): Promise<T> => {

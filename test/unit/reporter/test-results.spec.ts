@@ -1,58 +1,28 @@
 import { expect, test } from '@playwright/test';
-import type { TestCase, TestResult } from '@playwright/test/reporter';
+import fc from 'fast-check';
+import type { RunRecord } from '../../../src/record/run-record.ts';
 import { TestResults } from '../../../src/reporter/test-results.ts';
-import { aRecord, aSession, aTest, at } from './records.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+import { aRecord, aSession, aTest, at } from '../record/records.ts';
+import { seen } from './seen-tests.ts';
 
-/** A test as Playwright's reporter sees it, with what the worker attached. */
-function seen(id: string, given: { sessionId: string; observedBytes: number | null; failure?: string }) {
-  const testCase = {
-    id,
-    expectedStatus: 'passed',
-    location: { file: '/root/a.spec.ts', line: 3, column: 1 },
-    titlePath: () => ['', 'us', 'a.spec.ts', 'a test'],
-  };
-  const attachment = {
-    schema: 1,
-    sessionId: given.sessionId,
-    leaseId: null,
-    poolId: null,
-    servedBy: null,
-    project: 'us',
-    workerIndex: 0,
-    parallelIndex: 0,
-    shard: null,
-    startedAt: at(4),
-    endedAt: at(6),
-    observedBytes: given.observedBytes,
-    bandwidthBytes: null,
-    reused: false,
-    infrastructureFailure: given.failure ?? null,
-  };
-  const result = {
-    retry: 0,
-    status: 'passed',
-    startTime: new Date(at(4)),
-    duration: 2_000,
-    parallelIndex: 0,
-    attachments: [
-      { name: 'hosted-browser', contentType: 'application/json', body: Buffer.from(JSON.stringify(attachment)) },
-    ],
-  };
-  return [testCase as unknown as TestCase, result as unknown as TestResult] as const;
-}
+const ids = (record: RunRecord | null) =>
+  record?.sessions.map(({ sessionId, tests }) => [sessionId, tests.map(({ id }) => id)]);
 
 test("a test that the broker did not hear of is in its session's figures, too, and once", () => {
   const results = new TestResults('/root');
-  results.add(...seen('known', { sessionId: 'session-1', observedBytes: 1_000, failure: 'said by both' }));
-  results.add(...seen('missed', { sessionId: 'session-1', observedBytes: 70, failure: 'its link closed' }));
-  results.add(...seen('unmetered', { sessionId: 'session-1', observedBytes: null }));
+  results.add(
+    ...seen('known', { sessionId: 'session-1', observedBytes: 1_000, infrastructureFailure: 'said by both' }),
+  );
+  results.add(
+    ...seen('missed', { sessionId: 'session-1', observedBytes: 70, infrastructureFailure: 'its link closed' }),
+  );
+  results.add(...seen('unmetered', { sessionId: 'session-1' }));
   results.add(...seen('elsewhere', { sessionId: 'session-2', observedBytes: 5 }));
+  results.add(...seen('of a session that nobody knows', { sessionId: 'session-3', observedBytes: 5 }));
   const known = aTest({ id: 'known', infrastructureFailure: 'said by both' });
-  const sessions = [
-    aSession({ tests: [known], infrastructureFailures: ['said by both'] }),
-    aSession({ sessionId: 'session-2' }),
-  ];
-  const [first, second] = results.complete(aRecord({ sessions })).sessions;
+  const sessions = [aSession({ tests: [known] }), aSession({ sessionId: 'session-2' })];
+  const [first, second, ...others] = results.complete(aRecord({ sessions })).sessions;
   expect(first).toMatchObject({
     testsServed: 3,
     observedBytes: 1_070,
@@ -60,4 +30,92 @@ test("a test that the broker did not hear of is in its session's figures, too, a
   });
   expect(first?.tests.map(({ id }) => id)).toEqual(['known', 'missed', 'unmetered']);
   expect(second).toMatchObject({ testsServed: 1, observedBytes: 5, infrastructureFailures: [] });
+  expect(others).toEqual([]);
+});
+
+test('the reporter has the last word on how and when a try ended, the worker on what it moved', () => {
+  const results = new TestResults('/root');
+  results.add(...seen('flaky', { sessionId: 'session-1', observedBytes: 9, status: 'timedOut' }));
+  results.add(...seen('flaky', { sessionId: 'session-1', observedBytes: 9, retry: 1 }));
+  const tests = [aTest({ id: 'flaky' }), aTest({ id: 'flaky', retry: 1 }), aTest({ id: 'interrupted' })];
+  const [session] = results.complete(aRecord({ sessions: [aSession({ tests })] })).sessions;
+  const times = { startedAt: at(5), endedAt: at(7) };
+  expect(session?.tests).toEqual([
+    aTest({ id: 'flaky', status: 'timedOut', ok: false, ...times }),
+    aTest({ id: 'flaky', retry: 1, ...times }),
+    aTest({ id: 'interrupted' }),
+  ]);
+});
+
+test('a test that changed its browser is completed with each, and added to none a second time', () => {
+  const results = new TestResults('/root');
+  results.add(...seen('both', { sessionId: 'session-2', observedBytes: 30, status: 'failed' }));
+  const sessions = [
+    aSession({ tests: [aTest({ id: 'both', observedBytes: 10 })] }),
+    aSession({ sessionId: 'session-2', tests: [aTest({ id: 'both', observedBytes: 20 })] }),
+  ];
+  const completed = results.complete(aRecord({ sessions })).sessions;
+  expect(completed.map(({ tests }) => tests.map(({ status, observedBytes }) => [status, observedBytes]))).toEqual([
+    [['failed', 10]],
+    [['failed', 20]],
+  ]);
+});
+
+test('without a record, the attachments make one; tests without a browser, or with another version, are not in it', () => {
+  const results = new TestResults('/root');
+  results.add(...seen('without'));
+  results.add(...seen('of another version', { body: '{"schema":2}' }));
+  expect(results.fromAttachments()).toBeNull();
+  results.add(...seen('first', { sessionId: 's1', leaseId: 'l1', observedBytes: 5, bandwidthBytes: 80 }));
+  results.add(...seen('other', { sessionId: 's2', startedAt: at(1) }));
+  results.add(
+    ...seen('second', { sessionId: 's1', leaseId: 'l1', observedBytes: 6, bandwidthBytes: 90, workerIndex: 1 }),
+  );
+  const record = results.fromAttachments();
+  expect(record).toMatchObject({ runId: null, startedAt: at(1), endedAt: at(7), sessions: [{ source: 'pool' }, {}] });
+  expect(ids(record)).toEqual([
+    ['s1', ['first', 'second']],
+    ['s2', ['other']],
+  ]);
+  expect(record?.sessions[0]).toMatchObject({
+    testsServed: 2,
+    workersServed: 2,
+    observedBytes: 11,
+    bandwidthBytes: 90,
+  });
+});
+
+const tries = fc.uniqueArray(
+  fc.record({
+    id: fc.constantFrom('a', 'b', 'c', 'd'),
+    retry: fc.nat(2),
+    session: fc.constantFrom('s1', 's2'),
+    bytes: fc.nat(1_000),
+    heard: fc.boolean(),
+  }),
+  { selector: ({ id, retry }) => `${id} ${retry}`, maxLength: 12 },
+);
+
+test('whatever part of the tests the broker heard of, the completed record has all of them once', () => {
+  const property = fc.property(tries, (all) => {
+    const results = new TestResults('/root');
+    for (const { id, retry, session: sessionId, bytes: observedBytes } of all)
+      results.add(...seen(id, { retry, sessionId, observedBytes }));
+    const sessions = ['s1', 's2'].map((sessionId) => {
+      const heard = all.filter((each) => each.heard && each.session === sessionId);
+      return aSession({
+        sessionId,
+        tests: heard.map(({ id, retry, bytes: observedBytes }) => aTest({ id, retry, observedBytes })),
+      });
+    });
+    const completed = results.complete(aRecord({ sessions }));
+    for (const { sessionId, tests, testsServed, observedBytes } of completed.sessions) {
+      const own = all.filter(({ session }) => session === sessionId);
+      const keys = (of: { id: string; retry: number }[]) => of.map(({ id, retry }) => `${id} ${retry}`).toSorted();
+      expect(keys(tests)).toEqual(keys(own));
+      expect([testsServed, observedBytes]).toEqual([own.length, own.reduce((sum, { bytes }) => sum + bytes, 0)]);
+    }
+    expect(results.complete(completed), 'completing it again changes nothing').toEqual(completed);
+  });
+  fc.assert(property, propertyRuns(300));
 });

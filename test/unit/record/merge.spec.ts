@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
@@ -6,8 +6,7 @@ import { mergeRecords } from '../../../src/record/merge-records.ts';
 import { readRecords } from '../../../src/record/read-records.ts';
 import { recordText } from '../../../src/record/record-file.ts';
 import { runRecord } from '../../../src/record/run-record.ts';
-import { reportToGitHub } from '../../../src/reporter/summary/github.ts';
-import { aRecord, aSession, aTest, at } from './records.ts';
+import { aRecord, aSession, at } from './records.ts';
 
 const test = base.extend<{ folder: string }>({
   folder: async ({}, use) => {
@@ -88,29 +87,4 @@ test('files that are no record are named with the reason, and the rest is read',
     'missing.json: there is no such file',
     expect.stringMatching(/^: it cannot be read \(EISDIR/),
   ]);
-});
-
-test('GitHub: a summary in Markdown after what is there, a warning for what befell browsers, nothing elsewhere', async ({
-  folder,
-}) => {
-  const file = join(folder, 'summary.md');
-  await writeFile(file, 'of the step before\n');
-  const failing = aTest({ title: 'a | b <script> `c` *d*', status: 'failed', ok: false });
-  const record = aRecord({
-    sessions: [aSession({ tests: [failing], infrastructureFailures: ['100% lost\nin two lines'] })],
-  });
-  expect(reportToGitHub(record, [], {})).toEqual([]);
-  expect(reportToGitHub(record, [], { GITHUB_STEP_SUMMARY: file })).toEqual([]);
-  const text = await readFile(file, 'utf8');
-  expect(text).toMatch(/^of the step before\n### poolwright: 1 test on 1 hosted browser\n/);
-  expect(text).toContain('| start | median 2.0 s, p95 2.0 s |');
-  expect(text).toContain('- ⚠️ browser lost: 100% lost in two lines');
-  expect(text).toContain('| 2.0 s | \\[us\\] a.spec.ts:3 › a \\| b &lt;script> \\`c\\` \\*d\\* |');
-  // The test that failed is the test reporter's to tell.
-  expect(reportToGitHub(record, ['budget exceeded: x'], { GITHUB_ACTIONS: 'true' })).toEqual([
-    '::warning title=poolwright::browser lost: 100%25 lost%0Ain two lines',
-    '::warning title=poolwright::budget exceeded: x',
-  ]);
-  const unwritable = reportToGitHub(record, [], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'such') });
-  expect(unwritable.join()).toMatch(/could not be added to GITHUB_STEP_SUMMARY: ENOENT/);
 });

@@ -1,4 +1,5 @@
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
+import { withTotals } from '../../../src/record/session-record.ts';
 
 /** Records with every field, to be changed where a test cares. */
 
@@ -29,8 +30,7 @@ export function aTest(given: Partial<TestRecord>): TestRecord {
 }
 
 export function aSession(given: Partial<SessionRecord>): SessionRecord {
-  const tests = given.tests ?? [];
-  return {
+  const facts = withTotals({
     sessionId: 'session-1',
     leaseId: null,
     poolId: null,
@@ -49,15 +49,12 @@ export function aSession(given: Partial<SessionRecord>): SessionRecord {
     waitMs: 1_500,
     endReason: 'finished',
     endConfirmed: true,
-    testsServed: tests.length,
     workersServed: 1,
-    observedBytes: tests.reduce((sum, test) => sum + (test.observedBytes ?? 0), 0),
     bridgedBytes: 0,
     bandwidthBytes: null,
-    infrastructureFailures: [],
-    tests,
-    ...given,
-  };
+    tests: given.tests ?? [],
+  });
+  return { ...facts, ...given };
 }
 
 export function aRecord(given: Partial<RunRecord>): RunRecord {
@@ -76,3 +73,38 @@ export function aRecord(given: Partial<RunRecord>): RunRecord {
     ...given,
   };
 }
+
+/** Two sessions: a flaky test, one that lost its browser, one that used both browsers, one that failed by itself. */
+export const TROUBLED_RUN = aRecord({
+  balance: { startCents: 100, endCents: 93 },
+  sessions: [
+    aSession({
+      sessionId: 'one',
+      source: 'pool',
+      startMs: 500,
+      waitMs: 0,
+      workersServed: 3,
+      endReason: 'rolled-over',
+      bandwidthBytes: 3_000_000,
+      tests: [
+        aTest({ id: 'flaky', status: 'failed', ok: false }),
+        aTest({ id: 'flaky', retry: 1, endedAt: at(7) }),
+        aTest({ id: 'both', observedBytes: 900_000, endedAt: at(20) }),
+        aTest({ id: 'expected', status: 'failed', ok: true, observedBytes: null }),
+      ],
+    }),
+    aSession({
+      sessionId: 'two',
+      startMs: 4_000,
+      waitMs: 2_000,
+      endConfirmed: false,
+      tests: [
+        aTest({ id: 'both', observedBytes: 200_000, endedAt: at(20) }),
+        aTest({ id: 'fails', status: 'timedOut', ok: false }),
+        aTest({ id: 'lost', status: 'failed', ok: false, infrastructureFailure: 'session two was lost' }),
+        aTest({ id: 'stopped', status: 'interrupted', ok: false }),
+      ],
+    }),
+  ],
+  leaseFailures: ['out of credit', 'out of credit'],
+});

@@ -1,0 +1,111 @@
+import type { TestInfo } from '@playwright/test';
+import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/protocol.ts';
+import type { Loss } from '../../../src/playwright/browser/loss.ts';
+import type { RecordedLink, RecordSink } from '../../../src/playwright/recording/recorder.ts';
+import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
+import type { TestUsage } from '../../../src/record/test-record.ts';
+
+/** Tests, browsers and a broker as the recorder of a worker sees them. */
+
+/** A test that keeps what is attached to it. */
+export interface RecordedTest extends TestInfo {
+  duration: number;
+  readonly attached: HostedBrowserAttachment[];
+}
+
+export function aTestInfo(given: Partial<TestInfo> = {}): RecordedTest {
+  const attached: HostedBrowserAttachment[] = [];
+  return {
+    testId: 'test-1',
+    title: 'a test',
+    titlePath: ['a.spec.ts', 'group', 'a test'],
+    file: '/root/tests/a.spec.ts',
+    line: 3,
+    config: { rootDir: '/root', shard: { current: 1, total: 2 } },
+    project: { name: 'us' },
+    workerIndex: 7,
+    parallelIndex: 1,
+    retry: 0,
+    status: 'passed',
+    expectedStatus: 'passed',
+    timeout: 30_000,
+    duration: 12,
+    errors: [],
+    annotations: [],
+    attached,
+    attach: async (_name: string, { body }: { body?: string | Buffer } = {}) => {
+      attached.push(JSON.parse(String(body)));
+    },
+    ...given,
+  } as unknown as RecordedTest;
+}
+
+/** What a test fails with. */
+export const FAILED: Partial<TestInfo> = { status: 'failed', errors: [{ message: 'expected 1' }] };
+
+/** A connected browser whose bytes and commands a test moves by hand. */
+export class FakeLink implements RecordedLink {
+  readonly lease: LeasedBrowser;
+  bytes: number | null = 0;
+  bridged = 0;
+  sent = 0;
+  loss: Loss | null = null;
+
+  constructor(sessionId: string, given: Partial<LeasedBrowser> = {}) {
+    const expiresAt = '2030-01-01T01:00:00.000Z';
+    this.lease = {
+      sessionId,
+      leaseId: null,
+      poolId: null,
+      servedBy: null,
+      reused: false,
+      expiresAt,
+      ...given,
+    } as LeasedBrowser;
+  }
+
+  /** Its pages do something for a test. */
+  works(bytes: number): void {
+    this.sent += 1;
+    this.loads(bytes);
+  }
+
+  /** Its pages move something by themselves. */
+  loads(bytes: number): void {
+    if (this.bytes !== null) this.bytes += bytes;
+  }
+
+  breaks(): void {
+    this.loss = { at: Date.parse('2030-01-01T00:00:00.000Z'), seen: 'its link closed', silent: false };
+  }
+
+  observedBytes = () => this.bytes;
+  bridgedBytes = () => this.bridged;
+  commands = () => this.sent;
+  lost = () => this.loss;
+}
+
+/** A broker that keeps what it is told. */
+export class FakeSink implements RecordSink {
+  readonly usages: TestUsage[] = [];
+  readonly asked: string[] = [];
+  bandwidth: number | null = null;
+  status: string | null = 'error';
+  gone = false;
+
+  async testUsage(usage: TestUsage): Promise<void> {
+    if (this.gone) throw new Error('the broker is gone');
+    this.usages.push(usage);
+  }
+
+  async sessionReport(sessionId: string): Promise<SessionReport> {
+    this.asked.push(sessionId);
+    if (this.gone) throw new Error('the broker is gone');
+    return { status: this.status, stoppedAt: null, bandwidthBytes: this.bandwidth };
+  }
+
+  /** Session and bytes of each test that it was told of. */
+  get told(): [sessionId: string, bytes: number | null][] {
+    return this.usages.map(({ sessionId, test }) => [sessionId, test.observedBytes]);
+  }
+}

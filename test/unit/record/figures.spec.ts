@@ -1,0 +1,55 @@
+import { expect, test } from '@playwright/test';
+import { withFigures } from '../../../src/record/figures.ts';
+import type { RunRecord } from '../../../src/record/run-record.ts';
+import { aRecord, aSession, TROUBLED_RUN } from './records.ts';
+
+const figuresOf = (record: RunRecord) => withFigures(record).figures;
+
+test('figures of a run', () => {
+  const { slowest, heaviest, ...figures } = figuresOf(TROUBLED_RUN);
+  expect(figures).toEqual({
+    sessions: 2,
+    fromPool: 1,
+    tests: 6,
+    retries: 1,
+    failedTests: 1,
+    lostTests: 1,
+    testsPerSession: { median: 4, most: 4 },
+    waited: { median: 0, longest: 2_000 },
+    start: { median: 500, p95: 4_000 },
+    reconnects: 2,
+    rollovers: 1,
+    observedBytes: 1_105_000,
+    bridgedBytes: 0,
+    serviceBytes: 3_000_000,
+    withoutFigure: 1,
+    // The second session has no figure of the service: what its tests moved counts.
+    usedBytes: 3_203_000,
+    costCents: 7,
+    lost: ['session two was lost'],
+    leaseFailures: ['out of credit'],
+    unconfirmed: ['two'],
+  });
+  expect(slowest.map(({ id, durationMs }) => [id, durationMs])).toEqual([
+    ['both', 16_000],
+    ['flaky', 3_000],
+    ['flaky', 2_000],
+    ['expected', 2_000],
+    ['fails', 2_000],
+  ]);
+  expect(heaviest[0]).toMatchObject({ id: 'both', observedBytes: 1_100_000 });
+  expect(heaviest.map(({ id }) => id)).not.toContain('expected');
+});
+
+test('p95 is what 95 of 100 do not exceed', () => {
+  const sessions = Array.from({ length: 100 }, (_, n) => aSession({ sessionId: `${n}`, startMs: 100 - n }));
+  expect(figuresOf(aRecord({ sessions })).start).toEqual({ median: 50, p95: 95 });
+});
+
+test('what is not known is no figure', () => {
+  const session = aSession({ startMs: null, waitMs: null, endConfirmed: null });
+  const figures = figuresOf(aRecord({ sessions: [session] }));
+  expect(figures).toMatchObject({ start: null, waited: null, serviceBytes: null, costCents: null, unconfirmed: [] });
+  // Money that came in meanwhile hides what was spent.
+  expect(figuresOf(aRecord({ balance: { startCents: 5, endCents: 1_000 } })).costCents).toBeNull();
+});

@@ -1,0 +1,153 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test as base, expect } from '@playwright/test';
+import { readRecord, recordText, writeWhole } from '../../../src/record/record-file.ts';
+import type { RunRecord } from '../../../src/record/run-record.ts';
+import { RunRecorder, type RunRecorderOptions } from '../../../src/record/run-recorder.ts';
+import { FakeClock } from '../broker/fake-clock.ts';
+import { aRecord, aSession, aTest } from './records.ts';
+
+/** A run on record while it goes on, what a crash leaves of it, and who takes over. */
+
+interface Fixtures {
+  folder: string;
+  clock: FakeClock;
+  recorder(given?: Partial<RunRecorderOptions>): RunRecorder;
+}
+
+const test = base.extend<Fixtures>({
+  folder: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'poolwright-recorder-'));
+    await use(folder);
+    await rm(folder, { recursive: true });
+  },
+  clock: async ({}, use) => use(new FakeClock()),
+  recorder: async ({ folder, clock }, use) => {
+    await use(
+      (given) =>
+        new RunRecorder({
+          runId: 'run-1',
+          service: 'hosted',
+          chromiums: [],
+          shard: { current: 1, total: 2 },
+          recordFolder: folder,
+          onWriteError: (error) => {
+            throw error;
+          },
+          clock,
+          ...given,
+        }),
+    );
+  },
+});
+
+const open = { endingAt: null, endedAt: null, endReason: null, endConfirmed: false };
+const use = (id: string, bridgedBytes = 0) => ({ sessionId: 'session-1', test: aTest({ id }), bridgedBytes });
+const ids = (record: RunRecord | null) => record?.sessions.map(({ tests }) => tests.map(({ id }) => id));
+
+test('while it goes on its file is a checkpoint, some seconds old; at its end the record is handed over, not written', async ({
+  recorder,
+  clock,
+  folder,
+}) => {
+  const run = recorder();
+  const session = aSession({ ...open });
+  run.add(session);
+  run.testUsed(use('first', 30));
+  expect(clock.timers, 'one write for both').toBe(1);
+  expect(await readdir(folder)).toEqual([]);
+  await clock.advance(2_000);
+  await expect.poll(() => readRecord(folder)).toMatchObject({ runId: 'run-1', endedAt: null, balance: null });
+  expect(readRecord(folder)?.sessions).toMatchObject([{ testsServed: 1, observedBytes: 1_000, bridgedBytes: 30 }]);
+
+  run.testUsed(use('second', 12));
+  run.leaseFailed('out of credit');
+  run.leaseFailed('out of credit');
+  session.endConfirmed = true;
+  const balance = { startCents: 9, endCents: 4 };
+  const record = await run.end(balance);
+  expect(record).toMatchObject({ shard: { current: 1, total: 2 }, leaseFailures: ['out of credit'], balance });
+  expect(record.endedAt).toBe(new Date(clock.now()).toISOString());
+  expect(record.sessions).toMatchObject([{ testsServed: 2, bridgedBytes: 42, endConfirmed: true }]);
+  run.changed();
+  expect(clock.timers).toBe(0);
+  expect(ids(readRecord(folder)), 'still the checkpoint').toEqual([['first']]);
+
+  await run.write(record);
+  expect(readRecord(folder)).toEqual(record);
+  expect(await readdir(folder)).toEqual(['run.json']);
+});
+
+test('a record that nobody asked to have written is nowhere', async ({ recorder, clock, folder }) => {
+  const run = recorder({ recordFolder: null });
+  run.add(aSession({}));
+  await clock.advance(10_000);
+  await run.write(await run.end(null));
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('why it cannot be written is said, and the record is there all the same', async ({ recorder, clock, folder }) => {
+  const file = join(folder, 'no-folder');
+  await writeWhole(file, '');
+  const said: unknown[] = [];
+  const run = recorder({ recordFolder: file, onWriteError: (error) => said.push(error) });
+  run.add(aSession({}));
+  await clock.advance(2_000);
+  await expect.poll(() => said.map(String)).toEqual([expect.stringMatching(/EEXIST|ENOTDIR/)]);
+  expect((await run.end(null)).sessions).toHaveLength(1);
+});
+
+test('a broker that takes over goes on with the record of the dead one, and hears of the tests of its sessions', async ({
+  recorder,
+  folder,
+}) => {
+  const before = aSession({ sessionId: 'over', tests: [aTest({ id: 'before' })] });
+  const cut = aSession({ ...open, endConfirmed: false, tests: [aTest({ id: 'first' })] });
+  const died = aRecord({ endedAt: null, sessions: [before, cut], leaseFailures: ['out of credit'] });
+  await writeWhole(join(folder, 'run.json'), recordText(died));
+
+  const run = recorder();
+  // Its worker does not know whether the dead one had put this on record.
+  run.testUsed(use('first', 5));
+  run.testUsed(use('second', 5));
+  run.testUsed(use('second', 5));
+  run.testUsed({ ...use('elsewhere'), sessionId: 'unknown' });
+  run.add(aSession({ sessionId: 'new' }));
+  run.leaseFailed('no pool');
+  const record = await run.end({ startCents: 9, endCents: 4 });
+  expect(record).toMatchObject({
+    startedAt: died.startedAt,
+    leaseFailures: ['out of credit', 'no pool'],
+    balance: null, // what the dead one's browsers cost is not in it
+  });
+  expect(record.sessions.map(({ sessionId, endReason, endConfirmed }) => [sessionId, endReason, endConfirmed])).toEqual(
+    [
+      ['over', 'finished', true],
+      ['session-1', 'broker-died', null],
+      ['new', 'finished', true],
+    ],
+  );
+  expect(ids(record)).toEqual([['before'], ['first', 'second'], []]);
+  expect(record.sessions[1]).toMatchObject({ testsServed: 2, bridgedBytes: 5 });
+});
+
+for (const [name, given] of [
+  ['another run', { runId: 'run-0', endedAt: null }],
+  ['a run of this name that has ended', {}],
+] as const) {
+  test(`the record of ${name} is no earlier part of this one`, async ({ recorder, folder }) => {
+    await writeWhole(join(folder, 'run.json'), recordText(aRecord({ ...given, sessions: [aSession({})] })));
+    const record = await recorder().end({ startCents: 1, endCents: 1 });
+    expect(record.sessions).toEqual([]);
+    expect(record.balance).toEqual({ startCents: 1, endCents: 1 });
+  });
+}
+
+test("a try that is run again, as in Playwright's UI, counts again", async ({ recorder }) => {
+  const run = recorder();
+  run.add(aSession({}));
+  run.testUsed(use('again'));
+  run.testUsed({ ...use('again'), test: aTest({ id: 'again', startedAt: '2026-03-01T11:00:00.000Z' }) });
+  expect((await run.end(null)).sessions).toMatchObject([{ testsServed: 2, observedBytes: 2_000 }]);
+});

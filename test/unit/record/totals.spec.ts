@@ -1,0 +1,128 @@
+import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
+import { withFigures } from '../../../src/record/figures.ts';
+import { mergeRecords } from '../../../src/record/merge-records.ts';
+import { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../../../src/record/run-record.ts';
+import { RunRecorder } from '../../../src/record/run-recorder.ts';
+import { withTotals } from '../../../src/record/session-record.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+import { aRecord, aSession, aTest, at } from './records.ts';
+
+/** Totals follow from the tests, whatever the order they come in and however the record is cut into parts. */
+
+const SESSIONS = ['s0', 's1', 's2', 's3'];
+
+interface Use {
+  session: string;
+  test: TestRecord;
+  bridgedBytes: number;
+  twice: boolean;
+}
+
+const uses: fc.Arbitrary<Use[]> = fc
+  .array(
+    fc.record({
+      session: fc.constantFrom(...SESSIONS),
+      status: fc.constantFrom('passed', 'failed', 'timedOut', 'interrupted'),
+      ok: fc.boolean(),
+      seconds: fc.nat(50),
+      observedBytes: fc.option(fc.nat(1_000_000)),
+      lost: fc.boolean(),
+      bridgedBytes: fc.nat(1_000),
+      twice: fc.boolean(),
+    }),
+    { maxLength: 20 },
+  )
+  .map((all) =>
+    all.map(({ session, status, ok, seconds, observedBytes, lost, bridgedBytes, twice }, n) => ({
+      session,
+      bridgedBytes,
+      twice,
+      test: aTest({
+        id: `test-${n >> 1}`,
+        retry: n % 2,
+        status,
+        ok,
+        observedBytes,
+        endedAt: at(4 + seconds),
+        infrastructureFailure: lost ? `${session} was lost in ${n}` : null,
+      }),
+    })),
+  );
+
+/** The record of a run whose broker heard of this, in this order. */
+async function recordOf(heard: readonly Use[]): Promise<RunRecord> {
+  const recorder = new RunRecorder({
+    runId: 'run-1',
+    service: 'hosted',
+    chromiums: [],
+    shard: null,
+    recordFolder: null,
+    onWriteError: () => undefined,
+  });
+  for (const sessionId of SESSIONS) recorder.add(aSession({ sessionId, tests: [] }));
+  for (const { session, test, bridgedBytes, twice } of heard) {
+    for (let n = 0; n <= Number(twice); n += 1) recorder.testUsed({ sessionId: session, test, bridgedBytes });
+  }
+  return await recorder.end(null);
+}
+
+const sum = (values: (number | null)[]) => values.reduce<number>((total, each) => total + (each ?? 0), 0);
+const totals = ({ testsServed, observedBytes, bridgedBytes, infrastructureFailures }: SessionRecord) => ({
+  testsServed,
+  observedBytes,
+  bridgedBytes,
+  infrastructureFailures: infrastructureFailures.toSorted(),
+});
+
+const shuffled = uses.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
+
+test('a session comes to the sum of its tests, whatever the order they are told in, and once each', async () => {
+  const property = fc.asyncProperty(shuffled, async ([all, inAnyOrder]) => {
+    const record = await recordOf(all);
+    expect(runRecord.parse(record)).toEqual(record);
+    for (const session of record.sessions) {
+      const own = all.filter((each) => each.session === session.sessionId);
+      expect(totals(session)).toEqual({
+        testsServed: own.length,
+        observedBytes: sum(own.map(({ test }) => test.observedBytes)),
+        bridgedBytes: sum(own.map(({ bridgedBytes }) => bridgedBytes)),
+        infrastructureFailures: own.flatMap(({ test }) => test.infrastructureFailure ?? []).toSorted(),
+      });
+      expect(withTotals(session), 'computed again they are the same').toEqual(session);
+    }
+    expect((await recordOf(inAnyOrder)).sessions.map(totals)).toEqual(record.sessions.map(totals));
+  });
+  await fc.assert(property, propertyRuns(300));
+});
+
+/** Where the order of two equals decides which is named, only what is named counts. */
+const comparable = (record: RunRecord) => {
+  const { slowest, heaviest, lost, ...figures } = withFigures(record).figures;
+  return {
+    ...figures,
+    lost: lost.toSorted(),
+    slowest: slowest.map(({ durationMs }) => durationMs),
+    heaviest: heaviest.map(({ observedBytes }) => observedBytes),
+  };
+};
+
+const cuts = fc.tuple(uses, fc.array(fc.nat(2), { minLength: SESSIONS.length, maxLength: SESSIONS.length }));
+
+test('records merged come to the same figures as the record of all', async () => {
+  const property = fc.asyncProperty(cuts, async ([all, parts]) => {
+    const whole = await recordOf(all);
+    const cut = [0, 1, 2].map((part) =>
+      aRecord({ sessions: whole.sessions.filter((_, n) => parts[n] === part), shard: { current: part + 1, total: 3 } }),
+    );
+    const merged = mergeRecords(cut);
+    expect(comparable(merged)).toEqual(comparable(whole));
+    const again = mergeRecords([mergeRecords(cut.slice(0, 2)), ...cut.slice(2)]);
+    expect(again).toEqual(merged);
+    const { figures } = withFigures(merged);
+    expect(figures.observedBytes).toBe(sum(all.map(({ test }) => test.observedBytes)));
+    expect(figures.bridgedBytes).toBe(sum(all.map(({ bridgedBytes }) => bridgedBytes)));
+    expect(figures.tests + figures.retries).toBe(all.length);
+  });
+  await fc.assert(property, propertyRuns(300));
+});

@@ -1,0 +1,110 @@
+import { expect, test } from '@playwright/test';
+import { withFigures } from '../../../src/record/figures.ts';
+import type { RunRecord } from '../../../src/record/run-record.ts';
+import { checkBudget } from '../../../src/reporter/summary/budget.ts';
+import { bytes, duration } from '../../../src/reporter/summary/format.ts';
+import { type SummaryOptions, summaryLines } from '../../../src/reporter/summary/summary.ts';
+import { aRecord, aSession, TROUBLED_RUN } from '../record/records.ts';
+
+const FILES = { record: 'run.json', timeline: 'timeline.html' };
+const PIPE = { files: FILES, stream: { isTTY: false, columns: 0 } };
+
+const figuresOf = (record: RunRecord) => withFigures(record).figures;
+const lines = (record: RunRecord, options: SummaryOptions = PIPE) => summaryLines(withFigures(record), options);
+
+test('what is not known is not said', () => {
+  const session = aSession({ startMs: null, waitMs: null, endConfirmed: null });
+  const text = lines(aRecord({ sessions: [session] })).join('\n');
+  expect(text).not.toMatch(/start|waited|cost|slowest|NaN|null|Infinity/);
+  expect(text).toContain("  bandwidth 0 B observed in the tests' pages (no figure from the service)\n");
+  const bridged = lines(aRecord({ sessions: [aSession({ bridgedBytes: 4_100_000 })] })).join('\n');
+  expect(bridged).toContain(
+    "observed in the tests' pages (no figure from the service); 4.1 MB through the test machine\n",
+  );
+  expect(lines(aRecord({}))[0]).toBe('poolwright: 0 tests on 0 hosted browsers');
+});
+
+test('the summary says it in lines', () => {
+  expect(lines(TROUBLED_RUN, { ...PIPE, notes: ['budget exceeded: x'] }).join('\n')).toBe(
+    `poolwright: 6 tests on 2 hosted browsers
+  from      1 leased, 1 created
+  tests     4 per browser (median), 4 at most; 1 failed, 1 failed by a lost browser, 1 retry
+  waited    median 0.0 s, longest 2.0 s
+  start     median 0.5 s, p95 4.0 s
+  reused    2 reconnects, 1 rollover
+  bandwidth 3.0 MB by the service, 1.1 MB observed in the tests' pages (1 without a figure)
+  cost      7 cents by the workspace's balance (workspace total)
+  slowest   16.0 s  [us] a.spec.ts:3 › a test
+             3.0 s  [us] a.spec.ts:3 › a test (retry 1)
+             2.0 s  [us] a.spec.ts:3 › a test
+             2.0 s  [us] a.spec.ts:3 › a test
+             2.0 s  [us] a.spec.ts:3 › a test
+  heaviest  1.1 MB  [us] a.spec.ts:3 › a test
+            1.0 kB  [us] a.spec.ts:3 › a test
+            1.0 kB  [us] a.spec.ts:3 › a test (retry 1)
+            1.0 kB  [us] a.spec.ts:3 › a test
+            1.0 kB  [us] a.spec.ts:3 › a test
+  browser lost: session two was lost
+  no browser: out of credit
+  NOT CONFIRMED ENDED: session two. Stop it: npx poolwright sessions stop two
+  budget exceeded: x
+  timeline  timeline.html
+  record    run.json`,
+  );
+});
+
+test('on a terminal, names of tests are as long as there is room', () => {
+  const shown = lines(TROUBLED_RUN, { ...PIPE, stream: { isTTY: true, columns: 36 } });
+  expect(shown).toContain('  slowest   16.0 s  [us] a.spec.ts:…');
+  expect(shown).toContain("  cost      7 cents by the workspace's balance (workspace total)");
+});
+
+test('many failures are some lines', () => {
+  const infrastructureFailures = Array.from({ length: 30 }, (_, n) => `failure ${n}`);
+  const shown = lines(aRecord({ sessions: [aSession({ infrastructureFailures })] }));
+  expect(shown.filter((line) => line.includes('browser lost'))).toHaveLength(10);
+  expect(shown.join('\n')).toContain('… and 20 more, in the record');
+});
+
+const budgets: [string, Parameters<typeof checkBudget>[1], string[]][] = [
+  ['kept', { bandwidthMB: 3.205, sessions: 2, costCents: 7 }, []],
+  ['none', {}, []],
+  // The second session has no figure of the service: what its tests moved counts.
+  ['bandwidth', { bandwidthMB: 3.2 }, ['budget exceeded: bandwidthMB may be 3.2, and the run used 3.203 MB']],
+  ['sessions', { sessions: 1 }, ['budget exceeded: sessions may be 1, and the run used 2 browsers']],
+  ['cost', { costCents: 6 }, ['budget exceeded: costCents may be 6, and the run used 7 cents']],
+  [
+    'all at once',
+    { bandwidthMB: 0, sessions: 0, costCents: 0 },
+    [
+      'budget exceeded: bandwidthMB may be 0, and the run used 3.203 MB',
+      'budget exceeded: sessions may be 0, and the run used 2 browsers',
+      'budget exceeded: costCents may be 0, and the run used 7 cents',
+    ],
+  ],
+];
+for (const [name, budget, exceeded] of budgets) {
+  test(`budget: ${name}`, () =>
+    expect(checkBudget(figuresOf(TROUBLED_RUN), budget)).toEqual({ exceeded, unknown: [] }));
+}
+
+test('budget: a cost that nobody knows is said, and is no failure', () => {
+  expect(checkBudget(figuresOf(aRecord({})), { costCents: 0 })).toEqual({
+    exceeded: [],
+    unknown: ['budget costCents: not checked, the service gives no figure of cents'],
+  });
+});
+
+test('figures as people read them', () => {
+  expect([0, 940, 59_949, 59_950, 60_000, 125_400, 3_600_000, 5_400_000].map(duration)).toEqual([
+    '0.0 s',
+    '0.9 s',
+    '59.9 s',
+    '1 min',
+    '1 min',
+    '2 min 5 s',
+    '1 h 0 min',
+    '1 h 30 min',
+  ]);
+  expect([0, 999, 1_000, 1_500_000, 2_340_000_000].map(bytes)).toEqual(['0 B', '999 B', '1.0 kB', '1.5 MB', '2.34 GB']);
+});
