@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import Table from 'cli-table3';
 import { type Browser, chromium } from 'playwright-core';
 import { Meter } from '../src/cdp/metering/meter.ts';
-import { openTransport } from '../src/cdp/transport/transport.ts';
+import { openTransport } from '../src/cdp/open-transport.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import { ServiceClient } from '../src/service/client.ts';
 

@@ -51,13 +51,17 @@ export async function connectToBrowser(
   { meter, bridge, persistent }: TransportUse,
 ): Promise<CdpConnection> {
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
-  const { openTransport } = await import('../../cdp/transport/transport.ts');
+  const { openTransport } = await import('../../cdp/open-transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
+  let bridgedBytes = 0;
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
     ...(meter && { meter }),
     ...(bridge && { bridge }),
+    onBridgedBytes: (bytes) => {
+      bridgedBytes += bytes;
+    },
     ...(persistent && { persistent }),
   });
   const { closed } = transport;
@@ -75,7 +79,7 @@ export async function connectToBrowser(
       browser,
       closed,
       commands: () => transport.commands,
-      bridgedBytes: () => transport.bridgedBytes,
+      bridgedBytes: () => bridgedBytes,
       traffic: () => transport.traffic(),
       close: () => browser.close(),
       cut: () => transport.close(),
