@@ -51,7 +51,6 @@ export class HiddenTargets implements Interceptor {
 
   #isHidden(message: CdpMessage): boolean {
     const { id, method, params, sessionId } = message;
-    if (sessionId !== undefined) return this.#sessions.size > 0 && this.#isOfHiddenSession(sessionId, message);
     if (id !== undefined) {
       if (id === this.#attaching) {
         this.#attaching = null;
@@ -59,6 +58,7 @@ export class HiddenTargets implements Interceptor {
       }
       return false;
     }
+    if (sessionId !== undefined) return this.#sessions.size > 0 && this.#isOfHiddenSession(sessionId, message);
     return method?.startsWith('Target.') === true && this.#isAboutHidden(method, fieldsOf(params));
   }
 
