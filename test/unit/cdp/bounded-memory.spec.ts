@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@playwright/test';
 import { FakeBrowser } from './support/fake-browser.ts';
-import { INTERCEPTORS } from './support/interceptors.ts';
+import { interceptors } from './support/interceptors.ts';
 
 /**
  * No interceptor keeps anything of a page that is gone: not its session, not its requests, not its scripts. Every name
@@ -80,7 +80,7 @@ async function livePage(browser: FakeBrowser, number: number, isOwn: boolean): P
   browser.says({ method: 'Target.targetDestroyed', params: { targetId } });
 }
 
-for (const [name, create] of Object.entries(INTERCEPTORS)) {
+for (const [name, create] of Object.entries(interceptors())) {
   test(`${name}: nothing is kept of pages that are gone`, async () => {
     const browser = new FakeBrowser(create);
     const live = async (from: number, to: number) => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { FakeBrowser } from './support/fake-browser.ts';
-import { INTERCEPTORS } from './support/interceptors.ts';
+import { interceptors } from './support/interceptors.ts';
 
 /**
  * Each interceptor alone, in exchanges that no browser and no Playwright would have: nothing throws, what is none of its
@@ -179,7 +179,7 @@ class Exchange {
   }
 }
 
-for (const [name, create] of Object.entries(INTERCEPTORS)) {
+for (const [name, create] of Object.entries(interceptors())) {
   test(`${name}: random exchanges`, async () => {
     const raised: unknown[] = [];
     const note = (error: unknown) => raised.push(error);

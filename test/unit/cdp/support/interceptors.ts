@@ -9,13 +9,21 @@ import { Metering } from '../../../../src/cdp/metering/metering.ts';
 import type { InterceptorFactory } from '../../../../src/cdp/transport/interceptor.ts';
 import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
 
-/** Every interceptor there is, alone. Where nobody listens stands for what the bridge carries. */
-export const INTERCEPTORS: Readonly<Record<string, InterceptorFactory>> = {
-  'back-forward-cache': (link) => new BackForwardCache(link),
-  uploads: (link) => new Uploads(link),
-  bridge: (link) => new NetworkBridge(link, parseNetworkRules('127.0.0.1:1')),
-  downloads: (link) => new Downloads(link),
-  metering: () => new Metering(new Meter(), () => false),
-  'hidden-targets': (link) => new HiddenTargets(link),
-  'persistent-context': (link) => new PersistentContext(link, { clear: true }),
-};
+/** Where nobody listens. */
+const NOWHERE = '127.0.0.1:1';
+
+/**
+ * Every interceptor there is, alone.
+ * @param bridged host that the bridge carries requests to
+ */
+export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<Record<string, InterceptorFactory>> {
+  return {
+    'back-forward-cache': (link) => new BackForwardCache(link),
+    uploads: (link) => new Uploads(link),
+    bridge: (link) => new NetworkBridge(link, parseNetworkRules(bridged)),
+    downloads: (link) => new Downloads(link),
+    metering: () => new Metering(meter, () => false),
+    'hidden-targets': (link) => new HiddenTargets(link),
+    'persistent-context': (link) => new PersistentContext(link, { clear: true }),
+  };
+}
