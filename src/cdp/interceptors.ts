@@ -20,25 +20,28 @@ export interface InterceptorOptions {
   onBridgedBytes?: (bytes: number) => void;
 }
 
-/** The interceptors for Playwright, in their order from Playwright to the browser: each with the reason for its place. */
+/**
+ * The interceptors for Playwright, in their order from Playwright to the browser: commands pass them from the first to
+ * the last, answers and events from the last to the first. Each has the reason for its position.
+ */
 export async function playwrightInterceptors(options: InterceptorOptions): Promise<InterceptorFactory[]> {
   const { persistent, meter, bridge: hosts, onBridgedBytes } = options;
   const list: InterceptorFactory[] = [];
-  // Next to Playwright: the events it adds stand right behind one that Playwright has really seen.
+  // Next to Playwright: what it adds follows an event that Playwright has really seen.
   list.push((link) => new BackForwardCache(link));
-  // Anywhere: it looks at one command that nobody else looks at, and at no message.
+  // Anywhere: it looks at one command that no other looks at, and at no message.
   list.push((link) => new Uploads(link));
   if (hosts) {
-    // Before metering: what it tells Playwright of requests made here is not the browser's traffic.
-    // Loaded where there is a bridge, and nowhere else: its sockets take time to load.
+    // Before metering: what it tells Playwright about requests made here is not the browser's traffic.
+    // Loaded only where there is a bridge: its libraries take time to load.
     const { NetworkBridge } = await import('./bridge/bridge.ts');
     list.push((link) => new NetworkBridge(link, hosts, onBridgedBytes));
   }
-  // Behind the bridge, which would take the page that fetches files for one of Playwright's.
+  // Behind the bridge, which would take its page, the one that fetches files, for one of Playwright's.
   list.push((link) => new Downloads(link));
-  // Behind downloads, which hold events back: bytes count when they come. Before hidden targets: theirs do not count.
+  // Behind downloads, which hold events back: bytes count when they come. Before hidden targets: those do not count.
   if (meter) list.push(() => new Metering(meter, (url) => hosts?.matches(url) ?? false));
-  // Next to the browser: of what Playwright must not see, nobody else hears either.
+  // Next to the browser: what Playwright must not see, no other interceptor sees either.
   if (persistent) list.push((link) => new PersistentContext(link, persistent));
   else list.push((link) => new HiddenTargets(link));
   return list;

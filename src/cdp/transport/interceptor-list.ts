@@ -34,7 +34,7 @@ export class InterceptorList {
 
   /** The link is down. */
   end(): void {
-    // Commands of our own first: who waits for one is let go.
+    // Own commands first: whatever waits for an answer is told that none will come.
     for (let position = this.#list.length - 1; position >= 0; position--) this.#list[position]?.end?.();
   }
 

@@ -12,11 +12,11 @@ import type { CdpMessage } from './message.ts';
  */
 export interface Interceptor {
   /**
-   * A command on its way to the browser. Who returns null for one that has an ID answers it, now or later, by
-   * {@link InterceptorLink.deliver}, exactly once.
+   * A command on its way to the browser. An interceptor that returns null for it answers it exactly once, now or later,
+   * by {@link InterceptorLink.deliver}.
    */
   onCommand?(command: CdpMessage): CdpMessage | null;
-  /** An answer or event on its way to the client. Who returns null drops it, or delivers it later. */
+  /** An answer or event on its way to the client. An interceptor that returns null drops it, or delivers it later. */
   onMessage?(message: CdpMessage): CdpMessage | null;
   /** The link is down. Called once; commands of the interceptor's own have been rejected by then. */
   end?(): void;
@@ -55,15 +55,16 @@ export interface BrowserCommands {
 export interface InterceptorLink extends BrowserCommands {
   /**
    * Sends a message on to the client, as if the browser had sent it: through the interceptors between this one and the
-   * client, not through this one. Two delivered one after the other arrive in that order with nothing in between, so
-   * to put something behind a message, deliver both and return null. What is delivered while a command is on its way
-   * arrives in a task of its own: a client looks for answers only after it has sent the command.
+   * client, not through this one. Two delivered one after the other arrive in that order with nothing in between. So
+   * to insert a message before another, deliver it and return the other; to insert one after it, deliver both and return
+   * null. What is delivered while a command is on its way arrives in a task of its own: a client expects no answer
+   * before its `send` has returned.
    */
   deliver(message: CdpMessage): void;
   /**
    * Sends a command on to the browser, as if the client had sent it: through the interceptors between this one and the
-   * browser, not through this one. Its answer comes to `onMessage` of this interceptor, after those in between, under
-   * the ID that this returns; what nobody takes there is dropped and never reaches the client.
+   * browser, not through this one. Its answer passes them on its way back and comes to `onMessage` of this interceptor,
+   * with the ID that this returns. An answer that no interceptor ends is dropped: it never reaches the client.
    * @param command without an ID
    */
   send(command: Omit<CdpMessage, 'id'>): number;

@@ -25,7 +25,10 @@ export function isOwnId(id: number | undefined): boolean {
   return id !== undefined && id <= FIRST_OWN_ID;
 }
 
-/** Commands of our own on a link that is a client's. Stands next to the browser: their answers are seen by nobody else. */
+/**
+ * Commands of our own on a link that is a client's. The last one in each list, next to the browser, so that no other
+ * interceptor sees their answers.
+ */
 export class OwnCommands implements BrowserCommands, Interceptor {
   readonly #send: (message: CdpMessage) => void;
   readonly #waiting = new Map<number, Waiting>();
@@ -51,7 +54,7 @@ export class OwnCommands implements BrowserCommands, Interceptor {
       this.#waiting.set(id, { method, resolve, reject, timer });
     });
 
-  /** An ID for a command that passes other interceptors, which this takes for none of its own. */
+  /** Returns an ID for a command that passes other interceptors, as its answer does: it is not ended here. */
   newSentId(): number {
     return this.#nextSentId--;
   }
