@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
 import { Meter } from '../src/cdp/metering/meter.ts';
-import { openTransport } from '../src/cdp/transport/transport.ts';
+import { openTransport } from '../src/cdp/open-transport.ts';
 import { tableLines } from '../src/cli/print.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import { ServiceClient } from '../src/service/client.ts';

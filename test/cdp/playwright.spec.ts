@@ -90,7 +90,7 @@ test('the address is in no log of Playwright, whatever it is asked to log', asyn
   const outDir = testInfo.outputPath('built');
   await build({
     config: false,
-    entry: { transport: fileURLToPath(new URL('../../src/cdp/transport/transport.ts', import.meta.url)) },
+    entry: { transport: fileURLToPath(new URL('../../src/cdp/open-transport.ts', import.meta.url)) },
     format: ['esm'],
     target: 'node20',
     platform: 'node',

@@ -1,23 +1,19 @@
-import type { CdpMessage } from '../transport/message.ts';
+import type { Protocol } from 'devtools-protocol';
+import type { InterceptorLink } from '../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BridgeOutcome } from './bridge-fetch.ts';
 import type { PausedRequest } from './paused-request.ts';
 
 /** Bound on Playwright's answer, in ms: it asks nobody. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-interface AnswerFields {
-  requestId?: unknown;
-  authChallengeResponse?: { response?: unknown; username?: unknown; password?: unknown };
-}
-
 /** Asks Playwright for `httpCredentials` when a carried request is answered 401, as the browser asks it for its own. */
 export class BridgeCredentials {
-  readonly #pass: (message: CdpMessage) => void;
+  readonly #link: InterceptorLink;
   readonly #asked = new Map<string, (authorization: string | null) => void>();
 
-  /** @param pass hands Playwright a message as if it came from the browser */
-  constructor(pass: (message: CdpMessage) => void) {
-    this.#pass = pass;
+  constructor(link: InterceptorLink) {
+    this.#link = link;
   }
 
   /** Value of the `Authorization` header to try again with; null when there is none, or another scheme is asked for. */
@@ -38,21 +34,22 @@ export class BridgeCredentials {
       this.#asked.set(key, settle);
       const [, realm = ''] = /realm="([^"]*)"/i.exec(challenge.value) ?? [];
       const authChallenge = { source: 'Server', origin: new URL(url).origin, scheme: 'basic', realm };
-      this.#pass({ sessionId, method: 'Fetch.authRequired', params: { requestId, request: { url }, authChallenge } });
+      const params = { requestId, request: { url }, authChallenge };
+      this.#link.deliver({ sessionId, method: 'Fetch.authRequired', params });
     });
   }
 
-  /** Whether a command is Playwright's answer to a question of ours. */
-  takes({ id, method, sessionId, params = {} }: CdpMessage): boolean {
-    if (method !== 'Fetch.continueWithAuth') return false;
-    const { requestId, authChallengeResponse }: AnswerFields = params;
+  /** Returns null for a command that is Playwright's answer to a question of ours. */
+  onCommand(command: CdpMessage): CdpMessage | null {
+    const { id, method, sessionId, params } = command;
+    if (method !== 'Fetch.continueWithAuth') return command;
+    const { requestId, authChallengeResponse } = fieldsOf<Protocol.Fetch.ContinueWithAuthRequest>(params);
     const settle = this.#asked.get(`${sessionId} ${requestId}`);
-    if (!settle) return false;
-    const { response, username, password } = authChallengeResponse ?? {};
+    if (!settle) return command;
+    const { response, username, password } = fieldsOf<Protocol.Fetch.AuthChallengeResponse>(authChallengeResponse);
     const basic = Buffer.from(`${username}:${password}`).toString('base64');
     settle(response === 'ProvideCredentials' ? `Basic ${basic}` : null);
-    // Playwright looks for the answer after this call.
-    setImmediate(() => this.#pass({ id, sessionId, result: {} }));
-    return true;
+    this.#link.deliver({ id, sessionId, result: {} });
+    return null;
   }
 }

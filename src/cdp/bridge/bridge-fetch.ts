@@ -6,6 +6,7 @@ import {
   type Gunzip,
   type Inflate,
 } from 'node:zlib';
+import type { Protocol } from 'devtools-protocol';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import { AnswerBody } from './answer-body.ts';
 import { localhostHere } from './localhost.ts';
@@ -23,7 +24,7 @@ export interface BridgeRequest {
 }
 
 /** What came of it: an answer, whatever its status, or why there is none, in words of CDP's `Network.ErrorReason`. */
-export type BridgeOutcome = BridgeAnswer | { failure: string; detail: string };
+export type BridgeOutcome = BridgeAnswer | { failure: Protocol.Network.ErrorReason; detail: string };
 
 export interface BridgeAnswer {
   status: number;
@@ -36,8 +37,8 @@ export interface BridgeAnswer {
 }
 
 /**
- * Bound on the body of an answer that is handed to the browser, in bytes. It crosses the link in one message, in base64, and Chromium closes the link
- * on a message of more than 100 MB.
+ * Bound on the body of an answer that is handed to the browser, in bytes. It crosses the link in one message, in base64,
+ * and Chromium closes the link on a message of more than 100 MB.
  */
 export const MAX_BODY_BYTES = 70 * 1024 * 1024;
 /** Bound on connecting, in ms. */
@@ -51,7 +52,7 @@ const KEEP_ALIVE_MS = 1_000;
 const OF_CONNECTION =
   /^(:.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|expect|accept-encoding)$/i;
 
-const FAILURES: Readonly<Record<string, string>> = {
+const FAILURES: Readonly<Record<string, Protocol.Network.ErrorReason>> = {
   ECONNREFUSED: 'ConnectionRefused',
   ECONNRESET: 'ConnectionReset',
   EPIPE: 'ConnectionReset',

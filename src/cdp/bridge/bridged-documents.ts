@@ -1,5 +1,6 @@
+import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
-import type { CdpMessage } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 
 /** A document of a listed host: the world that its own scripts run in, as the browser tells of it. */
@@ -21,10 +22,6 @@ const created = z.looseObject({
     auxData: z.looseObject({ isDefault: z.boolean(), frameId: z.string() }),
   }),
 });
-
-interface DestroyedFields {
-  executionContextId?: unknown;
-}
 
 /**
  * The documents that a bridge may talk to. Who calls, and from where, is what the browser says: a page may say anything.
@@ -57,24 +54,24 @@ export class BridgedDocuments {
   }
 
   /** To be told of the browser's messages to sessions that are bridged. */
-  observe({ method, sessionId, params = {} }: CdpMessage): void {
+  observe({ method, sessionId, params }: CdpMessage): void {
     if (sessionId === undefined || !method?.startsWith('Runtime.executionContext')) return;
     if (method === 'Runtime.executionContextCreated') this.#meet(sessionId, params);
     if (method === 'Runtime.executionContextsCleared') this.leave(sessionId);
     if (method !== 'Runtime.executionContextDestroyed') return;
-    const { executionContextId }: DestroyedFields = params;
+    const { executionContextId } = fieldsOf<Protocol.Runtime.ExecutionContextDestroyedEvent>(params);
     const document = this.calling(sessionId, executionContextId);
     if (document) this.#end(document);
   }
 
   /** A page, or all of them, are gone. */
-  leave(sessionId?: unknown): void {
+  leave(sessionId?: string): void {
     for (const document of [...this.#documents.values()]) {
       if (sessionId === undefined || document.sessionId === sessionId) this.#end(document);
     }
   }
 
-  #meet(sessionId: string, params: object): void {
+  #meet(sessionId: string, params: unknown): void {
     const { success, data } = created.safeParse(params);
     if (!success) return;
     const { id: contextId, uniqueId: uniqueContextId, origin, auxData } = data.context;

@@ -1,4 +1,5 @@
-import type { CdpMessage } from '../transport/message.ts';
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 
 /** One target that makes requests, as far as a bridge has to know it. */
 export interface BridgedSession {
@@ -16,11 +17,6 @@ export interface BridgedSession {
 
 /** Targets whose requests can be stopped. A dedicated worker's are stopped with its page's. */
 const TYPES = new Set<unknown>(['page', 'iframe', 'service_worker', 'shared_worker']);
-
-interface AttachedFields {
-  sessionId?: unknown;
-  targetInfo?: { type?: unknown; targetId?: unknown; browserContextId?: unknown };
-}
 
 /**
  * What a bridge knows of each target that Playwright is attached to, by the session that Playwright itself works with.
@@ -41,16 +37,22 @@ export class BridgedSessions {
     return this.#sessions.get(sessionId);
   }
 
+  /** Whether anything of a browser context is there. */
+  hasAnyOf(contextId: string): boolean {
+    for (const session of this.#sessions.values()) if (session.contextId === contextId) return true;
+    return false;
+  }
+
   /** To be told of the browser's `Target.*` events. */
   observe({ method, params, sessionId: parent }: CdpMessage): void {
-    const { sessionId, targetInfo }: AttachedFields = params ?? {};
+    const { sessionId, targetInfo } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
     if (typeof sessionId !== 'string') return;
     if (method === 'Target.detachedFromTarget') this.#forget(sessionId);
-    if (method === 'Target.attachedToTarget' && TYPES.has(targetInfo?.type)) this.#meet(sessionId, parent, targetInfo);
+    if (method === 'Target.attachedToTarget') this.#meet(sessionId, parent, fieldsOf(targetInfo));
   }
 
   /** To be told of Playwright's commands, tests' own among them. */
-  sent({ method, params = {}, sessionId = '' }: CdpMessage): void {
+  observeCommand({ method, params, sessionId = '' }: CdpMessage): void {
     const session = this.#sessions.get(sessionId);
     const further = this.#further.get(sessionId);
     if (session && method === 'Fetch.enable') session.playwrightIntercepts = true;
@@ -58,16 +60,19 @@ export class BridgedSessions {
     // Both hold for the target, whoever says so.
     const target = session ?? further?.target;
     if (target && method === 'Security.setIgnoreCertificateErrors') {
-      target.ignoreHTTPSErrors = 'ignore' in params && params.ignore === true;
+      const { ignore } = fieldsOf<Protocol.Security.SetIgnoreCertificateErrorsRequest>(params);
+      target.ignoreHTTPSErrors = ignore === true;
     }
     if (target && method === 'Network.emulateNetworkConditions') {
-      target.offline = 'offline' in params && params.offline === true;
+      const { offline } = fieldsOf<Protocol.Network.EmulateNetworkConditionsRequest>(params);
+      target.offline = offline === true;
       if (further) further.madeOffline = target.offline;
     }
   }
 
-  #meet(sessionId: string, parent: string | undefined, info: AttachedFields['targetInfo']): void {
-    const targetId = String(info?.targetId);
+  #meet(sessionId: string, parent: string | undefined, info: Fields<Protocol.Target.TargetInfo>): void {
+    if (!TYPES.has(info.type)) return;
+    const targetId = String(info.targetId);
     const known = [...this.#sessions.values()].find((session) => session.targetId === targetId);
     if (known) {
       this.#further.set(sessionId, { target: known, madeOffline: false });
@@ -76,10 +81,10 @@ export class BridgedSessions {
     const opener = parent === undefined ? undefined : this.#sessions.get(parent);
     // What is attached to over a test's session is the test's too, also where the browser tells of that one first.
     if (parent !== undefined && !opener) return;
-    const isDocument = info?.type === 'page' || info?.type === 'iframe';
+    const isDocument = info.type === 'page' || info.type === 'iframe';
     // What Playwright tells a page before it tells the page's frames and workers holds for them.
     const { ignoreHTTPSErrors = false, offline = false } = opener ?? {};
-    const contextId = String(info?.browserContextId);
+    const contextId = String(info.browserContextId);
     const session = { targetId, contextId, isDocument, playwrightIntercepts: false, ignoreHTTPSErrors, offline };
     this.#sessions.set(sessionId, session);
     this.#begin(sessionId, session);

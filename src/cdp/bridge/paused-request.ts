@@ -1,6 +1,7 @@
+import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
-import type { CdpMessage } from '../transport/message.ts';
-import type { OwnCommands } from '../transport/own-commands.ts';
+import type { BrowserCommands, CommandParams } from '../transport/interceptor.ts';
+import { type Fields, fieldsOf } from '../transport/message.ts';
 import type { BridgeOutcome } from './bridge-fetch.ts';
 import { binaryHeaders, wireText } from './headers/header-bytes.ts';
 import type { PageHeaders } from './headers/page-headers.ts';
@@ -24,14 +25,9 @@ export interface PausedRequest {
 }
 
 /** What Playwright may change about a request that it lets go on. */
-export interface ContinueFields {
-  requestId?: unknown;
-  url?: unknown;
-  method?: unknown;
-  /** base64 */
-  postData?: unknown;
-  headers?: { name: string; value: string }[];
-}
+export type ContinueFields = Fields<Protocol.Fetch.ContinueRequestRequest>;
+
+const givenHeaders = z.array(z.looseObject({ name: z.string(), value: z.string() }));
 
 const pausedParams = z.looseObject({
   requestId: z.string(),
@@ -50,8 +46,9 @@ const pausedParams = z.looseObject({
 const postData = z.looseObject({ postData: z.string(), base64Encoded: z.boolean().optional() });
 
 /** Reads `Fetch.requestPaused`; null for what is stopped at its answer, or no such event. */
-export function pausedRequest(sessionId: string, params: CdpMessage['params'] = {}): PausedRequest | null {
-  if ('responseStatusCode' in params || 'responseErrorReason' in params) return null;
+export function pausedRequest(sessionId: string, params: unknown): PausedRequest | null {
+  const { responseStatusCode, responseErrorReason } = fieldsOf<Protocol.Fetch.RequestPausedEvent>(params);
+  if (responseStatusCode !== undefined || responseErrorReason !== undefined) return null;
   const { success, data } = pausedParams.safeParse(params);
   if (!success) return null;
   const { requestId, networkId, frameId, resourceType, request } = data;
@@ -83,7 +80,7 @@ export function requestHeaders(
     ([name, value]) => [name, announced.wireText(networkId, name, value) ?? wireText(value)] as const,
   );
   if (!changes.headers) return Object.fromEntries(own);
-  const given = changes.headers.map(({ name, value }) => [name, wireText(value)] as const);
+  const given = givenHeaders.parse(changes.headers).map(({ name, value }) => [name, wireText(value)] as const);
   return Object.fromEntries([...given, ...own.filter(([name]) => /^cookie$/i.test(name))]);
 }
 
@@ -92,19 +89,24 @@ export function requestHeaders(
  * @throws PoolwrightError when the browser does not hand it out
  */
 export async function requestBody(
-  commands: OwnCommands,
+  commands: BrowserCommands,
   paused: PausedRequest,
   changes: ContinueFields,
 ): Promise<Buffer | null> {
   if (typeof changes.postData === 'string') return Buffer.from(changes.postData, 'base64');
   const { body, hasBody, networkId, sessionId } = paused;
   if (!hasBody || body) return body;
-  const answer = postData.parse(await commands.call('Network.getRequestPostData', { requestId: networkId }, sessionId));
+  const asked = { requestId: String(networkId) };
+  const answer = postData.parse(await commands.call('Network.getRequestPostData', asked, sessionId));
   return Buffer.from(answer.postData, answer.base64Encoded ? 'base64' : 'utf8');
 }
 
+type Answer =
+  | ['Fetch.failRequest', CommandParams<'Fetch.failRequest'>]
+  | ['Fetch.fulfillRequest', CommandParams<'Fetch.fulfillRequest'>];
+
 /** The command that ends a request as it ended here. */
-export function answerTo(requestId: string, outcome: BridgeOutcome): [method: string, params: object] {
+export function answerTo(requestId: string, outcome: BridgeOutcome): Answer {
   if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
   const { status, phrase, headers, body } = outcome;
   const params = {

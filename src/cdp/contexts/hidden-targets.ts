@@ -1,49 +1,37 @@
-import type { CdpMessage } from '../transport/message.ts';
-import type { OwnCommands } from '../transport/own-commands.ts';
+import type { Protocol } from 'devtools-protocol';
+import type { BrowserCommands, Interceptor } from '../transport/interceptor.ts';
+import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 
 /** A target as the browser announces it. */
-export interface TargetInfo {
-  targetId?: unknown;
-  type?: unknown;
-  browserContextId?: unknown;
-}
+export type TargetInfo = Fields<Protocol.Target.TargetInfo>;
 
-interface TargetFields {
-  sessionId?: unknown;
-  targetId?: unknown;
-  targetInfo?: TargetInfo;
-}
+/** Of the browser's events about targets, what is looked at here. */
+type TargetFields = Fields<Protocol.Target.AttachedToTargetEvent & Protocol.Target.TargetDestroyedEvent>;
 
 /**
- * Hides targets from Playwright, first of all the pages that a browser has when Playwright connects to it. Playwright
+ * Hides targets from the client, first of all the pages that a browser has when the client connects to it. Playwright
  * would adopt them into the default context, and then every screenshot of a failed test comes twice, one of them blank;
  * and a page that answers nothing would hold up the connection. What is opened later is shown, popups included; so are
  * workers, unless somebody else wants a target hidden.
  *
- * Existing pages are announced between Playwright's `Target.setAutoAttach` to the browser and the answer to it. A target
+ * Existing pages are announced between the client's `Target.setAutoAttach` to the browser and the answer to it. A target
  * that is hidden is let go at once, and nothing about it is passed on.
  */
-export class HiddenTargets {
-  readonly #commands: OwnCommands;
+export class HiddenTargets implements Interceptor {
+  readonly #commands: BrowserCommands;
   readonly #alsoHidden: (target: TargetInfo) => boolean;
   readonly #targets = new Set<unknown>();
   readonly #sessions = new Set<unknown>();
   /** Targets whose next session is for commands of our own. */
   readonly #claimed = new Set<unknown>();
-  /** ID of Playwright's `Target.setAutoAttach`; null before it is sent and after it is answered. */
+  /** ID of the client's `Target.setAutoAttach`; null before it is sent and after it is answered. */
   #attaching: number | null = null;
   #connected = false;
 
-  /** @param alsoHidden asked about each target that the browser attaches Playwright to */
-  constructor(commands: OwnCommands, alsoHidden: (target: TargetInfo) => boolean = () => false) {
+  /** @param alsoHidden asked about each target that the browser attaches the client to */
+  constructor(commands: BrowserCommands, alsoHidden: (target: TargetInfo) => boolean = () => false) {
     this.#commands = commands;
     this.#alsoHidden = alsoHidden;
-  }
-
-  /** To be told of every command before it goes out. */
-  sent(command: CdpMessage): void {
-    if (this.#connected || command.sessionId !== undefined || command.method !== 'Target.setAutoAttach') return;
-    this.#attaching = command.id ?? null;
   }
 
   /** The next session on this target is ours: hidden, and not let go. */
@@ -51,10 +39,18 @@ export class HiddenTargets {
     this.#claimed.add(targetId);
   }
 
-  /** Whether a message is about a hidden target and must not be passed on. */
-  hides(message: CdpMessage): boolean {
-    const { id, method, sessionId } = message;
-    if (sessionId !== undefined) return this.#sessions.size > 0 && this.#hidesOfSession(sessionId, message);
+  onCommand(command: CdpMessage): CdpMessage {
+    const isAttaching = command.method === 'Target.setAutoAttach' && command.sessionId === undefined;
+    if (isAttaching && !this.#connected) this.#attaching = command.id ?? null;
+    return command;
+  }
+
+  onMessage(message: CdpMessage): CdpMessage | null {
+    return this.#isHidden(message) ? null : message;
+  }
+
+  #isHidden(message: CdpMessage): boolean {
+    const { id, method, params, sessionId } = message;
     if (id !== undefined) {
       if (id === this.#attaching) {
         this.#attaching = null;
@@ -62,20 +58,23 @@ export class HiddenTargets {
       }
       return false;
     }
-    return method?.startsWith('Target.') === true && this.#hidesTarget(method, fieldsOf(message));
+    if (sessionId !== undefined) return this.#sessions.size > 0 && this.#isOfHiddenSession(sessionId, message);
+    return method?.startsWith('Target.') === true && this.#isAboutHidden(method, fieldsOf(params));
   }
 
-  #hidesOfSession(sessionId: string, message: CdpMessage): boolean {
+  #isOfHiddenSession(sessionId: string, { method, params }: CdpMessage): boolean {
     if (!this.#sessions.has(sessionId)) return false;
-    if (message.method === 'Target.attachedToTarget') this.#letGo(fieldsOf(message), sessionId);
+    if (method === 'Target.attachedToTarget') this.#letGo(fieldsOf(params), sessionId);
+    if (method === 'Target.detachedFromTarget') this.#sessions.delete(fieldsOf<TargetFields>(params).sessionId);
     return true;
   }
 
-  #hidesTarget(method: string, fields: TargetFields): boolean {
-    const targetId = fields.targetInfo?.targetId ?? fields.targetId;
+  #isAboutHidden(method: string, fields: TargetFields): boolean {
     if (method === 'Target.detachedFromTarget') return this.#sessions.delete(fields.sessionId);
+    const targetInfo: TargetInfo = fieldsOf(fields.targetInfo);
+    const targetId = targetInfo.targetId ?? fields.targetId;
+    if (method === 'Target.targetDestroyed') return this.#targets.delete(targetId);
     if (method !== 'Target.attachedToTarget') return this.#targets.has(targetId);
-    const { targetInfo = {} } = fields;
     if (this.#claimed.delete(targetId)) {
       this.#sessions.add(fields.sessionId);
       return true;
@@ -97,8 +96,4 @@ export class HiddenTargets {
     this.#commands.post('Runtime.runIfWaitingForDebugger', {}, sessionId);
     this.#commands.post('Target.detachFromTarget', { sessionId }, parent);
   }
-}
-
-function fieldsOf({ params }: CdpMessage): TargetFields {
-  return typeof params === 'object' && params !== null ? params : {};
 }

@@ -1,8 +1,10 @@
+import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
 import { errorMessage } from '../../common/error-message.ts';
-import type { CdpMessage } from '../transport/message.ts';
-import type { OwnCommands } from '../transport/own-commands.ts';
+import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { HiddenTargets, type TargetInfo } from './hidden-targets.ts';
+import { ShownTargets } from './shown-targets.ts';
 
 /** How a persistent context is left behind. */
 export interface PersistentOptions {
@@ -25,20 +27,11 @@ const attached = z.looseObject({ sessionId: z.string() });
 
 /** What an extension runs in. The browser attaches Playwright to those that start while it watches. */
 const BACKGROUND_TYPES = new Set(['service_worker', 'background_page']);
+const NO_PROXY = "a persistent context is the browser's own and cannot have a proxy of its own";
+/** As Chromium numbers what it refuses. */
+const REFUSED = -32_000;
 /** How often pages are closed that others opened while they were being closed. */
 const SWEEPS = 5;
-/** Bound on the closing of a page, in ms. */
-const CLOSE_MS = 5_000;
-
-interface ContextFields {
-  proxyServer?: unknown;
-  browserContextId?: unknown;
-}
-
-interface AttachedFields {
-  sessionId?: unknown;
-  targetInfo?: TargetInfo;
-}
 
 /**
  * Gives Playwright the browser's own context, which holds its profile and extensions, when it asks for a new one. To
@@ -46,80 +39,68 @@ interface AttachedFields {
  * videos and time-outs are as ever. When it closes the context, what was opened in it is closed and permissions are
  * reset; cookies and storage stay, unless they are to be cleared.
  *
- * While it is open, a further context is a real new one. While it is not, Playwright sees nothing of it.
+ * While it is open, a further context is a real new one. While it is not, Playwright sees nothing of it: the targets that
+ * are hidden from Playwright anyway are this one's affair too.
  */
-export class PersistentContext {
-  /** What Playwright shall not see: all of the browser's own context while it does not have it. */
-  readonly hidden: HiddenTargets;
-  readonly #commands: OwnCommands;
-  readonly #pass: (message: CdpMessage) => void;
+export class PersistentContext implements Interceptor {
+  readonly #link: InterceptorLink;
   readonly #options: PersistentOptions;
+  /** What Playwright shall not see: all of the browser's own context while it does not have it. */
+  readonly #hidden: HiddenTargets;
+  /** What Playwright is attached to in it. */
+  readonly #shown: ShownTargets;
   #id: string | undefined;
   /** Pages that were there before Playwright first had the context: they stay. */
   #kept: Set<string> | undefined;
   #state: 'closed' | 'changing' | 'open' = 'closed';
-  /** What Playwright is attached to in it: target IDs by session. */
-  readonly #shown = new Map<string, { targetId: string; isPage: boolean }>();
   /**
    * Until Playwright's first command about the context is answered, it has not got it in place and would put workers
    * into another one. So it is attached to none before that, and then to those that run.
    */
   #settled = false;
   #firstCommand: number | undefined;
-  /** Called when Playwright is attached to one less. */
-  readonly #whenDetached = new Set<() => void>();
 
-  /** @param pass hands Playwright a message as if it came from the browser */
-  constructor(commands: OwnCommands, pass: (message: CdpMessage) => void, options: PersistentOptions) {
-    this.#commands = commands;
-    this.#pass = pass;
+  constructor(link: InterceptorLink, options: PersistentOptions) {
+    this.#link = link;
     this.#options = options;
-    this.hidden = new HiddenTargets(commands, (target) => !this.#settled && this.#isOwn(target));
+    this.#hidden = new HiddenTargets(link, (target) => !this.#settled && this.#isOwn(target));
+    this.#shown = new ShownTargets((target) => this.#isOwn(target));
   }
 
-  /** Whether a command is one that this answers itself. */
-  takes({ id, sessionId, method, params }: CdpMessage): boolean {
-    if (sessionId !== undefined) return false;
+  onCommand(command: CdpMessage): CdpMessage | null {
+    this.#hidden.onCommand(command);
+    if (command.sessionId !== undefined) return command;
+    const { id, method, params } = command;
     if (method === 'Target.createBrowserContext' && this.#state === 'closed') {
-      const { proxyServer }: ContextFields = params ?? {};
-      if (proxyServer !== undefined) {
-        const message = "a persistent context is the browser's own and cannot have a proxy of its own";
-        this.#pass({ id, error: { code: -32_000, message } });
-        return true;
-      }
-      void this.#answer(id, this.#open());
-      return true;
+      const { proxyServer } = fieldsOf<Protocol.Target.CreateBrowserContextRequest>(params);
+      if (proxyServer === undefined) void this.#answer(id, this.#open());
+      else this.#link.deliver({ id, error: { code: REFUSED, message: NO_PROXY } });
+      return null;
     }
-    if (method === 'Target.disposeBrowserContext' && this.#means(params)) {
+    if (!this.#isAboutOwn(params)) return command;
+    if (method === 'Target.disposeBrowserContext') {
       void this.#answer(id, this.#close());
-      return true;
+      return null;
     }
-    return false;
+    return this.#withoutContextId(command);
   }
 
-  /** The command to send in place of `command`: older browsers know their own context by no ID. */
-  redirect(command: CdpMessage): CdpMessage {
-    if (command.sessionId !== undefined || !this.#means(command.params)) return command;
+  onMessage(message: CdpMessage): CdpMessage | null {
+    if (this.#hidden.onMessage(message) === null) return null;
+    const { id, sessionId, method } = message;
+    if (sessionId !== undefined) return message;
+    if (!this.#settled && id !== undefined && id === this.#firstCommand) setImmediate(() => this.#show());
+    if (method?.startsWith('Target.')) this.#shown.observe(message);
+    return message;
+  }
+
+  /** Older browsers know their own context by no ID. */
+  #withoutContextId(command: CdpMessage): CdpMessage {
     if (this.#state === 'open') this.#firstCommand ??= command.id;
-    const params = { ...command.params, browserContextId: undefined };
+    const params = { ...fieldsOf(command.params), browserContextId: undefined };
     // In a window of its own, as in a new context: a tab behind another one draws nothing.
     if (command.method === 'Target.createTarget') return { ...command, params: { ...params, newWindow: true } };
     return { ...command, params };
-  }
-
-  /** To be told of what the browser says to Playwright. */
-  observe({ id, sessionId: parent, method, params }: CdpMessage): void {
-    if (parent !== undefined) return;
-    if (!this.#settled && id !== undefined && id === this.#firstCommand) setImmediate(() => this.#show());
-    if (!method?.startsWith('Target.')) return;
-    const { sessionId, targetInfo = {} }: AttachedFields = params ?? {};
-    if (typeof sessionId !== 'string') return;
-    if (method === 'Target.attachedToTarget' && this.#isOwn(targetInfo)) {
-      this.#shown.set(sessionId, { targetId: String(targetInfo.targetId), isPage: targetInfo.type === 'page' });
-    }
-    if (method === 'Target.detachedFromTarget' && this.#shown.delete(sessionId)) {
-      for (const tell of this.#whenDetached) tell();
-    }
   }
 
   /**
@@ -130,17 +111,17 @@ export class PersistentContext {
     return type !== 'browser' && (this.#id === undefined || browserContextId === this.#id);
   }
 
-  #means(params: ContextFields = {}): boolean {
-    return this.#id !== undefined && params.browserContextId === this.#id;
+  #isAboutOwn(params: unknown): boolean {
+    if (this.#id === undefined) return false;
+    return fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params).browserContextId === this.#id;
   }
 
   async #answer(id: number | undefined, work: Promise<object>): Promise<void> {
-    try {
-      this.#pass({ id, result: await work });
-    } catch (error) {
-      const message = `The browser's own context: ${errorMessage(error)}`;
-      this.#pass({ id, error: { code: -32_000, message } });
-    }
+    const answer = await work.then(
+      (result) => ({ id, result }),
+      (error) => ({ id, error: { code: REFUSED, message: `The browser's own context: ${errorMessage(error)}` } }),
+    );
+    this.#link.deliver(answer);
   }
 
   async #open(): Promise<object> {
@@ -167,10 +148,10 @@ export class PersistentContext {
         if (pages.length === 0) break;
         await Promise.all(pages.map(({ targetId }) => this.#closePage(targetId)));
       }
-      for (const [sessionId, { isPage }] of this.#shown) {
-        if (!isPage) this.#commands.post('Target.detachFromTarget', { sessionId });
+      for (const sessionId of this.#shown.backgroundSessions()) {
+        this.#link.post('Target.detachFromTarget', { sessionId });
       }
-      await this.#commands.call('Browser.resetPermissions');
+      await this.#link.call('Browser.resetPermissions');
       if (this.#options.clear) await this.#clear();
       return {};
     } finally {
@@ -183,11 +164,10 @@ export class PersistentContext {
     this.#settled = true;
     // Where that fails, the link is down.
     const targets = await this.#targets().catch(() => []);
-    const shown = new Set([...this.#shown.values()].map(({ targetId }) => targetId));
     for (const target of targets) {
       const { targetId, type } = target;
-      if (!this.#isOwn(target) || !BACKGROUND_TYPES.has(type) || shown.has(targetId)) continue;
-      this.#commands.post('Target.attachToTarget', { targetId, flatten: true });
+      if (!this.#isOwn(target) || !BACKGROUND_TYPES.has(type) || this.#shown.has(targetId)) continue;
+      this.#link.post('Target.attachToTarget', { targetId, flatten: true });
     }
   }
 
@@ -197,50 +177,31 @@ export class PersistentContext {
 
   /** Closes a page, and waits until Playwright has seen that it is closed. */
   async #closePage(targetId: string): Promise<void> {
-    const detached = this.#detached(targetId);
+    const detached = this.#shown.detached(targetId);
     // One that has just closed by itself is refused.
-    await this.#commands.call('Target.closeTarget', { targetId }).catch(() => undefined);
+    await this.#link.call('Target.closeTarget', { targetId }).catch(() => undefined);
     await detached;
-  }
-
-  #detached(targetId: string): Promise<void> {
-    const isShown = () => [...this.#shown.values()].some((shown) => shown.targetId === targetId);
-    if (!isShown()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        this.#whenDetached.delete(check);
-        resolve();
-      };
-      const check = () => {
-        if (!isShown()) end();
-      };
-      const timer = setTimeout(end, CLOSE_MS);
-      this.#whenDetached.add(check);
-    });
   }
 
   /** Only a page can ask for the storage of its context to be cleared: one that nobody sees. */
   async #clear(): Promise<void> {
     const { targetId } = createdTarget.parse(
-      await this.#commands.call('Target.createTarget', { url: 'about:blank', background: true }),
+      await this.#link.call('Target.createTarget', { url: 'about:blank', background: true }),
     );
-    this.hidden.claim(targetId);
-    const { sessionId } = attached.parse(
-      await this.#commands.call('Target.attachToTarget', { targetId, flatten: true }),
-    );
-    await this.#commands.call('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' }, sessionId);
-    await this.#commands.call('Storage.clearCookies');
-    await this.#commands.call('Target.closeTarget', { targetId });
+    this.#hidden.claim(targetId);
+    const { sessionId } = attached.parse(await this.#link.call('Target.attachToTarget', { targetId, flatten: true }));
+    await this.#link.call('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' }, sessionId);
+    await this.#link.call('Storage.clearCookies');
+    await this.#link.call('Target.closeTarget', { targetId });
   }
 
   async #targets() {
-    return targetList.parse(await this.#commands.call('Target.getTargets')).targetInfos;
+    return targetList.parse(await this.#link.call('Target.getTargets')).targetInfos;
   }
 
   async #findId(targets: readonly TargetInfo[]): Promise<string> {
     const { browserContextIds, defaultBrowserContextId } = contextList.parse(
-      await this.#commands.call('Target.getBrowserContexts'),
+      await this.#link.call('Target.getBrowserContexts'),
     );
     const others = new Set<unknown>(browserContextIds);
     const own = targets.find(({ browserContextId }) => browserContextId !== undefined && !others.has(browserContextId));

@@ -1,79 +1,66 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import type { CdpMessage } from '../transport/message.ts';
-import type { OwnCommands } from '../transport/own-commands.ts';
+import type { Protocol } from 'devtools-protocol';
+import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { OwnPage } from './own-page.ts';
 import { fetchRemoteFile } from './remote-file.ts';
 
 /** The browser names the file, and it is written here: nothing that leads out of the folder. */
 const FILE_NAME = /^[\w-]+$/;
 
-interface BehaviorFields {
-  downloadPath?: unknown;
-}
-
-interface ProgressFields {
-  guid?: unknown;
-  state?: unknown;
-  receivedBytes?: unknown;
-}
-
 /**
  * Brings downloads from the browser's disk to this machine's. Playwright names a folder of this machine and, once the
  * browser says that a download is complete, looks for the file there. Here the browser is told a folder of its own, and
  * its word that a download is complete is held back until the file has come over the link.
  */
-export class Downloads {
-  readonly #commands: OwnCommands;
+export class Downloads implements Interceptor {
+  readonly #link: InterceptorLink;
   readonly #page: OwnPage;
-  readonly #pass: (message: CdpMessage) => void;
   /** Where the browser puts files. It makes the folder. */
   readonly #remoteFolder = `/tmp/poolwright-${randomUUID()}`;
   /** Where Playwright looks for them; the same for all its contexts. */
   #localFolder: string | undefined;
 
-  /** @param pass hands Playwright a message that was held back */
-  constructor(commands: OwnCommands, pass: (message: CdpMessage) => void) {
-    this.#commands = commands;
-    this.#page = new OwnPage(commands);
-    this.#pass = pass;
+  constructor(link: InterceptorLink) {
+    this.#link = link;
+    this.#page = new OwnPage(link);
   }
 
-  /** The command to send in place of `command`: the same one, unless it is Playwright's about downloads. */
-  redirect(command: CdpMessage): CdpMessage {
+  onCommand(command: CdpMessage): CdpMessage {
     if (command.method !== 'Browser.setDownloadBehavior' || command.sessionId !== undefined) return command;
-    const { downloadPath }: BehaviorFields = command.params ?? {};
+    const params = fieldsOf<Protocol.Browser.SetDownloadBehaviorRequest>(command.params);
+    const { downloadPath } = params;
     // On Windows nobody knows whether the browser's disk has the same kind of paths.
     if (typeof downloadPath !== 'string' || process.platform === 'win32') return command;
     this.#localFolder = downloadPath;
-    return { ...command, params: { ...command.params, downloadPath: this.#remoteFolder } };
+    return { ...command, params: { ...params, downloadPath: this.#remoteFolder } };
   }
 
-  /** Whether a message is not to be passed on, or not yet. */
-  holds(message: CdpMessage): boolean {
-    if (this.#page.hides(message)) return true;
-    if (message.method !== 'Browser.downloadProgress' || message.sessionId !== undefined) return false;
-    const { guid, state, receivedBytes }: ProgressFields = message.params ?? {};
+  onMessage(message: CdpMessage): CdpMessage | null {
+    if (this.#page.onMessage(message) === null) return null;
+    if (message.method !== 'Browser.downloadProgress' || message.sessionId !== undefined) return message;
+    const params = fieldsOf<Protocol.Browser.DownloadProgressEvent>(message.params);
+    const { guid, state, receivedBytes } = params;
     const folder = this.#localFolder;
-    if (state !== 'completed' || typeof receivedBytes !== 'number' || !folder) return false;
-    if (typeof guid !== 'string' || !FILE_NAME.test(guid)) return false;
+    if (state !== 'completed' || typeof receivedBytes !== 'number' || !folder) return message;
+    if (typeof guid !== 'string' || !FILE_NAME.test(guid)) return message;
     this.#fetch(guid, receivedBytes, folder).then(
-      () => this.#pass(message),
+      () => this.#link.deliver(message),
       // The only other end that Playwright knows.
-      () => this.#pass({ ...message, params: { ...message.params, state: 'canceled' } }),
+      () => this.#link.deliver({ ...message, params: { ...params, state: 'canceled' } }),
     );
-    return true;
+    return null;
   }
 
-  /** The link is down. */
   end(): void {
     removeHere(this.#remoteFolder);
   }
 
   async #fetch(guid: string, size: number, folder: string): Promise<void> {
     const remote = { path: posix.join(this.#remoteFolder, guid), size };
-    await fetchRemoteFile(this.#commands, await this.#page.session(), remote, join(folder, guid));
+    await fetchRemoteFile(this.#link, await this.#page.session(), remote, join(folder, guid));
     removeHere(remote.path);
   }
 }

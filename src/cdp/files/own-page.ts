@@ -1,31 +1,27 @@
+import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
-import type { CdpMessage } from '../transport/message.ts';
-import type { OwnCommands } from '../transport/own-commands.ts';
+import type { BrowserCommands } from '../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 const createdContext = z.looseObject({ browserContextId: z.string() });
 const createdTarget = z.looseObject({ targetId: z.string() });
 const attached = z.looseObject({ sessionId: z.string() });
-
-interface TargetFields {
-  sessionId?: unknown;
-  targetInfo?: { browserContextId?: unknown };
-}
 
 /**
  * An empty page of our own in the browser, in a context of its own, which ends with the link. Playwright, which is told
  * of every page of the browser, is not told of this one.
  */
 export class OwnPage {
-  readonly #commands: OwnCommands;
+  readonly #commands: BrowserCommands;
   #contextId: string | undefined;
   #sessionId: string | undefined;
   #opened: Promise<string> | undefined;
 
-  constructor(commands: OwnCommands) {
+  constructor(commands: BrowserCommands) {
     this.#commands = commands;
   }
 
-  /** Opens the page when it is first asked for. Answers the session on it. @throws PoolwrightError */
+  /** Opens the page when it is first asked for. Returns the session on it. @throws PoolwrightError */
   session(): Promise<string> {
     this.#opened ??= this.#open();
     // One that did not open may the next time.
@@ -35,13 +31,17 @@ export class OwnPage {
     return this.#opened;
   }
 
-  /** Whether a message is about this page and nobody else's business. */
-  hides({ sessionId, method, params }: CdpMessage): boolean {
-    if (this.#contextId === undefined) return false;
+  /** Returns null for a message that is about this page, and so nobody else's business. */
+  onMessage(message: CdpMessage): CdpMessage | null {
+    return this.#contextId !== undefined && this.#isAbout(message) ? null : message;
+  }
+
+  #isAbout({ sessionId, method, params }: CdpMessage): boolean {
     if (sessionId !== undefined) return sessionId === this.#sessionId;
-    const fields: TargetFields = params ?? {};
+    const fields = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
     if (method === 'Target.detachedFromTarget') return fields.sessionId === this.#sessionId;
-    if (fields.targetInfo?.browserContextId !== this.#contextId) return false;
+    const { browserContextId } = fieldsOf<Protocol.Target.TargetInfo>(fields.targetInfo);
+    if (browserContextId !== this.#contextId) return false;
     // Playwright has the browser attach it to every new page.
     if (method === 'Target.attachedToTarget') this.#sessionId ??= String(fields.sessionId);
     return true;

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import { PoolwrightError } from '../../errors.ts';
-import type { OwnCommands } from '../transport/own-commands.ts';
+import type { BrowserCommands } from '../transport/interceptor.ts';
 import { InFlight } from './in-flight.ts';
 import { RemoteObject } from './remote-object.ts';
 
@@ -28,7 +28,7 @@ export interface RemoteFile {
  * @throws PoolwrightError when the browser cannot read the file, or the link is lost
  */
 export async function fetchRemoteFile(
-  commands: OwnCommands,
+  commands: BrowserCommands,
   sessionId: string,
   { path, size }: RemoteFile,
   target: string,
@@ -55,7 +55,7 @@ export async function fetchRemoteFile(
 }
 
 async function copyBlob(
-  commands: OwnCommands,
+  commands: BrowserCommands,
   sessionId: string,
   { handle, size }: { handle: string; size: number },
   target: string,

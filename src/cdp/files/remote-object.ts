@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PoolwrightError } from '../../errors.ts';
-import type { OwnCommands } from '../transport/own-commands.ts';
+import type { BrowserCommands } from '../transport/interceptor.ts';
 
 const answer = z.looseObject({
   result: z.looseObject({ objectId: z.string().optional(), value: z.unknown().optional() }),
@@ -12,24 +12,24 @@ const answer = z.looseObject({
 /** An object in a page, and functions that run there with it as `this`. */
 export class RemoteObject {
   readonly objectId: string;
-  readonly #commands: OwnCommands;
+  readonly #commands: BrowserCommands;
   readonly #sessionId: string;
 
-  constructor(commands: OwnCommands, sessionId: string, objectId: string) {
+  constructor(commands: BrowserCommands, sessionId: string, objectId: string) {
     this.#commands = commands;
     this.#sessionId = sessionId;
     this.objectId = objectId;
   }
 
-  /** Runs a function in the page and answers its value. @throws PoolwrightError with what was thrown there */
+  /** Runs a function in the page and returns its value. @throws PoolwrightError with what was thrown there */
   async call(functionDeclaration: string, ...args: unknown[]): Promise<unknown> {
     return (await this.#run(functionDeclaration, args, true)).value;
   }
 
-  /** The same, for a function that answers an object. */
+  /** The same, for a function that returns an object. */
   async derive(functionDeclaration: string, ...args: unknown[]): Promise<RemoteObject> {
     const { objectId } = await this.#run(functionDeclaration, args, false);
-    if (objectId === undefined) throw new PoolwrightError('SERVICE_BAD_RESPONSE', 'the page answered no object');
+    if (objectId === undefined) throw new PoolwrightError('SERVICE_BAD_RESPONSE', 'the page returned no object');
     return new RemoteObject(this.#commands, this.#sessionId, objectId);
   }
 

@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { lookup } from 'mime-types';
 import { z } from 'zod';
+import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
-import type { OwnCommands } from '../transport/own-commands.ts';
 import { InFlight } from './in-flight.ts';
 import { RemoteObject } from './remote-object.ts';
 
@@ -39,31 +39,38 @@ const SET_FILES = `function (files) {
  * and tells it the files' paths; here their contents are sent in place of that. The page gets what it gets when a test
  * gives buffers to `setInputFiles`, without the limit of 50 MB.
  */
-export class Uploads {
-  readonly #commands: OwnCommands;
-  readonly #answer: (message: CdpMessage) => void;
+export class Uploads implements Interceptor {
+  readonly #link: InterceptorLink;
 
-  /** @param answer hands Playwright a message as if it came from the browser */
-  constructor(commands: OwnCommands, answer: (message: CdpMessage) => void) {
-    this.#commands = commands;
-    this.#answer = answer;
+  constructor(link: InterceptorLink) {
+    this.#link = link;
   }
 
   /**
-   * Whether a command is one that this answers itself. A path that is not of this machine is the browser's own; a
-   * folder is left to the browser too, because a page cannot make files that belong to one.
+   * Does what `DOM.setFileInputFiles` asks for, and answers it. A path that is not of this machine is the browser's own;
+   * a folder is left to the browser too, because a page cannot make files that belong to one.
    */
-  takes({ id, method, params, sessionId }: CdpMessage): boolean {
-    if (method !== 'DOM.setFileInputFiles' || sessionId === undefined) return false;
+  onCommand(command: CdpMessage): CdpMessage | null {
+    const { id, method, params, sessionId } = command;
+    if (method !== 'DOM.setFileInputFiles' || sessionId === undefined) return command;
     const { success, data } = setFiles.safeParse(params);
-    if (!success) return false;
-    if (!data.files.every((path) => statSync(path, { throwIfNoEntry: false })?.isFile())) return false;
-    const input = new RemoteObject(this.#commands, sessionId, data.objectId);
-    carry(input, data.files).then(
-      () => this.#answer({ id, sessionId, result: {} }),
-      (error: Error) => this.#answer({ id, sessionId, error: { code: -32_000, message: `Upload: ${error.message}` } }),
+    if (!success || !data.files.every(isFileHere)) return command;
+    const input = new RemoteObject(this.#link, sessionId, data.objectId);
+    void carry(input, data.files).then(
+      () => this.#link.deliver({ id, sessionId, result: {} }),
+      ({ message }: Error) => {
+        this.#link.deliver({ id, sessionId, error: { code: -32_000, message: `Upload: ${message}` } });
+      },
     );
-    return true;
+    return null;
+  }
+}
+
+function isFileHere(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
   }
 }
 

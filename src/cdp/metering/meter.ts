@@ -1,14 +1,7 @@
-import type { CdpMessage } from '../transport/message.ts';
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 import { MeteredSessions } from './metered-sessions.ts';
-import {
-  cameOverNetwork,
-  frameSize,
-  handshakeSize,
-  isRemote,
-  type NetworkFields,
-  type ResponseFields,
-  size,
-} from './network-event.ts';
+import { cameOverNetwork, frameSize, handshakeSize, isRemote, type ResponseFields, size } from './network-event.ts';
 
 /** One message of the browser, as far as the meter is concerned. */
 export type CdpEvent = Pick<CdpMessage, 'sessionId' | 'method' | 'params'>;
@@ -25,12 +18,13 @@ interface Request {
   sessionId: string;
 }
 
-interface DownloadFields {
-  guid?: unknown;
-  url?: unknown;
-  receivedBytes?: unknown;
-  state?: unknown;
-}
+/** Of the browser's `Network.*` events, what is looked at here. */
+type NetworkFields = Fields<
+  Protocol.Network.RequestWillBeSentEvent & Protocol.Network.ResponseReceivedEvent & Protocol.Network.DataReceivedEvent
+>;
+
+/** Of its events about downloads. */
+type DownloadFields = Fields<Protocol.Browser.DownloadWillBeginEvent & Protocol.Browser.DownloadProgressEvent>;
 
 /**
  * Counts the bytes that a browser moves, from the events that it sends to Playwright anyway: what its pages, frames,
@@ -42,7 +36,7 @@ interface DownloadFields {
  * Not counted, because the browser does not report it: what requests send, TLS and TCP overhead, and whatever a page
  * moved before anyone watched it.
  *
- * To be fed with all messages of one browser, but for downloads that a network bridge carries.
+ * To be fed with all messages of one browser, but for what a network bridge carries.
  */
 export class Meter {
   #total = 0;
@@ -64,12 +58,12 @@ export class Meter {
     const { method, params, sessionId = '' } = message;
     if (method === undefined) return;
     if (method.startsWith('Network.')) {
-      if (isObject(params) && this.#sessions.counts(sessionId)) this.#observeNetwork(sessionId, method, params);
+      if (this.#sessions.counts(sessionId)) this.#observeNetwork(sessionId, method, fieldsOf(params));
     } else if (method.startsWith('Target.')) {
       const ended = this.#sessions.observe(message);
       if (ended !== undefined) this.#forget(ended);
-    } else if (sessionId === '' && method.startsWith('Browser.download') && isObject(params)) {
-      this.#observeDownload(method, params);
+    } else if (sessionId === '' && method.startsWith('Browser.download')) {
+      this.#observeDownload(method, fieldsOf(params));
     }
   }
 
@@ -85,7 +79,9 @@ export class Meter {
         break;
       case 'Network.responseReceived':
         if (isObject(response)) this.#respond(sessionId, requestId, response);
-        if (fields.type === 'Document') this.#requestOf(sessionId, requestId).documentUrl = response?.url;
+        if (fields.type === 'Document') {
+          this.#requestOf(sessionId, requestId).documentUrl = fieldsOf<Protocol.Network.Response>(response).url;
+        }
         break;
       case 'Network.dataReceived': {
         const request = this.#requestOf(sessionId, requestId);

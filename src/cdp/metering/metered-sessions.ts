@@ -1,9 +1,5 @@
-import type { CdpMessage } from '../transport/message.ts';
-
-interface TargetFields {
-  sessionId?: unknown;
-  targetInfo?: { targetId?: unknown };
-}
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 /**
  * Which CDP session speaks for which target. A target's events come once for every session on it (a test may open
@@ -16,11 +12,11 @@ export class MeteredSessions {
 
   /** Takes in a `Target.*` event. Returns the session that ended with it, if any. */
   observe({ method, params }: CdpMessage): string | undefined {
-    if (typeof params !== 'object' || params === null) return undefined;
-    const { sessionId, targetInfo }: TargetFields = params;
+    const { sessionId, targetInfo } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
     if (typeof sessionId !== 'string') return undefined;
-    if (method === 'Target.attachedToTarget' && typeof targetInfo?.targetId === 'string') {
-      this.#add(sessionId, targetInfo.targetId);
+    const { targetId } = fieldsOf<Protocol.Target.TargetInfo>(targetInfo);
+    if (method === 'Target.attachedToTarget' && typeof targetId === 'string') {
+      this.#add(sessionId, targetId);
     } else if (method === 'Target.detachedFromTarget') {
       this.#remove(sessionId);
       return sessionId;

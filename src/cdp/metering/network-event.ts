@@ -1,33 +1,13 @@
-/**
+import type { Protocol } from 'devtools-protocol';
+import type { Fields } from '../transport/message.ts';
+
+/*
  * What the meter reads of the browser's events. Nothing is taken for granted: every value is checked where it is used,
  * so an event of another shape counts as nothing.
  */
-export interface NetworkFields {
-  requestId?: unknown;
-  /** Of what is loaded: `Document`, `Script`, … */
-  type?: unknown;
-  encodedDataLength?: unknown;
-  redirectResponse?: ResponseFields;
-  response?: ResponseFields & FrameFields;
-}
 
 /** A response's head. */
-export interface ResponseFields {
-  url?: unknown;
-  encodedDataLength?: unknown;
-  connectionId?: unknown;
-  remoteIPAddress?: unknown;
-  fromDiskCache?: unknown;
-  fromServiceWorker?: unknown;
-  fromPrefetchCache?: unknown;
-  headersText?: unknown;
-}
-
-interface FrameFields {
-  opcode?: unknown;
-  mask?: unknown;
-  payloadData?: unknown;
-}
+export type ResponseFields = Fields<Protocol.Network.Response>;
 
 /** A number of bytes; the browser says -1 for "unknown". */
 export function size(value: unknown): number {
@@ -53,14 +33,14 @@ export function isRemote(url: unknown): boolean {
 }
 
 /** Bytes of a WebSocket handshake's answer. */
-export function handshakeSize(response: ResponseFields): number {
+export function handshakeSize(response: Fields<Protocol.Network.WebSocketResponse>): number {
   return typeof response.headersText === 'string' ? response.headersText.length : 0;
 }
 
 const TEXT = 1;
 
 /** Bytes of a WebSocket frame: payload, as it was before compression, and frame header. */
-export function frameSize({ opcode, mask, payloadData }: FrameFields): number {
+export function frameSize({ opcode, mask, payloadData }: Fields<Protocol.Network.WebSocketFrame>): number {
   if (typeof payloadData !== 'string') return 0;
   // All but text is reported in base64.
   const payload = Buffer.byteLength(payloadData, opcode === TEXT ? 'utf8' : 'base64');

@@ -12,7 +12,11 @@ export interface LinkTraffic {
   queued: number;
 }
 
-/** An open WebSocket. */
+/**
+ * An open WebSocket, and the connection under it. Undici's WebSocket alone cannot be cut, so a link to a browser that is
+ * gone without a word would stay open for minutes; and it does not tell what has passed, by which the watchdog tells a
+ * slow link from a dead one.
+ */
 export interface OpenSocket {
   readonly socket: WebSocket;
   traffic(): LinkTraffic;

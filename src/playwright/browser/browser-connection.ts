@@ -66,7 +66,7 @@ export async function connectToLease(
   const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : null;
-  const { browser, transport } = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
+  const { browser, transport, bridgedBytes } = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
   const { closed } = transport;
   const defaultContext = browser.contexts()[0];
   const openContext = async (contextOptions: BrowserContextOptions) => {
@@ -105,7 +105,7 @@ export async function connectToLease(
     },
     observedBytes: () => meter?.total() ?? null,
     commands: () => transport.commands,
-    bridgedBytes: () => transport.bridgedBytes,
+    bridgedBytes,
     lost: () => loss,
     answers: (ms) => watchdog.answers(ms),
     close: async () => {

@@ -14,6 +14,8 @@ import { redactText } from '../../redact.ts';
 export interface ConnectedBrowser {
   readonly browser: Browser;
   readonly transport: CdpTransport;
+  /** Bytes that its pages moved through this machine. */
+  bridgedBytes(): number;
 }
 
 /** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
@@ -40,13 +42,17 @@ export async function connectToBrowser(
   { meter, bridge, persistent }: TransportUse,
 ): Promise<ConnectedBrowser> {
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
-  const { openTransport } = await import('../../cdp/transport/transport.ts');
+  const { openTransport } = await import('../../cdp/open-transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
+  let bridgedBytes = 0;
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
     ...(meter && { meter }),
     ...(bridge && { bridge }),
+    onBridgedBytes: (bytes) => {
+      bridgedBytes += bytes;
+    },
     ...(persistent && { persistent }),
   });
   let cut: LinkClosed | null = null;
@@ -59,7 +65,7 @@ export async function connectToBrowser(
     const browser = (await supportsTransport(chromium))
       ? await chromium.connectOverCDP(transport, { timeout })
       : await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
-    return { browser, transport };
+    return { browser, transport, bridgedBytes: () => bridgedBytes };
   } catch (error) {
     transport.close();
     throw connectFailed(sessionId, cut ? describeClosed(cut) : reasonOf(error, cdpUrl));

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import type { WebSocket } from 'ws';
-import { type CdpTransport, openTransport, type TransportOptions } from '../../../src/cdp/transport/transport.ts';
+import { openTransport, type TransportOptions } from '../../../src/cdp/open-transport.ts';
+import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { test as base } from '../../emulator/support/fixtures.ts';
 import { CdpServer } from './cdp-server.ts';
 

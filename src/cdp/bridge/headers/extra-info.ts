@@ -1,27 +1,21 @@
-import type { CdpMessage } from '../../transport/message.ts';
+import type { Protocol } from 'devtools-protocol';
+import type { InterceptorLink } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgeOutcome } from '../bridge-fetch.ts';
 import type { PausedRequest } from '../paused-request.ts';
 import { reportedText } from './header-bytes.ts';
-
-interface ResponseFields {
-  requestId?: unknown;
-  hasExtraInfo?: boolean;
-  redirectResponse?: unknown;
-  redirectHasExtraInfo?: boolean;
-}
 
 /**
  * Tells Playwright the headers of carried requests as they crossed the network, cookies included, and of their answers,
  * `Set-Cookie` included. The browser reports those two (`Network.*ExtraInfo`) only of what it sends itself.
  */
 export class ExtraInfo {
-  readonly #pass: (message: CdpMessage) => void;
+  readonly #link: InterceptorLink;
   /** How many answers under a network ID are still to be announced as having them. */
-  readonly #told = new Map<unknown, number>();
+  readonly #told = new Map<unknown, { sessionId: string; left: number }>();
 
-  /** @param pass hands Playwright a message as if it came from the browser */
-  constructor(pass: (message: CdpMessage) => void) {
-    this.#pass = pass;
+  constructor(link: InterceptorLink) {
+    this.#link = link;
   }
 
   /**
@@ -30,7 +24,7 @@ export class ExtraInfo {
    */
   tell({ sessionId, networkId: requestId }: PausedRequest, sent: Record<string, string>, outcome: BridgeOutcome): void {
     if (requestId === undefined || 'failure' in outcome) return;
-    this.#told.set(requestId, (this.#told.get(requestId) ?? 0) + 1);
+    this.#told.set(requestId, { sessionId, left: (this.#told.get(requestId)?.left ?? 0) + 1 });
     const byName = new Map<string, [name: string, text: string]>();
     for (const { name, value } of outcome.headers) {
       const text = reportedText(value);
@@ -42,25 +36,35 @@ export class ExtraInfo {
     const sentHeaders = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, reportedText(value)]));
     const request = { requestId, headers: sentHeaders, associatedCookies: [] };
     const response = { requestId, headers, statusCode: outcome.status, blockedCookies: [] };
-    this.#pass({ sessionId, method: 'Network.requestWillBeSentExtraInfo', params: request });
-    this.#pass({ sessionId, method: 'Network.responseReceivedExtraInfo', params: response });
+    this.#link.deliver({ sessionId, method: 'Network.requestWillBeSentExtraInfo', params: request });
+    this.#link.deliver({ sessionId, method: 'Network.responseReceivedExtraInfo', params: response });
   }
 
-  /** Corrects an event of the browser about an answer whose headers were told. */
-  correct({ method, params }: CdpMessage): void {
-    if (this.#told.size === 0 || params === undefined) return;
-    const fields: ResponseFields = params;
-    if (method === 'Network.responseReceived' && this.#takeOne(fields.requestId)) fields.hasExtraInfo = true;
-    if (method === 'Network.requestWillBeSent' && fields.redirectResponse && this.#takeOne(fields.requestId)) {
-      fields.redirectHasExtraInfo = true;
+  /** Returns an event of the browser; of an answer whose headers were told, it says so. */
+  correct(message: CdpMessage): CdpMessage {
+    if (this.#told.size === 0) return message;
+    const { method, params } = message;
+    const { requestId, redirectResponse } = fieldsOf<Protocol.Network.RequestWillBeSentEvent>(params);
+    if (method === 'Network.responseReceived' && this.#takeOne(requestId)) {
+      return { ...message, params: { ...fieldsOf(params), hasExtraInfo: true } };
     }
-    if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#told.delete(fields.requestId);
+    if (method === 'Network.requestWillBeSent' && redirectResponse && this.#takeOne(requestId)) {
+      return { ...message, params: { ...fieldsOf(params), redirectHasExtraInfo: true } };
+    }
+    if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#told.delete(requestId);
+    return message;
+  }
+
+  /** A page is gone. */
+  forget(gone: string): void {
+    for (const [requestId, { sessionId }] of this.#told) if (sessionId === gone) this.#told.delete(requestId);
   }
 
   #takeOne(requestId: unknown): boolean {
-    const left = this.#told.get(requestId) ?? 0;
-    if (left > 1) this.#told.set(requestId, left - 1);
-    else this.#told.delete(requestId);
-    return left > 0;
+    const told = this.#told.get(requestId);
+    if (!told) return false;
+    told.left -= 1;
+    if (told.left === 0) this.#told.delete(requestId);
+    return true;
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OwnCommands } from '../../transport/own-commands.ts';
+import type { BrowserCommands } from '../../transport/interceptor.ts';
 
 /** Where a request comes from. */
 interface Sender {
@@ -35,12 +35,12 @@ const AGENT = 'user-agent';
  * and of a worker's script the user agent too. Not made up: `Sec-Fetch-*`, which servers take for a promise.
  */
 export class ImpliedHeaders {
-  readonly #commands: OwnCommands;
+  readonly #commands: BrowserCommands;
   readonly #languages = new Map<string, Languages>();
   /** What the last page of a context sent: its workers send the same. */
   readonly #byContext = new Map<string, Headers>();
 
-  constructor(commands: OwnCommands) {
+  constructor(commands: BrowserCommands) {
     this.#commands = commands;
   }
 
@@ -68,6 +68,11 @@ export class ImpliedHeaders {
   /** A page is gone. */
   forget(sessionId: string): void {
     this.#languages.delete(sessionId);
+  }
+
+  /** All of a context is gone. */
+  forgetContext(contextId: string): void {
+    this.#byContext.delete(contextId);
   }
 
   /** Waits from the first request on, not from the page's creation: on a busy machine a page takes its time to start. */

@@ -1,9 +1,5 @@
-import type { CdpMessage } from '../../transport/message.ts';
-
-interface RequestFields {
-  requestId?: unknown;
-  request?: { headers?: unknown };
-}
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
 interface Announced {
   sessionId: string | undefined;
@@ -26,13 +22,13 @@ export class PageHeaders {
   readonly #waiting = new Map<unknown, () => void>();
 
   /** To be told of the browser's `Network.*` events. */
-  observe({ method, params = {}, sessionId }: CdpMessage): void {
-    if (!method?.startsWith('Network.')) return;
-    const { requestId, request }: RequestFields = params;
+  observe({ method, params, sessionId }: CdpMessage): void {
+    const { requestId, request } = fieldsOf<Protocol.Network.RequestWillBeSentEvent>(params);
     if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#announced.delete(requestId);
     if (method !== 'Network.requestWillBeSent') return;
     // A redirect has the ID of the request before it.
-    this.#announced.set(requestId, { sessionId, values: latin1Values(request?.headers) });
+    const { headers } = fieldsOf<Protocol.Network.Request>(request);
+    this.#announced.set(requestId, { sessionId, values: latin1Values(headers) });
     this.#waiting.get(requestId)?.();
   }
 
@@ -61,7 +57,7 @@ export class PageHeaders {
   }
 
   /** A page is gone. */
-  forget(gone: unknown): void {
+  forget(gone: string): void {
     for (const [requestId, { sessionId }] of this.#announced) if (sessionId === gone) this.#announced.delete(requestId);
   }
 }

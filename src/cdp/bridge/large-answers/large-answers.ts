@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
-import type { CdpMessage } from '../../transport/message.ts';
-import type { OwnCommands } from '../../transport/own-commands.ts';
+import type { BrowserCommands } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgeAnswer } from '../bridge-fetch.ts';
 import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
@@ -14,10 +15,10 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 
 const said = z.object({ op: z.enum(['more', 'drop']), id: z.string() });
 const taken = z.looseObject({ result: z.looseObject({ value: z.boolean().optional() }) });
-interface BindingFields {
-  name?: unknown;
-  payload?: unknown;
-  executionContextId?: unknown;
+
+interface Parts {
+  hosts: BridgedHosts;
+  documents: BridgedDocuments;
 }
 
 /** An answer on its way to a document. */
@@ -37,11 +38,11 @@ interface Large {
 export class LargeAnswers {
   readonly #hosts: BridgedHosts;
   readonly #documents: BridgedDocuments;
-  readonly #commands: OwnCommands;
+  readonly #commands: BrowserCommands;
   readonly #names: PageNames = { binding: `answers${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
   readonly #large = new Map<string, Large>();
 
-  constructor(hosts: BridgedHosts, documents: BridgedDocuments, commands: OwnCommands) {
+  constructor(commands: BrowserCommands, { hosts, documents }: Parts) {
     this.#hosts = hosts;
     this.#documents = documents;
     this.#commands = commands;
@@ -54,18 +55,18 @@ export class LargeAnswers {
     this.#commands.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
   }
 
-  /** Whether a message of the browser is from a page's script about a large answer. */
-  takes({ method, sessionId, params = {} }: CdpMessage): boolean {
-    if (sessionId === undefined || method !== 'Runtime.bindingCalled') return false;
-    const { name, payload, executionContextId }: BindingFields = params;
-    if (name !== this.#names.binding) return false;
+  /** Returns null for a `Runtime.bindingCalled` that is from a page's script about a large answer. */
+  onMessage(message: CdpMessage): CdpMessage | null {
+    const { sessionId, params } = message;
+    const { name, payload, executionContextId } = fieldsOf<Protocol.Runtime.BindingCalledEvent>(params);
+    if (sessionId === undefined || name !== this.#names.binding) return message;
     const { success, data } = said.safeParse(parsePayload(payload));
     const large = success ? this.#large.get(data.id) : undefined;
     if (success && large && large.document === this.#documents.calling(sessionId, executionContextId)) {
       if (data.op === 'more') void this.#send(data.id, large);
       else this.#drop(data.id, large);
     }
-    return true;
+    return null;
   }
 
   /** Whether a script of the document waits for this answer, and will take its body. */

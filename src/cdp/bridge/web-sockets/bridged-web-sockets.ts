@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Protocol } from 'devtools-protocol';
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { errorMessage } from '../../../common/error-message.ts';
-import type { CdpMessage } from '../../transport/message.ts';
-import type { OwnCommands } from '../../transport/own-commands.ts';
+import type { InterceptorLink } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
 import type { BridgedSessions } from '../bridged-sessions.ts';
@@ -36,10 +37,11 @@ const cookieList = z.looseObject({
   cookies: z.array(z.looseObject({ name: z.string(), value: z.string(), path: z.string() })),
 });
 
-interface BindingFields {
-  name?: unknown;
-  payload?: unknown;
-  executionContextId?: unknown;
+interface Parts {
+  hosts: BridgedHosts;
+  sessions: BridgedSessions;
+  documents: BridgedDocuments;
+  onCarried: (bytes: number) => void;
 }
 
 interface Carried {
@@ -59,47 +61,38 @@ const ABNORMAL = 1006;
  */
 export class BridgedWebSockets {
   readonly #hosts: BridgedHosts;
-  readonly #commands: OwnCommands;
+  readonly #link: InterceptorLink;
   readonly #sessions: BridgedSessions;
   readonly #documents: BridgedDocuments;
-  readonly #pass: (message: CdpMessage) => void;
   readonly #names: PageNames = { binding: `bridge${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
   readonly #onCarried: (bytes: number) => void;
   readonly #carried = new Map<string, Carried>();
 
-  constructor(
-    hosts: BridgedHosts,
-    commands: OwnCommands,
-    sessions: BridgedSessions,
-    documents: BridgedDocuments,
-    pass: (message: CdpMessage) => void,
-    onCarried: (bytes: number) => void,
-  ) {
+  constructor(link: InterceptorLink, { hosts, sessions, documents, onCarried }: Parts) {
+    this.#link = link;
     this.#hosts = hosts;
-    this.#commands = commands;
     this.#sessions = sessions;
     this.#documents = documents;
-    this.#pass = pass;
     this.#onCarried = onCarried;
   }
 
   /** Prepares a new page or frame, while it still waits to be let run. */
   prepare(sessionId: string): void {
     const source = pageScript(this.#names, this.#hosts.hostExpressions, WEB_SOCKET_SHIM);
-    this.#commands.post('Runtime.addBinding', { name: this.#names.binding }, sessionId);
-    this.#commands.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
+    this.#link.post('Runtime.addBinding', { name: this.#names.binding }, sessionId);
+    this.#link.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
   }
 
-  /** Whether a message of the browser is from a stand-in. */
-  takes({ method, sessionId, params = {} }: CdpMessage): boolean {
-    if (sessionId === undefined || method !== 'Runtime.bindingCalled') return false;
-    const { name, payload, executionContextId }: BindingFields = params;
-    if (name !== this.#names.binding) return false;
+  /** Returns null for a `Runtime.bindingCalled` that is from a stand-in. */
+  onMessage(message: CdpMessage): CdpMessage | null {
+    const { sessionId, params } = message;
+    const { name, payload, executionContextId } = fieldsOf<Protocol.Runtime.BindingCalledEvent>(params);
+    if (sessionId === undefined || name !== this.#names.binding) return message;
     const document = this.#documents.calling(sessionId, executionContextId);
     const { success, data } = said.safeParse(parsePayload(payload));
     // Scripts of other documents may have come by the binding; they are not heard.
     if (document && success) this.#hear(document, data);
-    return true;
+    return null;
   }
 
   /** A document is gone; nobody is there to be told. */
@@ -141,7 +134,7 @@ export class BridgedWebSockets {
   async #open(key: string, document: BridgedDocument, opening: Opening): Promise<void> {
     const { sessionId, origin } = document;
     const { url, protocols, userAgent } = opening;
-    const events = new WebSocketEvents(sessionId, url, this.#pass);
+    const events = new WebSocketEvents(this.#link, sessionId, url);
     const carried: Carried = { document, socket: undefined, events, closed: false };
     this.#carried.set(key, carried);
     const { offline, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
@@ -178,7 +171,7 @@ export class BridgedWebSockets {
     try {
       // `ws:` addresses have the cookies of `http:` ones.
       const urls = [url.replace(/^ws/, 'http')];
-      const { cookies } = cookieList.parse(await this.#commands.call('Network.getCookies', { urls }, sessionId));
+      const { cookies } = cookieList.parse(await this.#link.call('Network.getCookies', { urls }, sessionId));
       // As the browser orders them; of two with one path it does not say which is older.
       const longestPathFirst = cookies.sort((one, other) => other.path.length - one.path.length);
       return longestPathFirst.map(({ name, value }) => `${name}=${value}`).join('; ');
@@ -199,6 +192,6 @@ export class BridgedWebSockets {
 
   #say({ sessionId, uniqueContextId }: BridgedDocument, message: object): void {
     const expression = `globalThis[Symbol.for(${JSON.stringify(this.#names.mailbox)})]?.(${JSON.stringify(message)})`;
-    this.#commands.post('Runtime.evaluate', { expression, uniqueContextId, silent: true }, sessionId);
+    this.#link.post('Runtime.evaluate', { expression, uniqueContextId, silent: true }, sessionId);
   }
 }

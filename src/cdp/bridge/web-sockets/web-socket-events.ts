@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CdpMessage } from '../../transport/message.ts';
+import type { InterceptorLink } from '../../transport/interceptor.ts';
 
 /** Opcodes of frames (RFC 6455). */
 const TEXT = 1;
@@ -8,12 +8,12 @@ const BINARY = 2;
 /** Tells Playwright of a carried WebSocket what the browser tells it of its own: `page.on('websocket')` and HAR live on it. */
 export class WebSocketEvents {
   readonly #sessionId: string;
-  readonly #pass: (message: CdpMessage) => void;
+  readonly #link: InterceptorLink;
   readonly #requestId = randomUUID();
 
-  constructor(sessionId: string, url: string, pass: (message: CdpMessage) => void) {
+  constructor(link: InterceptorLink, sessionId: string, url: string) {
     this.#sessionId = sessionId;
-    this.#pass = pass;
+    this.#link = link;
     this.#tell('webSocketCreated', { url });
     this.#tell('webSocketWillSendHandshakeRequest', { wallTime: Date.now() / 1000, request: { headers: {} } });
   }
@@ -43,7 +43,7 @@ export class WebSocketEvents {
 
   #tell(event: string, fields: object): void {
     const params = { requestId: this.#requestId, timestamp: performance.now() / 1000, ...fields };
-    this.#pass({ sessionId: this.#sessionId, method: `Network.${event}`, params });
+    this.#link.deliver({ sessionId: this.#sessionId, method: `Network.${event}`, params });
   }
 }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
+import { test } from '@playwright/test';
 import fc from 'fast-check';
-import { binaryHeaders, reportedText, wireText } from '../../src/cdp/bridge/headers/header-bytes.ts';
-import { PageHeaders } from '../../src/cdp/bridge/headers/page-headers.ts';
-import { pausedRequest, requestHeaders } from '../../src/cdp/bridge/paused-request.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import { test } from './support/fixtures.ts';
+import { binaryHeaders, reportedText, wireText } from '../../../src/cdp/bridge/headers/header-bytes.ts';
+import { PageHeaders } from '../../../src/cdp/bridge/headers/page-headers.ts';
+import { pausedRequest, requestHeaders } from '../../../src/cdp/bridge/paused-request.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 /** Bytes that a header may have, one character each. */
 const wire = fc.string({

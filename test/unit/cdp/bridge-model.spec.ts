@@ -1,6 +1,6 @@
+import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { propertyRuns } from '../support/property-runs.ts';
-import { expect, test } from './support/fixtures.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { LISTED_ORIGIN, ScriptedBrowser } from './support/scripted-browser.ts';
 
 const TYPES = ['page', 'iframe', 'service_worker', 'worker'] as const;

@@ -1,7 +1,8 @@
-import { NetworkBridge } from '../../../src/cdp/bridge/bridge.ts';
-import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
-import { OwnCommands } from '../../../src/cdp/transport/own-commands.ts';
-import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
+import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
+import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
+import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
+import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
 
 /** Where nobody listens: what is carried there fails at once, and needs no network. */
 export const LISTED_ORIGIN = 'http://127.0.0.1:1';
@@ -12,28 +13,38 @@ export class ScriptedBrowser {
   readonly sent: CdpMessage[] = [];
   /** What the bridge has made up for Playwright. */
   readonly made: CdpMessage[] = [];
-  readonly #commands: OwnCommands;
-  readonly #bridge: NetworkBridge;
+  readonly #list: InterceptorList;
+  #said: CdpMessage | undefined;
+  #isHeard = false;
+  #command: CdpMessage | null = null;
 
   constructor() {
-    this.#commands = new OwnCommands((message) => {
-      this.sent.push(message);
-      // It answers everything, and says nothing.
-      queueMicrotask(() => this.#commands.takes({ id: message.id ?? 0, result: {} }));
-    });
-    this.#bridge = new NetworkBridge(parseNetworkRules('127.0.0.1:1'), this.#commands, (message) => {
-      this.made.push(message);
+    const bridge = parseNetworkRules('127.0.0.1:1');
+    this.#list = new InterceptorList([(link) => new NetworkBridge(link, bridge)], {
+      toBrowser: (command) => {
+        if (isOwnId(command.id)) this.#answer(command);
+        else this.#command = command;
+      },
+      toClient: (message) => {
+        if (message === this.#said) this.#isHeard = true;
+        else this.made.push(message);
+      },
     });
   }
 
   /** The browser says something. Returns whether Playwright hears of it. */
   says(message: CdpMessage): boolean {
-    return !this.#bridge.takes(message);
+    this.#said = message;
+    this.#isHeard = false;
+    this.#list.message(message);
+    return this.#isHeard;
   }
 
   /** Playwright sends a command. Returns what the browser gets, null for nothing. */
   asked(command: CdpMessage): CdpMessage | null {
-    return this.#bridge.redirect(command);
+    this.#command = null;
+    this.#list.command(command);
+    return this.#command;
   }
 
   /** The names of the bindings that a session was given. */
@@ -67,9 +78,15 @@ export class ScriptedBrowser {
   }
 
   end(): void {
-    this.#bridge.end();
-    this.#commands.end();
+    this.#list.end();
   }
+
+  /** It answers everything, and says nothing. */
+  #answer(command: CdpMessage): void {
+    this.sent.push(command);
+    queueMicrotask(() => this.#list.message({ id: command.id ?? 0, result: {} }));
+  }
+
   #webSocket(event: string): CdpMessage[] {
     return this.made.filter(({ method }) => method === `Network.webSocket${event}`);
   }

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { build } from 'tsup';
+import { main } from './playwright.mjs';
+
+/** `node scripts/record-cdp.mjs [name…]`: records the exchanges that the interceptors' tests play back. */
+await main(async () => {
+  const recordings = join('test', 'unit', 'cdp', 'recordings');
+  const outDir = join('node_modules', '.cache', 'poolwright-record-cdp');
+  await build({
+    config: false,
+    entry: [join(recordings, 'record.ts')],
+    format: ['esm'],
+    target: 'node20',
+    platform: 'node',
+    outDir,
+    silent: true,
+  });
+  const args = [join(outDir, 'record.js'), recordings, ...process.argv.slice(2)];
+  return spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
+});

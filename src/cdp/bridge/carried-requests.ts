@@ -1,0 +1,159 @@
+import type { Protocol } from 'devtools-protocol';
+import type { InterceptorLink } from '../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { BridgeCredentials } from './bridge-credentials.ts';
+import {
+  type BridgeAnswer,
+  BridgeFetcher,
+  type BridgeOutcome,
+  type BridgeRequest,
+  MAX_BODY_BYTES,
+} from './bridge-fetch.ts';
+import type { BridgedSessions } from './bridged-sessions.ts';
+import { ExtraInfo } from './headers/extra-info.ts';
+import { ImpliedHeaders } from './headers/implied-headers.ts';
+import { PageHeaders } from './headers/page-headers.ts';
+import type { LargeAnswers } from './large-answers/large-answers.ts';
+import { answerTo, type ContinueFields, type PausedRequest, requestBody, requestHeaders } from './paused-request.ts';
+
+/** How often one request is tried with credentials. Playwright gives them once. */
+const MAX_CREDENTIALS = 2;
+
+interface Parts {
+  sessions: BridgedSessions;
+  largeAnswers: LargeAnswers;
+  onCarried: (bytes: number) => void;
+}
+
+/** Makes the requests that a bridge carries, and hands the browser what came of them. */
+export class CarriedRequests {
+  readonly #link: InterceptorLink;
+  readonly #sessions: BridgedSessions;
+  readonly #largeAnswers: LargeAnswers;
+  readonly #fetcher: BridgeFetcher;
+  readonly #credentials: BridgeCredentials;
+  readonly #extraInfo: ExtraInfo;
+  readonly #implied: ImpliedHeaders;
+  readonly #pageHeaders = new PageHeaders();
+  /** By network ID. */
+  readonly #underWay = new Map<unknown, { sessionId: string; abort: AbortController }>();
+
+  constructor(link: InterceptorLink, { sessions, largeAnswers, onCarried }: Parts) {
+    this.#link = link;
+    this.#sessions = sessions;
+    this.#largeAnswers = largeAnswers;
+    this.#fetcher = new BridgeFetcher(onCarried);
+    this.#credentials = new BridgeCredentials(link);
+    this.#extraInfo = new ExtraInfo(link);
+    this.#implied = new ImpliedHeaders(link);
+  }
+
+  /** A new page or frame, which waits to be let run. */
+  prepare(sessionId: string, targetId: string): void {
+    this.#implied.prepare(sessionId, targetId);
+  }
+
+  /** Returns null for a command that answers a question of ours. */
+  onCommand(command: CdpMessage): CdpMessage | null {
+    return this.#credentials.onCommand(command);
+  }
+
+  /** Returns a `Network.*` event of a session as it is to be passed on. */
+  onMessage(message: CdpMessage): CdpMessage {
+    this.#pageHeaders.observe(message);
+    if (message.method === 'Network.loadingFailed') {
+      // A page that cancels a request, or is left.
+      const { requestId } = fieldsOf<Protocol.Network.LoadingFailedEvent>(message.params);
+      this.#underWay.get(requestId)?.abort.abort();
+    }
+    return this.#extraInfo.correct(message);
+  }
+
+  /** A page is gone, and what it had under way. */
+  forget(gone: string): void {
+    this.#pageHeaders.forget(gone);
+    this.#implied.forget(gone);
+    this.#extraInfo.forget(gone);
+    for (const { sessionId, abort } of this.#underWay.values()) if (sessionId === gone) abort.abort();
+  }
+
+  /** All pages and workers of a browser context are gone. */
+  forgetContext(contextId: string): void {
+    this.#implied.forgetContext(contextId);
+  }
+
+  end(): void {
+    for (const { abort } of this.#underWay.values()) abort.abort();
+    this.#fetcher.close();
+  }
+
+  /**
+   * Never rejects: a request that is gone meanwhile needs no answer.
+   * @param changes of Playwright's
+   */
+  async carry(paused: PausedRequest, changes: ContinueFields): Promise<void> {
+    const { sessionId, requestId, networkId = requestId } = paused;
+    const abort = new AbortController();
+    this.#underWay.set(networkId, { sessionId, abort });
+    try {
+      const headers = await this.#headers(paused, changes);
+      const request = {
+        url: typeof changes.url === 'string' ? changes.url : paused.url,
+        method: typeof changes.method === 'string' ? changes.method : paused.method,
+        headers,
+        body: await requestBody(this.#link, paused, changes),
+        signal: abort.signal,
+      };
+      let outcome = await this.#outcome(sessionId, request);
+      for (let tries = 0; tries < MAX_CREDENTIALS && this.#sessions.get(sessionId)?.playwrightIntercepts; tries += 1) {
+        const authorization = await this.#credentials.answer(paused, outcome);
+        if (authorization === null) break;
+        outcome = await this.#outcome(sessionId, { ...request, headers: { ...headers, authorization } });
+      }
+      if (!('failure' in outcome) && outcome.rest) outcome = await this.#inPieces(paused, outcome, abort);
+      if (abort.signal.aborted) return;
+      this.#extraInfo.tell(paused, headers, outcome);
+      this.#explain(sessionId, request.url, outcome);
+      const [method, params] = answerTo(requestId, outcome);
+      await this.#link.call(method, params, sessionId);
+    } catch {
+      // Its page is gone, or its link; if it is not, it must not wait for ever.
+      this.#link.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
+    } finally {
+      if (this.#underWay.get(networkId)?.abort === abort) this.#underWay.delete(networkId);
+    }
+  }
+
+  /** The headers to send, with those that the browser would have added. */
+  async #headers(paused: PausedRequest, changes: ContinueFields): Promise<Record<string, string>> {
+    const { sessionId, networkId } = paused;
+    if (!changes.headers) await this.#pageHeaders.settled(networkId, paused.headers);
+    const headers = requestHeaders(paused, changes, this.#pageHeaders);
+    const session = this.#sessions.get(sessionId);
+    if (!session) return headers;
+    return await this.#implied.complete(headers, { sessionId, ...session, isNavigation: paused.isNavigation });
+  }
+
+  async #outcome(sessionId: string, request: Omit<BridgeRequest, 'ignoreHTTPSErrors'>): Promise<BridgeOutcome> {
+    const { offline = false, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
+    if (offline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
+    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors });
+  }
+
+  /** An answer that is too large to be handed to the browser goes to the script that asked for it, if one did. */
+  async #inPieces(paused: PausedRequest, answer: BridgeAnswer, abort: AbortController): Promise<BridgeOutcome> {
+    if (await this.#largeAnswers.offer(paused, answer, abort)) return { ...answer, body: Buffer.alloc(0) };
+    answer.rest?.cancel();
+    const most = `${MAX_BODY_BYTES / 1024 ** 2} MB`;
+    const detail = `the answer is larger than ${most}, and only fetch() and XMLHttpRequest of a page can take such a one`;
+    return { failure: 'Failed', detail };
+  }
+
+  /** What the page will call `net::ERR_FAILED` stands in its console with its reason. */
+  #explain(sessionId: string, url: string, outcome: BridgeOutcome): void {
+    if (!('failure' in outcome) || outcome.failure !== 'Failed') return;
+    const text = `poolwright: ${new URL(url).host} was reached through the test machine, but ${outcome.detail}`;
+    const entry = { source: 'network', level: 'error', text, url, timestamp: Date.now() };
+    this.#link.deliver({ sessionId, method: 'Log.entryAdded', params: { entry } });
+  }
+}

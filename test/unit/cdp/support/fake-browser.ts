@@ -1,0 +1,87 @@
+import type { InterceptorFactory } from '../../../../src/cdp/transport/interceptor.ts';
+import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
+import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
+import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** What a browser answers, as far as an interceptor can do something with it. */
+const RESULTS: Readonly<Record<string, unknown>> = {
+  'Target.createBrowserContext': { browserContextId: 'context of ours' },
+  'Target.createTarget': { targetId: 'target of ours' },
+  'Target.attachToTarget': { sessionId: 'session of ours' },
+  'Target.getBrowserContexts': { browserContextIds: [], defaultBrowserContextId: 'own' },
+  'Page.createIsolatedWorld': { executionContextId: 7 },
+  'Runtime.evaluate': { result: { type: 'string', value: 'en-US', objectId: 'object' } },
+  'Runtime.callFunctionOn': { result: { type: 'object', objectId: 'object', value: 5 } },
+  'IO.resolveBlob': { uuid: 'blob' },
+  'IO.read': { data: 'hello', base64Encoded: false, eof: true },
+  'Network.getCookies': { cookies: [] },
+};
+
+/** One interceptor between a client and a browser that answers every command, but not before it is let. */
+export class FakeBrowser {
+  readonly toBrowser: CdpMessage[] = [];
+  readonly toClient: CdpMessage[] = [];
+  readonly list: InterceptorList;
+  readonly #unanswered: CdpMessage[] = [];
+  /** Sessions that a target has, by its ID. */
+  readonly #targets = new Map<unknown, Set<unknown>>();
+
+  constructor(create: InterceptorFactory) {
+    this.list = new InterceptorList([create], {
+      toBrowser: (command) => {
+        if (!isOwnId(command.id)) this.toBrowser.push(command);
+        this.#unanswered.push(command);
+      },
+      toClient: (message) => this.toClient.push(message),
+    });
+  }
+
+  says(message: CdpMessage): void {
+    const { sessionId, targetInfo } = (message.params ?? {}) as { sessionId?: unknown; targetInfo?: unknown };
+    const { targetId } = (targetInfo ?? {}) as { targetId?: unknown };
+    if (message.method === 'Target.attachedToTarget') {
+      this.#targets.set(targetId, (this.#targets.get(targetId) ?? new Set()).add(sessionId));
+    }
+    if (message.method === 'Target.detachedFromTarget') {
+      for (const [target, sessions] of this.#targets) {
+        if (sessions.delete(sessionId) && sessions.size === 0) this.#targets.delete(target);
+      }
+    }
+    this.list.message(message);
+  }
+
+  /** Answers all commands that have come. */
+  answer(outcome: 'right' | 'empty' | 'refused' = 'right'): void {
+    for (const { id, method = '', params, sessionId } of this.#unanswered.splice(0)) {
+      const { targetId } = (params ?? {}) as { targetId?: unknown };
+      if (method === 'Target.closeTarget') this.#close(targetId);
+      const result = outcome === 'right' ? (this.#resultOf(method) ?? {}) : {};
+      if (outcome === 'refused') this.list.message({ id, sessionId, error: { code: -32_000, message: 'no' } });
+      else this.list.message({ id, sessionId, result });
+    }
+  }
+
+  /** Answers until nothing is under way any more. */
+  async settle(): Promise<void> {
+    for (let idle = 0; idle < 5; idle += 1) {
+      if (this.#unanswered.length > 0) idle = 0;
+      this.answer();
+      await turn();
+    }
+  }
+
+  #resultOf(method: string): unknown {
+    if (method !== 'Target.getTargets') return RESULTS[method];
+    const targetInfos = [...this.#targets.keys()].filter((targetId) => typeof targetId === 'string');
+    return { targetInfos: targetInfos.map((targetId) => ({ targetId, type: 'page', browserContextId: 'own' })) };
+  }
+
+  #close(targetId: unknown): void {
+    for (const sessionId of this.#targets.get(targetId) ?? []) {
+      this.list.message({ method: 'Target.detachedFromTarget', params: { sessionId, targetId } });
+    }
+    this.#targets.delete(targetId);
+  }
+}

@@ -1,0 +1,29 @@
+import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
+import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cache.ts';
+import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
+import { PersistentContext } from '../../../../src/cdp/contexts/persistent-context.ts';
+import { Downloads } from '../../../../src/cdp/files/downloads.ts';
+import { Uploads } from '../../../../src/cdp/files/uploads.ts';
+import { Meter } from '../../../../src/cdp/metering/meter.ts';
+import { Metering } from '../../../../src/cdp/metering/metering.ts';
+import type { InterceptorFactory } from '../../../../src/cdp/transport/interceptor.ts';
+import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
+
+/** Where nobody listens. */
+const NOWHERE = '127.0.0.1:1';
+
+/**
+ * Every interceptor there is, alone.
+ * @param bridged host that the bridge carries requests to
+ */
+export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<Record<string, InterceptorFactory>> {
+  return {
+    'back-forward-cache': (link) => new BackForwardCache(link),
+    uploads: (link) => new Uploads(link),
+    bridge: (link) => new NetworkBridge(link, parseNetworkRules(bridged)),
+    downloads: (link) => new Downloads(link),
+    metering: () => new Metering(meter, () => false),
+    'hidden-targets': (link) => new HiddenTargets(link),
+    'persistent-context': (link) => new PersistentContext(link, { clear: true }),
+  };
+}
