@@ -7,6 +7,10 @@ export const brokerConfig = z.object({
   /** Only gives back what the dead brokers of this run left, and ends. */
   onlySweep: z.boolean().optional(),
   runId: z.string(),
+  /** Tells this broker from every other one, also from those of its run. */
+  mark: z.string(),
+  /** Marks of the brokers of this run that have died. */
+  deadMarks: z.array(z.string()),
   /** Socket path (named pipe on Windows) to listen on. */
   address: z.string(),
   token: z.string(),

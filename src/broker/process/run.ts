@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { RunRecorder } from '../../record/run-recorder.ts';
 import { redactText } from '../../redact.ts';
@@ -154,8 +153,8 @@ function openClient({ baseURL, apiKey }: RunService, overload: OverloadMemory, s
   });
 }
 
-function runIdentity({ runId, shard, suite }: BrokerConfig, client: ServiceClient): RunIdentity {
-  return { runId, shard, suite, mark: randomBytes(4).toString('hex'), now: () => client.now() };
+function runIdentity({ runId, shard, suite, mark }: BrokerConfig, client: ServiceClient): RunIdentity {
+  return { runId, shard, suite, mark, now: () => client.now() };
 }
 
 /** Null: no ledger is written. The embedded emulator ends with its broker, and all its browsers with it. */
@@ -171,14 +170,15 @@ function ledgerOwner(
 
 /** Null where nothing of a dead run can be left: the embedded emulator is this run's alone. */
 function runSweep(
-  { suite, ledgerFolder, overRuns, address }: BrokerConfig,
+  { runId, suite, ledgerFolder, overRuns, deadMarks, address }: BrokerConfig,
   { client, log, service }: Beginning,
   { mark }: RunIdentity,
 ): RunSweep | null {
   const { baseURL, apiKey, embedded } = service;
   if (embedded) return null;
   const self = { mark, socket: address };
-  return new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, self }, log);
+  const deadBrokers = deadMarks.map((dead) => ({ runId, mark: dead }));
+  return new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, deadBrokers, self }, log);
 }
 
 async function closeService(client: ServiceClient, { embedded }: RunService): Promise<void> {

@@ -16,7 +16,10 @@ import { debugEnabled } from './log.ts';
 
 /** What a run tells its broker. */
 export interface StartOptions
-  extends Omit<BrokerConfig, 'service' | 'address' | 'token' | 'debug' | 'startTimeoutMs' | 'onlySweep'> {
+  extends Omit<
+    BrokerConfig,
+    'service' | 'address' | 'token' | 'mark' | 'deadMarks' | 'debug' | 'startTimeoutMs' | 'onlySweep'
+  > {
   service: ServiceChoice;
 }
 
@@ -94,6 +97,9 @@ export async function startBroker(options: StartOptions): Promise<StartedBroker>
 
 type Ready = Extract<BrokerReady, { ok: true }>;
 
+/** What all brokers of a run are told. */
+type SharedConfig = Omit<BrokerConfig, 'mark' | 'deadMarks'> & { service: ServiceChoice };
+
 /** One broker process at a time, the next one when it dies. */
 class SupervisedBroker {
   #child: ChildProcess | null = null;
@@ -101,10 +107,12 @@ class SupervisedBroker {
   #ready: Promise<Ready> | null = null;
   #replaced = 0;
   #ending = false;
+  /** Of every process so far. */
+  readonly #marks: string[] = [];
 
-  readonly #config: BrokerConfig & { service: ServiceChoice };
+  readonly #config: SharedConfig;
 
-  constructor(config: BrokerConfig & { service: ServiceChoice }) {
+  constructor(config: SharedConfig) {
     this.#config = config;
   }
 
@@ -152,7 +160,11 @@ class SupervisedBroker {
     if (this.#config.service.kind === 'emulator') return; // its browsers ended with it
     const child = spawnBroker();
     try {
-      const { notices } = await handshake(child, { ...this.#config, onlySweep: true }, LAST_SWEEP_TIMEOUT_MS);
+      const { notices } = await handshake(
+        child,
+        { ...this.#config, mark: '', deadMarks: this.#marks, onlySweep: true },
+        LAST_SWEEP_TIMEOUT_MS,
+      );
       for (const notice of notices) say(notice);
     } catch (error) {
       const reason = errorMessage(error);
@@ -173,7 +185,10 @@ class SupervisedBroker {
   async #launch(): Promise<Ready> {
     const child = spawnBroker();
     this.#child = child;
-    const ready = await handshake(child, this.#config, START_TIMEOUT_MS + ANSWER_GRACE_MS);
+    const mark = randomBytes(4).toString('hex');
+    const config = { ...this.#config, mark, deadMarks: [...this.#marks] };
+    this.#marks.push(mark);
+    const ready = await handshake(child, config, START_TIMEOUT_MS + ANSWER_GRACE_MS);
     child.once('exit', (code, signal) => this.#exited(signal ?? `exit code ${code}`));
     child.unref();
     return ready;

@@ -8,19 +8,20 @@ import { sweep } from './sweep.ts';
 const LAST_SWEEP_MS = 60_000;
 
 /**
- * After the last broker of a run has died: gives back what its ledger names, and nothing more.
+ * After the last broker of a run has died: gives back what is known of its brokers by ledgers, notes and marks.
  * @returns what came of it, one line each
  */
 export async function lastSweep(config: BrokerConfig): Promise<string[]> {
-  const { service, suite, ledgerFolder, address } = config;
+  const { service, runId, suite, ledgerFolder, deadMarks, address } = config;
   if (service.kind !== 'hosted') throw new OptionsError('service', 'an emulator leaves nothing to sweep');
   const client = new ServiceClient(service);
   try {
     const { baseURL, apiKey } = service;
     // Whoever had the run's socket is dead; nobody has this mark.
     const self = { mark: '', socket: address };
+    const deadBrokers = deadMarks.map((mark) => ({ runId, mark }));
     const signal = AbortSignal.timeout(LAST_SWEEP_MS);
-    return sweepLines(await sweep({ client, baseURL, apiKey, suite, ledgerFolder, self, signal }));
+    return sweepLines(await sweep({ client, baseURL, apiKey, suite, ledgerFolder, deadBrokers, self, signal }));
   } finally {
     await client.close();
   }

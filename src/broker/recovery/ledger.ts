@@ -97,11 +97,21 @@ export class Ledger {
       if (!this.#failing)
         this.#log.error(`${file} cannot be written: it does not name all browsers of this run`, error);
       this.#failing = true;
+      this.#removeHalf(file);
       this.#cancelRetry = this.#later(() => this.#write(), RETRY_MS);
       return;
     }
     if (this.#failing) this.#log.notice(`${file} can be written again`);
     this.#failing = false;
+  }
+
+  /** What could be written of it on a full disk. */
+  #removeHalf(file: string): void {
+    try {
+      rmSync(`${file}.tmp`, { force: true });
+    } catch {
+      // The next write replaces it.
+    }
   }
 
   #writeWhole({ folder, content }: LedgerOwner, file: string): void {

@@ -23,7 +23,9 @@ export interface Judging {
   overRuns: readonly string[];
   /** A run that is dead by the user's word, whatever its signs say. */
   runId: string | undefined;
-  /** The broker that judges: whoever had its socket before it is dead. */
+  /** Brokers that are dead by the word of the process that started them. */
+  deadBrokers?: readonly BrokerName[] | undefined;
+  /** The broker that judges: one that had its socket before it is dead. */
   self: { mark: string; socket: string } | undefined;
   /** Where it judges from. Default {@link systemIdentity}. */
   place?: string | null | undefined;
@@ -31,8 +33,13 @@ export interface Judging {
   askSocket?: ((path: string) => Promise<SocketAnswer>) | undefined;
 }
 
-/** Names a broker: of the same run every shard has one, and every replacement too. */
-export function brokerKey({ runId, mark }: { runId: string; mark: string }): string {
+/** Which broker: of the same run every shard has one, and every replacement too. */
+export interface BrokerName {
+  runId: string;
+  mark: string;
+}
+
+export function brokerKey({ runId, mark }: BrokerName): string {
   return `${runId} ${mark}`;
 }
 
@@ -53,6 +60,7 @@ export class LifeSigns {
   constructor(judging: Judging) {
     this.#judging = judging;
 
+    for (const dead of judging.deadBrokers ?? []) this.#known.set(brokerKey(dead), true);
     for (const note of judging.notes ?? []) this.#beat(brokerOfNote(note), note.beat.getTime());
   }
 

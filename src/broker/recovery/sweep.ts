@@ -6,11 +6,12 @@ import { type Endable, endLease } from '../../lease/end-lease.ts';
 import { type ParsedNote, parseNote } from '../../lease/note.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
-import type { Session } from '../../service/schemas/index.ts';
+import type { Pool, Session } from '../../service/schemas/index.ts';
+import { isOfBroker } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
 import { workspaceMark } from './ledger.ts';
 import { type FoundLedger, type LedgerContent, readLedgers } from './ledger-file.ts';
-import { brokerKey, brokerOfNote, type Judging, LifeSigns } from './life-signs.ts';
+import { type BrokerName, brokerKey, brokerOfNote, type Judging, LifeSigns } from './life-signs.ts';
 
 /** What a sweep looks for. */
 export interface SweepOptions {
@@ -24,6 +25,8 @@ export interface SweepOptions {
   overRuns?: readonly string[];
   /** A run to end as well, whatever its notes and ledgers say, because the user says that it is dead. */
   runId?: string;
+  /** Brokers that are dead by the word of the process that started them: what they left is found without their ledgers, too. */
+  deadBrokers?: readonly BrokerName[];
   signal?: AbortSignal;
   /** The broker that sweeps: its own ledger is none of a dead one, and whoever had its socket before it is dead. */
   self?: Judging['self'];
@@ -63,8 +66,8 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   // The list before the judgement: a session whose create nobody heard of is found only there, and notes are signs of life.
   const sessions = await listSessions(options, result);
   const notes = sessions?.flatMap(({ note }) => parseNote(note) ?? []) ?? null;
-  const { client, overRuns = [], runId, self, place, askSocket } = options;
-  const signs = new LifeSigns({ now: client.now(), notes, overRuns, runId, self, place, askSocket });
+  const { client, overRuns = [], deadBrokers, runId, self, place, askSocket } = options;
+  const signs = new LifeSigns({ now: client.now(), notes, overRuns, deadBrokers, runId, self, place, askSocket });
   const dead: DeadLedger[] = [];
   for (const ledger of ledgers) {
     if (await signs.isDead(ledger.content)) dead.push({ ...ledger, done: false });
@@ -77,6 +80,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     const note = parseNote(session.note);
     if (note) await sweepByNote(session, note, { signs, dead }, options, result);
   }
+  await sweepPools(options, result);
   for (const ledger of dead) if (ledger.done) removeLedger(ledger, signs, self, result);
   return result;
 }
@@ -118,6 +122,39 @@ async function sweepByNote(
   }
   const stopped = await stop({ sessionId, leaseId: null, poolId: null }, runId, options, result);
   if (!stopped) for (const ledger of ledgers) ledger.done = false;
+}
+
+/** Deletes pools that dead brokers of this run made, where the disk was full or gone and no ledger names them. */
+async function sweepPools({ client, deadBrokers = [] }: SweepOptions, result: SweepResult): Promise<void> {
+  if (deadBrokers.length === 0) return;
+  let pools: Pool[];
+  try {
+    pools = await client.listPools();
+  } catch (error) {
+    result.failures.push(`could not list pools: ${errorMessage(error)}`);
+    return;
+  }
+  for (const { runId, mark } of deadBrokers) {
+    for (const { id } of pools.filter((pool) => isOfBroker(pool, mark)))
+      await sweepPool(id, { runId, mark }, client, result);
+  }
+}
+
+/** Deletes one pool of a dead broker; false when the service did not confirm it. */
+async function sweepPool(
+  idOrName: string,
+  { runId, mark }: BrokerName,
+  client: ServiceClient,
+  result: SweepResult,
+): Promise<boolean> {
+  try {
+    const deleted = await deleteRunPool(client, idOrName, mark);
+    if (deleted !== null) result.poolsDeleted.push(deleted);
+    return true;
+  } catch (error) {
+    result.failures.push(`pool ${idOrName} of run ${runId} was not deleted: ${errorMessage(error)}`);
+    return false;
+  }
 }
 
 /** Ends one browser of a dead run; false when the service did not confirm it. */
@@ -186,14 +223,6 @@ async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result:
     if (sessionId) whole = (await stop({ sessionId, leaseId, poolId }, runId, options, result)) && whole;
     else if (poolId) result.unknownLeases.push({ poolId, runId });
   }
-  for (const name of ledger.pools) {
-    try {
-      const deleted = await deleteRunPool(options.client, name, ledger.mark);
-      if (deleted !== null) result.poolsDeleted.push(deleted);
-    } catch (error) {
-      whole = false;
-      result.failures.push(`pool ${name} of run ${runId} was not deleted: ${errorMessage(error)}`);
-    }
-  }
+  for (const name of ledger.pools) whole = (await sweepPool(name, ledger, options.client, result)) && whole;
   return whole;
 }

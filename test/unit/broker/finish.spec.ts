@@ -24,6 +24,8 @@ for (const { name, isRecorded } of ENDS) {
     const run = await runBroker({
       ...address,
       runId: 'r1',
+      mark: 'm1',
+      deadMarks: [],
       service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },
       startTimeoutMs: 20_000,
       recordFolder: folder,

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
@@ -39,6 +48,18 @@ function content(folder: string) {
   expect(more).toEqual([]);
   return JSON.parse(readFileSync(join(folder, name ?? ''), 'utf8'));
 }
+
+test('a full disk leaves no half of a ledger behind', ({ folder, owner, log, said }) => {
+  test.skip(!existsSync('/dev/full'), 'no disk that is always full here');
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-1', null);
+  const [name = ''] = readdirSync(folder);
+  symlinkSync('/dev/full', join(folder, `${name}.tmp`));
+  ledger.got('aaaa-1', got('s-1'));
+  expect(said).toEqual([expect.stringContaining('cannot be written')]);
+  expect(readdirSync(folder)).toEqual([name]);
+  expect(content(folder)).toMatchObject({ entries: [{ sessionId: null }] });
+});
 
 test('a write that fails is said once, and the next one that can writes everything', ({ folder, owner, log, said }) => {
   const ledger = new Ledger(owner, log);

@@ -20,6 +20,8 @@ test("what a run says before it begins holds no secret, whatever the service's o
   };
   const run = await runBroker({
     runId: 'r1',
+    mark: 'm1',
+    deadMarks: [],
     address: join(tmpdir(), `notices-${randomBytes(4).toString('hex')}.sock`),
     token: 'token-0123',
     service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },

@@ -10,6 +10,8 @@ function config(baseURL: string, startTimeoutMs: number, pool: string | null): B
   const plan = { pool, fallback: 'fail' as const, session: {}, reuse: 'run' as const, acquireTimeout: 1_000 };
   return {
     runId: 'r1',
+    mark: 'm1',
+    deadMarks: [],
     address: join(tmpdir(), `start-${randomBytes(4).toString('hex')}.sock`),
     token: 'token-0123',
     service: { kind: 'hosted', baseURL, apiKey: API_KEY },

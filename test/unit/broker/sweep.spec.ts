@@ -67,6 +67,28 @@ function writeLedger(folder: string, more: Record<string, unknown>, sessionId: s
 }
 
 test.describe('which run is dead', () => {
+  test('a broker that its runner saw die is dead without a ledger, too: its sessions and pools, and nobody elses', async ({
+    workspace,
+    options,
+  }) => {
+    const dead = workspace.create(note('r1', 'dead', minutesAgo(0)));
+    const others = [
+      workspace.create(note('r1', 'aliv', minutesAgo(0))),
+      workspace.create(note('r2', 'dead', minutesAgo(0))),
+    ];
+    const name = (mark: string) => ({ id: `id-${mark}`, name: `poolwright-${SUITE}-r1-${mark}-1` });
+    workspace.pools.push(name('dead'), name('aliv'), { id: 'theirs', name: 'dead-1' });
+    const swept = await sweep({
+      ...options,
+      deadBrokers: [{ runId: 'r1', mark: 'dead' }],
+      self: { mark: 'aliv', socket: '' },
+    });
+    expect(swept).toMatchObject({ stopped: [{ sessionId: dead.sessionId }], failures: [] });
+    expect(swept.poolsDeleted).toEqual([name('dead').name]);
+    expect(workspace.running).toEqual(others.map(({ sessionId }) => sessionId));
+    expect(workspace.pools.map(({ id }) => id)).toEqual(['id-aliv', 'theirs']);
+  });
+
   test('a container with the same host name does not show its sockets here: its beat counts', async ({
     folder,
     workspace,
