@@ -52,7 +52,7 @@ export class Lender {
     try {
       return await this.#take(params, holder, ahead ? AbortSignal.any([holderGone, ahead.signal]) : holderGone);
     } catch (error) {
-      if (!ahead && !holderGone.aborted) this.#failed(error);
+      if (!ahead && !holderGone.aborted) this.#options.recorder.leaseFailed(errorMessage(error));
       throw error;
     } finally {
       ahead?.done();
@@ -62,10 +62,6 @@ export class Lender {
   /** Ends this worker's requests for browsers that it does not need yet; one that has its browser is over already. */
   cancelAhead(holder: Holder): void {
     this.#ahead.cancel(holder);
-  }
-
-  #failed(error: unknown): void {
-    this.#options.recorder.leaseFailed(errorMessage(error));
   }
 
   async #take(params: LeaseParams, holder: Holder, unwanted: AbortSignal): Promise<LeasedBrowser> {

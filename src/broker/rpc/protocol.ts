@@ -7,7 +7,7 @@ import { createPoolRequest, createSessionRequest, sessionTypes } from '../../ser
  * `giveBack`, the broker ends the browser.
  */
 
-export const leasePlanMessage = z.object({
+const leasePlanMessage = z.object({
   pool: z.union([z.string(), z.object({ create: createPoolRequest.partial({ name: true, size: true }) }), z.null()]),
   fallback: z.enum(['session', 'fail']),
   session: createSessionRequest,
