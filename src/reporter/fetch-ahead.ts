@@ -29,7 +29,7 @@ export async function fetchAhead(config: FullConfig, suite: Suite): Promise<void
  * most `config.workers`. A group is what one worker runs in one go. Where it cannot be known how many groups a file
  * makes, it counts as one: rather a browser too few ahead than one that nobody uses.
  */
-export function firstWorkers(config: FullConfig, suite: Suite): string[] {
+function firstWorkers(config: FullConfig, suite: Suite): string[] {
   const ids = projectIds(config.projects.map(({ name }) => name));
   const first: string[] = [];
   for (const projectSuite of suite.suites) {

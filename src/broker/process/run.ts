@@ -77,6 +77,15 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   const sweep = runSweep(config, beginning, run);
   const projects = new Projects(config.projects);
   const pools = new PoolDirectory(client, run, ledger, workers);
+  // Before the checks: the record begins when the run does.
+  const recorder = new RunRecorder({
+    runId: config.runId,
+    service: config.service.kind,
+    chromiums: embedded?.chromiums ?? [],
+    shard: config.shard,
+    recordFolder: config.recordFolder,
+    onWriteError: (error) => log.error('run.json could not be written', error),
+  });
   const { limit, balance, notices } = await checkRun({
     client,
     start,
@@ -87,14 +96,6 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     workers,
     // An emulator of the run's own is shared with no other shard.
     shard: embedded ? null : config.shard,
-  });
-  const recorder = new RunRecorder({
-    runId: config.runId,
-    service: config.service.kind,
-    chromiums: embedded?.chromiums ?? [],
-    shard: config.shard,
-    recordFolder: config.recordFolder,
-    onWriteError: (error) => log.error('run.json could not be written', error),
   });
   const registry = createRegistry({
     client,
