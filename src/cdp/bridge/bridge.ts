@@ -36,8 +36,8 @@ export class NetworkBridge implements Interceptor {
     this.#sessions = new BridgedSessions((sessionId, { isDocument, targetId }) => {
       link.post('Fetch.enable', this.#ownPatterns(), sessionId);
       if (!isDocument) return;
-      this.#webSockets.prepare(sessionId);
-      this.#largeAnswers.prepare(sessionId);
+      this.#webSockets.binding.prepare(sessionId);
+      this.#largeAnswers.binding.prepare(sessionId);
       this.#requests.prepare(sessionId, targetId);
     });
     this.#documents = new BridgedDocuments(hosts, (document) => {
@@ -69,7 +69,7 @@ export class NetworkBridge implements Interceptor {
     if (session) this.#documents.observe(message);
     if (method.startsWith('Network.')) return this.#requests.onMessage(message);
     if (method === 'Runtime.bindingCalled') {
-      return this.#webSockets.onMessage(message) && this.#largeAnswers.onMessage(message);
+      return this.#webSockets.binding.onMessage(message) && this.#largeAnswers.binding.onMessage(message);
     }
     if (method !== 'Fetch.requestPaused' || !session) return message;
     const paused = pausedRequest(sessionId, message.params);

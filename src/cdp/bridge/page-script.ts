@@ -28,12 +28,3 @@ const FRAME = `(binding, mailbox, hostExpressions, begin) => {
   const take = begin((message) => tell(JSON.stringify(message)), listed);
   Object.defineProperty(globalThis, Symbol.for(mailbox), { value: take });
 }`;
-
-/** What a page said; undefined for what is no JSON. A page may say anything. */
-export function parsePayload(payload: unknown): unknown {
-  try {
-    return JSON.parse(String(payload));
-  } catch {
-    return undefined;
-  }
-}

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgeAnswer } from '../bridge-fetch.ts';
 import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
-import { type PageNames, pageScript, parsePayload } from '../page-script.ts';
+import { PageBinding } from '../page-binding.ts';
 import type { PausedRequest } from '../paused-request.ts';
 import { LARGE_ANSWER_SHIM } from './large-answer-shim.ts';
 
@@ -36,37 +34,16 @@ interface Large {
  * more of it than that.
  */
 export class LargeAnswers {
-  readonly #hosts: BridgedHosts;
+  readonly binding: PageBinding;
   readonly #documents: BridgedDocuments;
   readonly #commands: BrowserCommands;
-  readonly #names: PageNames = { binding: `answers${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
   readonly #large = new Map<string, Large>();
 
-  constructor(commands: BrowserCommands, { hosts, documents }: Parts) {
-    this.#hosts = hosts;
-    this.#documents = documents;
+  constructor(commands: BrowserCommands, parts: Parts) {
+    this.#documents = parts.documents;
     this.#commands = commands;
-  }
-
-  /** Prepares a new page or frame, while it still waits to be let run. */
-  prepare(sessionId: string): void {
-    const source = pageScript(this.#names, this.#hosts.hostExpressions, LARGE_ANSWER_SHIM);
-    this.#commands.post('Runtime.addBinding', { name: this.#names.binding }, sessionId);
-    this.#commands.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
-  }
-
-  /** Returns null for a `Runtime.bindingCalled` that is from a page's script about a large answer. */
-  onMessage(message: CdpMessage): CdpMessage | null {
-    const { sessionId, params } = message;
-    const { name, payload, executionContextId } = fieldsOf<Protocol.Runtime.BindingCalledEvent>(params);
-    if (sessionId === undefined || name !== this.#names.binding) return message;
-    const { success, data } = said.safeParse(parsePayload(payload));
-    const large = success ? this.#large.get(data.id) : undefined;
-    if (success && large && large.document === this.#documents.calling(sessionId, executionContextId)) {
-      if (data.op === 'more') void this.#send(data.id, large);
-      else this.#drop(data.id, large);
-    }
-    return null;
+    const hear = (document: BridgedDocument, payload: unknown) => this.#hear(document, payload);
+    this.binding = new PageBinding(commands, parts, { kind: 'answers', source: LARGE_ANSWER_SHIM, hear });
   }
 
   /** Whether a script of the document waits for this answer, and will take its body. */
@@ -84,6 +61,14 @@ export class LargeAnswers {
   /** A document is gone; nobody is there to be told. */
   leave(document: BridgedDocument): void {
     for (const [id, large] of this.#large) if (large.document === document) this.#drop(id, large);
+  }
+
+  #hear(document: BridgedDocument, payload: unknown): void {
+    const { success, data } = said.safeParse(payload);
+    const large = success ? this.#large.get(data.id) : undefined;
+    if (!success || large?.document !== document) return;
+    if (data.op === 'more') void this.#send(data.id, large);
+    else this.#drop(data.id, large);
   }
 
   /** Never rejects. */
@@ -121,7 +106,7 @@ export class LargeAnswers {
       // Not as part of the script: the piece would be parsed, and kept with it.
       functionDeclaration:
         'function (mailbox, message) { return globalThis[Symbol.for(mailbox)]?.(message) === true; }',
-      arguments: [{ value: this.#names.mailbox }, { value: message }],
+      arguments: [{ value: this.binding.mailbox }, { value: message }],
       returnByValue: true,
       silent: true,
     };

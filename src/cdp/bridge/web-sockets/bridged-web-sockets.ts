@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import type { Protocol } from 'devtools-protocol';
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { errorMessage } from '../../../common/error-message.ts';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
 import type { BridgedSessions } from '../bridged-sessions.ts';
 import { wireText } from '../headers/header-bytes.ts';
-import { type PageNames, pageScript, parsePayload } from '../page-script.ts';
+import { PageBinding } from '../page-binding.ts';
 import { openBridgeSocket } from './bridge-socket.ts';
 import { WebSocketEvents } from './web-socket-events.ts';
 import { WEB_SOCKET_SHIM } from './web-socket-shim.ts';
@@ -60,39 +57,23 @@ const ABNORMAL = 1006;
  * this, and this to the server.
  */
 export class BridgedWebSockets {
+  readonly binding: PageBinding;
   readonly #hosts: BridgedHosts;
   readonly #link: InterceptorLink;
   readonly #sessions: BridgedSessions;
-  readonly #documents: BridgedDocuments;
-  readonly #names: PageNames = { binding: `bridge${randomUUID().replaceAll('-', '')}`, mailbox: randomUUID() };
   readonly #onCarried: (bytes: number) => void;
   readonly #carried = new Map<string, Carried>();
 
-  constructor(link: InterceptorLink, { hosts, sessions, documents, onCarried }: Parts) {
+  constructor(link: InterceptorLink, parts: Parts) {
     this.#link = link;
-    this.#hosts = hosts;
-    this.#sessions = sessions;
-    this.#documents = documents;
-    this.#onCarried = onCarried;
-  }
-
-  /** Prepares a new page or frame, while it still waits to be let run. */
-  prepare(sessionId: string): void {
-    const source = pageScript(this.#names, this.#hosts.hostExpressions, WEB_SOCKET_SHIM);
-    this.#link.post('Runtime.addBinding', { name: this.#names.binding }, sessionId);
-    this.#link.post('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
-  }
-
-  /** Returns null for a `Runtime.bindingCalled` that is from a stand-in. */
-  onMessage(message: CdpMessage): CdpMessage | null {
-    const { sessionId, params } = message;
-    const { name, payload, executionContextId } = fieldsOf<Protocol.Runtime.BindingCalledEvent>(params);
-    if (sessionId === undefined || name !== this.#names.binding) return message;
-    const document = this.#documents.calling(sessionId, executionContextId);
-    const { success, data } = said.safeParse(parsePayload(payload));
-    // Scripts of other documents may have come by the binding; they are not heard.
-    if (document && success) this.#hear(document, data);
-    return null;
+    this.#hosts = parts.hosts;
+    this.#sessions = parts.sessions;
+    this.#onCarried = parts.onCarried;
+    const hear = (document: BridgedDocument, payload: unknown) => {
+      const { success, data } = said.safeParse(payload);
+      if (success) this.#hear(document, data);
+    };
+    this.binding = new PageBinding(link, parts, { kind: 'bridge', source: WEB_SOCKET_SHIM, hear });
   }
 
   /** A document is gone; nobody is there to be told. */
@@ -191,7 +172,7 @@ export class BridgedWebSockets {
   }
 
   #say({ sessionId, uniqueContextId }: BridgedDocument, message: object): void {
-    const expression = `globalThis[Symbol.for(${JSON.stringify(this.#names.mailbox)})]?.(${JSON.stringify(message)})`;
+    const expression = `globalThis[Symbol.for(${JSON.stringify(this.binding.mailbox)})]?.(${JSON.stringify(message)})`;
     this.#link.post('Runtime.evaluate', { expression, uniqueContextId, silent: true }, sessionId);
   }
 }
