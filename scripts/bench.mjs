@@ -1,24 +1,39 @@
 import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'tsup';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { main } from './playwright.mjs';
 
-/** `npm run bench [-- rounds]`: what the transport costs, measured on the sources. Not part of the tests. */
+/** `npm run bench -- --help`: what poolwright costs, measured. Not part of the tests, but for a small run of it. */
 await main(async () => {
-  ensureBuilt();
-  await ensureChromium();
-  const outDir = join('node_modules', '.cache', 'poolwright-bench');
-  await build({
-    config: false,
-    entry: ['bench/transport.ts'],
-    format: ['esm'],
-    target: 'node20',
-    platform: 'node',
-    outDir,
-    silent: true,
-  });
-  const args = [join(outDir, 'transport.js'), ...process.argv.slice(2)];
-  return spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
+  process.on('SIGINT', () => undefined); // it reaches the bench, which removes what it made and ends
+  const args = process.argv.slice(2);
+  if (!args.includes('--help')) {
+    ensureBuilt();
+    await ensureChromium();
+  }
+  // Several may run at once. As deep in the project as the tests' harness, which finds its root from where it is.
+  const outDir = join('node_modules', '.cache', `poolwright-bench-${process.pid}`);
+  try {
+    await build({
+      config: false,
+      // Processes are started by the path of their file, which lies beside.
+      entry: {
+        main: 'bench/main.ts',
+        'instant-service': 'bench/broker/instant-service.ts',
+        'broker-main': 'src/broker/process/main.ts',
+      },
+      format: ['esm'],
+      target: 'node20',
+      platform: 'node',
+      outDir,
+      silent: true,
+      skipNodeModulesBundle: true,
+    });
+    return spawnSync(process.execPath, [join(outDir, 'main.js'), ...args], { stdio: 'inherit' }).status ?? 1;
+  } finally {
+    rmSync(outDir, { recursive: true, force: true });
+  }
 });

@@ -1,0 +1,86 @@
+import type { HostedProject } from '../../src/broker/rpc/protocol.ts';
+import { interleave } from '../measuring/interleave.ts';
+import { descendantTitled, residentMegabytes } from '../measuring/processes.ts';
+import type { Figures } from '../measuring/samples.ts';
+import { median, quantile } from '../measuring/statistics.ts';
+import { decimals } from '../report/table.ts';
+import { atLeast, atMost, type Suite, type SuiteOrder, type SuiteResult } from '../suite.ts';
+import { startSurroundings } from './surroundings.ts';
+import { Workers } from './workers.ts';
+
+/** Leases a second that are asked for while the time of each is taken. */
+const RATE = 2_000;
+const FULL = { workers: 1_000, kept: 100_000, fresh: 10_000, timed: 20_000 };
+/** For one round, which only shows that everything works. */
+const SMALL = { workers: 50, kept: 2_000, fresh: 500, timed: 500 };
+/** The record of a run has a line for each browser, so that memory is looked at where browsers are handed on. */
+const SIDES = {
+  kept: { title: "handed on (`reuse: 'run'`)", reuse: 'run' },
+  fresh: { title: "a fresh one each time (`reuse: 'test'`)", reuse: 'test' },
+} as const;
+type Side = keyof typeof SIDES;
+const NAMES = Object.keys(SIDES) as Side[];
+
+/** What the broker can do. */
+export const brokerSuite: Suite = {
+  name: 'broker',
+  title: 'The broker',
+  about: `${FULL.workers} simulated workers, each with its socket, on a real broker process with ledger and record, and a service that answers at once. First they lease and give back without a pause (${FULL.kept} leases of browsers that are handed on, ${FULL.fresh} of fresh ones): leases a second, and the broker's resident memory after a tenth of them and at the end. Then they ask for ${RATE} leases a second, and the time of each lease is taken: ms.`,
+  rounds: 3,
+  run,
+};
+
+async function run(order: SuiteOrder): Promise<SuiteResult> {
+  const size = order.rounds === 1 ? SMALL : FULL;
+  const samples = await interleave(NAMES, order, (side) => measure(side as Side, size));
+  const middle = (side: Side, figure: string) => median(samples.values(side, figure));
+  const rows = NAMES.map((side) => [
+    SIDES[side].title,
+    decimals(middle(side, 'perSecond'), 0),
+    decimals(middle(side, 'half'), 1),
+    decimals(middle(side, 'p99'), 1),
+    decimals(middle(side, 'early'), 0),
+    decimals(middle(side, 'late'), 0),
+  ]);
+  const head = ['browsers', 'leases/s', 'median ms', 'p99 ms', 'MB after a tenth', 'MB at the end'];
+  const growth = middle('kept', 'late') - middle('kept', 'early');
+  return {
+    samples,
+    tables: [{ head, rows }],
+    goals: [
+      atLeast('leases a second, browsers handed on', middle('kept', 'perSecond'), RATE, '', 0),
+      atMost(`p99 at ${RATE} leases a second`, middle('kept', 'p99'), 50, ' ms', 1),
+      // A heap that breathes is no leak.
+      atMost(`growth of memory over ${size.kept} leases`, growth, 10, ' MB', 1),
+    ],
+  };
+}
+
+async function measure(side: Side, size: typeof FULL): Promise<Figures> {
+  const { workers: count, timed } = size;
+  const leases = size[side];
+  const plan: HostedProject['plan'] = {
+    pool: null,
+    fallback: 'fail',
+    session: {},
+    reuse: SIDES[side].reuse,
+    acquireTimeout: 120_000,
+  };
+  const surroundings = await startSurroundings(plan, count);
+  const { broker } = surroundings;
+  const workers = await Workers.connect(broker.address, count);
+  try {
+    const pid = descendantTitled('poolwright broker') ?? 0;
+    await workers.leaseAsFastAsPossible(count); // each has had a browser
+    const first = await workers.leaseAsFastAsPossible(leases / 10);
+    const early = residentMegabytes(pid);
+    const rest = await workers.leaseAsFastAsPossible((leases / 10) * 9);
+    const late = residentMegabytes(pid);
+    const times = await workers.leaseAtRate(RATE, timed);
+    const perSecond = 1 / (0.1 / first + 0.9 / rest);
+    return { perSecond, early, late, half: quantile(times, 0.5), p99: quantile(times, 0.99) };
+  } finally {
+    workers.close();
+    await surroundings.stop();
+  }
+}

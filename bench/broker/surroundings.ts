@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type StartedBroker, startBroker } from '../../src/broker/process/start.ts';
+import type { HostedProject } from '../../src/broker/rpc/protocol.ts';
+import { firstJsonLine } from '../../src/common/json-line.ts';
+
+/** A real broker process with its ledger and its record on disk, and a service that answers at once. */
+export interface BrokerSurroundings {
+  broker: StartedBroker;
+  stop(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 30_000;
+
+export async function startSurroundings(plan: HostedProject['plan'], workers: number): Promise<BrokerSurroundings> {
+  const service = spawn(process.execPath, [fileURLToPath(new URL('./instant-service.js', import.meta.url))], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
+  const stop = async () => {
+    const exited = once(service, 'exit');
+    service.stdin.end();
+    await exited;
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const { baseURL } = (await firstJsonLine(service.stdout, START_TIMEOUT_MS)) as { baseURL: string };
+    const broker = await startBroker({
+      runId: 'bench',
+      service: { kind: 'hosted', baseURL, apiKey: 'pw_bench' },
+      recordFolder: join(folder, 'record'),
+      workers,
+      shard: null,
+      suite: 'bench0',
+      ledgerFolder: join(folder, 'ledger'),
+      overRuns: [],
+      projects: [{ id: '', name: '', plan }],
+    });
+    return {
+      broker,
+      stop: async () => {
+        await broker.finish();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { RealSuite } from './real-suite.ts';
+
+const FOLDER = 'examples/basic/tests';
+/** A plain `connectOverCDP` looks for a remote browser's downloads on its own disk. */
+const WITH_DOWNLOADS = /downloads the price list|saves the list as a file/;
+
+/** The tests of examples/basic with their web server. */
+export function exampleSuite(): RealSuite {
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.spec.ts'));
+  const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]));
+  const titles = Object.values(files).flatMap((source) =>
+    [...source.matchAll(/^test\('([^']+)'/gm)].map(([, title = '']) => title),
+  );
+  return {
+    name: 'example',
+    title: 'The example',
+    about:
+      '[examples/basic](../examples/basic) with its web server on loopback, two workers, traces and screenshots of failures, and the HTML report; without its two tests of downloads, which a plain `connectOverCDP` cannot do.',
+    rounds: 9,
+    workers: 2,
+    startDelay: 0,
+    files,
+    config: `fullyParallel: true,
+  grepInvert: ${WITH_DOWNLOADS},
+  webServer: {
+    command: 'node ' + JSON.stringify(${JSON.stringify(resolve('examples/site/server.mjs'))}) + ' --port ' + process.env.BENCH_SITE_PORT,
+    port: Number(process.env.BENCH_SITE_PORT),
+    reuseExistingServer: false,
+  },`,
+    site: 'own',
+    passes: titles.filter((title) => !WITH_DOWNLOADS.test(title)).length,
+    fails: 0,
+  };
+}

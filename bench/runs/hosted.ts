@@ -1,0 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceClient } from '../../src/service/client.ts';
+import type { EmulatorProcess } from '../surroundings/emulator.ts';
+import { attachedBrowser } from './report.ts';
+import { nothing, type Side } from './side.ts';
+
+/** The sides with poolwright: its config wrapper around the same suite, everything else as it is by default. */
+
+const POOL = 'bench';
+const WARM_TIMEOUT_MS = 120_000;
+const LOOK_AGAIN_MS = 50;
+
+const serviceOf = ({ baseURL, apiKey }: EmulatorProcess) => ({
+  POOLWRIGHT_BASE_URL: baseURL,
+  POOLWRIGHT_API_KEY: apiKey,
+});
+
+/** A session that the run creates for each worker. */
+export const session: Side = {
+  name: 'session',
+  title: 'poolwright, session',
+  fixtures: null,
+  config: ({ exposeNetwork }) => wrapped({}, exposeNetwork),
+  prepare: async ({ emulator }) => nothing(serviceOf(emulator)),
+  wrongBrowser: (test) => {
+    const browser = attachedBrowser(test);
+    if (!browser) return 'has no hosted browser';
+    return browser.poolId === null ? null : 'has a browser of a pool';
+  },
+};
+
+/** A pool that is warm when the run starts, with as many browsers as the run has workers. */
+export const pool: Side = {
+  name: 'pool',
+  title: 'poolwright, pool',
+  fixtures: null,
+  config: ({ exposeNetwork }) => wrapped({ pool: POOL, fallback: 'fail' }, exposeNetwork),
+  prepare: async ({ emulator, workers }) => {
+    const { client } = emulator;
+    const { id } = await client.createPool({ name: POOL, size: workers });
+    await warm(client, id, workers);
+    return { env: serviceOf(emulator), remove: async () => void (await client.deletePool(id)) };
+  },
+  wrongBrowser: (test) => {
+    const browser = attachedBrowser(test);
+    if (!browser) return 'has no hosted browser';
+    return browser.poolId === null ? 'has no browser of the pool' : null;
+  },
+};
+
+function wrapped(options: object, exposeNetwork: string | null): string {
+  const all = exposeNetwork === null ? options : { ...options, exposeNetwork };
+  return `import { withHostedBrowsers } from 'poolwright';
+export default defineConfig(withHostedBrowsers(config, ${JSON.stringify(all)}));`;
+}
+
+async function warm(client: ServiceClient, id: string, size: number): Promise<void> {
+  const until = Date.now() + WARM_TIMEOUT_MS;
+  while (((await client.getPool(id)).ready ?? 0) < size) {
+    if (Date.now() > until) throw new Error(`The pool was not warm within ${WARM_TIMEOUT_MS / 1000} s`);
+    await delay(LOOK_AGAIN_MS);
+  }
+}

@@ -1,0 +1,55 @@
+import { rm } from 'node:fs/promises';
+import { processorSeconds } from '../measuring/processor-seconds.ts';
+import type { Figures } from '../measuring/samples.ts';
+import type { EmulatorProcess } from '../surroundings/emulator.ts';
+import { runPlaywright } from './playwright-run.ts';
+import type { Project } from './project.ts';
+import type { RealSuite } from './real-suite.ts';
+import { type ReportedTest, reportedTests } from './report.ts';
+import type { Side } from './side.ts';
+
+/** One run of a suite on one side. @throws Error with the run's output, when it was not the run that is to be measured */
+export async function measuredRun(
+  side: Side,
+  suite: RealSuite,
+  { consumer, reportFile }: Project,
+  { emulator, env }: { emulator: EmulatorProcess; env: Record<string, string> },
+): Promise<Figures> {
+  await rm(reportFile, { force: true });
+  const prepared = await side.prepare({ emulator, workers: suite.workers });
+  const before = processorSeconds();
+  const run = await runPlaywright(consumer.playwrightCli, [], consumer.folder, { ...env, ...prepared.env });
+  const processor = processorSeconds() - before;
+  await prepared.remove();
+  const problem = problemOf(side, suite, run.code, readTests(reportFile)) ?? (await leftRunning(emulator));
+  if (problem !== null) {
+    throw new Error(`A run of suite "${suite.name}" on side "${side.name}" ${problem}. Its output:\n${run.output}`);
+  }
+  return { seconds: run.seconds, processor };
+}
+
+/** None where the run did not come to write its report. */
+function readTests(file: string): ReportedTest[] {
+  try {
+    return reportedTests(file);
+  } catch {
+    return [];
+  }
+}
+
+function problemOf(side: Side, { passes, fails }: RealSuite, code: number | null, tests: ReportedTest[]) {
+  const counted = (status: ReportedTest['status']) => tests.filter((test) => test.status === status).length;
+  const [passed, failed] = [counted('expected'), counted('unexpected')];
+  if (passed !== passes || failed !== fails || tests.length !== passes + fails) {
+    return `has ${passed} passed and ${failed} failed tests of ${tests.length}, not ${passes} and ${fails}`;
+  }
+  const wanted = fails > 0 ? 1 : 0;
+  if (code !== wanted) return `ended with ${code}, not ${wanted}`;
+  const wrong = tests.map((test) => ({ test, what: side.wrongBrowser(test) })).find(({ what }) => what !== null);
+  return wrong ? `was on other browsers: "${wrong.test.title}" ${wrong.what}` : null;
+}
+
+async function leftRunning({ client }: EmulatorProcess): Promise<string | null> {
+  const { sessions } = await client.listSessions({ status: 'active' });
+  return sessions.length > 0 ? `left ${sessions.length} sessions running` : null;
+}

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { type Consumer, makeConsumer } from '../../test/e2e/harness/consumer.ts';
+import type { RealSuite } from './real-suite.ts';
+import type { Side } from './side.ts';
+
+/** A suite written down for one side, in a user's project of its own. */
+export interface Project {
+  consumer: Consumer;
+  reportFile: string;
+}
+
+/** @param exposeNetwork the option of that name; null: not given */
+export async function writeProject(side: Side, suite: RealSuite, exposeNetwork: string | null): Promise<Project> {
+  const consumer = await makeConsumer('latest');
+  const files = Object.entries(suite.files).map(([name, source]) => [
+    `tests/${name}`,
+    side.fixtures === null ? source : source.replace("from '@playwright/test'", "from '../fixtures'"),
+  ]);
+  await consumer.write({
+    'playwright.config.ts': configOf(side, suite, exposeNetwork),
+    ...(side.fixtures === null ? {} : { 'fixtures.ts': side.fixtures }),
+    ...Object.fromEntries(files),
+  });
+  return { consumer, reportFile: join(consumer.folder, 'report.json') };
+}
+
+function configOf(side: Side, { workers, site, config = '' }: RealSuite, exposeNetwork: string | null): string {
+  const isExample = site === 'own';
+  return `import { defineConfig } from '@playwright/test';
+
+const config = {
+  testDir: './tests',
+  workers: ${workers},
+  reporter: [['list'], ['json', { outputFile: 'report.json' }]${isExample ? ", ['html', { open: 'never' }]" : ''}],
+  use: {
+    baseURL: process.env.BENCH_SITE,
+    ${isExample ? "trace: 'retain-on-failure', screenshot: 'only-on-failure'," : ''}
+  },
+  ${config}
+} as any;
+
+${side.config({ exposeNetwork })}
+`;
+}

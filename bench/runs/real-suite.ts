@@ -1,0 +1,37 @@
+/** A Playwright Test suite that is run for real, on every side. */
+export interface RealSuite {
+  name: string;
+  title: string;
+  about: string;
+  rounds: number;
+  workers: number;
+  /** How much longer each browser of the emulator takes to start, in ms. */
+  startDelay: number;
+  /** Test files by their path in `tests/`; they import `@playwright/test`. */
+  files: Record<string, string>;
+  /** More keys of the config, as source text. */
+  config?: string;
+  /**
+   * Where the pages are: at an address that every browser reaches by itself, on loopback (where poolwright's bridge carries
+   * them), or the suite's own server, on loopback too.
+   */
+  site: 'outside' | 'loopback' | 'own';
+  /** How many of its tests pass and how many fail, on every side. */
+  passes: number;
+  fails: number;
+  /** The least that poolwright shall do: its time on sessions and pools, over that of another side. */
+  goal?: { over: string; atMost: number };
+}
+
+/** A test file of so many small tests; `isBad` says which of them fail. */
+export function smallTests(count: number, isBad: (index: number) => boolean = () => false): string {
+  const tests = Array.from({ length: count }, (_, index) => {
+    const wanted = isBad(index) ? 'Goodbye' : 'Hello';
+    return `
+test('small test ${index + 1}', async ({ page }) => {
+  await page.goto('/');
+  expect(await page.locator('h1').textContent()).toBe('${wanted}');
+});`;
+  });
+  return `import { expect, test } from '@playwright/test';\n${tests.join('\n')}\n`;
+}

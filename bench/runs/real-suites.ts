@@ -1,0 +1,75 @@
+import { exampleSuite } from './example.ts';
+import { type RealSuite, smallTests } from './real-suite.ts';
+
+const START_DELAY_MS = 3_000;
+const IN_SLOW_BROWSERS = 'Every browser of the service takes 3 s longer to start; the local one does not.';
+
+const one = {
+  title: 'One test',
+  about: 'From `playwright test` to its exit: what a cold start costs.',
+  rounds: 15,
+  workers: 1,
+  files: { 'one.spec.ts': smallTests(1) },
+  site: 'outside',
+  passes: 1,
+  fails: 0,
+} as const;
+
+const restarts = {
+  title: '20 tests, half of them failing',
+  about: 'One worker at a time; Playwright replaces it after each failed test.',
+  rounds: 9,
+  workers: 1,
+  files: { 'restarts.spec.ts': smallTests(20, (index) => index % 2 === 0) },
+  site: 'outside',
+  passes: 10,
+  fails: 10,
+  goal: { over: 'local', atMost: 1.1 },
+} as const;
+
+const SMALL = 200;
+const small = {
+  rounds: 9,
+  workers: 1,
+  startDelay: 0,
+  files: { 'small.spec.ts': smallTests(SMALL) },
+  passes: SMALL,
+  fails: 0,
+} as const;
+
+/** In the order of the page. */
+export const REAL_SUITES: RealSuite[] = [
+  { ...one, name: 'one', startDelay: 0, goal: { over: 'local', atMost: 1.15 } },
+  {
+    ...one,
+    name: 'one-slow',
+    title: `${one.title}, browsers that start slowly`,
+    about: `${one.about} ${IN_SLOW_BROWSERS}`,
+    startDelay: START_DELAY_MS,
+  },
+  { ...restarts, name: 'restarts', startDelay: 0 },
+  {
+    ...restarts,
+    name: 'restarts-slow',
+    title: `${restarts.title}, browsers that start slowly`,
+    about: `${restarts.about} ${IN_SLOW_BROWSERS}`,
+    startDelay: START_DELAY_MS,
+  },
+  {
+    ...small,
+    name: 'small',
+    title: '200 small tests',
+    about: 'A page, a `goto` and a look at it each, on one worker. Every browser reaches the site by itself.',
+    site: 'outside',
+    goal: { over: 'floor', atMost: 1.03 },
+  },
+  {
+    ...small,
+    name: 'bridged',
+    title: '200 small tests, site on loopback',
+    about:
+      'The same; poolwright carries what pages load from loopback through its network bridge, the other sides do not.',
+    site: 'loopback',
+  },
+  exampleSuite(),
+];

@@ -1,0 +1,64 @@
+import { interleave } from '../measuring/interleave.ts';
+import { chosen } from '../options.ts';
+import type { Suite, SuiteOrder, SuiteResult } from '../suite.ts';
+import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts';
+import { outsideAddress, startSite } from '../surroundings/site.ts';
+import { floor, local, localAgain, textbook } from './by-hand.ts';
+import { freePort } from './free-port.ts';
+import { pool, session } from './hosted.ts';
+import { measuredRun } from './measured-run.ts';
+import { type Project, writeProject } from './project.ts';
+import type { RealSuite } from './real-suite.ts';
+import { goalsOf, runsTable } from './runs-table.ts';
+import type { Side } from './side.ts';
+
+/** In the order of the tables. */
+export const SIDES: Side[] = [local, localAgain, textbook, floor, session, pool];
+
+/** A suite of real runs as one of the bench's. */
+export function runsOf(suite: RealSuite): Suite {
+  const { name, title, about, rounds } = suite;
+  return { name, title, about, rounds, run: (order) => run(suite, order) };
+}
+
+async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
+  const sides = chosen(SIDES, order.sides, '--side');
+  const outside = outsideAddress();
+  const site = await startSite(suite.site === 'outside' ? outside : '127.0.0.1');
+  const emulator = await startEmulator(suite.startDelay);
+  const projects = new Map<string, Project>();
+  try {
+    // Where there is no other address than loopback, the bridge is kept out by hand.
+    const exposeNetwork = suite.site === 'outside' && outside === '127.0.0.1' ? '' : null;
+    for (const side of sides) projects.set(side.name, await writeProject(side, suite, exposeNetwork));
+    const samples = await interleave(
+      sides.map(({ name }) => name),
+      order,
+      (name) => measure(name, suite, projects, emulator, { chromium: order.chromium, site: site.url }),
+    );
+    return { samples, tables: [runsTable(sides, samples)], goals: goalsOf(suite, samples) };
+  } finally {
+    await emulator.stop();
+    site.close();
+    for (const { consumer } of projects.values()) await consumer.remove();
+  }
+}
+
+async function measure(
+  name: string,
+  suite: RealSuite,
+  projects: ReadonlyMap<string, Project>,
+  emulator: EmulatorProcess,
+  { chromium, site }: { chromium: string; site: string },
+) {
+  const side = SIDES.find((each) => each.name === name);
+  const project = projects.get(name);
+  if (!side || !project) throw new Error(`There is no side "${name}"`);
+  const port = suite.site === 'own' ? await freePort() : null;
+  const env = {
+    BENCH_CHROMIUM: chromium,
+    BENCH_SITE: port === null ? site : `http://127.0.0.1:${port}`,
+    BENCH_SITE_PORT: String(port ?? ''),
+  };
+  return await measuredRun(side, suite, project, { emulator, env });
+}

@@ -1,0 +1,18 @@
+import { brokerSuite } from './broker/broker.ts';
+import { importsSuite } from './imports.ts';
+import { relaySuite } from './links/relay.ts';
+import { transportSuite } from './links/transport.ts';
+import { REAL_SUITES } from './runs/real-suites.ts';
+import { runsOf } from './runs/run-suite.ts';
+import { startsSuite } from './starts.ts';
+import type { Suite } from './suite.ts';
+
+/** Everything that is measured, in the order of the page. */
+export const SUITES: Suite[] = [
+  ...REAL_SUITES.map(runsOf),
+  startsSuite,
+  importsSuite,
+  transportSuite,
+  relaySuite,
+  brokerSuite,
+];
