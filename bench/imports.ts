@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Consumer, makeConsumer } from '../test/e2e/harness/consumer.ts';
+import { type Consumer, makeConsumer } from '../test/support/e2e/consumer.ts';
 import { interleave } from './measuring/interleave.ts';
 import type { Figures } from './measuring/samples.ts';
 import { median, spreadOf } from './measuring/statistics.ts';

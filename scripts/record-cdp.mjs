@@ -5,7 +5,7 @@ import { main } from './playwright.mjs';
 
 /** `node scripts/record-cdp.mjs [name…]`: records the exchanges that the interceptors' tests play back. */
 await main(async () => {
-  const recordings = join('test', 'unit', 'cdp', 'recordings');
+  const recordings = join('test', 'support', 'unit', 'cdp', 'recordings');
   const outDir = join('node_modules', '.cache', 'poolwright-record-cdp');
   await build({
     config: false,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Consumer, makeConsumer } from '../../test/e2e/harness/consumer.ts';
+import { type Consumer, makeConsumer } from '../../test/support/e2e/consumer.ts';
 import type { RealSuite } from './real-suite.ts';
 import type { Side } from './side.ts';
 

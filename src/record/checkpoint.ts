@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Clock, systemClock, type Timer } from '../common/clock.ts';
-import { recordText, writeWhole } from './record-file.ts';
+import { writeWhole } from '../common/write-whole.ts';
+import { recordText } from './record-file.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** Between two writes of the record while a run goes on, in ms: a crash costs at most so much of it. */

@@ -1,8 +1,9 @@
 import { join, relative } from 'node:path';
 import { errorMessage } from '../common/error-message.ts';
+import { writeWhole } from '../common/write-whole.ts';
 import type { Budget } from '../options/budget.ts';
 import { type RunWithFigures, withFigures } from '../record/figures.ts';
-import { recordText, writeWhole } from '../record/record-file.ts';
+import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { checkBudget } from './summary/budget.ts';
 import { reportToGitHub } from './summary/github.ts';

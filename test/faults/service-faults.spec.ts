@@ -1,12 +1,12 @@
 import type { FaultRule } from 'poolwright/emulator';
-import { poolwright } from '../e2e/harness/command.ts';
-import type { Consumer } from '../e2e/harness/consumer.ts';
-import { expect, test } from '../e2e/harness/fixtures.ts';
-import { processesIn } from '../e2e/harness/processes.ts';
-import { recordRequests } from '../e2e/harness/requests.ts';
-import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../e2e/harness/run-playwright.ts';
-import type { TestService } from '../e2e/harness/service.ts';
-import { STAYS, suite, wrappedConfig } from '../e2e/harness/suites.ts';
+import type { Consumer } from '../support/e2e/consumer.ts';
+import { expect, test } from '../support/e2e/fixtures.ts';
+import { processesIn } from '../support/e2e/process-tree.ts';
+import { recordRequests } from '../support/e2e/requests.ts';
+import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../support/e2e/run-playwright.ts';
+import type { TestService } from '../support/e2e/service.ts';
+import { STAYS, suite, wrappedConfig } from '../support/e2e/suites.ts';
+import { poolwright } from '../support/run-cli.ts';
 
 /** Real suites against a service that misbehaves: nothing is left, nothing is asked for in vain, and the user is told. */
 

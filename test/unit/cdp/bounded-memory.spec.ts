@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@playwright/test';
-import { FakeBrowser } from './support/fake-browser.ts';
-import { interceptors } from './support/interceptors.ts';
+import { FakeBrowser } from '../../support/unit/cdp/fake-browser.ts';
+import { interceptors } from '../../support/unit/cdp/interceptors.ts';
 
 /**
  * No interceptor keeps anything of a page that is gone: not its session, not its requests, not its scripts. Every name

@@ -2,8 +2,8 @@ import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { FakeBrowser } from './support/fake-browser.ts';
-import { interceptors } from './support/interceptors.ts';
+import { FakeBrowser } from '../../support/unit/cdp/fake-browser.ts';
+import { interceptors } from '../../support/unit/cdp/interceptors.ts';
 
 /**
  * Each interceptor alone, in exchanges that no browser and no Playwright would have: nothing throws, what is none of its

@@ -5,10 +5,16 @@ import { test as base, expect } from '@playwright/test';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import { InterceptorList } from '../../../src/cdp/transport/interceptor-list.ts';
 import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
-import { type Entry, type Names, parseRecording, played, written } from './recordings/recording.ts';
-import { SCENARIOS, writeUpload } from './recordings/scenarios.ts';
-import { Site } from './recordings/site.ts';
-import { interceptors } from './support/interceptors.ts';
+import { interceptors } from '../../support/unit/cdp/interceptors.ts';
+import {
+  type Entry,
+  type Names,
+  parseRecording,
+  played,
+  written,
+} from '../../support/unit/cdp/recordings/recording.ts';
+import { SCENARIOS, writeUpload } from '../../support/unit/cdp/recordings/scenarios.ts';
+import { Site } from '../../support/unit/cdp/recordings/site.ts';
 
 /**
  * Each interceptor alone, in an exchange of a real Playwright with a real browser. Both are played from a recording, in
@@ -27,7 +33,9 @@ const test = base.extend<{ names: Names }>({
 });
 
 async function recordingOf(name: string): Promise<Entry[]> {
-  return parseRecording(await readFile(new URL(`recordings/${name}.jsonl`, import.meta.url), 'utf8'));
+  return parseRecording(
+    await readFile(new URL(`../../support/unit/cdp/recordings/${name}.jsonl`, import.meta.url), 'utf8'),
+  );
 }
 
 /** Bound on waiting for a message that was recorded, in ms. */

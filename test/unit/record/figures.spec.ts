@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { withFigures } from '../../../src/record/figures.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
-import { aRecord, aSession, TROUBLED_RUN } from './records.ts';
+import { aRecord, aSession, TROUBLED_RUN } from '../../support/unit/records.ts';
 
 const figuresOf = (record: RunRecord) => withFigures(record).figures;
 

@@ -2,11 +2,12 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
-import { readRecord, recordText, writeWhole } from '../../../src/record/record-file.ts';
+import { writeWhole } from '../../../src/common/write-whole.ts';
+import { readRecord, recordText } from '../../../src/record/record-file.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { RunRecorder, type RunRecorderOptions } from '../../../src/record/run-recorder.ts';
-import { FakeClock } from '../broker/fake-clock.ts';
-import { aRecord, aSession, aTest } from './records.ts';
+import { FakeClock } from '../../support/unit/broker/fake-clock.ts';
+import { aRecord, aSession, aTest } from '../../support/unit/records.ts';
 
 /** A run on record while it goes on, what a crash leaves of it, and who takes over. */
 

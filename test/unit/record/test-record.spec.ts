@@ -8,7 +8,7 @@ import {
   testRecordOf,
   usesTogether,
 } from '../../../src/record/test-record.ts';
-import { at } from './records.ts';
+import { at } from '../../support/unit/records.ts';
 
 /** A test's line in the record and its attachment are made of the same facts. */
 

@@ -6,7 +6,7 @@ import { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '
 import { RunRecorder } from '../../../src/record/run-recorder.ts';
 import { withTotals } from '../../../src/record/session-record.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { aRecord, aSession, aTest, at } from './records.ts';
+import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
 
 /** Totals follow from the tests, whatever the order they come in and however the record is cut into parts. */
 

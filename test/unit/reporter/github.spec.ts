@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from '@playwright/test';
 import { withFigures } from '../../../src/record/figures.ts';
 import { reportToGitHub } from '../../../src/reporter/summary/github.ts';
-import { aRecord, aSession, aTest } from '../record/records.ts';
-import { test } from './reporter-fixtures.ts';
+import { aRecord, aSession, aTest } from '../../support/unit/records.ts';
+import { test } from '../../support/unit/reporter-fixtures.ts';
 
 test('GitHub: a summary in Markdown after what is there, a warning for what went wrong with browsers, nothing elsewhere', async ({
   folder,

@@ -4,8 +4,8 @@ import { expect } from '@playwright/test';
 import type { RunWithFigures } from '../../../src/record/figures.ts';
 import { readRecord } from '../../../src/record/record-file.ts';
 import { printRun, writeRun } from '../../../src/reporter/publish.ts';
-import { aRecord, TROUBLED_RUN } from '../record/records.ts';
-import { test } from './reporter-fixtures.ts';
+import { aRecord, TROUBLED_RUN } from '../../support/unit/records.ts';
+import { test } from '../../support/unit/reporter-fixtures.ts';
 
 /** What a run leaves, and what is said of it. */
 

@@ -2,12 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
 import type { FullConfig, FullResult, Suite } from '@playwright/test/reporter';
-import { readRecord, recordText, writeWhole } from '../../../src/record/record-file.ts';
+import { writeWhole } from '../../../src/common/write-whole.ts';
+import { readRecord, recordText } from '../../../src/record/record-file.ts';
 import PoolwrightReporter from '../../../src/reporter/index.ts';
 import { runReporter } from '../../../src/reporter/reported.ts';
-import { aRecord, aSession, aTest } from '../record/records.ts';
-import { test } from './reporter-fixtures.ts';
-import { seen } from './seen-tests.ts';
+import { aRecord, aSession, aTest } from '../../support/unit/records.ts';
+import { test } from '../../support/unit/reporter-fixtures.ts';
+import { seen } from '../../support/unit/seen-tests.ts';
 
 /** Where the reporter has its record from. The timeline's script is in the built package only, so none is written here. */
 

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../src/record/run-record.ts';
 import { checkBudget } from '../../../src/reporter/summary/budget.ts';
 import { bytes, duration } from '../../../src/reporter/summary/format.ts';
 import { type SummaryOptions, summaryLines } from '../../../src/reporter/summary/summary.ts';
-import { aRecord, aSession, TROUBLED_RUN } from '../record/records.ts';
+import { aRecord, aSession, TROUBLED_RUN } from '../../support/unit/records.ts';
 
 const FILES = { record: 'run.json', timeline: 'timeline.html' };
 const PIPE = { files: FILES, stream: { isTTY: false, columns: 0 } };

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { TestResults } from '../../../src/reporter/test-results.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { aRecord, aSession, aTest, at } from '../record/records.ts';
-import { seen } from './seen-tests.ts';
+import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
+import { seen } from '../../support/unit/seen-tests.ts';
 
 const ids = (record: RunRecord | null) =>
   record?.sessions.map(({ sessionId, tests }) => [sessionId, tests.map(({ id }) => id)]);

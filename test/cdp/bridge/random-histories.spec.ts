@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { test } from '../../support/cdp/bridge-fixtures.ts';
+import { BridgeHistory, histories, type Step } from '../../support/cdp/bridge-histories.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+
+/** How many histories; each takes about a second. */
+const { POOLWRIGHT_RUNS = '6' } = process.env;
+/** Bound on one step, in ms. */
+const STEP_MS = 20_000;
+/** Bound on all of it, in ms, the search for a shorter history that fails included. */
+const SEARCH_MS = 60_000 + 5_000 * Number(POOLWRIGHT_RUNS);
+
+test('whatever pages, frames, workers and sessions do, the bridge serves listed pages, and no others', async ({
+  far,
+  dev,
+  other,
+}) => {
+  test.setTimeout(2 * SEARCH_MS);
+  const raised: unknown[] = [];
+  const note = (error: unknown) => raised.push(error);
+  process.on('unhandledRejection', note).on('uncaughtException', note);
+  const browser = far.browser();
+  try {
+    await fc.assert(
+      fc.asyncProperty(histories, async (steps) => {
+        dev.upgrades.length = 0;
+        dev.requests.length = 0;
+        const context = await browser?.newContext();
+        if (!context) throw new Error('there is no browser');
+        const history = new BridgeHistory(context, await context.newPage(), dev, other);
+        try {
+          for (const step of steps) await bounded(history.take(step), step);
+        } finally {
+          await bounded(context.close(), 'closing the context');
+        }
+        history.check();
+        if (raised.length > 0) throw new Error(`raised in the worker: ${raised.splice(0).map(String)}`);
+      }),
+      { ...propertyRuns(Number(POOLWRIGHT_RUNS)), interruptAfterTimeLimit: SEARCH_MS },
+    );
+  } finally {
+    process.off('unhandledRejection', note).off('uncaughtException', note);
+  }
+});
+
+async function bounded(work: Promise<unknown>, step: Step | string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`hung for ${STEP_MS / 1000} s: ${JSON.stringify(step)}`)), STEP_MS);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,195 @@
+import type { Socket } from 'node:net';
+import { inspect } from 'node:util';
+import { LeaseError, PoolwrightError } from '../../../src/errors.ts';
+import { TOKEN } from '../../support/cdp/cdp-server.ts';
+import { expect, test } from '../../support/cdp/fixtures.ts';
+
+/** The link itself, against a server that stands where the browser is. */
+
+test('text goes both ways, also 100 MB of it in one message', async ({ serve, open }) => {
+  const server = await serve((link) => link.on('message', (data) => link.send(data, { binary: false })));
+  const transport = await open(server.cdpUrl);
+  const text = 'ä'.repeat(50_000_000);
+  const echoed = new Promise<object>((resolve) => {
+    transport.onmessage = resolve;
+  });
+  transport.send({ id: 1, params: { text } });
+  const message = (await echoed) as { id: number; params: { text: string } };
+  expect(message.id).toBe(1);
+  expect(message.params.text === text).toBe(true);
+});
+
+test('messages arrive one at a time, with the microtasks of each between them', async ({ serve, open }) => {
+  const server = await serve((link) => {
+    for (let id = 1; id <= 100; id += 1) link.send(JSON.stringify({ id }));
+    link.close(1000, 'enough');
+  });
+  const transport = await open(server.cdpUrl);
+  const seen: string[] = [];
+  transport.onmessage = (message) => {
+    const { id } = message as { id: number };
+    seen.push(`${id}`);
+    void Promise.resolve().then(() => seen.push(`after ${id}`));
+  };
+  const reason = await new Promise((resolve) => {
+    transport.onclose = resolve;
+  });
+  expect(seen).toEqual(Array.from({ length: 100 }, (_, index) => [`${index + 1}`, `after ${index + 1}`]).flat());
+  expect(reason).toBe('The link to the browser was closed by the other side (code 1000: enough).');
+});
+
+test('a ping is answered', async ({ serve, open }) => {
+  let ponged: (data: Buffer) => void;
+  const pong = new Promise<Buffer>((resolve) => {
+    ponged = resolve;
+  });
+  const server = await serve((link) => {
+    link.on('pong', ponged);
+    link.ping('are you there');
+  });
+  await open(server.cdpUrl);
+  expect((await pong).toString()).toBe('are you there');
+});
+
+test('says why the other side closed, without the address', async ({ serve, open }) => {
+  const server = await serve((link) => link.on('message', () => link.close(4001, `gone: ${server.cdpUrl}`)));
+  const transport = await open(server.cdpUrl);
+  transport.send({});
+  const closed = await transport.closed;
+  expect(closed).toEqual({ code: 4001, reason: `gone: ws://${server.host}/***`, byUs: false });
+});
+
+test('says that the link was cut', async ({ serve, open }) => {
+  const server = await serve((link, socket) => link.on('message', () => socket.destroy()));
+  const transport = await open(server.cdpUrl);
+  transport.send({});
+  expect(await transport.closed).toEqual({ code: 1006, reason: '', byUs: false });
+  // Too late, and nobody is thrown at.
+  transport.send({});
+  transport.close();
+});
+
+test('says that this side closed', async ({ serve, open }) => {
+  const server = await serve();
+  const transport = await open(server.cdpUrl);
+  transport.close();
+  expect(await transport.closed).toMatchObject({ byUs: true });
+  await expect.poll(() => server.connections).toBe(0);
+});
+
+test('a goodbye that is not answered is not waited for', async ({ serve, open }) => {
+  let deaf: Socket | undefined;
+  const server = await serve((_link, socket) => {
+    deaf = socket.pause();
+  });
+  const transport = await open(server.cdpUrl);
+  transport.close();
+  expect(await transport.closed).toMatchObject({ byUs: true });
+  deaf?.resume(); // now it may see that the connection ended
+  await expect.poll(() => server.connections).toBe(0);
+});
+
+test('a listener that comes after the end is told', async ({ serve, open }) => {
+  const server = await serve((link) => link.close(4000, 'no'));
+  const transport = await open(server.cdpUrl);
+  await transport.closed;
+  const reason = await new Promise((resolve) => {
+    transport.onclose = resolve;
+  });
+  expect(reason).toContain('code 4000: no');
+});
+
+test('what is not JSON closes the link', async ({ serve, open }) => {
+  const server = await serve((link) => link.send('hello'));
+  const transport = await open(server.cdpUrl);
+  expect(await transport.closed).toMatchObject({ reason: 'a message was not JSON', byUs: false });
+});
+
+for (const status of [302, 401, 404, 410, 503]) {
+  test(`refused with HTTP ${status}`, async ({ serveUpgrade, open }) => {
+    const server = await serveUpgrade((request, socket) => {
+      const body = `no: ${request.url}`;
+      socket.end(
+        `HTTP/1.1 ${status} No\r\nLocation: /else\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
+    });
+    const error = await open(server.cdpUrl, { sessionId: 'ses_1' }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(LeaseError);
+    expect(error).toMatchObject({ code: 'CONNECT_FAILED', sessionId: 'ses_1' });
+    expect(String(error)).toBe(
+      `LeaseError: Could not connect to the browser of session ses_1 at ws://${server.host}: the connection was refused with HTTP ${status}.`,
+    );
+    expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
+    await expect.poll(() => server.connections).toBe(0);
+  });
+}
+
+test('nobody there', async ({ serve, open }) => {
+  const server = await serve();
+  const { cdpUrl } = server;
+  await server.close().then(() => undefined);
+  const error = await open(cdpUrl).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'CONNECT_FAILED', message: expect.stringContaining('ECONNREFUSED') });
+  expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
+});
+
+test('a connection that is dropped instead of an answer', async ({ serveUpgrade, open }) => {
+  const server = await serveUpgrade((_request, socket) => socket.destroy());
+  await expect(open(server.cdpUrl)).rejects.toMatchObject({ code: 'CONNECT_FAILED' });
+});
+
+test('no answer: bounded', async ({ serveUpgrade, open }) => {
+  const server = await serveUpgrade((_request, socket) => socket.resume());
+  const error = await open(server.cdpUrl, { timeout: 200 }).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'CONNECT_FAILED', message: expect.stringContaining('no answer within 200 ms') });
+  await expect.poll(() => server.connections).toBe(0);
+});
+
+test('given up by a signal, before and while it opens', async ({ serveUpgrade, open }) => {
+  let asked: () => void = () => undefined;
+  const handshake = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const server = await serveUpgrade((_request, socket) => {
+    socket.resume();
+    asked();
+  });
+  await expect(open(server.cdpUrl, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(server.connections).toBe(0);
+
+  const controller = new AbortController();
+  const opening = open(server.cdpUrl, { signal: controller.signal });
+  await handshake;
+  const reason = new PoolwrightError('TIMEOUT', 'enough waiting');
+  controller.abort(reason);
+  await expect(opening).rejects.toBe(reason);
+  await expect.poll(() => server.connections).toBe(0);
+});
+
+for (const address of ['', 'nonsense', `http://127.0.0.1/${TOKEN}`, `ws://a%:${TOKEN}@127.0.0.1/`]) {
+  test(`no WebSocket address: ${address.replace(TOKEN, '…') || 'empty'}`, async ({ open }) => {
+    const error = await open(address).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'CONNECT_FAILED',
+      message: 'Could not connect to the browser: its cdpUrl is not a ws:// or wss:// URL.',
+    });
+  });
+}
+
+test('credentials in the address are sent as such, and shown nowhere', async ({ serveUpgrade, open }) => {
+  let authorization: string | undefined;
+  const server = await serveUpgrade((request, socket) => {
+    authorization = request.headers.authorization;
+    socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+  });
+  const error = await open(`ws://me:${TOKEN}@${server.host}/`).catch((reason: unknown) => reason);
+  expect(authorization).toBe(`Basic ${Buffer.from(`me:${TOKEN}`).toString('base64')}`);
+  expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
+});
+
+test('prints no more than its listeners', async ({ serve, open }) => {
+  const server = await serve();
+  const transport = await open(server.cdpUrl);
+  expect(inspect(transport, { depth: null, showHidden: true })).not.toContain(TOKEN);
+  expect(JSON.stringify(transport)).not.toContain(TOKEN);
+});

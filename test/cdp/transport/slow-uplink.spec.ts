@@ -1,0 +1,55 @@
+import { chromium } from '@playwright/test';
+import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
+import { connectToLease } from '../../../src/playwright/browser/browser-connection.ts';
+import { startDevServer } from '../../support/cdp/dev-server.ts';
+import { expect, test } from '../../support/cdp/fixtures.ts';
+import { startSlowLink } from '../../support/cdp/slow-link.ts';
+
+/**
+ * What is carried to the browser for its pages goes over the test machine's uplink, in base64, and a sign of life waits
+ * behind it: for longer here than a browser may be silent.
+ */
+const LINKS = [
+  { megabits: 10, bytes: 18_000_000 },
+  { megabits: 1, bytes: 2_500_000 },
+];
+
+// They wait more than they work.
+test.describe.configure({ mode: 'parallel' });
+
+for (const { megabits, bytes } of LINKS) {
+  test(`an answer of ${bytes / 1e6} MB over ${megabits} Mbit/s: the browser is not given up`, async ({ start }) => {
+    test.setTimeout(120_000);
+    const { api } = await start();
+    const { cdpUrl, sessionId } = (await api.create()).body;
+    const [dev, slow] = [await startDevServer(), await startSlowLink(cdpUrl, megabits * 1e6)];
+    const link = await connectToLease(chromium, { cdpUrl: slow.cdpUrl, sessionId, type: 'hosted' } as LeasedBrowser, {
+      metering: true,
+      exposeNetwork: '<loopback>',
+      context: 'isolated',
+      identity: undefined,
+      onNote: () => undefined,
+      onSilent: () => undefined,
+    });
+    try {
+      const page = await (await link.newContext()).newPage();
+      await page.goto(dev.url);
+      const started = performance.now();
+      const length = page.evaluate(
+        async (path) => (await (await fetch(path)).arrayBuffer()).byteLength,
+        `/huge?bytes=${bytes}`,
+      );
+      length.catch(() => undefined);
+      // Once it has begun to go up.
+      await expect.poll(() => link.bridgedBytes()).toBeGreaterThan(bytes);
+      expect(await link.answers(3_000)).toBe(true);
+      expect(await length).toBe(bytes);
+      expect(performance.now() - started).toBeGreaterThan(15_000);
+      expect(link.lost()).toBe(null);
+    } finally {
+      await link.close();
+      await slow.close();
+      await dev.close();
+    }
+  });
+}

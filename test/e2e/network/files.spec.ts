@@ -1,0 +1,152 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { hasOwnDisks } from '../../support/own-disks.ts';
+
+test.use({ onFullChromium: true });
+
+/** Files both ways, with browsers that have another disk. */
+
+const HUGE_BYTES = 100_000_000;
+/** Playwright before 1.61 refuses more to a browser that it takes for remote. */
+const UPLOAD_BYTES = 50_000_000;
+
+const SUITE = suite(`
+import { createReadStream, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+
+const sha256 = (content) => createHash('sha256').update(content).digest('hex');
+const get = async (page, href, name = '') => {
+  const link = \`Object.assign(document.createElement('a'), \${JSON.stringify({ href, download: name })}).click()\`;
+  const [download] = await Promise.all([page.waitForEvent('download'), page.evaluate(link)]);
+  return download;
+};
+
+test.beforeEach(async ({ page }) => void (await page.goto('/')));
+
+test('the browser has another disk', async ({ page }) => {
+  test.skip(!process.env.OWN_DISKS, 'this machine does not allow it');
+  await expect(page.goto('file://' + __filename)).rejects.toThrow('ERR_FILE_NOT_FOUND');
+});
+test('downloads: saveAs, path, createReadStream, failure, delete', async ({ page }, testInfo) => {
+  const download = await get(page, '/file.txt');
+  expect(download.suggestedFilename()).toBe('file.txt');
+  expect(await download.failure()).toBe(null);
+  await download.saveAs(testInfo.outputPath('deep/saved.txt'));
+  expect(readFileSync(testInfo.outputPath('deep/saved.txt'), 'utf8')).toBe('this is file.txt');
+  expect(readFileSync(await download.path(), 'utf8')).toBe('this is file.txt');
+  let text = '';
+  for await (const piece of await download.createReadStream()) text += piece;
+  expect(text).toBe('this is file.txt');
+  const path = await download.path();
+  await download.delete();
+  expect(existsSync(path)).toBe(false);
+});
+test('downloads: empty, blob, data', async ({ page }) => {
+  expect(statSync(await (await get(page, '/empty')).path()).size).toBe(0);
+  const blob = await page.evaluate("URL.createObjectURL(new Blob(['from a blob']))");
+  expect(readFileSync(await (await get(page, blob, 'b.bin')).path(), 'utf8')).toBe('from a blob');
+  expect(readFileSync(await (await get(page, 'data:application/x-thing,data', 'd.bin')).path(), 'utf8')).toBe('data');
+});
+test('downloads: 100 MB', async ({ page }) => {
+  test.slow();
+  const download = await get(page, '/huge');
+  expect(statSync(await download.path()).size).toBe(${HUGE_BYTES});
+});
+test('downloads: several at once', async ({ page }) => {
+  const downloads = [];
+  for (let n = 0; n < 5; n += 1) downloads.push(await get(page, '/n' + n));
+  const texts = await Promise.all(downloads.map(async (each) => readFileSync(await each.path(), 'utf8')));
+  expect(texts).toEqual([0, 1, 2, 3, 4].map((n) => 'this is n' + n));
+});
+test('downloads: cancelled, and failed', async ({ page }) => {
+  const endless = await get(page, '/endless');
+  await endless.cancel();
+  expect(await endless.failure()).toBe('canceled');
+  const broken = await get(page, '/broken');
+  expect(await broken.failure()).not.toBe(null);
+});
+test('uploads: buffers and paths, several, large', async ({ page }, testInfo) => {
+  test.slow();
+  await page.setContent('<input type=file multiple>');
+  const read = "Promise.all([...document.querySelector('input').files].map(async (f) => [f.name, f.size, (await f.slice(0, 9).text())]))";
+  await page.setInputFiles('input', { name: 'buffer.txt', mimeType: 'text/plain', buffer: Buffer.from('in memory') });
+  expect(await page.evaluate(read)).toEqual([['buffer.txt', 9, 'in memory']]);
+  const [small, large] = ['small.txt', 'large.bin'].map((name) => testInfo.outputPath(name));
+  writeFileSync(small, 'on disk');
+  writeFileSync(large, Buffer.alloc(Number(process.env.UPLOAD_BYTES), 'x'));
+  await page.setInputFiles('input', [small, large]);
+  expect(await page.evaluate(read)).toEqual([['small.txt', 7, 'on disk'], ['large.bin', Number(process.env.UPLOAD_BYTES), 'xxxxxxxxx']]);
+  await page.setInputFiles('input', []);
+  expect(await page.evaluate(read)).toEqual([]);
+});
+`);
+
+async function startFiles() {
+  const server = createServer((request, response) => {
+    const name = request.url?.slice(1) ?? '';
+    if (name === '') return response.setHeader('content-type', 'text/html').end('<title>files</title>');
+    response.setHeader('content-disposition', `attachment; filename="${name}"`);
+    response.setHeader('content-type', 'application/octet-stream');
+    if (name === 'empty') return response.end();
+    if (name === 'endless') return response.write(Buffer.alloc(100_000));
+    if (name === 'broken') {
+      response.setHeader('content-length', 1_000_000);
+      return response.write(Buffer.alloc(100_000), () => response.destroy());
+    }
+    return response.end(name === 'huge' ? Buffer.alloc(HUGE_BYTES, 7) : `this is ${name}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
+  test(`downloads and uploads: Playwright ${version}`, async ({ newConsumer, service }) => {
+    const files = await startFiles();
+    try {
+      const consumer = await newConsumer(version);
+      // The browsers reach this site by themselves: what crosses the bridge is another matter.
+      await consumer.write({
+        'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
+        'tests/files.spec.ts': SUITE,
+      });
+      const run = await runPlaywright(consumer, ['--workers=1'], {
+        ...service.env,
+        SITE_URL: files.url,
+        UPLOAD_BYTES: String(UPLOAD_BYTES),
+        ...(hasOwnDisks && { OWN_DISKS: 'yes' }),
+      });
+      expect(run.code, run.output).toBe(0);
+      expect(await reportedTests(consumer)).toHaveLength(7);
+    } finally {
+      files.close();
+    }
+  });
+}
+
+test('an upload by path of more than 50 MB, where Playwright takes our transport', async ({ newConsumer, service }) => {
+  const files = await startFiles();
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
+      'tests/files.spec.ts': SUITE,
+    });
+    const env = { ...service.env, SITE_URL: files.url, UPLOAD_BYTES: '120000000' };
+    const run = await runPlaywright(consumer, ['--grep=uploads'], env);
+    expect(run.code, run.output).toBe(0);
+    expect(run.output).toContain('1 passed');
+  } finally {
+    files.close();
+  }
+});

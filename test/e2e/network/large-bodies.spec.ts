@@ -1,0 +1,57 @@
+import { startDevServer } from '../../support/cdp/dev-server.ts';
+import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { startService } from '../../support/e2e/service.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+
+/** Large bodies pass through the worker that carries them; this is about how much of its memory they take. */
+
+const SUITE = suite(`
+  /** The most memory that this worker has had so far, in MB. */
+  const peak = () => process.resourceUsage().maxRSS / 1024;
+
+  test('an answer', async ({ page }) => {
+    await page.goto('/');
+    const before = peak();
+    const size = await page.evaluate(async () => {
+      let size = 0;
+      for await (const piece of (await fetch('/huge?bytes=300000000&told')).body) size += piece.length;
+      return size;
+    });
+    expect(size).toBe(300_000_000);
+    console.log('ANSWER ' + (peak() - before));
+  });
+  test('a body', async ({ page }) => {
+    await page.goto('/');
+    const before = peak();
+    const answer = await page.evaluate(async () => {
+      const body = new Uint8Array(50_000_000).fill(65);
+      return await (await fetch('/size', { method: 'POST', body })).text();
+    });
+    expect(answer).toBe('50000000');
+    console.log('BODY ' + (peak() - before));
+  });`);
+
+for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
+  test(`large bodies do not fill the worker's memory: Playwright ${version}`, async ({ newConsumer }) => {
+    test.slow();
+    const [service, dev] = await Promise.all([startService({ allowLoopback: false }), startDevServer()]);
+    try {
+      const consumer = await newConsumer(version);
+      await consumer.write({
+        'playwright.config.ts': wrappedConfig('{}', 'timeout: 150_000,'),
+        'tests/a.spec.ts': SUITE,
+      });
+      const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: dev.url });
+      expect(run.code, run.output).toBe(0);
+      const grew = (what: string) => Number(new RegExp(`${what} ([\\d.]+)`).exec(run.output)?.[1]);
+      // Less than the answer has: it is never here as a whole.
+      expect(grew('ANSWER')).toBeLessThan(250);
+      // The browser says it twice, more than twice as large each time; that and some copies, and no more.
+      expect(grew('BODY')).toBeLessThan(900);
+    } finally {
+      await Promise.all([service.stop(), dev.close()]);
+    }
+  });
+}

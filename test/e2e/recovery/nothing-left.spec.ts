@@ -1,0 +1,138 @@
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { processesIn } from '../../support/e2e/process-tree.ts';
+import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { isRunning } from '../../support/processes.ts';
+
+/** Whatever ends a run, every browser is given back exactly once, and no process of ours is left. */
+
+test.describe('a run that fails', () => {
+  test('hands the healthy browser to the worker that replaces the failed one', async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      'tests/a.spec.ts': suite(`
+        test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
+        test('passes after it', async ({ page }) => { await page.goto('/'); });
+        test('throws in a hook', async ({ page }) => { await page.goto('/'); });
+        test.afterEach(async ({}, testInfo) => { if (testInfo.title === 'throws in a hook') throw new Error('from a hook'); });
+        test('passes at the end', async ({ page }) => { await page.goto('/'); });`),
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(1);
+    const tests = await reportedTests(consumer);
+    const attachments = tests.map(({ results }) => hostedAttachments(results[0])[0]);
+    expect(new Set(attachments.map((attachment) => attachment?.sessionId)).size).toBe(1);
+    expect(attachments.map((attachment) => attachment?.reused)).toEqual([false, true, true, true]);
+    expect(new Set(attachments.map((attachment) => attachment?.workerIndex)).size).toBe(3);
+    expect(await service.allSessions()).toBe(1);
+    expect(await service.running()).toEqual([]);
+  });
+
+  test("gives back when a user's fixture or global teardown throws", async ({ newConsumer, service, site }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts', globalTeardown: './teardown.ts',`),
+      'setup.ts': `export default () => { console.log('USER SETUP'); return () => { console.log('USER SETUP TEARDOWN'); }; };`,
+      'teardown.ts': `export default () => { throw new Error('user teardown'); };`,
+      'tests/a.spec.ts': `
+        import { test as base, expect } from '@playwright/test';
+        const test = base.extend({ broken: async ({ page }, use) => { await page.goto('/'); throw new Error('user fixture'); } });
+        test('never starts', async ({ broken }) => {});`,
+    });
+    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(1);
+    for (const text of ['USER SETUP', 'USER SETUP TEARDOWN', 'user fixture', 'user teardown'])
+      expect(run.output).toContain(text);
+    expect(await service.allSessions()).toBe(1);
+    expect(await service.running()).toEqual([]);
+  });
+});
+
+test.describe('a run that is ended', () => {
+  test.beforeEach(async ({ service }) => {
+    await service.client.createPool({ name: 'e2e', size: 1 });
+  });
+
+  const scenarios = [
+    { name: 'Ctrl-C', end: (run: { child: { pid?: number } }) => process.kill(-(run.child.pid ?? 0), 'SIGINT') },
+    {
+      name: 'SIGTERM to the runner',
+      end: (run: { child: { pid?: number } }) => process.kill(run.child.pid ?? 0, 'SIGTERM'),
+    },
+    {
+      name: 'SIGKILL of the runner',
+      end: (run: { child: { pid?: number } }) => process.kill(run.child.pid ?? 0, 'SIGKILL'),
+    },
+  ];
+  for (const { name, end } of scenarios) {
+    for (const options of [`{ pool: 'e2e' }`, `{ session: {} }`]) {
+      test(`${name}, with ${options}`, async ({ newConsumer, service, site }) => {
+        const consumer = await newConsumer();
+        await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': STAYS });
+        const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+        await run.printed(/WORKER \d+/);
+        expect(await service.running()).toHaveLength(1);
+        end(run);
+        await run.exit;
+        await expect.poll(() => service.running(), { timeout: 10_000 }).toEqual([]);
+        // A worker whose runner was killed has its own work to end.
+        await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
+      });
+    }
+  }
+
+  test('SIGKILL of a worker ends its browser at once, and the run goes on', async ({ newConsumer, service, site }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      'tests/a.spec.ts': STAYS,
+      'tests/b.spec.ts': suite(`test('next', async ({ page }) => { await page.goto('/'); });`),
+    });
+    const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    await run.printed(/WORKER \d+/);
+    const [first] = await service.running();
+    process.kill(Number(/WORKER (\d+)/.exec(run.output())?.[1]), 'SIGKILL');
+    await run.exit;
+    const [killed, next] = await reportedTests(consumer);
+    expect(killed?.results[0]?.status).toBe('failed');
+    expect(next?.results[0]?.status).toBe('passed');
+    expect(hostedAttachments(next?.results[0])[0]?.sessionId).not.toBe(first);
+    expect(await service.running()).toEqual([]);
+    const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    expect(record.sessions[0]).toMatchObject({ sessionId: first, endReason: 'worker-died', endConfirmed: true });
+  });
+
+  test('an interrupted run leaves no emulator and no Chromium behind', async ({ newConsumer, site }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(`{ service: 'emulator' }`),
+      'tests/a.spec.ts': suite(`
+        import { readFileSync, readdirSync } from 'node:fs';
+        test('stays', async ({ page }) => {
+          await page.goto('/');
+          // Every process that descends from the run, as /proc has it.
+          const parents = new Map(readdirSync('/proc').filter((name) => /^\\d+$/.test(name)).flatMap((pid) => {
+            try { return [[Number(pid), Number(readFileSync('/proc/' + pid + '/stat', 'utf8').replace(/^.*\\) /, '').split(' ')[1])]]; } catch { return []; }
+          }));
+          const root = process.ppid;
+          const below = [...parents.keys()].filter((pid) => { for (let at = pid; at > 1; at = parents.get(at) ?? 0) if (at === root) return true; return false; });
+          console.log('FAMILY ' + below.join(','));
+          await new Promise(() => undefined);
+        });`),
+    });
+    const run = startPlaywright(consumer, [], { SITE_URL: site.url });
+    await run.printed(/FAMILY .*\n/);
+    const family = (/FAMILY (.*)/.exec(run.output())?.[1] ?? '').split(',').map(Number);
+    // Runner, worker, broker, emulator, and Chromium's several.
+    expect(family.length).toBeGreaterThan(6);
+    process.kill(-(run.child.pid ?? 0), 'SIGINT');
+    await run.exit;
+    const alive = () => family.filter(isRunning);
+    await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+  });
+});

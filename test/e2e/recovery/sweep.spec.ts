@@ -1,0 +1,268 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { sessionNote } from '../../../src/lease/note.ts';
+import { projectFolder } from '../../../src/options/project-folder.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { brokerOf } from '../../support/e2e/process-tree.ts';
+import { runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { startService, type TestService } from '../../support/e2e/service.ts';
+import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { hasOwnDisks } from '../../support/own-disks.ts';
+import { isRunning } from '../../support/processes.ts';
+import { CLI, poolwright } from '../../support/run-cli.ts';
+
+/** What a dead machine left is given back by the next run or by `poolwright sweep`, and nothing else is. */
+
+const ledgers = (consumer: Consumer) => readdirSync(join(consumer.folder, 'node_modules/.cache/poolwright'));
+
+/** A run whose runner and broker die at the same moment, as with a machine. */
+async function deadRun(consumer: Consumer, service: TestService, site: string, env: Record<string, string> = {}) {
+  const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site, ...env });
+  await run.printed(/WORKER \d+/);
+  const runner = run.child.pid ?? 0;
+  const broker = brokerOf(runner);
+  process.kill(runner, 'SIGSTOP'); // it would replace its broker
+  process.kill(broker, 'SIGKILL');
+  process.kill(-runner, 'SIGKILL');
+  await run.exit;
+  await expect.poll(() => isRunning(broker)).toBe(false);
+}
+
+for (const options of ['{}', `{ pool: 'e2e' }`, '{ pool: { create: { size: 1 } } }']) {
+  test(`poolwright sweep, after a run with ${options}`, async ({ newConsumer, service, site }) => {
+    await service.client.createPool({ name: 'e2e', size: 1 });
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': STAYS });
+    await deadRun(consumer, service, site.url);
+    const [left, ...more] = await service.running();
+    expect(more).toEqual([]);
+    const { note } = await service.client.getSession(left ?? '');
+    expect(note).toMatch(
+      /^poolwright run=local-\w+ shard=1\/1 project=default slot=0 req=\S+ suite=[0-9a-f]{6} beat=\w+$/,
+    );
+    const foreign = await service.client.createSession({ note: 'somebody else poolwright run=1' });
+
+    const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+    expect(swept, swept.stderr).toMatchObject({ code: 0, stderr: '' });
+    const result = JSON.parse(swept.stdout);
+    expect(result).toMatchObject({ stopped: [{ sessionId: left }], alive: [], setAside: [], failures: [] });
+    expect(result.poolsDeleted).toHaveLength(options.includes('create') ? 1 : 0);
+    expect((await service.client.listPools()).map(({ name }) => name)).toEqual(['e2e']);
+    expect(await service.running()).toEqual([foreign.sessionId]);
+    expect(ledgers(consumer)).toEqual([]);
+    const again = await poolwright(['sweep'], service.env, consumer.folder);
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(again.stdout).toContain('nothing left behind');
+  });
+}
+
+test('the next run sweeps when it starts, and leaves a run that is alive alone', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/stays.spec.ts': STAYS,
+    'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('/'); });`),
+  });
+  const args = ['stays', '--output=alive'];
+  const alive = startPlaywright(consumer, args, { ...service.env, SITE_URL: site.url });
+  await alive.printed(/WORKER \d+/);
+  const kept = await service.running();
+  expect(kept).toHaveLength(1);
+  await deadRun(consumer, service, site.url);
+  expect(await service.running()).toHaveLength(2);
+
+  const next = await runPlaywright(consumer, ['short'], { ...service.env, SITE_URL: site.url });
+  expect(next.code, next.output).toBe(0);
+  expect(next.output).toMatch(/stopped 1 browsers? that a dead run left \(local-\w+\)/);
+  expect(await service.running()).toEqual(kept);
+  const swept = await poolwright(['sweep'], service.env, consumer.folder);
+  expect(swept.stdout).toMatch(new RegExp(`left ${kept[0]}: run local-\\w+ may be alive`));
+  expect(await service.running()).toEqual(kept);
+  process.kill(-(alive.child.pid ?? 0), 'SIGINT');
+  await alive.exit;
+  expect(await service.running()).toEqual([]);
+});
+
+test('a container that shares the checkout and the host name, but not the sockets, leaves a live run alone', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  test.skip(!hasOwnDisks, 'no file system of a process of its own here');
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
+  const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  await run.printed(/WORKER \d+/);
+  const kept = await service.running();
+  const [ledger = ''] = ledgers(consumer);
+  const written = readFileSync(join(consumer.folder, 'node_modules/.cache/poolwright', ledger), 'utf8');
+  const hidden = dirname(JSON.parse(written).socket);
+
+  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const script = 'mount -t tmpfs none "$0" && exec "$@"';
+  const sweep = [process.execPath, CLI, 'sweep', '--json'];
+  const container = ['--mount', '--propagation', 'private', 'sh', '-c', script, hidden, ...sweep];
+  try {
+    const swept = await promisify(execFile)('unshare', [...user, ...container], {
+      env: { ...process.env, ...service.env },
+      cwd: consumer.folder,
+    });
+    expect(JSON.parse(swept.stdout)).toMatchObject({ stopped: [], alive: [{ sessionId: kept[0] }] });
+    expect(await service.running()).toEqual(kept);
+    expect(ledgers(consumer)).toEqual([ledger]);
+  } finally {
+    process.kill(-(run.child.pid ?? 0), 'SIGINT');
+    await run.exit;
+  }
+  expect(await service.running()).toEqual([]);
+});
+
+test('an earlier attempt at the same CI run is swept without its ledger; another run is not, until it is named', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const [lost, next] = [await newConsumer(), await newConsumer()]; // two machines of one CI: no ledger in common
+  const files = {
+    'playwright.config.ts': wrappedConfig(),
+    'tests/stays.spec.ts': STAYS,
+    'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('/'); });`),
+  };
+  for (const consumer of [lost, next]) await consumer.write(files);
+  const ci = (run: string, attempt: string) => ({ GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt });
+  await deadRun(lost, service, site.url, ci('7', '1'));
+  const [other] = await service.running();
+  await deadRun(lost, service, site.url, ci('8', '1'));
+  await expect.poll(() => service.running()).toHaveLength(1); // its start swept run 7, by the ledger
+  expect(await service.running()).not.toContain(other);
+
+  const retried = await runPlaywright(next, ['short'], { ...service.env, SITE_URL: site.url, ...ci('8', '2') });
+  expect(retried.output).toContain('stopped 1 browser that a dead run left (gh-8.1)');
+  expect(await service.running()).toEqual([]);
+
+  await deadRun(lost, service, site.url, ci('9', '1'));
+  await poolwright(['sweep'], service.env, next.folder);
+  expect(await service.running()).toHaveLength(1);
+  await poolwright(['sweep', '--run', 'gh-9.1'], service.env, next.folder);
+  expect(await service.running()).toEqual([]);
+});
+
+test("by notes alone: a run of this project that has been silent for long is dead, one that has not is not, others' are theirs", async ({
+  newConsumer,
+}) => {
+  const service = await startService({ browser: 'stub' });
+  try {
+    const consumer = await newConsumer();
+    const { suite: ours } = projectFolder(consumer.folder);
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const note = (runId: string, suite: string, beat: Date) =>
+      sessionNote({ runId, shard: null, project: '', slot: 0, request: `${runId}-1`, suite, beat }, undefined);
+    const create = async (text: string) => (await service.client.createSession({ note: text })).sessionId;
+    const silent = await create(note('silent', ours, minutesAgo(25)));
+    const alive = await create(note('alive', ours, minutesAgo(8)));
+    const theirs = await create(note('theirs', 'ffffff', minutesAgo(55)));
+
+    const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+    expect(swept.code, swept.stderr).toBe(0);
+    expect(JSON.parse(swept.stdout)).toMatchObject({
+      stopped: [{ sessionId: silent, runId: 'silent' }],
+      alive: [{ sessionId: alive, runId: 'alive' }],
+      failures: [],
+    });
+    expect((await service.running()).sort()).toEqual([alive, theirs].sort());
+  } finally {
+    await service.stop();
+  }
+});
+
+test('a ledger that is cut short or of another version is set aside with a warning, not used and not fatal', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/a.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('/'); });`),
+  });
+  const folder = join(consumer.folder, 'node_modules/.cache/poolwright');
+  await mkdir(folder, { recursive: true });
+  const foreign = await service.client.createSession({ note: 'mine' });
+  const entry = { request: 'x-1', poolId: null, leaseId: null, sessionId: foreign.sessionId };
+  const future = { schema: 2, runId: 'r', entries: [entry] };
+  writeFileSync(join(folder, 'a.ledger.json'), JSON.stringify(future));
+  writeFileSync(join(folder, 'b.ledger.json'), JSON.stringify({ ...future, schema: 1 }).slice(0, 40));
+
+  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  for (const name of ['a', 'b'])
+    expect(run.output).toMatch(new RegExp(`warning: .*${name}\\.ledger\\.json\\.bad is not a ledger of this version`));
+  expect(ledgers(consumer).sort()).toEqual(['a.ledger.json.bad', 'b.ledger.json.bad']);
+  expect(await service.running()).toEqual([foreign.sessionId]);
+  const again = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  expect(again.output).not.toContain('ledger');
+});
+
+test('a broker that is killed is replaced: the run goes on, and nothing is left', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/a.spec.ts': suite(`
+      test('loses its broker', async ({ page }) => {
+        await page.goto('/');
+        console.log('WORKER ' + process.pid);
+        await page.waitForSelector('never');
+      });
+      test('goes on', async ({ page }) => { await page.goto('/'); });`),
+  });
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  await run.printed(/WORKER \d+/);
+  const broker = brokerOf(run.child.pid ?? 0);
+  process.kill(broker, 'SIGKILL');
+  const { code } = await run.exit;
+  expect(code).toBe(1);
+  expect(run.output()).toContain('the broker of this run died (SIGKILL); another one takes over');
+  expect(run.output()).toMatch(/1 failed[\s\S]*1 passed/);
+  expect(await service.running()).toEqual([]);
+  expect(ledgers(consumer)).toEqual([]);
+});
+
+test('when the last broker of a run has been killed, too, nothing is left either', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  const loses = (n: number) => `
+      test('loses its broker, ${n}', async ({ page }) => {
+        await page.goto('/');
+        console.log('WORKER ' + process.pid + ' of test ${n}.');
+        await page.waitForSelector('never', { timeout: ${n < 4 ? 0 : 2_000} });
+      });`;
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/a.spec.ts': suite([1, 2, 3, 4].map(loses).join('')),
+  });
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  for (const n of [1, 2, 3, 4]) {
+    await run.printed(new RegExp(`of test ${n}\\.`));
+    process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
+  }
+  const { code } = await run.exit;
+  expect(code).toBe(1);
+  expect(run.output()).toMatch(/poolwright: stopped 1 browser that a dead run left/);
+  expect(await service.running()).toEqual([]);
+  expect(ledgers(consumer)).toEqual([]);
+});

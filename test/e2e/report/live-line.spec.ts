@@ -1,0 +1,154 @@
+import type { PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { startOnTerminal } from '../../support/e2e/run-playwright.ts';
+import { TestTerminal } from '../../support/e2e/screen.ts';
+import { startService } from '../../support/e2e/service.ts';
+import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
+
+/** The live line on a real terminal: there while the run goes on, and never in the way of Playwright's own lines. */
+
+const ESC = '\u001b';
+/** What only the live line writes: itself, drawn beside the cursor or below it, and its erasure. */
+const OWN = new RegExp(`((?:${ESC}D${ESC}\\[A)?${ESC}7[^]*?${ESC}8|${ESC}\\[J)`);
+const ERASURE = `${ESC}[J`;
+
+/** Tests that pass, fail, are tried again, write half lines, and more of them than the terminal has rows. */
+const SUITE = suite(`
+test('opens', async ({ page }) => { await page.goto('/'); });
+test('writes', async ({ page }) => {
+  await page.goto('/');
+  process.stdout.write('half a ');
+  await page.reload();
+  console.log('line');
+  console.error('and an error');
+  process.stdout.write('not ended');
+  await page.reload();
+});
+test('flaky', async ({ page }, { retry }) => {
+  await page.goto('/');
+  await test.step('a step', async () => { await page.reload(); });
+  expect(retry).toBe(1);
+});
+for (let n = 1; n <= 12; n += 1) test('short ' + n, async ({ page }) => { await page.goto('/'); });`);
+
+/**
+ * Shows what was written on two terminals, with and without the live line. They are the same but for that line after
+ * every step. Answers the lines that were to be seen, and the screen at the end.
+ */
+async function compare(output: string, size: { columns: number; rows: number }) {
+  const [withLine, without] = [new TestTerminal(size), new TestTerminal(size)];
+  const seen: string[] = [];
+  let drawn = false;
+  for (const part of output.split(OWN).filter((each) => each !== '')) {
+    const own = OWN.test(part);
+    await withLine.feed(part);
+    if (!own) await without.feed(part);
+    const [mine, plain] = [withLine.screen, without.screen];
+    expect(mine.cursor).toEqual(plain.cursor);
+    // What the terminal itself writes, as `^C`, comes unasked: beside the line until that is erased.
+    if (!own && drawn) continue;
+    if (own) drawn = part !== ERASURE;
+    if (drawn) {
+      const line = mine.lines.pop() ?? '';
+      expect(line).toMatch(/^poolwright: \d+ leased/);
+      seen.push(line);
+      while (mine.lines.at(-1) === '') mine.lines.pop();
+    }
+    expect(mine.lines).toEqual(plain.lines);
+  }
+  return { seen, lines: withLine.screen.lines };
+}
+
+for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
+  for (const reporter of version === 'latest' ? ['list', 'line', 'dot'] : ['list']) {
+    test(`in nobody's way: ${reporter}, Playwright ${version}`, async ({ newConsumer, site }) => {
+      const service = await startService({ concurrentBrowsers: 1 });
+      try {
+        const { sessionId } = await service.client.createSession({ note: 'somebody' });
+        const consumer = await newConsumer(version);
+        await consumer.write({
+          'playwright.config.ts': wrappedConfig(`{ session: { type: 'hosted_stealth' } }`, 'retries: 1, workers: 2,')
+            .replace('use: {', 'use: { viewport: { width: 800, height: 600 },')
+            .replace(`reporter: [['list'], ['json']]`, `reporter: '${reporter}'`),
+          'tests/a.spec.ts': SUITE,
+          'tests/b.spec.ts': suite(`test('waits', async ({ page }) => { await page.goto('/'); });`),
+        });
+        const size = { columns: 90, rows: 12 };
+        const run = startOnTerminal(consumer, [], { ...service.env, SITE_URL: site.url }, size);
+        await run.printed(/0 leased, 2 waiting; ([4-9]|\d{2,}) s: the workspace is at its concurrent-browser limit/);
+        await service.client.stopSession(sessionId);
+        await run.exit;
+        const { seen, lines } = await compare(run.output(), size);
+        expect(lines.join('\n')).toMatch(/1 flaky/);
+        expect(seen).toContainEqual(expect.stringMatching(/^poolwright: 1 leased.*; 1 created$/));
+        expect(lines.filter((line) => /poolwright: \d+ leased|without a browser/.test(line))).toEqual([]);
+        // What there was to say meanwhile is said when the tests are over, above the summary.
+        const said = lines.findIndex((line) => line.includes('keeps its own identity; not applied: viewport'));
+        const summary = lines.findIndex((line) => line.startsWith('poolwright: 16 tests on 1 hosted browser'));
+        expect(said).toBeGreaterThan(0);
+        expect(summary - said).toBeGreaterThan(0);
+        expect(summary - said).toBeLessThan(6);
+      } finally {
+        await service.stop();
+      }
+    });
+  }
+}
+
+test('Ctrl-C leaves nothing of it; in CI, through a pipe, with the log and where no cursor can be moved there is none', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  const size = { columns: 60, rows: 20 };
+  const env = { ...service.env, SITE_URL: site.url };
+  const opens = suite(`test('opens', async ({ page }) => { await page.goto('/'); });`);
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
+  const interrupted = startOnTerminal(consumer, [], env, size);
+  await interrupted.printed(/WORKER \d+/);
+  await interrupted.printed(/poolwright: 1 leased; 1 created/);
+  interrupted.child.stdin?.write('\u0003');
+  await interrupted.exit;
+  const { lines } = await compare(interrupted.output().replace('^C', ''), size);
+  expect(lines.join('\n')).toContain('1 interrupted');
+  expect(lines.join('\n')).not.toContain('1 leased;');
+
+  await consumer.write({ 'tests/a.spec.ts': opens });
+  const others: [environment: Record<string, string>, through?: string][] = [
+    [{ CI: '1' }],
+    [{ TERM: 'dumb' }],
+    [{ DEBUG: 'poolwright:*' }],
+    [{}, 'cat'],
+  ];
+  for (const [other, through] of others) {
+    const run = startOnTerminal(consumer, [], { ...env, ...other }, { ...size, through });
+    expect((await run.exit).code, run.output()).toBe(0);
+    expect(run.output()).not.toMatch(OWN);
+    expect(run.output()).toContain('poolwright: 1 test on 1 hosted browser');
+  }
+});
+
+test('the last words of a run are said, too', async ({ newConsumer, site }) => {
+  const service = await startService({
+    faults: [
+      { match: { method: 'DELETE', path: '/v1/browser/session' }, effect: { status: 400, body: { error: 'no' } } },
+    ],
+  });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      'tests/a.spec.ts': suite(`test('opens', async ({ page }) => { await page.goto('/'); });`),
+    });
+    const size = { columns: 200, rows: 20 };
+    const run = startOnTerminal(consumer, [], { ...service.env, SITE_URL: site.url }, size);
+    await run.exit;
+    const { lines } = await compare(run.output(), size);
+    const words = lines.filter((line) => line.includes('may still be running: its end was not confirmed'));
+    expect(words).toEqual([expect.stringMatching(/^poolwright: session /)]);
+  } finally {
+    await service.stop();
+  }
+});

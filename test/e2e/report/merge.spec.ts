@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { runRecord } from '../../../src/record/run-record.ts';
+import type { Consumer, PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import type { TestService } from '../../support/e2e/service.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { poolwright } from '../../support/run-cli.ts';
+
+/** Shards of one suite come together again: by their `run.json`, and by their blobs. */
+
+const CONFIG = wrappedConfig(`{ exposeNetwork: '' }`, 'retries: 1, outputDir: process.env.OUTPUT_DIR,').replace(
+  "['json']",
+  "['blob', { outputFile: process.env.BLOB }]",
+);
+const FILES = {
+  'playwright.config.ts': CONFIG,
+  'tests/a.spec.ts': suite(
+    `test('in a', async ({ page }, { retry }) => { await page.goto('/'); expect(retry).toBe(1); });`,
+  ),
+  'tests/b.spec.ts': suite(`test('in b', async ({ page }) => { await page.goto('/'); });`),
+};
+
+async function runShards(consumer: Consumer, { env }: TestService, site: { url: string }): Promise<void> {
+  await consumer.write(FILES);
+  for (const shard of [1, 2]) {
+    const own = { OUTPUT_DIR: `shard-${shard}`, BLOB: `blobs/report-${shard}.zip` };
+    const run = await runPlaywright(consumer, [`--shard=${shard}/2`], { ...env, ...own, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+  }
+}
+
+/** The data in a timeline page. */
+async function drawn(consumer: Consumer, file: string) {
+  const page = await consumer.read(file);
+  return JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
+}
+
+test('poolwright report merge: one summary, one record, one timeline; what cannot be used is named', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await runShards(consumer, service, site);
+  const whole = await consumer.read('shard-1/poolwright/run.json');
+  await consumer.write({ 'half.json': whole.slice(0, 300), 'next.json': whole.replace('"schema": 1', '"schema": 2') });
+  const good = ['shard-1/poolwright/run.json', 'shard-2/poolwright/run.json'];
+  const merge = async (...args: string[]) =>
+    await poolwright(['report', 'merge', ...args], { GITHUB_STEP_SUMMARY: '', GITHUB_ACTIONS: '' }, consumer.folder);
+
+  const merged = await merge('half.json', ...good, 'next.json', 'none.json', '--output', 'all', '--html', 'html');
+  expect(merged.code, merged.stderr).toBe(0);
+  expect(merged.stderr.trim().split('\n')).toEqual([
+    'poolwright: skipped half.json: it is not whole, or no JSON',
+    'poolwright: skipped next.json: it is of version 2, and this poolwright reads version 1',
+    'poolwright: skipped none.json: there is no such file',
+  ]);
+  expect(merged.stdout).toContain('poolwright: 2 tests on 2 hosted browsers in 2 runs\n');
+  expect(merged.stdout).toContain('0 failed, 1 retry');
+  expect(merged.stdout).toContain('  timeline  all/timeline.html\n');
+
+  const record = runRecord.parse(JSON.parse(await consumer.read('all/run.json')));
+  expect(record.sessions.map(({ shard, testsServed }) => [shard?.current, testsServed])).toEqual([
+    [1, 2],
+    [2, 1],
+  ]);
+  const data = await drawn(consumer, 'all/timeline.html');
+  expect(data.shards).toEqual(['1/2', '2/2']);
+  expect(data.tests).toHaveLength(3);
+  expect(data.report).toBe('../html/index.html');
+
+  const json = await merge(...good, 'none.json', '--json');
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    merged: 2,
+    skipped: [{ file: 'none.json', why: 'there is no such file' }],
+    record: 'poolwright-report/run.json',
+    figures: { tests: 2, retries: 1, sessions: 2 },
+  });
+
+  const none = await merge('none.json', 'half.json', '--json');
+  expect(none.code).toBe(1);
+  expect(JSON.parse(none.stdout)).toMatchObject({ merged: 0, skipped: [{ file: 'none.json' }, { file: 'half.json' }] });
+  expect(none.stderr).toContain('none of the files could be used');
+  expect((await merge()).code).toBe(2);
+});
+
+for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
+  test(`playwright merge-reports --reporter=poolwright/reporter: Playwright ${version}`, async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    const consumer = await newConsumer(version);
+    await runShards(consumer, service, site);
+    const { stderr } = await promisify(execFile)(
+      process.execPath,
+      [consumer.playwrightCli, 'merge-reports', '--reporter=poolwright/reporter', 'blobs'],
+      { cwd: consumer.folder, env: { PATH: process.env.PATH, GITHUB_STEP_SUMMARY: `${consumer.folder}/summary.md` } },
+    );
+    expect(stderr).toContain('poolwright: 2 tests on 2 hosted browsers\n');
+    expect(stderr).toContain('0 failed, 1 retry');
+    expect(stderr).not.toMatch(/waited|start {5}/); // not in the attachments
+    const [, folder] = /timeline {2}(.*)\/timeline\.html/.exec(stderr) ?? [];
+    const record = runRecord.parse(JSON.parse(await consumer.read(`${folder}/run.json`)));
+    const shards = [1, 2].map((current) => ({ current, total: 2 }));
+    expect(record.sessions.map(({ shard }) => shard)).toEqual(shards);
+    const tests = record.sessions.flatMap((session) => session.tests);
+    expect(tests.map(({ title, retry, status, file }) => [title, retry, status, file])).toEqual([
+      ['in a', 0, 'failed', 'a.spec.ts'],
+      ['in a', 1, 'passed', 'a.spec.ts'],
+      ['in b', 0, 'passed', 'b.spec.ts'],
+    ]);
+    for (const session of record.sessions) {
+      expect(session.observedBytes).toBe(session.tests.reduce((sum, test) => sum + (test.observedBytes ?? 0), 0));
+      expect(session.observedBytes).toBeGreaterThan(200_000);
+    }
+    expect((await drawn(consumer, `${folder}/timeline.html`)).shards).toEqual(['1/2', '2/2']);
+    expect(await consumer.read('summary.md')).toContain('### poolwright: 2 tests on 2 hosted browsers');
+  });
+}

@@ -1,0 +1,200 @@
+import { writeFile } from 'node:fs/promises';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { timelinePage } from 'poolwright/reporter';
+import type { RunRecord } from '../../../src/record/run-record.ts';
+import { test as base, expect } from '../../support/e2e/fixtures.ts';
+import { drawnRecord } from '../../support/e2e/timelines.ts';
+import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
+
+/** The timeline page in a real browser, from its file. */
+
+const SIZES = [
+  { width: 420, height: 800 },
+  { width: 1024, height: 768 },
+  { width: 1920, height: 1080 },
+];
+
+interface Fixtures {
+  /** Opens the page of a record; what it asked of the network and said to the console is in `said`. */
+  open(record: RunRecord, report?: string): Promise<void>;
+  said: string[];
+}
+
+const test = base.extend<Fixtures>({
+  said: async ({}, use) => {
+    await use([]);
+  },
+  open: async ({ page, said }, use) => {
+    const file = test.info().outputPath('timeline.html');
+    page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => said.push(String(error)));
+    page.on('request', (request) => {
+      if (request.url() !== `file://${file}`) said.push(`asked for ${request.url().slice(0, 100)}`);
+    });
+    await use(async (record, report) => {
+      await writeFile(file, timelinePage(record, report));
+      await page.goto(`file://${file}`);
+    });
+    expect(said.filter((text) => text !== 'asked for data:,')).toEqual([]);
+  },
+});
+
+const tests = (page: Page) => page.locator('.chart .test');
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const size of SIZES) {
+    test(`accessible, and nothing sticks out: ${colorScheme}, ${size.width} px`, async ({ page, open }) => {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme });
+      await open(drawnRecord(8, 90), '../../playwright-report/index.html');
+      await expect(tests(page)).toHaveCount(90);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(size.width);
+      const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      expect(background).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(18, 23, 28)');
+      await tests(page).nth(12).focus();
+      await expect(page.getByRole('tooltip')).toBeVisible();
+      const file = test.info().outputPath('page.png');
+      await page.screenshot({ path: file, fullPage: true });
+      await test.info().attach(`${colorScheme} ${size.width}`, { path: file, contentType: 'image/png' });
+    });
+  }
+}
+
+test('200 slots and 5,000 tests: below 3 MB, drawn, and accessible where one looks', async ({ page, open }) => {
+  const record = drawnRecord(200, 5_000);
+  expect(record.sessions.flatMap((session) => session.tests)).toHaveLength(5_000);
+  const html = timelinePage(record, '../../playwright-report/index.html');
+  expect(Buffer.byteLength(html)).toBeLessThan(3_000_000);
+  await open(record, '../../playwright-report/index.html');
+  await expect(tests(page)).toHaveCount(5_000);
+  const lanes = page.getByRole('group', { name: /^shard \d\/2, slot \d+$/ });
+  await expect(lanes).toHaveCount(200);
+  const paint = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime");
+  test.info().annotations.push({ type: 'first paint', description: `${paint} ms` });
+  await page.screenshot({ path: test.info().outputPath('page.png') });
+  const { violations } = await new AxeBuilder({ page }).include('.controls').include('.figures').analyze();
+  expect(violations).toEqual([]);
+});
+
+test('every lane has its sessions and tests, each with its details and its place in the HTML report', async ({
+  page,
+  open,
+}) => {
+  const record = drawnRecord(4, 44);
+  await open(record, '../../playwright-report/index.html');
+  const lane = page.getByRole('group', { name: 'shard 1/2, slot 2', exact: true });
+  const served = record.sessions.filter(({ parallelIndex }) => parallelIndex === 2);
+  await expect(lane.getByRole('button')).toHaveCount(served.length);
+  await expect(lane.getByRole('link')).toHaveCount(11);
+  const lost = lane.getByRole('link', { name: /: browser lost$/ });
+  await expect(lost).toHaveCount(1);
+  const { id, title, infrastructureFailure } = served[0]?.tests.at(-1) ?? {};
+  await expect(lost).toHaveAttribute('href', `../../playwright-report/index.html#?testId=${id}`);
+
+  const tip = page.getByRole('tooltip');
+  await expect(tip).toBeHidden();
+  await lost.hover();
+  for (const text of [title, infrastructureFailure, served[0]?.sessionId])
+    await expect(tip).toContainText(String(text));
+  await page.mouse.move(0, 0);
+  await expect(tip).toBeHidden();
+  await lane.getByRole('button').first().focus();
+  await expect(tip).toContainText('pool pool_e2e');
+  await expect(tip).toContainText(/Service\s*\d\.\d MB/);
+  await expect(tip).toContainText(/Ended\s*lost/);
+  await page.keyboard.press('Escape');
+  await expect(tip).toBeHidden();
+
+  // Bars lie where their times are.
+  const track = await lane.locator('.track').boundingBox();
+  const bar = await lost.boundingBox();
+  const moments = record.sessions
+    .flatMap(({ requestedAt, endedAt }) => [requestedAt, endedAt])
+    .map((at) => Date.parse(at ?? ''));
+  const [from, until] = [Math.min(...moments), Math.max(...moments)];
+  const share = (Date.parse(served[0]?.tests.at(-1)?.startedAt ?? '') - from) / (until - from);
+  expect(((bar?.x ?? 0) - (track?.x ?? 0)) / (track?.width ?? 1)).toBeCloseTo(share, 2);
+});
+
+test('the keyboard alone reaches every bar: one stop in the tab order, arrows inside', async ({ page, open }) => {
+  await open(drawnRecord(3, 12));
+  await page.getByRole('button', { name: 'Zoom in' }).focus();
+  await page.keyboard.press('Tab');
+  const focused = page.locator(':focus');
+  await expect(focused).toHaveAccessibleName(/^session session-0-/);
+  await tests(page).first().click({ trial: true }); // the session does not cover them
+  await page.keyboard.press('ArrowRight');
+  await expect(focused).toHaveAccessibleName(/customer number 0 pays/);
+  await page.keyboard.press('End');
+  await expect(focused).toHaveAccessibleName(/customer number 3 pays/);
+  await page.keyboard.press('ArrowRight'); // there is none: it stays
+  await expect(focused).toHaveAccessibleName(/customer number 3 pays/);
+  await page.keyboard.press('ArrowDown');
+  await expect(focused).toHaveAccessibleName(/customer number (8|9|10|11) pays/); // shard 1/2 comes first: slot 2
+  await page.keyboard.press('Home');
+  await expect(focused).toHaveAccessibleName(/^session session-2-/);
+  await page.keyboard.press('ArrowUp');
+  await expect(focused).toHaveAccessibleName(/session-0-|customer number [0-3] pays/);
+  await page.keyboard.press('Tab');
+  await expect(focused).toHaveAccessibleName(/pays by/); // a row of the tables: the chart was one stop
+  expect(await focused.evaluate((element) => element.closest('table') !== null)).toBe(true);
+});
+
+test('filters by project, shard and result, zooms, and leads from the tables to the bar', async ({ page, open }) => {
+  const record = drawnRecord(6, 60);
+  await open(record);
+  const all = record.sessions.flatMap((session) => session.tests.map((test) => ({ test, session })));
+  const expectShown = async (shown: typeof all) => {
+    await expect(tests(page)).toHaveCount(shown.length);
+    await expect(page.locator('.status')).toContainText(`${shown.length} of 60 tests`);
+  };
+  await expectShown(all);
+  await page.getByRole('combobox', { name: 'Project' }).selectOption('de');
+  await expectShown(all.filter(({ test }) => test.project === 'de'));
+  await page.getByRole('combobox', { name: 'Shard' }).selectOption('2/2');
+  await expectShown(all.filter(({ test, session }) => test.project === 'de' && session.shard?.current === 2));
+  await page.getByRole('combobox', { name: 'Project' }).selectOption('all');
+  await page.getByLabel('failures only').check();
+  await expectShown(all.filter(({ test, session }) => !test.ok && session.shard?.current === 2));
+
+  const table = page.getByRole('table', { name: 'Heaviest tests' });
+  const [heaviest] = all.map(({ test }) => test).sort((a, b) => (b.observedBytes ?? 0) - (a.observedBytes ?? 0));
+  await expect(table.getByRole('row').nth(1)).toContainText('520.0 kB');
+  await expect(table.getByRole('row')).toHaveCount(6);
+  await table.getByRole('button').first().click(); // it is filtered out: everything is shown again
+  await expectShown(all);
+  await expect(page.locator(':focus')).toHaveAccessibleName(
+    new RegExp(heaviest?.title.split(' › ')[1]?.slice(0, 20) ?? ''),
+  );
+
+  const width = () =>
+    page
+      .locator('.chart .track')
+      .first()
+      .evaluate((track) => track.clientWidth);
+  const before = await width();
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  expect((await width()) / before).toBeCloseTo(2, 1);
+});
+
+test('a run that died, one without browsers, one with overlapping browsers of one slot', async ({ page, open }) => {
+  const died = aSession({ endingAt: null, endedAt: null, endReason: null, tests: [aTest({})] });
+  await open(aRecord({ sessions: [died], endedAt: null }));
+  await expect(tests(page)).toHaveCount(1);
+  await page.getByRole('button', { name: /ended: running$/ }).focus();
+  await expect(page.getByRole('tooltip')).toContainText('running');
+
+  await open(aRecord({ leaseFailures: ['out of credit </script><b>'] }));
+  await expect(page.getByText('no browser: out of credit </script><b>')).toBeVisible();
+
+  const next = aSession({ sessionId: 'next', requestedAt: at(10), startedAt: at(12), lentAt: at(20), endedAt: at(30) });
+  await open(aRecord({ sessions: [aSession({}), next] }));
+  const tops = await page
+    .locator('.chart .session')
+    .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().top));
+  expect(tops[1]).toBeGreaterThan(tops[0] ?? Number.NaN);
+  await expect(page.getByRole('group', { name: 'slot 0' })).toHaveCount(1);
+});

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { connectToBroker } from '../../../src/broker/rpc/client.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { brokerOf } from '../../support/e2e/process-tree.ts';
+import { hostedAttachments, reportedTests, startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { startService } from '../../support/e2e/service.ts';
+import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
+
+/** Several machines against one limit, and one broker with many leases. */
+
+test('shards against one workspace limit: all finish, and never more browsers run than it allows', async ({
+  newConsumer,
+}) => {
+  const SHARDS = 3;
+  const service = await startService({ browser: 'stub', concurrentBrowsers: 2 });
+  try {
+    const runs = [];
+    const consumers = [];
+    for (let shard = 1; shard <= SHARDS; shard += 1) {
+      const consumer = await newConsumer(); // a machine each
+      consumers.push(consumer);
+      const test = suite(
+        `test('opens', async ({ page }) => { await page.goto('about:blank'); await new Promise((resolve) => setTimeout(resolve, 1_000)); });`,
+      );
+      const files = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [`tests/${name}.spec.ts`, test]));
+      await consumer.write({ 'playwright.config.ts': wrappedConfig(), ...files });
+      runs.push(startPlaywright(consumer, ['--workers=2', `--shard=${shard}/${SHARDS}`], service.env));
+    }
+    let most = 0;
+    let over = false;
+    const ended = Promise.all(runs.map(({ exit }) => exit)).then((exits) => {
+      over = true;
+      return exits;
+    });
+    while (!over) {
+      most = Math.max(most, (await service.running()).length);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect((await ended).map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(most).toBe(2);
+    const shards = new Set<unknown>();
+    for (const consumer of consumers) {
+      const tests = await reportedTests(consumer);
+      expect(tests).toHaveLength(2);
+      for (const { results } of tests) shards.add(JSON.stringify(hostedAttachments(results[0])[0]?.shard));
+    }
+    expect([...shards].sort()).toEqual([1, 2, 3].map((current) => JSON.stringify({ current, total: SHARDS })));
+    expect(await service.running()).toEqual([]);
+  } finally {
+    await service.stop();
+  }
+});
+
+test('one broker: 64 leases within 80 MB, a socket nobody else may open, no key in a worker that was not given one', async ({
+  newConsumer,
+}) => {
+  const LEASES = 64;
+  const service = await startService({ browser: 'stub', concurrentBrowsers: LEASES + 1 });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      // The key comes from the config's own code here: not from the environment, which workers share.
+      'playwright.config.ts': wrappedConfig(
+        `process.env.TEST_WORKER_INDEX ? {} : { baseURL: '${service.emulator.baseURL}', apiKey: '${service.emulator.apiKey}' }`,
+      ),
+      'tests/a.spec.ts': STAYS.replace(`page.goto('/')`, `page.goto('about:blank')`).replace(
+        `console.log('WORKER ' + process.pid);`,
+        `console.log('BROKER ' + process.env.POOLWRIGHT_BROKER); console.log('WORKER ' + process.pid);`,
+      ),
+    });
+    const run = startPlaywright(consumer);
+    await run.printed(/WORKER \d+/);
+    const address: { address: string; token: string } = JSON.parse(/BROKER (.*)/.exec(run.output())?.[1] ?? '');
+    const worker = Number(/WORKER (\d+)/.exec(run.output())?.[1]);
+    expect(readFileSync(`/proc/${worker}/environ`, 'latin1')).not.toContain(service.emulator.apiKey);
+    const broker = brokerOf(run.child.pid ?? 0);
+    for (const file of ['cmdline', 'environ'])
+      expect(readFileSync(`/proc/${broker}/${file}`, 'latin1')).not.toContain(service.emulator.apiKey);
+
+    await expect(connectToBroker({ ...address, token: 'guessed' }, 'worker')).rejects.toMatchObject({
+      code: expect.stringMatching(/BROKER_/),
+    });
+    const lines = await Promise.all(Array.from({ length: LEASES }, () => connectToBroker(address, 'worker')));
+    await Promise.all(lines.map((line, n) => line.lease({ project: '', parallelIndex: n, needMs: 1_000 })));
+    expect(await service.running()).toHaveLength(LEASES + 1);
+    const resident = () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${broker}/status`, 'utf8'))?.[1]) / 1024;
+    // The garbage of 64 requests at once is collected by and by.
+    await expect.poll(resident, { timeout: 30_000 }).toBeLessThanOrEqual(80);
+
+    for (const line of lines) line.close(); // without a word: each gives up its browser
+    await expect.poll(() => service.running()).toHaveLength(1);
+    process.kill(-(run.child.pid ?? 0), 'SIGINT');
+    await run.exit;
+    expect(await service.running()).toEqual([]);
+  } finally {
+    await service.stop();
+  }
+});
+
+test('DEBUG=poolwright:* shows what the broker logs, and its file has it anyway', async ({ newConsumer }) => {
+  const service = await startService({ browser: 'stub' });
+  try {
+    const consumer = await newConsumer();
+    const opens = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': opens });
+    const line = /session \S+ from session for slot 0/;
+    for (const debug of ['poolwright:*', '']) {
+      const run = startPlaywright(consumer, [], { ...service.env, DEBUG: debug });
+      await run.exit;
+      expect(line.test(run.output()), run.output()).toBe(debug !== '');
+      const log = await consumer.read('test-results/poolwright/broker.log');
+      expect(log).toMatch(line);
+      expect(log).not.toContain(service.emulator.apiKey);
+      expect(log).not.toContain('/cdp/');
+    }
+  } finally {
+    await service.stop();
+  }
+});

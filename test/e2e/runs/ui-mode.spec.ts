@@ -1,0 +1,49 @@
+import { chromium } from '@playwright/test';
+import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { localChromium } from '../../support/local-chromium.ts';
+
+const SUITE = suite(`
+test('passes', async ({ page }) => { await page.goto('/'); });
+test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`);
+
+for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
+  test(`UI mode runs tests on hosted browsers, again and again: Playwright ${version}`, async ({
+    newConsumer,
+    service,
+    site,
+  }, testInfo) => {
+    test.slow();
+    const consumer = await newConsumer(version);
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
+    const env = { ...service.env, SITE_URL: site.url };
+    const run = startPlaywright(consumer, ['--ui-host=127.0.0.1', '--ui-port=0'], env);
+    const local = await chromium.launch({ executablePath: await localChromium() });
+    try {
+      await run.printed(/http:\/\/\S+/);
+      const page = await local.newPage();
+      await page.goto(/http:\/\/\S+/.exec(run.output())?.[0] ?? '');
+      for (const round of [1, 2]) {
+        await page.getByTitle(/^Run all/).click();
+        await expect.poll(() => service.allSessions(), `round ${round}`).toBe(round);
+        await expect(page.getByTestId('status-line')).toContainText(/1\/2 passed|2\/2 .*1 passed/);
+        // Between two runs nobody pays for a browser.
+        await expect.poll(() => service.running(), { timeout: 60_000 }).toEqual([]);
+      }
+      await page.getByText('passes', { exact: true }).click();
+      await page
+        .getByText(/^Annotations/)
+        .or(page.getByText(/^Attachments/))
+        .first()
+        .click();
+      await page.screenshot({ path: testInfo.outputPath('ui-mode.png') });
+    } finally {
+      await local.close();
+      process.kill(-(run.child.pid ?? 0), 'SIGINT');
+      await run.exit;
+    }
+    expect(await service.running()).toEqual([]);
+  });
+}

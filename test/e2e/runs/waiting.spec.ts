@@ -1,0 +1,134 @@
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test as base, expect } from '../../support/e2e/fixtures.ts';
+import { recordRequests } from '../../support/e2e/requests.ts';
+import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { startService, type TestService } from '../../support/e2e/service.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+
+/** Where there is no browser to be had, a run waits for a reason to ask again, says for what, and ends with an error that helps. */
+
+const test = base.extend<{ full: TestService }>({
+  /** A service whose plan allows one browser. */
+  full: async ({}, use) => {
+    const service = await startService({ concurrentBrowsers: 1 });
+    await use(service);
+    await service.stop();
+  },
+});
+
+const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('/'); });`);
+
+test('two workers at a limit of one: the second waits for the first one to finish, and both pass', async ({
+  newConsumer,
+  full,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  const stays = suite(`
+    test('stays', async ({ page }) => {
+      await page.goto('/');
+      const until = Date.now() + 6_000;
+      while (Date.now() < until) await page.evaluate(() => 1);
+    });`);
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': stays, 'tests/b.spec.ts': stays });
+  const requests = recordRequests();
+  const run = await runPlaywright(consumer, ['--workers=2'], { ...full.env, SITE_URL: site.url });
+  requests.stop();
+  expect(run.code, run.output).toBe(0);
+  expect(run.output).toMatch(
+    /slot \d \(the default project\) without a browser for 3 s: the workspace is at its concurrent-browser limit/,
+  );
+  const creates = requests.answered.filter(({ method, path }) => method === 'POST' && path === '/v1/browser/session');
+  // Refused once; after that it waited in line.
+  expect(creates.map(({ status }) => status).sort()).toEqual([200, 403]);
+  const tests = await reportedTests(consumer);
+  expect(new Set(tests.map(({ results }) => hostedAttachments(results[0])[0]?.sessionId)).size).toBe(1);
+  expect(await full.running()).toEqual([]);
+});
+
+test('at the limit because of somebody else: asked once, waited for, taken when it is free', async ({
+  newConsumer,
+  full,
+  site,
+}) => {
+  const { sessionId } = await full.client.createSession({ note: 'somebody' });
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
+  const requests = recordRequests();
+  const running = runPlaywright(consumer, [], { ...full.env, SITE_URL: site.url });
+  const lists = () => requests.answered.filter(({ path }) => path === '/v1/browser/sessions').length;
+  const refused = () => requests.answered.filter(({ status }) => status === 403).length;
+  await expect.poll(refused, { timeout: 20_000 }).toBe(1);
+  const before = lists();
+  await expect.poll(lists, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+  await full.client.stopSession(sessionId);
+  const run = await running;
+  requests.stop();
+  expect(run.code, run.output).toBe(0);
+  expect(refused()).toBe(1);
+});
+
+test('at the limit until the time is over: the error says limit, running, and who holds them', async ({
+  newConsumer,
+  full,
+  site,
+}) => {
+  await full.client.createSession({ note: 'somebody' });
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig('{ acquireTimeout: 5_000 }'),
+    'tests/a.spec.ts': OPENS,
+  });
+  const run = await runPlaywright(consumer, [], { ...full.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(1);
+  const [opens] = await reportedTests(consumer);
+  expect(opens?.results[0]?.errors).toHaveLength(1);
+  expect(opens?.results[0]?.error?.message).toMatch(
+    /^LeaseError: No browser within 5 s \(`acquireTimeout`\) for slot 0 \(the default project\): the workspace is at its (limit of 1 browsers|concurrent-browser limit), and 1 run: 1 without a note of poolwright\. Raise /,
+  );
+  expect(opens?.results[0]?.error?.message?.split('\n')).toHaveLength(1);
+});
+
+test("a pool that has nothing, with fallback: 'fail': the error shows the pool", async ({ newConsumer, site }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'slow-chromium': '#!/bin/sh\nexec sleep 60\n',
+    'playwright.config.ts': wrappedConfig(`{ pool: 'e2e', fallback: 'fail', acquireTimeout: 4_000 }`),
+    'tests/a.spec.ts': OPENS,
+  });
+  const chromium = join(consumer.folder, 'slow-chromium');
+  await chmod(chromium, 0o755);
+  const service = await startService({ chromium });
+  try {
+    const { id } = await service.client.createPool({ name: 'e2e', size: 2 });
+    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(1);
+    expect(run.output).toContain('without a browser for 3 s: waiting for the pool to have one ready');
+    const [opens] = await reportedTests(consumer);
+    expect(opens?.results[0]?.error?.message).toContain(
+      `No browser within 4 s (\`acquireTimeout\`) for slot 0 (the default project): pool e2e (${id}) has no browser ready: it is warming, size 2, 0 ready, 2 starting, 0 leased. Raise`,
+    );
+  } finally {
+    await service.stop();
+  }
+});
+
+test('a service that takes long to end a browser: the terminal says what is waited for', async ({
+  newConsumer,
+  site,
+}) => {
+  const service = await startService({
+    faults: [{ match: { method: 'DELETE', path: '/v1/browser/session' }, effect: { delayMs: 5_000 } }],
+  });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
+    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    expect(run.output).toMatch(/^poolwright: waiting for the service to confirm the end of browser \S+$/m);
+    expect(await service.running()).toEqual([]);
+  } finally {
+    await service.stop();
+  }
+});

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type Browser, chromium } from 'playwright-core';
+import { test as base, expect } from '../../support/emulator/fixtures.ts';
+import { localChromium } from '../../support/local-chromium.ts';
+
+/** A site that does to its connections what the path says, and remembers what it was sent. */
+class RawSite {
+  readonly requests: string[] = [];
+  readonly #sockets = new Set<Socket>();
+  #held: Socket | undefined;
+  readonly #server = createServer({ allowHalfOpen: true }, (socket) => this.#serve(socket));
+
+  async start(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** How many connections it has had. */
+  connections = 0;
+
+  stop(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
+
+  #serve(socket: Socket): void {
+    this.connections += 1;
+    this.#sockets.add(socket);
+    socket.on('error', () => undefined).once('close', () => this.#sockets.delete(socket));
+    let sent = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      sent += chunk;
+      for (let end = sent.indexOf('\r\n\r\n'); end >= 0; end = sent.indexOf('\r\n\r\n')) {
+        const head = sent.slice(0, end);
+        sent = sent.slice(end + 4);
+        this.requests.push(head);
+        this.#answer(socket, head.split(' ')[1] ?? '');
+      }
+    });
+    socket.once('end', () => socket.end());
+  }
+
+  /** Answers in part, until a request for `/go` breaks the connection: what comes at once with its end hides that end. */
+  #hold(socket: Socket): void {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\npart');
+    this.#held = socket;
+  }
+
+  #answer(socket: Socket, path: string): void {
+    const html = '<!doctype html><link rel=icon href=data:,><title>raw</title>';
+    const length = `content-type: text/html\r\ncontent-length: ${html.length}`;
+    if (path === '/reset') socket.resetAndDestroy();
+    else if (path === '/empty') socket.end();
+    else if (path === '/cut') this.#hold(socket);
+    else if (path === '/go') this.#held?.resetAndDestroy();
+    else if (path === '/short') socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n${html}`);
+    else if (path === '/until-end') socket.end(`HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n${html}`);
+    else if (path === '/nonsense') socket.end('this is no HTTP');
+    else socket.write(`HTTP/1.1 200 OK\r\n${length}\r\n\r\n${html}`);
+  }
+}
+
+const test = base.extend<{ raw: RawSite; local: Browser }>({
+  raw: async ({}, use) => {
+    const site = new RawSite();
+    await site.start();
+    await use(site);
+    site.stop();
+  },
+  local: async ({}, use) => {
+    const browser = await chromium.launch({ executablePath: await localChromium(), args: ['--no-sandbox'] });
+    await use(browser);
+    await browser.close();
+  },
+});
+
+/** What a page learns from going there: the title, or the error; and whether the same connection served it twice. */
+async function visit(browser: Browser, raw: RawSite) {
+  const context = await browser.newContext();
+  const seen: Record<string, string> = {};
+  for (const path of ['/', '/reset', '/empty', '/until-end', '/nonsense']) {
+    const page = await context.newPage(); // an error page may still be on its way into the last one
+    seen[path] = await page.goto(raw.url + path).then(
+      () => page.title(),
+      (error: Error) => /net::\w+/.exec(error.message)?.[0] ?? error.message,
+    );
+  }
+  const asking = await context.newPage();
+  await asking.goto(raw.url);
+  for (const path of ['/cut', '/short']) {
+    const failed = asking.waitForEvent('requestfailed', (request) => request.url().endsWith(path));
+    await asking.evaluate(`fetch('${path}').then(async (answer) => {
+      const reader = answer.body.getReader();
+      await reader.read();
+      if ('${path}' === '/cut') void fetch('/go').catch(() => undefined);
+      await reader.read();
+    }).catch(() => undefined)`);
+    seen[path] = (await failed).failure()?.errorText ?? '';
+  }
+  const page = await context.newPage();
+  await page.goto(`${raw.url}/again`);
+  const before = raw.connections;
+  await page.goto(`${raw.url}/once-more`);
+  const heads = raw.requests.splice(0).map((head) => head.replaceAll(raw.url.slice(7), 'HOST'));
+  await context.close();
+  return { seen, opened: raw.connections - before, heads };
+}
+
+test('what a page and its site see of each other is what they see without the proxy', async ({
+  start,
+  connect,
+  raw,
+  local,
+}) => {
+  const { api } = await start({ allowLoopback: true });
+  const hosted = await connect((await api.create()).body.cdpUrl);
+  const direct = await visit(local, raw);
+  const proxied = await visit(hosted, raw);
+  expect(proxied.seen).toEqual(direct.seen);
+  expect(direct.seen).toMatchObject({
+    '/': 'raw',
+    '/reset': 'net::ERR_CONNECTION_RESET',
+    '/cut': 'net::ERR_CONNECTION_RESET',
+    '/short': 'net::ERR_CONTENT_LENGTH_MISMATCH',
+    '/empty': 'net::ERR_EMPTY_RESPONSE',
+  });
+  expect(proxied.opened).toBe(direct.opened);
+  expect(proxied.heads).toEqual(direct.heads);
+});
+
+test('what cannot be reached is a network error, never a page', async ({ start, connect, raw }) => {
+  const { api } = await start({ allowLoopback: true });
+  const page = await (await connect((await api.create()).body.cdpUrl)).newPage();
+  const closed = raw.url;
+  raw.stop();
+  for (const url of [closed, 'http://no-such-host.invalid/', 'https://no-such-host.invalid/']) {
+    await expect(page.goto(url), url).rejects.toThrow(/net::ERR_SOCKS_CONNECTION/);
+  }
+});

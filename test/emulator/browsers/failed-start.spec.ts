@@ -1,0 +1,22 @@
+import { BrowserLauncher } from '../../../src/emulator/browser/browser-launcher.ts';
+import { ProfileFolders } from '../../../src/emulator/disk/profile-folders.ts';
+import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
+import { expect, test } from '../../support/emulator/fixtures.ts';
+import { listeningPorts } from '../../support/processes.ts';
+
+test('a start that fails before there is a browser leaves no proxy listening', async () => {
+  test.skip(process.platform !== 'linux', 'reads /proc');
+  const profiles = await ProfileFolders.create();
+  await profiles.removeAll(); // no profile folder can be made any more
+  const launcher = new BrowserLauncher({
+    chromiums: { shell: null, full: { kind: 'full', path: '/bin/false', source: 'option' } },
+    extraArguments: [],
+    allowLoopback: false,
+    profiles,
+    log: () => undefined,
+  });
+  const before = await listeningPorts(process.pid);
+  await expect(launcher.launch(browserSpec({}), AbortSignal.timeout(10_000))).rejects.toThrow('ENOENT');
+  expect(await listeningPorts(process.pid)).toEqual(before);
+  await launcher.stop();
+});

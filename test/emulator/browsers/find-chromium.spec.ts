@@ -1,0 +1,153 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { chooseChromium, describeChromiums } from '../../../src/emulator/chromium/choose-chromium.ts';
+import { type Chromiums, findChromiums } from '../../../src/emulator/chromium/find-chromium.ts';
+import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
+import { expect, test } from '../../support/emulator/fixtures.ts';
+import { runNode } from '../../support/emulator/run-node.ts';
+import { localChromium } from '../../support/local-chromium.ts';
+import { probeExtension } from '../../support/zip.ts';
+
+/** Puts an executable file there. */
+async function program(path: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, '#!/bin/sh\n');
+  await chmod(path, 0o755);
+  return path;
+}
+
+test.describe('Chromium', () => {
+  test('is the option, else the one that the variable names', async ({ folder }) => {
+    const path = await program(join(folder, 'mine'));
+    const environment = { POOLWRIGHT_CHROMIUM: '/bin/sh', PATH: '' };
+    expect(await findChromiums(path, environment)).toEqual({
+      shell: null,
+      full: { kind: 'full', path, source: 'option' },
+    });
+    expect(await findChromiums(undefined, environment)).toEqual({
+      shell: null,
+      full: { kind: 'full', path: '/bin/sh', source: 'POOLWRIGHT_CHROMIUM' },
+    });
+  });
+
+  test('full and shell are named one by one; an option goes before its variable', async ({ folder }) => {
+    const [full, shell, other] = await Promise.all(
+      ['full', 'shell', 'other'].map((name) => program(join(folder, name))),
+    );
+    const environment = { PATH: '', POOLWRIGHT_CHROMIUM: full, POOLWRIGHT_CHROMIUM_SHELL: shell };
+    expect(await findChromiums({}, environment)).toEqual({
+      full: { kind: 'full', path: full, source: 'POOLWRIGHT_CHROMIUM' },
+      shell: { kind: 'shell', path: shell, source: 'POOLWRIGHT_CHROMIUM_SHELL' },
+    });
+    expect(await findChromiums({ shell: other }, environment)).toMatchObject({
+      full: { path: full },
+      shell: { path: other, source: 'option' },
+    });
+    expect(await findChromiums(other, environment)).toMatchObject({ full: { path: other }, shell: null });
+  });
+
+  test('a shell that is named as the one for everything is known by its name', async ({ folder }) => {
+    const path = await program(join(folder, 'chrome-headless-shell'));
+    expect(await findChromiums(undefined, { PATH: '', POOLWRIGHT_CHROMIUM: path })).toEqual({
+      shell: { kind: 'shell', path, source: 'POOLWRIGHT_CHROMIUM' },
+      full: null,
+    });
+  });
+
+  test('that was named and is missing is an error, though the system has another one', async ({ folder }) => {
+    await expect(findChromiums(`${folder}/none`)).rejects.toMatchObject({
+      code: 'EMULATOR_NO_CHROMIUM',
+      message: expect.stringContaining(`The option "chromium" names ${folder}/none, which does not exist`),
+    });
+    for (const name of ['POOLWRIGHT_CHROMIUM', 'POOLWRIGHT_CHROMIUM_SHELL']) {
+      await expect(findChromiums(undefined, { ...process.env, [name]: folder })).rejects.toMatchObject({
+        message: expect.stringContaining(`The variable ${name} names ${folder}, which is not an executable file`),
+      });
+    }
+  });
+
+  test('is found on the PATH, full and shell', async ({ folder }) => {
+    const full = await program(join(folder, 'chromium'));
+    const shell = await program(join(folder, 'chromium-headless-shell'));
+    const found = await findChromiums(undefined, { PATH: `/nowhere:${folder}` });
+    // Playwright's own downloads come first, where this machine has them.
+    expect(found.full?.source === 'playwright' ? full : found.full?.path).toBe(full);
+    expect(found.shell?.source === 'playwright' ? shell : found.shell?.path).toBe(shell);
+  });
+
+  test("Playwright's downloads are both found: the headless shell lies beside the full one", async ({ folder }) => {
+    const unnamed = { POOLWRIGHT_CHROMIUM: '', POOLWRIGHT_CHROMIUM_SHELL: '' };
+    const environment = { ...unnamed, PLAYWRIGHT_BROWSERS_PATH: folder, PATH: '' };
+    const ask = (code: string) => runNode(['--input-type=module', '-e', code], environment);
+    const print = 'process.stdout.write';
+    const full = (await ask(`import { chromium } from 'playwright-core'; ${print}(chromium.executablePath())`)).stdout;
+    const [revision = ''] = /(?<=chromium-)\d+/.exec(full) ?? [];
+    await program(full);
+    const shell = await program(join(folder, `chromium_headless_shell-${revision}`, 'any-platform', 'headless_shell'));
+    const find = `import { findChromiums } from 'poolwright/emulator'; ${print}(JSON.stringify(await findChromiums()))`;
+    expect(JSON.parse((await ask(find)).stdout)).toEqual({
+      shell: { kind: 'shell', path: shell, source: 'playwright' },
+      full: { kind: 'full', path: full, source: 'playwright' },
+    });
+  });
+});
+
+test.describe('which Chromium', () => {
+  const both: Chromiums = {
+    shell: { kind: 'shell', path: '/shell', source: 'system' },
+    full: { kind: 'full', path: '/full', source: 'POOLWRIGHT_CHROMIUM' },
+  };
+
+  test('is the shell unless the session needs more; where there is one kind, that one', () => {
+    const chosen = (body: Parameters<typeof browserSpec>[0]) =>
+      chooseChromium(both, browserSpec(body).fullBecause).path;
+    expect(chosen({})).toBe('/shell');
+    expect(chosen({ type: 'hosted', extensionIds: [], windowSize: '800x600', url: 'about:blank' })).toBe('/shell');
+    expect(chosen({ type: 'hosted_stealth' })).toBe('/full');
+    expect(chosen({ type: 'hosted_privacy' })).toBe('/full');
+    expect(chosen({ profile: { name: 'p' } })).toBe('/full');
+    expect(chosen({ extensionIds: ['ext_1'] })).toBe('/full');
+    expect(chooseChromium({ ...both, full: null }, 'profile').path).toBe('/shell');
+    expect(chooseChromium({ ...both, shell: null }, null).path).toBe('/full');
+  });
+
+  test('is said with the reason', () => {
+    expect(describeChromiums(both)).toEqual([
+      "/shell (headless shell, the system's): for sessions of type hosted, as the lightest that can run them",
+      '/full (full Chromium, named by POOLWRIGHT_CHROMIUM): for stealth and privacy types, profiles and extensions',
+    ]);
+    const alone = describeChromiums({ ...both, shell: null });
+    expect(alone).toEqual(['/full (full Chromium, named by POOLWRIGHT_CHROMIUM): for all sessions, as it was named']);
+    const [shell] = describeChromiums({ ...both, full: null });
+    expect(shell).toContain('extensions: those need full Chromium');
+  });
+
+  test('a session really runs on', async ({ start, folder }) => {
+    test.skip(process.platform !== 'linux', 'reads /proc');
+    const path = await localChromium();
+    const marked = async (kind: string) => {
+      const file = await program(join(folder, kind));
+      await writeFile(file, `#!/bin/sh\nexec '${path}' "$@" --poolwright-test=${kind}\n`);
+      return file;
+    };
+    const emulator = await start({ chromium: { shell: await marked('shell'), full: await marked('full') } });
+    const kinds = async () =>
+      (await Promise.all(emulator.browserPids().map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8'))))
+        .map((line) => /--poolwright-test=(\w+)/.exec(line)?.[1])
+        .sort();
+    await emulator.api.create();
+    expect(await kinds()).toEqual(['shell']);
+    await emulator.api.create({ type: 'hosted_stealth' });
+    await emulator.api.create({ profile: { name: 'p' } });
+    expect(await kinds()).toEqual(['full', 'full', 'shell']);
+  });
+
+  test('extensions on the shell alone are refused with what to do', async ({ start, folder }) => {
+    const shell = await program(join(folder, 'chromium-headless-shell'));
+    const { api } = await start({ chromium: shell });
+    const { extension } = (await api.upload('POST', '/extensions', await probeExtension())).body;
+    const refused = await api.create({ extensionIds: [extension.extensionId] });
+    expect(refused.status).toBe(400);
+    expect(refused.body.error).toMatch(/^extensionIds: extensions need full Chromium, .*install chromium/);
+  });
+});

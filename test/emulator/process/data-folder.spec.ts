@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { FolderStore } from '../../../src/emulator/state/stores/folder-store.ts';
+import { EmulatorError } from '../../../src/errors.ts';
+import { expect, test } from '../../support/emulator/fixtures.ts';
+import { probeExtension } from '../../support/zip.ts';
+
+test('one emulator at a time uses a data folder; one that was killed gives it up', async ({ start, folder }) => {
+  const data = join(folder, 'new', 'data');
+  const first = await start({ browser: 'stub', data });
+  const second = start({ browser: 'stub', data });
+  await expect(second).rejects.toThrow(EmulatorError);
+  await expect(second).rejects.toThrow(/another emulator uses it\..*delete .*emulator\.pid/);
+  await first.stop();
+  expect(await readdir(data)).not.toContain('emulator.pid');
+  await writeFile(join(data, 'emulator.pid'), '999999999'); // no process can have this ID
+  const third = await start({ browser: 'stub', data });
+  await third.stop();
+});
+
+test('what is not readable in a data folder is said and left; the rest is there', async ({ start, folder }) => {
+  const before = await start({ browser: 'stub', data: folder });
+  const { body } = await before.api.upload('POST', '/extensions', await probeExtension());
+  await before.stop();
+  const store = join(folder, 'workspace-workspace-1', 'extensions');
+  await mkdir(join(store, 'ext_broken'));
+  await writeFile(join(store, 'ext_broken', 'record.json'), '{"id":"ext_broken","files":"../../.."}');
+  const log: string[] = [];
+  const after = await start({ browser: 'stub', data: folder, onLog: (line) => log.push(line) });
+  expect((await after.api.get('/extensions')).body.extensions).toEqual([body.extension]);
+  expect(log).toContainEqual(expect.stringContaining('ext_broken is not readable'));
+  expect(existsSync(join(store, 'ext_broken', 'record.json'))).toBe(true);
+});
+
+test.describe('a store of folders', () => {
+  const schema = z.object({ id: z.string(), files: z.uuid(), name: z.string() });
+  const open = (folder: string) =>
+    new FolderStore<{ name: string }>({ folder: async () => folder, schema, log: () => undefined });
+  const fill = (name: string) => async (folder: string) => {
+    await writeFile(join(folder, name), name);
+    return { name };
+  };
+
+  test('changes all files of a record at once, and leaves none behind', async ({ folder }) => {
+    const store = open(folder);
+    expect(await store.put('a', fill('one'))).toBe(true);
+    // A change that fails leaves the record as it was.
+    const failed = store.put('a', async (target) => {
+      await fill('two')(target);
+      throw new Error('disk full');
+    });
+    await expect(failed).rejects.toThrow('disk full');
+    await store.copyInto('a', join(folder, 'copy-1'));
+    expect(await readdir(join(folder, 'copy-1'))).toEqual(['one']);
+    await store.put('a', fill('three'));
+    expect(store.get('a')).toMatchObject({ name: 'three' });
+    const [files] = (await readdir(join(folder, 'a'))).filter((name) => name !== 'record.json');
+    expect(files).toBe(store.get('a')?.files);
+    // Left by one that was killed in the midst of it.
+    await mkdir(join(folder, 'a', 'half'));
+    const again = open(folder);
+    await again.load(() => 0);
+    expect(again.records).toEqual(store.records);
+    expect((await readdir(join(folder, 'a'))).sort()).toEqual(['record.json', String(files)].sort());
+  });
+
+  test('a delete wins over a change that is under way, and over one that comes after', async ({ folder }) => {
+    const store = open(folder);
+    await store.put('a', fill('one'));
+    const changed = store.put('a', fill('two'));
+    const copied = store.copyInto('a', join(folder, 'copy'));
+    await Promise.all([store.delete('a'), changed, copied]);
+    expect(await copied).toBe(false);
+    expect(await store.put('a', fill('three'))).toBe(false);
+    expect(store.records).toEqual([]);
+    expect(existsSync(join(folder, 'a'))).toBe(false);
+  });
+});

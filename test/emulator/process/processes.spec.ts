@@ -1,0 +1,224 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { createInterface } from 'node:readline';
+import { describeChromiums } from '../../../src/emulator/chromium/choose-chromium.ts';
+import { findChromiums } from '../../../src/emulator/chromium/find-chromium.ts';
+import { Api } from '../../support/emulator/api.ts';
+import { type BuiltEntries, buildEntries } from '../../support/emulator/built-entries.ts';
+import { test as base, expect } from '../../support/emulator/fixtures.ts';
+import { isRunning } from '../../support/processes.ts';
+import { probeExtension } from '../../support/zip.ts';
+
+interface Started {
+  child: ChildProcess;
+  /** The first line it wrote, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+  answer: any;
+  exited: Promise<unknown[]>;
+  stderr: () => string;
+}
+
+type Run = (file: 'emulatorMain' | 'cli', args: string[], input?: unknown, env?: object) => Promise<Started>;
+
+const test = base.extend<{ run: Run }, { entries: BuiltEntries }>({
+  entries: [
+    async ({}, use, { workerIndex }) => {
+      const entries = await buildEntries(workerIndex);
+      await use(entries);
+      await entries.remove();
+    },
+    { scope: 'worker' },
+  ],
+  run: async ({ entries }, use) => {
+    const children: ChildProcess[] = [];
+    await use(async (file, args, input, env = {}) => {
+      const child = spawn(process.execPath, [entries[file], ...args], { env: { ...process.env, ...env } });
+      children.push(child);
+      const exited = once(child, 'exit');
+      let stderr = '';
+      child.stderr.on('data', (text) => {
+        stderr += text;
+      });
+      if (input !== undefined) child.stdin.write(`${JSON.stringify(input)}\n`);
+      const line = once(createInterface({ input: child.stdout }), 'line').then(([text]) => JSON.parse(text));
+      const answer = await Promise.race([line, exited.then(() => undefined)]);
+      return { child, answer, exited, stderr: () => stderr };
+    });
+    for (const child of children) child.kill('SIGKILL');
+  },
+});
+
+/** PIDs of the browsers of an emulator in another process, by Linux's list of its children. */
+async function browsersOf(parent: number): Promise<number[]> {
+  const { readFileSync } = await import('node:fs');
+  return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
+    .trim()
+    .split(/\s+/)
+    .filter(Boolean)
+    .map(Number);
+}
+
+const foldersOf = (pid: number, folder = tmpdir()) =>
+  readdirSync(folder).filter((name) => name.startsWith('poolwright-emulator-') && name.includes(`-${pid}-`));
+
+test.describe('the emulator as a process', () => {
+  test.skip(process.platform !== 'linux', 'reads /proc');
+
+  test('serves until its pipe ends, and leaves nothing', async ({ run }) => {
+    const { child, answer, exited } = await run('emulatorMain', [], { apiKey: 'k1' });
+    expect(answer).toEqual({
+      ok: true,
+      baseURL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      apiKey: 'k1',
+      chromiums: describeChromiums(await findChromiums()),
+    });
+    const api = new Api(answer.baseURL, answer.apiKey);
+    expect((await api.create()).status).toBe(200);
+    const pids = await browsersOf(child.pid as number);
+    expect(pids).toHaveLength(1);
+    child.kill('SIGINT'); // a Ctrl-C is the parent's business
+    expect((await api.get('/sessions')).status).toBe(200);
+    child.stdin?.end();
+    await exited;
+    expect(child.exitCode).toBe(0);
+    expect(pids.filter(isRunning)).toEqual([]);
+    expect(foldersOf(child.pid as number)).toEqual([]);
+  });
+
+  test('ends on SIGTERM, in the midst of its work too', async ({ run }) => {
+    const { child, answer, exited } = await run('emulatorMain', [], {});
+    const api = new Api(answer.baseURL, answer.apiKey);
+    await api.post('/pools', { name: 'p', size: 2 });
+    await expect.poll(async () => (await browsersOf(child.pid as number)).length).toBeGreaterThan(0);
+    const pids = await browsersOf(child.pid as number);
+    child.kill('SIGTERM');
+    const began = Date.now();
+    await exited;
+    expect(Date.now() - began).toBeLessThan(15_000);
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+
+  test('takes its browsers along when it is killed, and the next one sweeps its folders', async ({ run, folder }) => {
+    const own = { TMPDIR: folder }; // emulators of other tests sweep too
+    const { child, answer, exited } = await run('emulatorMain', [], {}, own);
+    const api = new Api(answer.baseURL, answer.apiKey);
+    await Promise.all([api.create(), api.create()]);
+    const pids = await browsersOf(child.pid as number);
+    expect(pids).toHaveLength(2);
+    child.kill('SIGKILL');
+    await exited;
+    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+    expect(foldersOf(child.pid as number, folder)).toHaveLength(1);
+    // Its process may wait for whoever inherited it; until it is gone, its folder is not touched.
+    await expect.poll(() => existsSync(`/proc/${child.pid}`)).toBe(false);
+    await run('emulatorMain', [], {}, own);
+    expect(foldersOf(child.pid as number, folder)).toEqual([]);
+  });
+
+  test('answers its errors as one line', async ({ run, start, folder }) => {
+    const { port } = await start();
+    const inUse = await run('emulatorMain', [], { port });
+    expect(inUse.answer).toEqual({
+      ok: false,
+      code: 'EMULATOR_PORT_IN_USE',
+      message: expect.stringMatching(new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use\\. .*another port`)),
+    });
+    await inUse.exited;
+    expect(inUse.child.exitCode).toBe(1);
+
+    const bad = await run('emulatorMain', [], { concurrentBrowsers: 'many' });
+    expect(bad.answer).toMatchObject({
+      ok: false,
+      code: 'OPTIONS_INVALID',
+      message: expect.stringContaining('concurrentBrowsers'),
+    });
+
+    const bare = { PATH: folder, PLAYWRIGHT_BROWSERS_PATH: folder, POOLWRIGHT_CHROMIUM: '' };
+    const none = (await run('emulatorMain', [], {}, bare)).answer;
+    expect(none).toMatchObject({ ok: false, code: 'EMULATOR_NO_CHROMIUM' });
+    expect(none.message).toContain('npx playwright install chromium');
+    expect(none.message).toContain('package manager');
+    expect(none.message).toContain('POOLWRIGHT_CHROMIUM');
+
+    const missing = (await run('emulatorMain', [], {}, { ...bare, POOLWRIGHT_CHROMIUM: `${folder}/x` })).answer;
+    expect(missing.message).toContain(`The variable POOLWRIGHT_CHROMIUM names ${folder}/x, which does not exist`);
+    const notExecutable = (await run('emulatorMain', [], {}, { ...bare, POOLWRIGHT_CHROMIUM: folder })).answer;
+    expect(notExecutable.message).toContain('which is not an executable file');
+  });
+});
+
+test.describe('poolwright emulator', () => {
+  test('serves until Ctrl-C', async ({ run }) => {
+    const { child, answer, exited } = await run('cli', ['emulator', '--json', '--concurrent-browsers', '1']);
+    expect(answer).toEqual({
+      baseURL: `http://127.0.0.1:${answer.port}`,
+      apiKey: expect.stringMatching(/^pw_/),
+      port: expect.any(Number),
+      chromiums: await findChromiums(),
+      pid: child.pid,
+    });
+    const api = new Api(answer.baseURL, answer.apiKey);
+    expect((await api.create()).status).toBe(200);
+    expect((await api.create()).status).toBe(403);
+    child.kill('SIGINT');
+    child.kill('SIGINT'); // npx passes the terminal's Ctrl-C on a second time
+    await exited;
+    expect(child.exitCode).toBe(0);
+    expect(foldersOf(child.pid as number)).toEqual([]);
+  });
+
+  test('takes the key from the environment and does not repeat it', async ({ run }) => {
+    const { answer } = await run('cli', ['emulator', '--json'], undefined, { POOLWRIGHT_API_KEY: 'secret-key-1' });
+    expect(answer.apiKey).toBeNull();
+    expect((await new Api(answer.baseURL, 'secret-key-1').get('/sessions')).status).toBe(200);
+  });
+
+  test('is lifelike by flags', async ({ run }) => {
+    const flags = ['--error-rate', '1', '--seed', '3', '--rtt', '50', '--start-delay', '10', '--start-jitter', '5'];
+    const { answer } = await run('cli', ['emulator', '--json', ...flags]);
+    expect([429, 500, 502, 503]).toContain((await fetch(`${answer.baseURL}/v1/browser/pools`)).status);
+  });
+
+  test('keeps profiles and extensions with --data, and has no extensions without access', async ({ run, folder }) => {
+    const data = `${folder}/data`;
+    const profile = { name: 'p', persist: true };
+    const before = await run('cli', ['emulator', '--json', '--data', data]);
+    const api = new Api(before.answer.baseURL, before.answer.apiKey);
+    expect((await api.create({ profile })).status).toBe(200);
+    expect((await api.upload('POST', '/extensions', await probeExtension())).status).toBe(201);
+    before.child.kill('SIGINT'); // its session completes, and is saved
+    await before.exited;
+    expect(before.child.exitCode).toBe(0);
+    const after = await run('cli', ['emulator', '--json', '--data', data, '--no-extension-access']);
+    const again = new Api(after.answer.baseURL, after.answer.apiKey);
+    expect((await again.get('/profiles')).body.profiles).toMatchObject([{ name: 'p' }]);
+    expect((await again.get('/extensions')).status).toBe(403);
+    const third = await run('cli', ['emulator', '--data', data]);
+    expect(third.child.exitCode).toBe(1);
+    expect(third.stderr()).toMatch(/^poolwright: The data folder .*: another emulator uses it\..*\n$/);
+  });
+
+  test('exits 1 for a failure and 2 for bad usage, without a stack', async ({ run, start }) => {
+    const { port } = await start();
+    const inUse = await run('cli', ['emulator', '--port', String(port)]);
+    expect(inUse.child.exitCode).toBe(1);
+    expect(inUse.stderr()).toMatch(/^poolwright: Port \d+ on 127\.0\.0\.1 is in use\..*\n$/);
+    const json = await run('cli', ['emulator', '--json', '--port', String(port)]);
+    expect(json.answer.error.code).toBe('EMULATOR_PORT_IN_USE');
+    for (const args of [
+      ['emulator', '--port', 'x'],
+      ['emulator', '--port', '70000'],
+      ['nope'],
+      ['emulator', '--nope'],
+      ['emulator', '--error-rate', 'often'],
+      ['emulator', '--rtt', '-5'],
+      ['emulator', '--browser', 'stub'],
+    ]) {
+      const bad = await run('cli', args);
+      expect([args, bad.child.exitCode]).toEqual([args, 2]);
+      expect(bad.stderr()).not.toContain('    at ');
+    }
+  });
+});

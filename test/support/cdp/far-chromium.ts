@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { localChromium } from '../local-chromium.ts';
+
+export interface FarChromium {
+  cdpUrl: string;
+  close(): Promise<void>;
+}
+
+/** A port where nobody listens. */
+const NOWHERE = '127.0.0.1:9';
+
+/**
+ * A Chromium that reaches this machine's loopback, but for the hosts that are named (`a.localhost`, `*.b.localhost`):
+ * to those it has no way of its own, as if they were of another machine's network.
+ */
+export async function startFarChromium(unreachable: string[]): Promise<FarChromium> {
+  const profile = await mkdtemp(join(tmpdir(), 'poolwright-far-'));
+  const path = await localChromium();
+  const rules = unreachable.map((host) => `MAP ${host}:* ${NOWHERE}`).join(',');
+  const child = spawn(
+    path,
+    [
+      '--headless',
+      '--remote-debugging-port=0',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-gpu',
+      // This machine's loopback stands for the internet: every page may ask for what is there.
+      '--disable-features=LocalNetworkAccessChecks',
+      `--user-data-dir=${profile}`,
+      `--host-resolver-rules=${rules}`,
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      'about:blank',
+    ],
+    // A group of its own: what a distribution calls Chromium may be a script that starts it.
+    { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+  );
+  const exited = once(child, 'exit');
+  const close = async () => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    await exited;
+    // Its helpers write into it for a moment longer.
+    await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  };
+  for await (const line of createInterface({ input: child.stderr })) {
+    const [, cdpUrl] = /^DevTools listening on (ws:\S+)$/.exec(line) ?? [];
+    if (cdpUrl === undefined) continue;
+    child.stderr.resume();
+    return { cdpUrl, close };
+  }
+  await close();
+  throw new Error(`${path} ended before it listened`);
+}

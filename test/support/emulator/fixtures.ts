@@ -1,0 +1,90 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, test as base, expect } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import { type Clock, systemClock } from '../../../src/emulator/clock.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
+import { type Emulator, startWithClock } from '../../../src/emulator/start.ts';
+import { allOnFullChromium, localChromium } from '../local-chromium.ts';
+import { isRunning } from '../processes.ts';
+import { Api } from './api.ts';
+import { Site } from './site.ts';
+
+export interface TestEmulator extends Emulator {
+  api: Api;
+}
+
+interface Fixtures {
+  /** An option: whether plain sessions run on full Chromium, too, where they would have the headless shell. */
+  onFullChromium: boolean;
+  /** Starts an emulator that is stopped after the test; every Chromium it ever had must be gone then. */
+  start: (options?: EmulatorOptions, clock?: Clock) => Promise<TestEmulator>;
+  /** Connects as a client does. */
+  connect: (cdpUrl: string) => Promise<Browser>;
+  site: Site;
+  /** Path of a "Chromium" that does what this shell script says. */
+  fakeChromium: (script: string) => Promise<string>;
+  /** Path of a Chromium that takes a second longer to start. */
+  slowChromium: string;
+  /** A fresh folder, removed after the test. */
+  folder: string;
+}
+
+export const test = base.extend<Fixtures>({
+  onFullChromium: [false, { option: true }],
+
+  // Emulators may write into the folder until they have stopped: it has to outlive them.
+  start: async ({ folder: _folder, onFullChromium }, use) => {
+    const emulators: Emulator[] = [];
+    const full = onFullChromium ? await allOnFullChromium() : {};
+    await use(async (options = {}, clock = systemClock) => {
+      const emulator = await startWithClock({ ...full, ...options }, clock);
+      emulators.push(emulator);
+      return Object.assign(emulator, { api: new Api(emulator.baseURL, emulator.apiKey) });
+    });
+    for (const emulator of emulators) {
+      const pids = emulator.browserPids();
+      await emulator.stop();
+      expect(pids.filter(isRunning)).toEqual([]);
+      expect(emulator.browserPids()).toEqual([]);
+    }
+  },
+
+  connect: async ({}, use) => {
+    const browsers: Browser[] = [];
+    await use(async (cdpUrl) => {
+      const browser = await chromium.connectOverCDP(cdpUrl);
+      browsers.push(browser);
+      return browser;
+    });
+    for (const browser of browsers) await browser.close();
+  },
+
+  site: async ({}, use) => {
+    const site = await Site.start();
+    await use(site);
+    await site.close();
+  },
+
+  folder: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
+    await use(folder);
+    await rm(folder, { recursive: true, force: true });
+  },
+
+  fakeChromium: async ({ folder }, use) => {
+    await use(async (script) => {
+      const path = join(folder, 'chromium');
+      await writeFile(path, `#!/bin/sh\n${script}\n`);
+      await chmod(path, 0o755);
+      return path;
+    });
+  },
+
+  slowChromium: async ({ fakeChromium }, use) => {
+    await use(await fakeChromium(`sleep 1; exec '${await localChromium()}' "$@"`));
+  },
+});
+
+export { expect };

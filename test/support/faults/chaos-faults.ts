@@ -1,0 +1,57 @@
+import type { FaultRule } from 'poolwright/emulator';
+import type { Lots } from '../random-choices.ts';
+
+/** Where the browsers of a run come from; `embedded`: its own emulator, without a service outside of the run. */
+export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded';
+
+const CALLS = {
+  create: { method: 'POST', path: '/v1/browser/session' },
+  stop: { method: 'DELETE', path: '/v1/browser/session' },
+  get: { method: 'GET', path: '/v1/browser/session' },
+  note: { method: 'PATCH', path: '/v1/browser/session' },
+  list: { method: 'GET', path: '/v1/browser/sessions' },
+  acquire: { method: 'POST', path: '/v1/browser/pools/*/acquire' },
+  release: { method: 'POST', path: '/v1/browser/pools/*/release' },
+} as const;
+
+const SPOILT: FaultRule['effect'][] = [
+  { status: 500 },
+  { status: 502, body: '<html>Bad gateway</html>' },
+  {
+    status: 503,
+    headers: { 'Retry-After': '1' },
+    body: { error: 'No eligible node found', code: 'browser_capacity_unavailable' },
+  },
+  { status: 429, body: 'Too many' },
+  { status: 504, body: { error: 'not ready' } },
+  { reset: true },
+  { loseAnswer: true },
+  { delayMs: 700 },
+];
+
+const ENDS = [
+  'crashBrowser',
+  'cutLink',
+  'endSession',
+  'crashBrowser',
+  'cutLink',
+  'endSession',
+  'stallBrowser',
+] as const;
+
+/** Up to four spoilt calls, and at times something that ends a browser. */
+export function drawFaults({ whole, pick, chance }: Lots, source: Source): FaultRule[] {
+  const faults: FaultRule[] = [];
+  for (let n = whole(0, 4); n > 0; n -= 1) {
+    const call = pick(Object.keys(CALLS) as (keyof typeof CALLS)[]);
+    let effect = pick(SPOILT);
+    // Who has it, nobody can tell: on a pool of the user's it ends by its lease time only.
+    if (call === 'acquire' && effect.loseAnswer && source !== 'run-pool') effect = { reset: true };
+    faults.push({ match: { ...CALLS[call], nth: whole(1, 3) }, effect, count: whole(1, 3) });
+  }
+  if (chance(0.35)) {
+    const call = source === 'session' ? CALLS.create : CALLS.acquire;
+    faults.push({ match: { ...call, nth: whole(1, 2) }, effect: { [pick(ENDS)]: true, afterMs: whole(0, 2_500) } });
+  }
+  return faults;
+}

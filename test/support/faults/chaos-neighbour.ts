@@ -1,0 +1,67 @@
+import type { Consumer } from '../e2e/consumer.ts';
+import { type RunningPlaywright, startPlaywright } from '../e2e/run-playwright.ts';
+import { suite } from '../e2e/suites.ts';
+import type { Neighbour } from './chaos-plan.ts';
+
+/** A run of the same suite in the same folder, whose browsers are none of the other run's business. */
+
+const OUTPUT = 'neighbour-results';
+/** It lives for so long at least, in ms. */
+const LIVES_MS = 6_000;
+
+/** Its files; they go beside those of the run itself. */
+export const NEIGHBOUR_FILES = {
+  'neighbour.config.ts': `
+import { defineConfig } from '@playwright/test';
+import { withHostedBrowsers } from 'poolwright';
+export default defineConfig(withHostedBrowsers({
+  testDir: './neighbour', outputDir: './${OUTPUT}', timeout: 60_000, reporter: [['list']],
+}, {}));`,
+  'neighbour/a.spec.ts': suite(`
+for (const name of ['lives', 'lives on']) test(name, async ({ page }) => {
+  console.log('NEIGHBOUR');
+  const end = performance.now() + ${LIVES_MS / 2};
+  while (performance.now() < end) {
+    expect(await page.evaluate('1 + 1')).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+});`),
+};
+
+const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const OWN_TMP = 'mount -t tmpfs tmpfs /tmp && mkdir -p "$TMPDIR"';
+const shell = (line: string) => ['sh', '-c', `${line} && exec "$@"`, 'sh'];
+const PLACES: Record<Neighbour['place'], readonly string[]> = {
+  here: [],
+  pids: NAMESPACE,
+  tmp: [...NAMESPACE, ...shell(OWN_TMP)],
+  host: [...NAMESPACE, '--uts', ...shell(`echo elsewhere > /proc/sys/kernel/hostname && ${OWN_TMP}`)],
+};
+
+/** Starts it; resolves at once. */
+export function startNeighbour(
+  consumer: Consumer,
+  { place }: Neighbour,
+  env: Record<string, string>,
+): RunningPlaywright {
+  const { NODE_OPTIONS, ...rest } = env;
+  // Processes of one machine have one clock.
+  const clock: Record<string, string> = NODE_OPTIONS && place !== 'host' ? { NODE_OPTIONS } : {};
+  const own = { ...rest, ...clock, PLAYWRIGHT_JSON_OUTPUT_NAME: 'neighbour.json' };
+  return startPlaywright(consumer, ['--config=neighbour.config.ts', '--workers=1'], own, PLACES[place]);
+}
+
+/** What the other run did to it, one line each: its tests pass and it lost no browser, or somebody took it. */
+export async function harmOf(consumer: Consumer, neighbour: RunningPlaywright): Promise<string[]> {
+  const { code } = await neighbour.exit;
+  if (code !== 0) return [`the neighbour's run ended with ${code}:\n${neighbour.output()}`];
+  const { sessions } = JSON.parse(await consumer.read(`${OUTPUT}/poolwright/run.json`)) as {
+    sessions: { sessionId: string; endConfirmed: boolean | null; infrastructureFailures: string[] }[];
+  };
+  const harm = sessions.flatMap(({ sessionId, endConfirmed, infrastructureFailures }) => [
+    ...infrastructureFailures.map((why) => `the neighbour's session ${sessionId}: ${why}`),
+    ...(endConfirmed ? [] : [`the end of the neighbour's session ${sessionId} was not confirmed`]),
+  ]);
+  if (harm.length > 0) harm.push(await consumer.read(`${OUTPUT}/poolwright/broker.log`).catch(String));
+  return harm;
+}

@@ -1,0 +1,59 @@
+import type { ServiceClient } from 'poolwright/client';
+import { sessionNote } from '../../../src/lease/note.ts';
+import type { ChaosPlan } from './chaos-plan.ts';
+
+/** What belongs to somebody else in the same workspace, and must be the same after a run. */
+export interface Others {
+  /** Sessions of theirs. */
+  sessions: ReadonlySet<string>;
+  /** Names of pools that are no run's. */
+  pools: ReadonlySet<string>;
+  /** What is not as it was, one line each. */
+  touched(): Promise<string[]>;
+}
+
+/** Another suite's run that has been silent for a day: dead, and none of ours. */
+const FOREIGN_NOTE = sessionNote(
+  {
+    runId: 'local-foreign',
+    shard: null,
+    project: 'theirs',
+    slot: 0,
+    request: 'theirs-1',
+    suite: 'f0f0f0',
+    beat: new Date(Date.now() - 86_400_000),
+  },
+  undefined,
+);
+
+/**
+ * Sessions of theirs, one of them of another suite's dead run, and a pool with a lease. `chaos` is the user's pool that runs
+ * lease from. Where browsers are real there are fewer.
+ */
+export async function placeOthers(
+  client: ServiceClient,
+  { browser, source }: ChaosPlan,
+  leaseTimeoutSeconds: number,
+): Promise<Others> {
+  const few = browser === 'chromium';
+  const pools = [await client.createPool({ name: 'somebody-elses', size: 1 })];
+  if (source.startsWith('pool')) pools.push(await client.createPool({ name: 'chaos', size: 2, leaseTimeoutSeconds }));
+  const notes = new Map<string, string>();
+  notes.set((await client.createSession({ note: FOREIGN_NOTE })).sessionId, FOREIGN_NOTE);
+  if (!few) {
+    notes.set((await client.createSession({})).sessionId, '');
+    notes.set((await client.acquire(pools[0]?.id ?? '', { waitMs: 30_000 })).sessionId, '');
+  }
+  const touched = async () => {
+    const lines: string[] = [];
+    for (const [sessionId, note] of notes) {
+      const now = await client.getSession(sessionId);
+      if (now.status !== 'active') lines.push(`somebody else's session ${sessionId} is ${now.status}`);
+      if ((now.note ?? '') !== note) lines.push(`somebody else's session ${sessionId} has the note "${now.note}"`);
+    }
+    const there = new Set((await client.listPools()).map(({ id }) => id));
+    for (const { id, name } of pools) if (!there.has(id)) lines.push(`pool ${name} is gone`);
+    return lines;
+  };
+  return { sessions: new Set(notes.keys()), pools: new Set(pools.map(({ name }) => name)), touched };
+}

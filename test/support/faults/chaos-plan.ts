@@ -1,0 +1,151 @@
+import type { EmulatorOptions, FaultRule } from 'poolwright/emulator';
+import { type Lots, lotsOf } from '../random-choices.ts';
+import { drawFaults, type Source } from './chaos-faults.ts';
+
+/** What befalls a process. `pause`: it stands still for a while; `pause-kill`: and is killed then. */
+export type Blow = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL' | 'pause' | 'pause-kill';
+
+/** Whom it befalls. `terminal`: runner and workers, as Ctrl-C does; `machine`: runner, workers and broker at once. */
+export type Victim = 'worker' | 'runner' | 'broker' | 'service' | 'machine' | 'terminal';
+
+export interface Death {
+  whom: Victim;
+  blow: Blow;
+  /** How long a pause is, in ms. */
+  pauseMs: number;
+  /** It comes when so many tests have begun. */
+  afterTests: number;
+}
+
+/**
+ * A second run in the same folder. `here`: as a second terminal; `pids`: from a PID namespace of its own; `tmp`: with a
+ * temporary folder of its own, too, as a container that shares the checkout; `host`: and with a host name of its own.
+ */
+export interface Neighbour {
+  place: 'here' | 'pids' | 'tmp' | 'host';
+  begins: 'before' | 'after';
+}
+
+export interface FullDisk {
+  folders: ('ledger' | 'output')[];
+  from: 'start' | 'midway';
+}
+
+/** One random run, drawn from a seed: the same seed draws the same run. */
+export interface ChaosPlan {
+  seed: number;
+  browser: 'stub' | 'chromium';
+  playwright: 'oldest' | 'latest';
+  workers: number;
+  /** Per file, whether each of its tests passes. */
+  files: boolean[][];
+  source: Source;
+  /** Second argument of the wrapper, as source text. */
+  options: string;
+  emulator: Pick<EmulatorOptions, 'concurrentBrowsers' | 'rtt' | 'seed'> & { faults: FaultRule[] };
+  death: Death | null;
+  neighbour: Neighbour | null;
+  disk: FullDisk | null;
+  /** What the way to the service carries, in Mbit/s; null: all there is. */
+  megabits: 1 | 10 | null;
+  /** How far the clock of the run's processes is off, in ms, from so many ms after the start on. */
+  clock: { shiftMs: number; fromMs: number } | null;
+}
+
+const SOURCES = {
+  stub: ['session', 'session', 'pool', 'pool-only', 'run-pool'],
+  chromium: ['session', 'session', 'embedded', 'pool', 'pool-only', 'run-pool'],
+} as const;
+const POOLS: Record<Source, string> = {
+  session: '',
+  pool: `pool: 'chaos', fallback: 'session',`,
+  'pool-only': `pool: 'chaos', fallback: 'fail',`,
+  'run-pool': 'pool: { create: {} },',
+  embedded: `service: 'emulator',`,
+};
+
+const VICTIMS = ['worker', 'runner', 'broker', 'service', 'machine', 'terminal'] as const;
+const EVERY_BLOW = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL', 'SIGKILL', 'pause', 'pause-kill'] as const;
+const BLOWS: Record<Victim, readonly Blow[]> = {
+  worker: EVERY_BLOW,
+  runner: EVERY_BLOW,
+  broker: EVERY_BLOW,
+  service: EVERY_BLOW,
+  machine: ['SIGKILL'],
+  terminal: ['SIGINT', 'SIGINT', 'SIGHUP', 'SIGTERM'],
+};
+
+const MINUTE = 60_000;
+const SHIFTS = [-180 * MINUTE, -25 * MINUTE, -3 * MINUTE, 3 * MINUTE, 25 * MINUTE, 300 * MINUTE] as const;
+
+/** How much room a run needs beside its own browsers: other people's, and a neighbour's. */
+const OTHERS = 4;
+
+/** Draws the run of this seed. */
+export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPlan {
+  const lots = lotsOf(seed);
+  const { whole, pick, chance } = lots;
+  const real = browser === 'chromium';
+  const source: Source = pick(SOURCES[browser]);
+  const workers = whole(1, real ? 2 : 3);
+  const reuse = pick(['run', 'run', 'worker', 'test'] as const);
+  const files = Array.from({ length: whole(1, real ? 2 : 3) }, () =>
+    Array.from({ length: whole(1, real ? 2 : 3) }, () => chance(0.8)),
+  );
+  const faults = source === 'embedded' ? [] : drawFaults(lots, source);
+  const concurrentBrowsers = OTHERS + whole(2, real ? 4 : 8);
+  const death = drawDeath(lots, files.flat().length);
+  // A neighbour's tests have to pass: nothing may befall the service that both are on.
+  const beside = source !== 'embedded' && death?.whom !== 'service' && chance(0.3);
+  const remote = source !== 'embedded' && chance(0.25);
+  return {
+    seed,
+    browser,
+    playwright: chance(0.15) ? 'oldest' : 'latest',
+    workers,
+    files,
+    source,
+    // Without its service a run waits for each test's browser in vain.
+    options: `{ ${POOLS[source]} reuse: '${reuse}', acquireTimeout: ${death?.whom === 'service' ? 8_000 : 30_000} }`,
+    emulator: {
+      concurrentBrowsers: concurrentBrowsers + (beside ? workers : 0),
+      faults: beside ? [] : faults,
+      rtt: remote ? 200 : 0,
+      seed: seed % 2 ** 32,
+    },
+    death,
+    neighbour: beside
+      ? { place: pick(['here', 'pids', 'tmp', 'host'] as const), begins: pick(['before', 'after'] as const) }
+      : null,
+    disk: chance(0.2) ? drawDisk(lots) : null,
+    megabits: remote ? pick([1, 10, 10] as const) : null,
+    clock: chance(0.25) ? { shiftMs: pick(SHIFTS), fromMs: pick([0, 0, whole(1_000, 4_000)]) } : null,
+  };
+}
+
+function drawDeath({ whole, pick, chance }: Lots, tests: number): Death | null {
+  if (!chance(0.65)) return null;
+  const whom = pick(VICTIMS);
+  return { whom, blow: pick(BLOWS[whom]), pauseMs: whole(200, 5_000), afterTests: whole(1, Math.min(tests, 4)) };
+}
+
+function drawDisk({ pick }: Lots): FullDisk {
+  const folders = pick([['ledger'], ['output'], ['ledger', 'output']] as const);
+  return { folders: [...folders], from: pick(['start', 'midway'] as const) };
+}
+
+/** What befalls a run, for the tables. */
+export function blowOf({ death }: ChaosPlan): string | null {
+  return death && `signal: ${death.blow} to the ${death.whom}`;
+}
+
+/** What else is in a run. */
+export function traitsOf({ source, neighbour, disk, megabits, clock, emulator }: ChaosPlan): string[] {
+  const traits = [`browsers from: ${source}`];
+  if (emulator.faults.length > 0) traits.push('faults of the service');
+  if (disk) traits.push(...disk.folders.map((folder) => `full disk: ${folder}`));
+  if (megabits) traits.push(`link: ${megabits} Mbit/s, 200 ms`);
+  if (clock) traits.push(`clock off by ${clock.shiftMs > 0 ? '+' : '−'}${Math.abs(clock.shiftMs) / MINUTE} min`);
+  if (neighbour) traits.push(neighbour.place === 'here' ? 'two runs' : `two runs, two namespaces (${neighbour.place})`);
+  return traits;
+}

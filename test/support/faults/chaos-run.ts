@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Consumer } from '../e2e/consumer.ts';
+import { expect } from '../e2e/fixtures.ts';
+import { processesIn } from '../e2e/process-tree.ts';
+import { type RunningPlaywright, startPlaywright } from '../e2e/run-playwright.ts';
+import { startEmulatorProcess } from '../emulator-process.ts';
+import { poolwright } from '../run-cli.ts';
+import {
+  browsersIn,
+  leftAtService,
+  leftLedgers,
+  leftOfEmulators,
+  leftProcesses,
+  leftSockets,
+  unconfirmed,
+} from './chaos-checks.ts';
+import { begun, send, strike } from './chaos-kill.ts';
+import { harmOf, startNeighbour } from './chaos-neighbour.ts';
+import { type Others, placeOthers } from './chaos-others.ts';
+import type { ChaosPlan } from './chaos-plan.ts';
+import { type ChaosService, runningSessions, startChaosService } from './chaos-service.ts';
+import { writeSuite } from './chaos-suite.ts';
+import { clockEnv, type SmallDisks, smallDisks } from './chaos-surroundings.ts';
+import type { ChaosResult } from './chaos-tally.ts';
+
+/** Bound on one `playwright test`, in ms. */
+const RUN_MS = 150_000;
+/** What the broker may take to give everything back after its run has died, in ms, retries at faults included. */
+const SETTLE_MS = 30_000;
+/** Lease time of the user's pool, in s. */
+const LEASE_SECONDS = 60;
+/** Bound on all that becomes of one random run, in ms. */
+export const CHAOS_MS = RUN_MS + 5 * SETTLE_MS + LEASE_SECONDS * 1000;
+
+/** What a random run needs, and what becomes of it. */
+export interface ChaosRun {
+  plan: ChaosPlan;
+  consumer: Consumer;
+  service: ChaosService;
+  others: Others;
+  disks: SmallDisks;
+  /** The run's own temporary folder. */
+  temporary: string;
+  env: Record<string, string>;
+  result: ChaosResult;
+}
+
+/**
+ * Runs the plan in a consumer's folder, and expects that nothing of it is left and nothing of others touched.
+ * @param later takes what is to be done in the end, last first, however this ends
+ */
+export async function runChaos(
+  plan: ChaosPlan,
+  consumer: Consumer,
+  siteUrl: string,
+  result: ChaosResult,
+  later: (undo: () => unknown) => void,
+): Promise<void> {
+  const temporary = mkdtempSync(join(tmpdir(), 'chaos-'));
+  later(() => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }));
+  const service = await startChaosService(plan);
+  later(() => service.stop());
+  const others = await placeOthers(service.client, plan, LEASE_SECONDS);
+  await writeSuite(consumer, plan);
+  const disks = smallDisks(consumer, plan.disk);
+  later(() => disks.unmount());
+  const cache = join(tmpdir(), 'chaos-transform-cache');
+  // A stub has no network that a suite's own server could be carried to.
+  const site: Record<string, string> = plan.browser === 'chromium' ? { SITE_URL: siteUrl } : {};
+  const env = { ...service.env, ...clockEnv(plan), ...site, TMPDIR: temporary, PWTEST_CACHE_DIR: cache };
+  await service.addFaults();
+  later(() => {
+    for (const pid of processesIn(consumer.folder)) send(pid, 'SIGKILL'); // of a run that was red
+  });
+  await act({ plan, consumer, service, others, disks, temporary, env, result });
+  await service.stop();
+  await expectNone(result, 'left', () => leftOfEmulators(tmpdir(), service.pid), SETTLE_MS);
+}
+
+async function act(chaos: ChaosRun): Promise<void> {
+  const { plan, consumer, service, others, disks, env, result } = chaos;
+  const { neighbour: beside, disk } = plan;
+  let neighbour = beside?.begins === 'before' ? startNeighbour(consumer, beside, env) : null;
+  await neighbour?.printed(/NEIGHBOUR/);
+  const run = startPlaywright(consumer, [`--workers=${plan.workers}`], env);
+  result.output = () => [run, neighbour].map((each) => each?.output() ?? '').join('\n----- the neighbour:\n');
+  const [struck] = await Promise.all([
+    strike(run, plan, service.pid),
+    begun(run, 1).then(() => {
+      if (disk?.from === 'midway') disks.fill();
+      if (beside?.begins === 'after') neighbour = startNeighbour(consumer, beside, env);
+    }),
+  ]);
+  result.struck = struck;
+  await expectEnd(run);
+  if (neighbour) {
+    await expectEnd(neighbour);
+    const harmed = neighbour;
+    await expectNone(result, 'touched', () => harmOf(consumer, harmed), 0);
+  }
+  await clearUp(chaos, struck);
+
+  const isMachine = plan.death?.whom === 'machine';
+  const left = async () => [
+    ...(await leftAtService(service, others)),
+    ...leftLedgers(consumer),
+    ...leftProcesses(consumer),
+    ...browsersIn(chaos.temporary, null),
+    ...(isMachine ? [] : leftSockets(chaos.temporary)),
+  ];
+  await expectNone(result, 'left', left, SETTLE_MS + (mayLeaveLease(plan) ? LEASE_SECONDS * 1000 : 0));
+  // Of a service that has died no run can say that it confirmed anything.
+  if (!serviceDied(plan, struck)) {
+    expect(await unconfirmed(consumer), 'ends that were not confirmed').toEqual([]);
+    await service.clearFaults();
+    await expectNone(result, 'touched', others.touched, 0);
+  }
+  if (plan.source === 'embedded') await expectNoFolders(chaos);
+  if (!struck && plan.emulator.faults.length === 0 && !disk?.folders.includes('output')) {
+    expect((await run.exit).code, 'exit code of the run').toBe(plan.files.flat().every(Boolean) ? 0 : 1);
+  }
+}
+
+async function expectEnd(run: RunningPlaywright): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, RUN_MS, 'late');
+  });
+  const ended = await Promise.race([run.exit, late]);
+  clearTimeout(timer);
+  expect(ended, 'the run has an end').not.toBe('late');
+}
+
+/** What is a user's to do after some deaths: `poolwright sweep`, and starting a service that has died. */
+async function clearUp(chaos: ChaosRun, struck: boolean): Promise<void> {
+  const { plan, service, result } = chaos;
+  const { death, disk } = plan;
+  if (serviceDied(plan, struck)) {
+    await expectNone(result, 'left', () => browsersIn(tmpdir(), service.pid), SETTLE_MS);
+    await service.startAgain();
+    await expectSwept(chaos);
+  }
+  const brokerDied = struck && (death?.whom === 'machine' || (death?.whom === 'broker' && isKill(plan)));
+  if (struck && death?.whom === 'machine') await expectSwept(chaos);
+  if (brokerDied && disk?.folders.includes('ledger')) await sweepByName(chaos);
+}
+
+/** The faults may spoil a sweep too; then it says so, and the next one does the rest. */
+async function expectSwept({ env, consumer }: ChaosRun, args: string[] = []): Promise<void> {
+  const sweep = async () => {
+    const { code, stdout, stderr } = await poolwright(['sweep', ...args], env, consumer.folder);
+    return code === 0 ? 'swept' : `${stdout}${stderr}`;
+  };
+  await expect.poll(sweep, { timeout: SETTLE_MS }).toBe('swept');
+}
+
+/** Without a ledger only the user's word tells that a run is dead. */
+async function sweepByName(chaos: ChaosRun): Promise<void> {
+  const { service, others, consumer } = chaos;
+  await expect.poll(() => processesIn(consumer.folder), { timeout: SETTLE_MS }).toEqual([]);
+  const runs = new Set<string>();
+  for (const { sessionId, note } of await runningSessions(service.client)) {
+    const runId = /poolwright run=(\S+)/.exec(note)?.[1];
+    if (runId && !others.sessions.has(sessionId)) runs.add(runId);
+  }
+  for (const runId of runs) await expectSwept(chaos, ['--run', runId]);
+}
+
+/** What a killed emulator leaves in the temporary folder, the next one removes. */
+async function expectNoFolders({ temporary, result }: ChaosRun): Promise<void> {
+  const next = await startEmulatorProcess({}, { TMPDIR: temporary });
+  await next.stop();
+  await expectNone(result, 'left', () => leftOfEmulators(temporary, null), SETTLE_MS);
+}
+
+/** Expects that a list is empty within a time, and keeps what it was last for the tables. */
+async function expectNone(
+  result: ChaosResult,
+  what: 'left' | 'touched',
+  list: () => string[] | Promise<string[]>,
+  timeout: number,
+): Promise<void> {
+  const look = async () => {
+    result[what] = await list();
+    return result[what];
+  };
+  if (timeout === 0) expect(await look()).toEqual([]);
+  else await expect.poll(look, { timeout }).toEqual([]);
+}
+
+function isKill({ death }: ChaosPlan): boolean {
+  return death?.blow === 'SIGKILL' || death?.blow === 'pause-kill';
+}
+
+/** Whether the service outside of the run was killed: it forgets everything then. */
+function serviceDied({ death, source }: ChaosPlan, struck: boolean): boolean {
+  const lives = death?.blow === 'pause' || death?.blow === 'SIGINT';
+  return struck && death?.whom === 'service' && source !== 'embedded' && !lives;
+}
+
+/**
+ * A broker that dies between its acquire and the answer leaves a lease of which nobody knows: on a pool of the user's
+ * nothing tells it from somebody else's, and it ends by its lease time.
+ */
+function mayLeaveLease(plan: ChaosPlan): boolean {
+  const { death, source } = plan;
+  return source.startsWith('pool') && (death?.whom === 'machine' || (death?.whom === 'broker' && isKill(plan)));
+}

@@ -1,0 +1,85 @@
+import { ServiceClient } from 'poolwright/client';
+import { startService } from '../e2e/service.ts';
+import { type EmulatorProcess, startEmulatorProcess } from '../emulator-process.ts';
+import type { ChaosPlan } from './chaos-plan.ts';
+import { type SlowWay, slowWayTo } from './slow-service.ts';
+
+/** The service that a random run is on, outside of it. */
+export interface ChaosService {
+  client: ServiceClient;
+  /** What a user sets in the shell. */
+  env: Record<string, string>;
+  /** The process that has its browsers: this one, unless the service is to be killed. */
+  pid: number;
+  addFaults(): Promise<void>;
+  clearFaults(): Promise<void>;
+  /** Starts an empty one at the same address, with the same key, when this one was killed. */
+  startAgain(): Promise<void>;
+  /** The same when called again. */
+  stop(): Promise<void>;
+}
+
+/** Starts it, without the plan's faults, on the plan's way. */
+export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> {
+  const { concurrentBrowsers, rtt, seed, faults } = plan.emulator;
+  const options = {
+    allowLoopback: true,
+    concurrentBrowsers,
+    rtt,
+    seed,
+    browser: plan.browser,
+  };
+  const apart = plan.death?.whom === 'service' && plan.source !== 'embedded';
+  let current: Pick<EmulatorProcess, 'baseURL' | 'apiKey' | 'stop'> & { pid: number };
+  if (apart) {
+    current = await startEmulatorProcess(options);
+  } else {
+    const { emulator, stop } = await startService(options);
+    const { baseURL, apiKey } = emulator;
+    current = { baseURL, apiKey, stop, pid: process.pid };
+  }
+  const { baseURL, apiKey, pid } = current;
+  const way: SlowWay | null = plan.megabits ? await slowWayTo(baseURL, plan.megabits) : null;
+  const client = new ServiceClient({ baseURL, apiKey });
+  const askFaults = async (method: 'POST' | 'DELETE') => {
+    const response = await fetch(`${baseURL}/__emulator/faults`, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: method === 'POST' ? JSON.stringify({ faults }) : undefined,
+    });
+    if (!response.ok) throw new Error(`faults: ${await response.text()}`);
+  };
+  let stopping: Promise<void> | null = null;
+  const stop = async () => {
+    await client.close();
+    await way?.close();
+    await current.stop();
+  };
+  return {
+    client,
+    env: { POOLWRIGHT_BASE_URL: way?.baseURL ?? baseURL, POOLWRIGHT_API_KEY: apiKey },
+    pid,
+    addFaults: async () => {
+      if (faults.length > 0) await askFaults('POST');
+    },
+    clearFaults: () => askFaults('DELETE'),
+    startAgain: async () => {
+      await current.stop();
+      current = await startEmulatorProcess({ ...options, port: Number(new URL(baseURL).port), apiKey });
+    },
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+/** IDs of sessions that run. */
+export async function runningSessions(client: ServiceClient): Promise<{ sessionId: string; note: string }[]> {
+  const found: { sessionId: string; note: string }[] = [];
+  for (const status of ['active', 'starting'] as const) {
+    for await (const { sessionId, note } of client.iterateSessions({ status }))
+      found.push({ sessionId, note: note ?? '' });
+  }
+  return found;
+}

@@ -1,0 +1,36 @@
+import type { Consumer } from '../e2e/consumer.ts';
+import { suite, wrappedConfig } from '../e2e/suites.ts';
+import { NEIGHBOUR_FILES } from './chaos-neighbour.ts';
+import type { ChaosPlan } from './chaos-plan.ts';
+
+/** Bound on one test of a random run, in ms. */
+const TEST_MS = 40_000;
+
+const BODIES: Record<ChaosPlan['browser'], string> = {
+  stub: `
+        await page.goto('about:blank');
+        for (let n = 0; n < 5; n++) await page.evaluate('1 + 1');`,
+  chromium: `
+        await page.goto('/');
+        await page.getByLabel('Name').fill('chaos');
+        await page.getByRole('button', { name: 'Greet' }).click();
+        await expect(page.getByRole('status')).toHaveText('Hi chaos');`,
+};
+
+/** Writes the suite of a random run; each of its tests says in which process it runs. */
+export async function writeSuite(consumer: Consumer, { files, options, browser, neighbour }: ChaosPlan): Promise<void> {
+  const sources = files.map((tests, file) => {
+    const bodies = tests.map(
+      (passes, number) => `test('test ${number}', async ({ page }) => {
+        console.log('AT ' + process.pid);${BODIES[browser]}
+        expect(1).toBe(${passes ? 1 : 2});
+      });`,
+    );
+    return [`tests/${file}.spec.ts`, suite(bodies.join('\n'))] as const;
+  });
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(options, `timeout: ${TEST_MS},`),
+    ...Object.fromEntries(sources),
+    ...(neighbour ? NEIGHBOUR_FILES : {}),
+  });
+}

@@ -1,0 +1,11 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+export const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
+
+/** Runs `poolwright` with these arguments to its end. */
+export async function poolwright(args: string[], env: Record<string, string>, cwd?: string) {
+  const run = promisify(execFile)(process.execPath, [CLI, ...args], { env: { ...process.env, ...env }, cwd });
+  const { stdout, stderr, code } = await run.then((done) => ({ ...done, code: 0 })).catch((error) => error);
+  return { stdout: String(stdout), stderr: String(stderr), code: Number(code) };
+}

@@ -1,0 +1,56 @@
+import type { Clock, Timer } from '../../../../src/common/clock.ts';
+
+interface Pending {
+  at: number;
+  back(): void;
+}
+
+/** A clock that stands still until it is told to go. */
+export class FakeClock implements Clock {
+  private readonly pending = new Set<Pending>();
+  /** Any time will do; not 0, so that a forgotten one shows. */
+  private time = Date.parse('2030-01-01T00:00:00Z');
+
+  now(): number {
+    return this.time;
+  }
+
+  after(ms: number, back: () => void): Timer {
+    const pending = { at: this.time + ms, back };
+    this.pending.add(pending);
+    return { cancel: () => void this.pending.delete(pending), unref: () => undefined };
+  }
+
+  async sleep(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => this.after(ms, resolve));
+  }
+
+  /** Lets everything happen that is due within `ms`, in its order, with all that follows from it at once. */
+  async advance(ms: number): Promise<void> {
+    const until = this.time + ms;
+    await settled();
+    for (let next = this.next(); next !== null && next.at <= until; next = this.next()) {
+      this.pending.delete(next);
+      this.time = next.at;
+      next.back();
+      await settled();
+    }
+    this.time = until;
+  }
+
+  /** Timers that are set. */
+  get timers(): number {
+    return this.pending.size;
+  }
+
+  private next(): Pending | null {
+    let next: Pending | null = null;
+    for (const each of this.pending) if (next === null || each.at < next.at) next = each;
+    return next;
+  }
+}
+
+/** Every promise that can go on has gone on. */
+export async function settled(): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve));
+}

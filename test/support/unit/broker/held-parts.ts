@@ -1,0 +1,37 @@
+import { type HeldBrowser, heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
+import type { AcquiredBrowser } from '../../../../src/lease/acquired-browser.ts';
+import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import { planOf } from './broker-parts.ts';
+import type { FakeClock } from './fake-clock.ts';
+
+const HOUR_S = 3_600;
+
+/** A browser that has just come, in a session of its own unless a lease is given. */
+export function freshBrowser(
+  clock: FakeClock,
+  sessionId: string,
+  { plan = planOf(), browser = {} }: { plan?: LeasePlan; browser?: Partial<AcquiredBrowser> } = {},
+): HeldBrowser {
+  const now = new Date(clock.now());
+  return heldBrowser({
+    browser: {
+      source: 'session',
+      sessionId,
+      leaseId: null,
+      poolId: null,
+      servedBy: null,
+      type: 'hosted',
+      hasOwnState: false,
+      cdpUrl: 'wss://x',
+      startedAt: now,
+      lifetimeSeconds: HOUR_S,
+      expiresAt: new Date(now.getTime() + HOUR_S * 1000),
+      ...browser,
+    },
+    request: `r-${sessionId}`,
+    plan,
+    slot: { project: 'p', index: 0 },
+    askedAt: now,
+    shard: null,
+  });
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test as base } from '@playwright/test';
+import type { LeaseRegistry } from '../../../../src/broker/leasing/lease-registry.ts';
+import { Terminal } from '../../../../src/broker/process/terminal.ts';
+import { type BrokerConnection, connectToBroker } from '../../../../src/broker/rpc/client.ts';
+import type { HostedProject } from '../../../../src/broker/rpc/protocol.ts';
+import { listen } from '../../../../src/broker/rpc/server.ts';
+import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
+import { ServiceClient } from '../../../../src/service/index.ts';
+import { planOf, registryOf } from './broker-parts.ts';
+import { FakeClock } from './fake-clock.ts';
+import { ScriptedService } from './scripted-service.ts';
+
+/** Parts of a broker behind a real socket, with a scripted service behind them. */
+
+export interface Broker {
+  clock: FakeClock;
+  service: ScriptedService;
+  registry: LeaseRegistry;
+  recorder: RunRecorder;
+  connect(ownProject?: HostedProject): Promise<BrokerConnection>;
+  /** Time goes on until this is answered. */
+  until<T>(call: Promise<T>): Promise<T>;
+}
+
+export const test = base.extend<{ limit: number; broker: Broker }>({
+  /** Of the workspace, as the broker knows it too. */
+  limit: [Number.POSITIVE_INFINITY, { option: true }],
+  broker: async ({ limit }, use) => {
+    const folder = mkdtempSync(join(tmpdir(), 'poolwright-ahead-'));
+    const address = process.platform === 'win32' ? `\\\\.\\pipe\\ahead-${process.pid}` : join(folder, 'socket');
+    const clock = new FakeClock();
+    const service = new ScriptedService(clock);
+    service.limit = limit;
+    const known = Number.isFinite(limit) ? limit : null;
+    const parts = registryOf({ client: service, workers: 2, plans: [planOf({ reuse: 'test' })], limit: known, clock });
+    const { registry, recorder, projects } = parts;
+    const client = new ServiceClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'not-used' });
+    const server = await listen(address, {
+      registry,
+      projects,
+      recorder,
+      client,
+      token: 't',
+      secrets: [],
+      terminal: new Terminal(),
+      say: () => undefined,
+      finish: () => Promise.reject(new Error('not here')),
+      recorded: () => undefined,
+    });
+    const lines: BrokerConnection[] = [];
+    const until = async <T>(call: Promise<T>): Promise<T> => {
+      let over = false;
+      const done = () => {
+        over = true;
+      };
+      call.then(done, done);
+      for (let turn = 0; !over && turn < 20_000; turn += 1) await clock.advance(1);
+      return await call;
+    };
+    const connect = async (ownProject?: HostedProject) => {
+      const line = await connectToBroker({ address, token: 't' }, 'worker', ownProject);
+      lines.push(line);
+      return line;
+    };
+    await use({ clock, service, registry, recorder, connect, until });
+    for (const line of lines) line.close();
+    await until(registry.endAll());
+    server.close();
+    await client.close();
+    rmSync(folder, { recursive: true, force: true });
+  },
+});

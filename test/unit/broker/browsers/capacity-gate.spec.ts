@@ -1,0 +1,191 @@
+import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
+import { CapacityGate } from '../../../../src/broker/browsers/capacity-gate.ts';
+import { listRunning } from '../../../../src/lease/list-running.ts';
+import { propertyParts } from '../../../support/property-runs.ts';
+import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
+import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
+
+/** A workspace, and one run's gate to it. */
+class Workspace {
+  readonly clock = new FakeClock();
+  readonly service = new ScriptedService(this.clock);
+  readonly own: string[] = [];
+  readonly order: string[] = [];
+  readonly gate: CapacityGate;
+  waiting = 0;
+
+  constructor({ limit, unlisted = 0, known = true }: { limit: number; unlisted?: number; known?: boolean }) {
+    Object.assign(this.service, { limit, unlisted });
+    this.gate = new CapacityGate({
+      client: this.service,
+      runId: 'run-1',
+      limit: known ? limit : null,
+      held: () => this.own.length,
+      owns: (sessionId) => this.service.sessions.get(sessionId)?.ours ?? false,
+      clock: this.clock,
+      random: () => 0.5,
+    });
+  }
+
+  ask(note: string, { yields = false, signal = new AbortController().signal } = {}): void {
+    this.waiting += 1;
+    const done = () => {
+      this.waiting -= 1;
+    };
+    this.gate
+      .ask(() => this.service.createSession({ note }, { signal }), {
+        signal,
+        yields: () => yields,
+        onParked: () => undefined,
+      })
+      .then(({ sessionId }) => {
+        this.own.push(sessionId);
+        this.order.push(note);
+      })
+      .then(done, done);
+  }
+
+  async endOwn(): Promise<void> {
+    const sessionId = this.own.shift();
+    if (!sessionId) return;
+    const stopped = this.service.stopSession(sessionId);
+    await this.clock.advance(20);
+    await stopped;
+    this.gate.slotFreed();
+    await settled();
+  }
+}
+
+test('a list with room while the service refuses (warm browsers are not listed): asked once more, then not until a session ends', async () => {
+  const space = new Workspace({ limit: 5, unlisted: 2 });
+  for (let n = 0; n < 5; n += 1) space.ask(`n${n}`);
+  await space.clock.advance(110_000);
+  expect(space.own).toHaveLength(3);
+  expect(space.service.asks).toBeLessThanOrEqual(5 + 1);
+  await space.endOwn();
+  await space.clock.advance(30_000);
+  expect(space.own).toHaveLength(3);
+  expect(space.service.asks).toBeLessThanOrEqual(5 + 1 + 1);
+});
+
+test('a session of another run that ends lets exactly one go on', async () => {
+  const space = new Workspace({ limit: 2, unlisted: 1, known: false });
+  const other = space.service.addOther();
+  for (let n = 0; n < 3; n += 1) space.ask(`n${n}`);
+  await space.clock.advance(20_000);
+  expect(space.order).toEqual([]);
+  const { asks } = space.service;
+  space.service.lose(other);
+  await space.clock.advance(20_000);
+  expect(space.order).toHaveLength(1);
+  expect(space.service.asks).toBe(asks + 1);
+});
+
+test('a browser of this run that ends while the refusal is on its way is a reason to ask again', async () => {
+  const space = new Workspace({ limit: 1, known: false });
+  space.ask('first');
+  await space.clock.advance(50);
+  space.ask('second');
+  await settled();
+  const [sessionId] = space.own;
+  const session = space.service.sessions.get(sessionId ?? '');
+  await space.clock.advance(20); // refused
+  expect(space.waiting).toBe(1);
+  if (session) space.service.lose(session);
+  space.gate.slotFreed();
+  await space.clock.advance(50);
+  expect(space.order).toEqual(['first', 'second']);
+});
+
+test('who needs a browser now goes before who will need one, whoever came first', async () => {
+  const space = new Workspace({ limit: 1 });
+  space.ask('first');
+  await space.clock.advance(50);
+  space.ask('ahead', { yields: true });
+  space.ask('now');
+  await space.clock.advance(50);
+  await space.endOwn();
+  await space.clock.advance(50);
+  expect(space.order).toEqual(['first', 'now']);
+  await space.endOwn();
+  await space.clock.advance(50);
+  expect(space.order).toEqual(['first', 'now', 'ahead']);
+});
+
+test('a session that becomes active while the list is read is counted, once', async () => {
+  const seen = { starting: ['a', 'b'], active: ['b', 'c'] };
+  const order: string[] = [];
+  const running = await listRunning(
+    {
+      async *iterateSessions({ status } = {}) {
+        order.push(String(status));
+        for (const sessionId of status === 'starting' ? seen.starting : seen.active) yield { sessionId, status: 'x' };
+      },
+    },
+    'run-1',
+    new AbortController().signal,
+  );
+  expect(order).toEqual(['starting', 'active']);
+  expect(running).toEqual({ ids: new Set(['a', 'b', 'c']), holders: '3 without a note of poolwright' });
+});
+
+type Step =
+  | { do: 'ask'; yields: boolean }
+  | { do: 'leave'; which: number }
+  | { do: 'endOwn' | 'otherStarts' | 'otherEnds' }
+  | { do: 'fails' }
+  | { do: 'advance'; ms: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('ask' as const), yields: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), which: fc.nat(5) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('endOwn', 'otherStarts', 'otherEnds') }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'fails' as const }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(0, 10, 30, 5_000, 20_000) }),
+  },
+);
+/** The end of what no list shows is seen by nobody: it is always less than the limit. */
+const world = fc
+  .record({ room: fc.integer({ min: 1, max: 3 }), unlisted: fc.nat(1), known: fc.boolean() })
+  .map(({ room, ...how }) => ({ ...how, limit: room + how.unlisted }));
+
+/** One step of a history; `leaving`: one for each request so far. */
+async function play(space: Workspace, step: Step, leaving: AbortController[]): Promise<void> {
+  const { service, clock } = space;
+  const [other] = service.running.filter(({ ours }) => !ours);
+  if (step.do === 'ask') {
+    const one = new AbortController();
+    leaving.push(one);
+    space.ask(`n${leaving.length}`, { yields: step.yields, signal: one.signal });
+  } else if (step.do === 'leave') leaving[step.which]?.abort(new Error('leaves'));
+  else if (step.do === 'fails') service.script.ask.push(503);
+  else if (step.do === 'endOwn') await space.endOwn();
+  else if (step.do === 'otherEnds') other && service.lose(other);
+  else if (step.do === 'otherStarts') service.running.length + service.unlisted < service.limit && service.addOther();
+  await clock.advance(step.do === 'advance' ? step.ms : 0);
+}
+
+for (const { part, runs } of propertyParts(4, 1_000)) {
+  test(`whatever happens in a workspace: no loop of refusals, and who waits goes on when there is room (${part})`, async () => {
+    const property = fc.asyncProperty(world, fc.array(step, { maxLength: 30, size: 'max' }), async (how, steps) => {
+      const space = new Workspace(how);
+      const leaving: AbortController[] = [];
+      for (const each of steps) await play(space, each, leaving);
+      expect(space.service.idleRepeats).toBeLessThanOrEqual(1 + space.order.length + space.service.failedAsks);
+      // Everybody else is gone, and what the run gets it gives back: who waits goes on, one by one at least.
+      space.service.script.ask.length = 0;
+      await space.clock.advance(20_000);
+      for (const other of space.service.running) if (!other.ours) space.service.lose(other);
+      for (let round = 0; round < 40 && (space.waiting > 0 || space.own.length > 0); round += 1) {
+        await space.endOwn();
+        await space.clock.advance(15_000);
+      }
+      expect(space.waiting).toBe(0);
+      expect(space.clock.timers).toBe(0);
+    });
+    await fc.assert(property, runs);
+  });
+}

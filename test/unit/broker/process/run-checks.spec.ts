@@ -1,0 +1,105 @@
+import { expect, test } from '@playwright/test';
+import { checkRun, type RunChecks } from '../../../../src/broker/process/run-checks.ts';
+import { OptionsError } from '../../../../src/errors.ts';
+import { planOf } from '../../../support/unit/broker/broker-parts.ts';
+import { poolBody } from '../../../support/unit/http-service.ts';
+
+/** What is asked before a run begins, in which order, and what it comes to. */
+
+interface World {
+  limit?: number | null;
+  balance?: number | null;
+  pools?: Record<string, object>;
+}
+
+/** A start that says what it waits for, and a service that answers as the test wants. */
+function checksOf({ limit = 10, balance = 100, pools = {} }: World, more: Partial<RunChecks> = {}) {
+  const steps: string[] = [];
+  const checks = {
+    client: {
+      listSessions: async () => void steps.push('list'),
+      getBilling: async () => {
+        if (limit === null) throw new Error('not for this key');
+        return { plan: { concurrent_browsers: limit } };
+      },
+      getBalance: async () => {
+        if (balance === null) throw new Error('not for this key');
+        return { balance_cents: balance };
+      },
+    },
+    start: {
+      step: async (what: string, work: (signal: AbortSignal) => Promise<unknown>) => {
+        steps.push(what);
+        return await work(new AbortController().signal);
+      },
+    },
+    sweep: {
+      begin: async () => {
+        steps.push('sweep');
+        return ['stopped 1 browser'];
+      },
+    },
+    lacksLedger: false,
+    pools: {
+      resolve: async (name: string) => {
+        steps.push(`look up ${name}`);
+        const pool = pools[name];
+        if (!pool) throw new OptionsError('pool', `there is no pool "${name}"`);
+        return pool;
+      },
+    },
+    plans: [],
+    workers: 4,
+    shard: null,
+    ...more,
+  } as unknown as RunChecks;
+  return { checks, steps };
+}
+
+test('the service, then what dead runs left, then the pools, then what is said of all', async () => {
+  const pools = { warm: poolBody('warm', { size: 4 }) };
+  const plans = [planOf({ pool: 'warm' }), planOf(), planOf({ pool: { create: {} } })];
+  const { checks, steps } = checksOf({ pools }, { plans });
+  expect(await checkRun(checks)).toEqual({ limit: 10, balance: 100, notices: ['stopped 1 browser'] });
+  expect(steps).toEqual(['the service to answer', 'list', 'sweep', 'the service to find pool warm', 'look up warm']);
+});
+
+test('a pool that is not there is why the run does not begin', async () => {
+  const { checks } = checksOf({}, { plans: [planOf({ pool: 'nowhere' })] });
+  await expect(checkRun(checks)).rejects.toMatchObject({ code: 'OPTIONS_INVALID', field: 'pool' });
+});
+
+test('what a key may not ask for is not known, and nothing is said of it', async () => {
+  const { checks } = checksOf({ limit: null, balance: null }, { sweep: null });
+  expect(await checkRun(checks)).toEqual({ limit: null, balance: null, notices: [] });
+});
+
+for (const [what, world, more, said] of [
+  ['more workers than the plan allows', { limit: 3 }, {}, /^warning: 4 workers want 4 browsers, and the plan allows 3/],
+  [
+    'more shards than the plan allows',
+    { limit: 7 },
+    { shard: { current: 1, total: 2 } },
+    /^warning: 4 workers × 2 shards want 8 browsers, and the plan allows 7/,
+  ],
+  ['no credit', { balance: 0 }, {}, /^warning: the workspace's balance is 0 cents/],
+  ['no ledger', {}, { lacksLedger: true }, /^warning: no ledger of this run is kept/],
+  [
+    'a pool with fewer browsers',
+    { pools: { small: poolBody('small', { size: 1 }) } },
+    { plans: [planOf({ pool: 'small' }), planOf({ pool: 'small' })] },
+    /^warning: 4 workers want 4 browsers of pool .*, which keeps 1 warm/,
+  ],
+  [
+    'a paused pool',
+    { pools: { off: poolBody('off', { status: 'paused' }) } },
+    { plans: [planOf({ pool: 'off', fallback: 'fail' })] },
+    /^warning: pool .* is paused: workers wait, and fail at `acquireTimeout`/,
+  ],
+] as const) {
+  test(`${what}: the user is told, once`, async () => {
+    const { checks } = checksOf(world, { sweep: null, ...more });
+    const { notices } = await checkRun(checks);
+    expect(notices).toEqual([expect.stringMatching(said)]);
+  });
+}

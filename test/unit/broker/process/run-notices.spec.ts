@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runBroker } from '../../../../src/broker/process/run.ts';
+import { API_KEY, expect, json, poolBody, test } from '../../../support/unit/http-service.ts';
+
+test("what a run says before it begins holds no secret, whatever the service's own words do", async ({ service }) => {
+  const lastError = `proxy socks5://user:hunter22@proxy.test:1080 refused ${API_KEY}`;
+  const pool = poolBody('pool_e2e', { status: 'degraded', lastError });
+  service.handle((request, response) => {
+    const body = request.path.includes('sessions') ? { sessions: [] } : request.path.includes('pool_e2e') ? pool : {};
+    return json(200, request.path.endsWith('pools') ? { pools: [pool] } : body)(request, response);
+  });
+  const plan = {
+    pool: 'pool_e2e',
+    fallback: 'session' as const,
+    session: {},
+    reuse: 'run' as const,
+    acquireTimeout: 1_000,
+  };
+  const run = await runBroker({
+    runId: 'r1',
+    mark: 'm1',
+    deadMarks: [],
+    address: join(tmpdir(), `notices-${randomBytes(4).toString('hex')}.sock`),
+    token: 'token-0123',
+    service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },
+    startTimeoutMs: 20_000,
+    recordFolder: null,
+    workers: 1,
+    shard: null,
+    suite: 'c0ffee',
+    ledgerFolder: null,
+    overRuns: [],
+    projects: [{ id: '', name: '', plan }],
+    debug: false,
+  });
+  try {
+    expect(run.notices.join('\n')).toContain('proxy.test:1080 refused');
+    expect(run.notices.join('\n')).not.toMatch(new RegExp(`hunter22|${API_KEY}`));
+  } finally {
+    await run.close();
+  }
+});

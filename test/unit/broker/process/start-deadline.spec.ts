@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrokerConfig } from '../../../../src/broker/process/config.ts';
+import { runBroker } from '../../../../src/broker/process/run.ts';
+import { API_KEY, expect, json, silence, test } from '../../../support/unit/http-service.ts';
+
+/** A run's configuration with little time to start. */
+function config(baseURL: string, startTimeoutMs: number, pool: string | null): BrokerConfig {
+  const plan = { pool, fallback: 'fail' as const, session: {}, reuse: 'run' as const, acquireTimeout: 1_000 };
+  return {
+    runId: 'r1',
+    mark: 'm1',
+    deadMarks: [],
+    address: join(tmpdir(), `start-${randomBytes(4).toString('hex')}.sock`),
+    token: 'token-0123',
+    service: { kind: 'hosted', baseURL, apiKey: API_KEY },
+    startTimeoutMs,
+    recordFolder: null,
+    workers: 1,
+    shard: null,
+    suite: 'c0ffee',
+    ledgerFolder: null,
+    overRuns: [],
+    projects: [{ id: '', name: '', plan }],
+    debug: false,
+  };
+}
+
+test('a service that puts the run off for longer than it may take to start is named, with its answer', async ({
+  service,
+}) => {
+  service.handle(json(503, { error: 'no capacity today' }, { 'retry-after': '30' }));
+  const started = performance.now();
+  const failed = await runBroker(config(service.baseURL, 1_000, null)).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: 'TIMEOUT' });
+  const { message } = failed as Error;
+  expect(message).toMatch(/did not start within 1 s/);
+  expect(message).toMatch(/waiting for the service to answer/);
+  expect(message).toMatch(/503.*no capacity today/);
+  expect(message).not.toContain(API_KEY);
+  // Not after the service's own half minute; how busy the machine is, is no matter.
+  expect(performance.now() - started).toBeLessThan(20_000);
+});
+
+test('so is the pool that it was waiting for', async ({ service }) => {
+  service.handle((request, response) => {
+    if (request.path.includes('pool')) return silence(request, response);
+    return json(200, { sessions: [] })(request, response);
+  });
+  const failed = await runBroker(config(service.baseURL, 1_500, 'pool_e2e')).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('pool pool_e2e') });
+});

@@ -1,0 +1,118 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test as base, expect } from '@playwright/test';
+import type { Log } from '../../../../src/broker/process/log.ts';
+import { Ledger, type LedgerOwner } from '../../../../src/broker/recovery/ledger.ts';
+
+interface Fixtures {
+  parent: string;
+  /** Where the ledger lies. Not there yet. */
+  folder: string;
+  owner: LedgerOwner;
+  said: string[];
+  log: Log;
+}
+
+const test = base.extend<Fixtures>({
+  parent: async ({}, use) => {
+    const parent = mkdtempSync(join(tmpdir(), 'ledger-test-'));
+    await use(parent);
+    rmSync(parent, { recursive: true, force: true });
+  },
+  folder: async ({ parent }, use) => use(join(parent, 'ledgers')),
+  owner: async ({ folder }, use) => {
+    const content = { runId: 'r1', mark: 'aaaa', baseURL: 'x', workspace: 'w', place: null, socket: 's' };
+    await use({ folder, content });
+  },
+  said: async ({}, use) => use([]),
+  log: async ({ said }, use) => {
+    const say = (text: string) => void said.push(text);
+    await use({ info: () => undefined, notice: say, once: say, momentary: say, error: say });
+  },
+});
+
+const got = (sessionId: string) => ({ sessionId, leaseId: null, poolId: null });
+
+function content(folder: string) {
+  const [name, ...more] = readdirSync(folder);
+  expect(more).toEqual([]);
+  return JSON.parse(readFileSync(join(folder, name ?? ''), 'utf8'));
+}
+
+test('a full disk leaves no half of a ledger behind', ({ folder, owner, log, said }) => {
+  test.skip(!existsSync('/dev/full'), 'no disk that is always full here');
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-1', null);
+  const [name = ''] = readdirSync(folder);
+  symlinkSync('/dev/full', join(folder, `${name}.tmp`));
+  ledger.got('aaaa-1', got('s-1'));
+  expect(said).toEqual([expect.stringContaining('cannot be written')]);
+  expect(readdirSync(folder)).toEqual([name]);
+  expect(content(folder)).toMatchObject({ entries: [{ sessionId: null }] });
+});
+
+test('a write that fails is said once, and the next one that can writes everything', ({ folder, owner, log, said }) => {
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-1', null);
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, ''); // as root, no mode keeps anybody from writing
+  ledger.got('aaaa-1', got('s-1'));
+  ledger.asked('aaaa-2', null);
+  ledger.poolAsked('p');
+  expect(said).toEqual([expect.stringContaining('cannot be written')]);
+
+  rmSync(folder);
+  ledger.got('aaaa-2', got('s-2'));
+  expect(content(folder)).toMatchObject({ pools: ['p'], entries: [{ sessionId: 's-1' }, { sessionId: 's-2' }] });
+  expect(said).toEqual([expect.anything(), expect.stringContaining('can be written again')]);
+  ledger.settled('aaaa-1');
+  expect(said).toHaveLength(2);
+});
+
+test('it is tried again also when nothing happens', async ({ folder, owner, log, said }) => {
+  writeFileSync(folder, '');
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-1', null);
+  rmSync(folder);
+  await expect.poll(() => said).toHaveLength(2);
+  expect(content(folder)).toMatchObject({ entries: [{ request: 'aaaa-1' }] });
+});
+
+test('so is a removal, or a ledger would name what has ended', ({ folder, owner, log }) => {
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-1', null);
+  const [name = ''] = readdirSync(folder);
+  rmSync(join(folder, name));
+  mkdirSync(join(folder, name));
+  ledger.settled('aaaa-1');
+  ledger.beat();
+  rmSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, name), '{}');
+  ledger.beat();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('half of a file that a full disk left goes with the ledger', ({ folder, owner, log }) => {
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-1', null);
+  const [name = ''] = readdirSync(folder);
+  writeFileSync(join(folder, `${name}.tmp`), '{');
+  ledger.settled('aaaa-1');
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("beats are by the service's clock", ({ folder, owner, log }) => {
+  const ledger = new Ledger(owner, log, () => Date.UTC(2026, 10, 21));
+  ledger.asked('aaaa-1', null);
+  expect(content(folder)).toMatchObject({ beatAt: '2026-11-21T00:00:00.000Z' });
+});

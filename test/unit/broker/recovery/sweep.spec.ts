@@ -1,0 +1,265 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test as base, expect } from '@playwright/test';
+import { workspaceMark } from '../../../../src/broker/recovery/ledger.ts';
+import { RunSweep } from '../../../../src/broker/recovery/run-sweep.ts';
+import { type SweepOptions, sweep } from '../../../../src/broker/recovery/sweep.ts';
+import { systemIdentity } from '../../../../src/broker/recovery/system-identity.ts';
+import { sessionNote } from '../../../../src/lease/note.ts';
+import { ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
+
+const BASE_URL = 'https://service.test';
+const API_KEY = 'key-0123456789';
+const SUITE = 'c0ffee';
+const MINUTE_MS = 60_000;
+
+/** The service's clock: an hour and more ahead of this machine's. */
+const AHEAD_MS = 77 * MINUTE_MS;
+const serviceNow = () => Date.now() + AHEAD_MS;
+
+interface Fixtures {
+  folder: string;
+  workspace: ScriptedWorkspace;
+  options: SweepOptions;
+}
+
+const test = base.extend<Fixtures>({
+  folder: async ({}, use) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sweep-test-'));
+    await use(folder);
+    chmodSync(folder, 0o700);
+    rmSync(folder, { recursive: true, force: true });
+  },
+  workspace: async ({}, use) => use(new ScriptedWorkspace(serviceNow)),
+  options: async ({ folder, workspace }, use) =>
+    use({ client: workspace.client, baseURL: BASE_URL, apiKey: API_KEY, suite: SUITE, ledgerFolder: folder }),
+});
+
+const minutesAgo = (minutes: number) => new Date(serviceNow() - minutes * MINUTE_MS);
+
+function note(runId: string, mark: string, beat: Date): string {
+  const fields = { runId, shard: null, project: '', slot: 0, request: `${mark}-1`, suite: SUITE, beat };
+  return sessionNote(fields, undefined);
+}
+
+/** A ledger with one session, as a broker elsewhere has written it. */
+function writeLedger(folder: string, more: Record<string, unknown>, sessionId: string | null): string {
+  const { runId = 'r1', mark = 'aaaa' } = more;
+  const file = join(folder, `${runId}-${mark}.ledger.json`);
+  const content = {
+    schema: 1,
+    runId,
+    mark,
+    baseURL: BASE_URL,
+    workspace: workspaceMark(API_KEY),
+    host: hostname(),
+    place: systemIdentity(),
+    socket: join(tmpdir(), 'poolwright-nobody', 'broker.sock'),
+    beatAt: minutesAgo(3).toISOString(),
+    pools: [],
+    entries: [{ request: `${mark}-1`, poolId: null, leaseId: null, sessionId }],
+    ...more,
+  };
+  writeFileSync(file, JSON.stringify(content));
+  return file;
+}
+
+test.describe('which run is dead', () => {
+  test('a broker that its runner saw die is dead without a ledger, too: its sessions and pools, and nobody elses', async ({
+    workspace,
+    options,
+  }) => {
+    const dead = workspace.create(note('r1', 'dead', minutesAgo(0)));
+    const others = [
+      workspace.create(note('r1', 'aliv', minutesAgo(0))),
+      workspace.create(note('r2', 'dead', minutesAgo(0))),
+    ];
+    const name = (mark: string) => ({ id: `id-${mark}`, name: `poolwright-${SUITE}-r1-${mark}-1` });
+    workspace.pools.push(name('dead'), name('aliv'), { id: 'theirs', name: 'dead-1' });
+    const swept = await sweep({
+      ...options,
+      deadBrokers: [{ runId: 'r1', mark: 'dead' }],
+      self: { mark: 'aliv', socket: '' },
+    });
+    expect(swept).toMatchObject({ stopped: [{ sessionId: dead.sessionId }], failures: [] });
+    expect(swept.poolsDeleted).toEqual([name('dead').name]);
+    expect(workspace.running).toEqual(others.map(({ sessionId }) => sessionId));
+    expect(workspace.pools.map(({ id }) => id)).toEqual(['id-aliv', 'theirs']);
+  });
+
+  test('a container with the same host name does not show its sockets here: its beat counts', async ({
+    folder,
+    workspace,
+    options,
+  }) => {
+    const { sessionId } = workspace.create(null);
+    writeLedger(folder, { place: 'another-boot pid:[1] mnt:[2] 1:2' }, sessionId);
+    expect(await sweep(options)).toMatchObject({ stopped: [], failures: [] });
+    expect(workspace.running).toEqual([sessionId]);
+
+    writeLedger(folder, { place: 'another-boot pid:[1] mnt:[2] 1:2', beatAt: minutesAgo(25).toISOString() }, sessionId);
+    expect(await sweep(options)).toMatchObject({ stopped: [{ sessionId }] });
+  });
+
+  test('neither does a machine that does not say where it is', async ({ folder, workspace, options }) => {
+    const { sessionId } = workspace.create(null);
+    writeLedger(folder, { place: null }, sessionId);
+    await sweep(options);
+    expect(workspace.running).toEqual([sessionId]);
+  });
+
+  test('in the same place, a broker whose socket is gone is dead, whatever its beat', async ({
+    folder,
+    workspace,
+    options,
+  }) => {
+    test.skip(systemIdentity() === null, 'this system does not say where it is');
+    const { sessionId } = workspace.create(null);
+    writeLedger(folder, {}, sessionId);
+    expect(await sweep(options)).toMatchObject({ stopped: [{ sessionId }] });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("a machine's wrong clock kills nobody: beats are held against the service's clock", async ({
+    workspace,
+    options,
+  }) => {
+    const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(3)));
+    const silent = workspace.create(note('r2', 'bbbb', minutesAgo(25)));
+    const result = await sweep(options);
+    expect(result.stopped).toEqual([{ sessionId: silent.sessionId, runId: 'r2' }]);
+    expect(workspace.running).toEqual([sessionId]);
+  });
+
+  test('a broker that answers keeps its sessions, however old the beat in their notes', async ({
+    folder,
+    workspace,
+    options,
+  }) => {
+    const socket = join(folder, 'broker.sock');
+    const server = await listening(socket);
+    try {
+      const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(50)));
+      writeLedger(folder, { socket }, sessionId);
+      const result = await sweep(options);
+      expect(result).toMatchObject({ stopped: [], alive: [{ sessionId, runId: 'r1' }] });
+    } finally {
+      server.close();
+    }
+  });
+
+  test('a broker whose ledger is old but whose notes are new is alive', async ({ folder, workspace, options }) => {
+    const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(2)));
+    const file = writeLedger(folder, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
+    expect((await sweep(options)).stopped).toEqual([]);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test('without the list of sessions nobody is dead for having been silent', async ({ folder, workspace, options }) => {
+    const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(2)));
+    writeLedger(folder, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
+    workspace.failAt([0]);
+    expect(await sweep(options)).toMatchObject({ stopped: [], failures: [expect.stringContaining('503')] });
+    expect(workspace.running).toEqual([sessionId]);
+  });
+
+  test('a dead broker owns also what its ledger had no room for', async ({ folder, workspace, options }) => {
+    test.skip(systemIdentity() === null, 'this system does not say where it is');
+    const first = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
+    const second = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
+    const other = workspace.create(note('r1', 'bbbb', minutesAgo(1))); // another shard of the run
+    writeLedger(folder, {}, first.sessionId);
+    expect((await sweep(options)).stopped.map(({ sessionId }) => sessionId)).toEqual([
+      first.sessionId,
+      second.sessionId,
+    ]);
+    expect(workspace.running).toEqual([other.sessionId]);
+  });
+});
+
+test('sweep --run ends that run, and what other dead runs left as well', async ({ folder, workspace, options }) => {
+  const named = workspace.create(note('named', 'aaaa', minutesAgo(1)));
+  workspace.create(note('silent', 'bbbb', minutesAgo(40)));
+  const alive = workspace.create(note('alive', 'cccc', minutesAgo(1)));
+  const leased = workspace.create(null, { leaseId: 'l-1', poolId: 'p-1' });
+  const entries = [{ request: 'aaaa-2', poolId: 'p-1', leaseId: 'l-1', sessionId: leased.sessionId }];
+  writeLedger(folder, { runId: 'named', place: 'elsewhere', entries }, named.sessionId);
+  await sweep({ ...options, runId: 'named' });
+  expect(workspace.running).toEqual([alive.sessionId]);
+});
+
+test('a sweep that breaks is a warning to the run that began it, and no end of it', async ({ options }) => {
+  const said: string[] = [];
+  const say = (text: string) => void said.push(text);
+  const log = { info: say, notice: say, once: say, momentary: say, error: say };
+  options.client.now = () => {
+    throw new Error('broken');
+  };
+  const sweeping = new RunSweep(options, log);
+  expect(await sweeping.begin()).toEqual([expect.stringMatching(/^warning: .*broken/)]);
+  await sweeping.end();
+  expect(said).toEqual([expect.stringMatching(/^warning: .*broken/)]);
+});
+
+test.describe('one bad file is no reason not to run', () => {
+  test('a ledger that cannot be removed is said, and everything else is done', async ({
+    folder,
+    workspace,
+    options,
+  }) => {
+    test.skip(systemIdentity() === null, 'this system does not say where it is');
+    const { sessionId } = workspace.create(null);
+    const other = workspace.create(null);
+    const first = writeLedger(folder, { runId: 'r1' }, sessionId);
+    writeLedger(folder, { runId: 'r2', mark: 'bbbb' }, other.sessionId);
+    // As root, no mode keeps a file from being removed; a folder in its place does.
+    const client = options.client;
+    const stop = client.stopSession.bind(client);
+    client.stopSession = async (id, more) => {
+      if (id === sessionId) {
+        rmSync(first);
+        mkdirSync(join(first, 'not-empty'), { recursive: true });
+      }
+      return await stop(id, more);
+    };
+    const result = await sweep({ ...options, client });
+    expect(result.stopped).toHaveLength(2);
+    expect(result.failures).toEqual([expect.stringContaining(first)]);
+    expect(readdirSync(folder)).toEqual(['r1-aaaa.ledger.json']);
+  });
+
+  test('nor does a sweep remove a folder because a ledger calls it a socket', async ({
+    folder,
+    workspace,
+    options,
+  }) => {
+    test.skip(systemIdentity() === null, 'this system does not say where it is');
+    const project = join(folder, 'poolwright-app');
+    mkdirSync(project);
+    writeFileSync(join(project, 'precious.txt'), '');
+    const { sessionId } = workspace.create(null);
+    writeLedger(folder, { socket: join(project, 'broker.sock') }, sessionId);
+    expect((await sweep(options)).stopped).toHaveLength(1);
+    expect(readdirSync(project)).toEqual(['precious.txt']);
+  });
+
+  test('a socket that is none, a time that is none', async ({ folder, workspace, options }) => {
+    const { sessionId } = workspace.create(null);
+    writeLedger(folder, { mark: 'a', socket: '' }, sessionId);
+    writeLedger(folder, { mark: 'b', socket: '80' }, sessionId);
+    writeLedger(folder, { mark: 'c', socket: 'x'.repeat(4_000) }, sessionId);
+    const bad = writeLedger(folder, { mark: 'd', beatAt: 'yesterday' }, sessionId);
+    mkdirSync(join(folder, 'folder.ledger.json'));
+    const result = await sweep(options);
+    expect(result.setAside).toEqual([`${bad}.bad`]);
+    expect(result.failures).toEqual([]);
+  });
+});
+
+async function listening(path: string): Promise<Server> {
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return server;
+}

@@ -1,0 +1,52 @@
+import { expect, test } from '@playwright/test';
+import { ResponseError } from 'vscode-jsonrpc/node';
+import { fromWire, toWire } from '../../../../src/broker/rpc/wire-error.ts';
+import { LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../../../src/errors.ts';
+
+const KEY = 'pw-key-0123456789';
+
+/** As it goes through the socket. */
+function overTheWire(error: unknown): PoolwrightError {
+  const { code, message, data } = JSON.parse(JSON.stringify(toWire(error, [KEY]).toJson()));
+  return fromWire(new ResponseError(code, message, data));
+}
+
+const details = {
+  status: 402,
+  serviceCode: 'out',
+  serviceMessage: `Insufficient balance of ${KEY}`,
+  request: 'POST /v1/browser/session',
+  retryable: false,
+  retryAfterMs: 2000,
+  attempts: 3,
+};
+
+test("the service's errors are the exported class in the worker, with everything they say but secrets", () => {
+  const error = overTheWire(new ServiceError('SERVICE_OUT_OF_CREDIT', `no credit for ${KEY}`, details));
+  expect(error).toBeInstanceOf(ServiceError);
+  expect(error).toMatchObject({
+    ...details,
+    code: 'SERVICE_OUT_OF_CREDIT',
+    serviceMessage: expect.stringMatching(/^Insufficient balance of /),
+  });
+  expect(JSON.stringify(error) + error.message).not.toContain(KEY);
+});
+
+test('no answer, nothing but the required: still the class', () => {
+  const bare = { status: 0, request: 'GET /v1/browser/session', retryable: true };
+  expect(overTheWire(new ServiceError('SERVICE_UNREACHABLE', 'm', bare))).toMatchObject({ ...bare, attempts: 1 });
+});
+
+test('the other classes', () => {
+  const lease = overTheWire(new LeaseError('BROWSER_LOST', 'lost', { sessionId: 's-1' }));
+  expect(lease).toBeInstanceOf(LeaseError);
+  expect(lease).toMatchObject({ code: 'BROWSER_LOST', message: 'lost', sessionId: 's-1' });
+  const options = overTheWire(new OptionsError('pool', 'no such pool'));
+  expect(options).toBeInstanceOf(OptionsError);
+  expect(options).toMatchObject({ code: 'OPTIONS_INVALID', field: 'pool' });
+  const other = overTheWire(new PoolwrightError('REQUEST_INVALID', 'not sent'));
+  expect(other).not.toBeInstanceOf(LeaseError);
+  expect(other).toMatchObject({ name: 'PoolwrightError', code: 'REQUEST_INVALID' });
+  expect(overTheWire(new TypeError('a bug'))).toMatchObject({ name: 'LeaseError', code: 'BROKER_FAILED' });
+  expect(fromWire(new Error('socket hang up'))).toMatchObject({ code: 'BROKER_LOST' });
+});

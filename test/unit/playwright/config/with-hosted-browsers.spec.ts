@@ -1,0 +1,131 @@
+import { inspect } from 'node:util';
+import { test as base, expect, type FullConfig } from '@playwright/test';
+import { BROKER_VARIABLE } from '../../../../src/broker/process/config.ts';
+import { asMerged } from '../../../../src/playwright/config/merged-options.ts';
+import { rememberedRun } from '../../../../src/playwright/config/run-registry.ts';
+import { withHostedBrowsers } from '../../../../src/playwright/config/with-hosted-browsers.ts';
+import { brokerForWorker } from '../../../../src/playwright/setup/worker-broker.ts';
+
+/** Not looked at while there is a broker. */
+const CONFIG = {} as FullConfig;
+
+const VARIABLES = ['POOLWRIGHT_POOL', BROKER_VARIABLE];
+
+/** Each test with an environment of its own. */
+const test = base.extend<{ _environment: undefined }>({
+  _environment: [
+    async ({}, use) => {
+      const before = VARIABLES.map((name) => [name, process.env[name]] as const);
+      for (const name of VARIABLES) delete process.env[name];
+      await use(undefined);
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    },
+    { auto: true },
+  ],
+});
+
+/** `use.hosted` of a project, as every reporter sees it. */
+function hostedOf(config: ReturnType<typeof withHostedBrowsers>, index = 0): object {
+  const hosted: unknown = config.projects?.[index]?.use?.hosted;
+  if (typeof hosted !== 'object' || hosted === null) throw new Error('no options');
+  return hosted;
+}
+
+test.describe("a proxy's password", () => {
+  const proxyUrl = (password: string) => `socks5://user:${password}@proxy.test:1080`;
+
+  test('is in nothing that a reporter or another global setup can read of the config', () => {
+    const config = withHostedBrowsers(
+      {
+        use: { hosted: { session: { proxyUrl: proxyUrl('common-word') } } },
+        projects: [
+          { name: 'run' },
+          { name: 'own', use: { hosted: { session: { proxyUrl: proxyUrl('own"-word') } } } },
+          { name: 'pool', use: { hosted: { pool: { create: { browser: { proxyUrl: proxyUrl('pool-word') } } } } } },
+        ],
+      },
+      { apiKey: 'key-word', session: { proxyUrl: proxyUrl('run-word'), url: 'https://u:site-word@example.test/' } },
+    );
+    for (const text of [JSON.stringify(config), inspect(config, { depth: null, showHidden: true })]) {
+      expect(text).not.toMatch(/-word/);
+    }
+    expect(hostedOf(config, 1)).toMatchObject({ session: { proxyUrl: 'socks5://***@proxy.test:1080' } });
+  });
+
+  test('is in none of the alone-standing `use` either', () => {
+    const config = withHostedBrowsers({ use: { hosted: { session: { proxyUrl: proxyUrl('common-word') } } } });
+    expect(inspect(config, { depth: null, showHidden: true })).not.toContain('common-word');
+  });
+
+  test('is still there for the fixtures and for the broker', () => {
+    const session = { proxyUrl: proxyUrl('run-word') };
+    const config = withHostedBrowsers({ projects: [{ name: 'run' }] }, { session });
+    expect(asMerged(hostedOf(config), 'use.hosted').session).toEqual(session);
+    expect(rememberedRun()?.hosted).toMatchObject([{ options: { session } }]);
+  });
+});
+
+test.describe('a worker, whose environment a global setup may have changed', () => {
+  const CERTIFICATES = { clientCertificates: [{ origin: 'https://example.test' }] };
+  /** Possible on a pool's browsers, as far as it is known, and not in a session with a profile. */
+  const wrap = () => withHostedBrowsers({ use: CERTIFICATES }, { session: { profile: { name: 'p' } } });
+  const broker = (runner: number) => JSON.stringify({ address: '/socket', token: 't', runner });
+
+  test('judges nothing again that the runner has let pass', () => {
+    process.env.POOLWRIGHT_POOL = 'pool';
+    wrap();
+    delete process.env.POOLWRIGHT_POOL;
+    process.env[BROKER_VARIABLE] = broker(process.ppid);
+    wrap();
+  });
+
+  test('of a run that a test starts is no worker: that is a run of its own', () => {
+    process.env[BROKER_VARIABLE] = broker(1);
+    expect(wrap).toThrow(/clientCertificates/);
+  });
+
+  test("names its project; what the browsers are is the broker's to know", async () => {
+    process.env[BROKER_VARIABLE] = broker(process.ppid);
+    process.env.POOLWRIGHT_POOL = 'second';
+    expect(await brokerForWorker({ id: 'a', name: 'a', options: {}, wrapped: true }, CONFIG)).toMatchObject({
+      address: { address: '/socket', token: 't' },
+      ownProject: undefined,
+    });
+  });
+
+  test('tells the broker what the runner could not: options of a test file, and a run that began without it', async () => {
+    const options = { session: { country: 'DE' } };
+    const own = { id: 'a', name: 'a', plan: { session: options.session, pool: null, reuse: 'run' } };
+    process.env[BROKER_VARIABLE] = broker(process.ppid);
+    const ofFile = await brokerForWorker({ id: 'a', name: 'a', options, wrapped: false }, CONFIG);
+    expect(ofFile).toMatchObject({ address: { address: '/socket' }, ownProject: own });
+    process.env[BROKER_VARIABLE] = broker(1);
+    const ofOther = await brokerForWorker({ id: 'a', name: 'a', options, wrapped: true }, CONFIG);
+    expect(ofOther).toMatchObject({ address: { address: '/socket' }, ownProject: own });
+  });
+});
+
+test('projects of the same name, or of none, are told apart, and each keeps its options', () => {
+  const country = (code: string) => ({ use: { hosted: { session: { country: code } } } });
+  withHostedBrowsers({
+    projects: [
+      country('DE'),
+      { name: 'twin', ...country('FR') },
+      { name: 'local', use: { hosted: false } },
+      { name: 'twin', ...country('US') },
+      country('GB'),
+      { name: 'twin (2)', ...country('IT') },
+    ],
+  });
+  const hosted = rememberedRun()?.hosted.map(({ id, name, options }) => [id, name, options.session?.country]);
+  expect(hosted).toEqual([
+    ['', '', 'DE'],
+    ['twin', 'twin', 'FR'],
+    ['twin (3)', 'twin', 'US'],
+    [' (2)', '', 'GB'],
+    ['twin (2)', 'twin (2)', 'IT'],
+  ]);
+});

@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test as base, expect } from '@playwright/test';
+import { mergeRecords } from '../../../src/record/merge-records.ts';
+import { readRecords } from '../../../src/record/read-records.ts';
+import { recordText } from '../../../src/record/record-file.ts';
+import { runRecord } from '../../../src/record/run-record.ts';
+import { aRecord, aSession, at } from '../../support/unit/records.ts';
+
+const test = base.extend<{ folder: string }>({
+  folder: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'poolwright-merge-'));
+    await use(folder);
+    await rm(folder, { recursive: true });
+  },
+});
+
+const shard = (current: number) => ({ current, total: 2 });
+const first = aRecord({
+  shard: shard(1),
+  sessions: [aSession({ sessionId: 'one' })],
+  balance: { startCents: 50, endCents: 45 },
+});
+const second = aRecord({
+  shard: shard(2),
+  startedAt: at(2),
+  endedAt: at(40),
+  sessions: [aSession({ sessionId: 'two', shard: shard(2) })],
+  leaseFailures: ['out of credit'],
+  balance: { startCents: 49, endCents: 40 },
+});
+
+test('shards become one record, which is one of this version', () => {
+  const merged = mergeRecords([second, first]);
+  expect(runRecord.parse(merged)).toEqual(merged);
+  expect(merged).toMatchObject({
+    runId: 'run-1',
+    service: 'hosted',
+    shard: null,
+    startedAt: at(0),
+    endedAt: at(40),
+    leaseFailures: ['out of credit'],
+    // From before the first to after the last: both shards spent from one balance.
+    balance: { startCents: 50, endCents: 40 },
+  });
+  expect(merged.sessions.map(({ sessionId, shard }) => [sessionId, shard?.current])).toEqual([
+    ['two', 2],
+    ['one', 1],
+  ]);
+  expect(merged.merged.map(({ shard }) => shard?.current)).toEqual([2, 1]);
+});
+
+test('a merged one is merged again as what it was made of; what is not known of one is not of all', () => {
+  const died = aRecord({ runId: 'run-2', service: 'emulator', endedAt: null, balance: null });
+  const merged = mergeRecords([mergeRecords([first, second]), died]);
+  expect(merged.merged.map(({ runId }) => runId)).toEqual(['run-1', 'run-1', 'run-2']);
+  expect(merged).toMatchObject({ runId: null, service: 'hosted', endedAt: null, balance: null });
+});
+
+test('embedded emulators have a balance each', () => {
+  const emulated = [first, second].map((record) => ({ ...record, service: 'emulator' as const }));
+  expect(mergeRecords(emulated).balance).toEqual({ startCents: 99, endCents: 85 });
+});
+
+test('files that are no record are named with the reason, and the rest is read', async ({ folder }) => {
+  const file = (name: string) => join(folder, name);
+  const write = async (name: string, text: string) => await writeFile(file(name), text);
+  await write('good.json', recordText(first));
+  await write('same.json', recordText(first));
+  await write('truncated.json', recordText(first).slice(0, 400));
+  await write('empty.json', '');
+  await write('version.json', recordText({ ...first, schema: 7 as 1 }));
+  await write('other.json', '{"name":"package"}');
+  await write('field.json', JSON.stringify({ ...first, sessions: [{ ...aSession({}), startedAt: 5 }] }));
+  await write('also-good.json', recordText(second));
+  const names = ['good', 'same', 'truncated', 'empty', 'version', 'other', 'field', 'missing', 'also-good'];
+  const { records, skipped } = readRecords([...names.map((name) => file(`${name}.json`)), folder]);
+  expect(records).toEqual([first, second]);
+  expect(skipped.map(({ file: name, why }) => `${name.slice(folder.length + 1)}: ${why}`)).toEqual([
+    `same.json: it is of the same run as ${file('good.json')}`,
+    'truncated.json: it is not whole, or no JSON',
+    'empty.json: it is empty',
+    'version.json: it is of version 7, and this poolwright reads version 1',
+    'other.json: it is no run.json of poolwright (it has no `schema`)',
+    expect.stringMatching(/^field\.json: its field sessions\.0\.startedAt is wrong \(.*string/),
+    'missing.json: there is no such file',
+    expect.stringMatching(/^: it cannot be read \(EISDIR/),
+  ]);
+});
