@@ -2,7 +2,7 @@ import type { BrowserContext } from '@playwright/test';
 import { type NetworkRules, parseNetworkRules } from '../../options/network-rules.ts';
 
 /** How a request ends that no server took: not one that a page, a route or `setOffline` ended. */
-const NO_SERVER = /^net::ERR_(CONNECTION|TUNNEL|PROXY|ADDRESS|NAME|EMPTY|SOCKET)_/;
+const NO_SERVER = /^net::ERR_(CONNECTION|TUNNEL|PROXY|ADDRESS|NAME|EMPTY|SOCKET|SOCKS)_/;
 
 /**
  * Tells the user about requests to servers on this machine that no remote browser reaches by itself: all that the test
