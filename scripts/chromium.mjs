@@ -61,7 +61,7 @@ function missing(found) {
   return ['full', 'shell'].filter((kind) => found[kind] === null);
 }
 
-/** Makes sure there is one, and both where they can be had; throws an error that says what to do. */
+/** Makes sure there is one, and both where possible; throws an error that says what to do. */
 export async function ensureChromium() {
   let found = await find();
   for (const [how, get] of [

@@ -87,7 +87,7 @@ function workerBrowser(
   };
   return new WorkerBrowser({
     broker: new BrokerClient(address, ownProject),
-    openLink: (lease, events) => connectToLease(chromium, lease, { ...settings, ...events }),
+    connect: (lease, events) => connectToLease(chromium, lease, { ...settings, ...events }),
     reuse: options.reuse ?? DEFAULTS.reuse,
     project: { id, name },
     parallelIndex,

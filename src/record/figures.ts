@@ -45,7 +45,7 @@ export interface RunFigures {
   usedBytes: number;
   /** What the balance fell by; null where that is not known. */
   costCents: number | null;
-  /** Why browsers were lost, and why none could be had. */
+  /** Why browsers were lost, and why leases failed. */
   lost: string[];
   leaseFailures: string[];
   /** Sessions whose end the service has not confirmed. */

@@ -87,7 +87,9 @@ export const runRecord = z
     balance: z
       .object({ startCents: z.number(), endCents: z.number() })
       .nullable()
-      .describe("The workspace's balance before and after, whoever used it meanwhile; null where it is not known"),
+      .describe(
+        "The workspace's balance before and after the run, every use of the workspace included; null where it is not known",
+      ),
     merged: z
       .array(z.object({ runId: z.string().nullable(), shard, startedAt: z.string(), endedAt: z.string().nullable() }))
       .describe('What it was merged from; empty for the record of one run'),

@@ -1,12 +1,12 @@
-/** What is drawn by lot: the same seed draws the same. */
-export interface Lots {
+/** Random choices: the same seed, the same choices. */
+export interface Choices {
   whole(min: number, max: number): number;
   pick<T>(items: readonly T[]): T;
   chance(probability: number): boolean;
 }
 
-/** Lots of this seed. */
-export function lotsOf(seed: number): Lots {
+/** Choices of this seed. */
+export function choicesOf(seed: number): Choices {
   const random = mulberry32(seed);
   return {
     whole: (min, max) => min + Math.floor(random() * (max - min + 1)),

@@ -12,7 +12,7 @@ export function neededFor(timeoutMs: number): number {
 
 /**
  * Whether a test that begins now should run on a fresh browser. One that no browser outlives gets one that is at least
- * half new: more is not to be had, and a fresh browser for every test would be waste.
+ * half new: no browser lasts longer, and a fresh one for every test would be waste.
  */
 export function tooShort(lease: LeasedBrowser, neededMs: number): boolean {
   const left = Date.parse(lease.expiresAt) - Date.now();

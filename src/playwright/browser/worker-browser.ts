@@ -14,7 +14,7 @@ export type WorkerBroker = Omit<BrokerConnection, 'prefetch' | 'watch' | 'finish
 export interface WorkerBrowserOptions {
   broker: WorkerBroker;
   /** Connects to a leased browser. @throws LeaseError when that fails */
-  openLink(lease: LeasedBrowser, events: Pick<ConnectionOptions, 'onNote' | 'onSilent'>): Promise<BrowserConnection>;
+  connect(lease: LeasedBrowser, events: Pick<ConnectionOptions, 'onNote' | 'onSilent'>): Promise<BrowserConnection>;
   /** All that a worker needs of its plan: the broker has the rest. */
   reuse: LeasePlan['reuse'];
   /** What the broker knows its plan by, and its name for what is said on the terminal. */
@@ -221,12 +221,12 @@ export class WorkerBrowser {
 
   #acquire(ahead: boolean): Acquisition {
     const broker = this.#broker;
-    const { project, parallelIndex, openLink } = this.#options;
+    const { project, parallelIndex, connect } = this.#options;
     const onNote = (text: string) => this.#note(text);
     const steps = {
       lease: () => broker.lease({ project: project.id, parallelIndex, needMs: this.#needMs, ahead }),
       // A browser that falls silent is ended at the service: that closes its link, and every call on it fails at once.
-      open: (lease: LeasedBrowser) => openLink(lease, { onNote, onSilent: () => void this.#giveBack(lease, 'lost') }),
+      open: (lease: LeasedBrowser) => connect(lease, { onNote, onSilent: () => void this.#giveBack(lease, 'lost') }),
       giveBack: this.#giveBack,
     };
     // One fetched ahead is asked for again when it is needed.

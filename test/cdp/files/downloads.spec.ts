@@ -159,7 +159,7 @@ test.describe('a browser that is not to be trusted', () => {
     return { event: await event, asked };
   }
 
-  test('a file that cannot be had is a download that failed', async ({ serve, open, folder }) => {
+  test('a file that cannot be fetched is a download that failed', async ({ serve, open, folder }) => {
     const progress = { guid: 'a-b', state: 'completed', receivedBytes: 5 };
     const { event, asked } = await told(progress, { serve, open, folder });
     expect(event).toMatchObject({ params: { guid: 'a-b', state: 'canceled' } });

@@ -8,7 +8,7 @@ import { connectToBrowser } from '../../../src/playwright/browser/cdp-connection
 import { TOKEN } from '../../support/cdp/cdp-server.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 
-/** Playwright's two ways to a leased browser: what they say when it is not to be had, and when it is lost. */
+/** Playwright's two ways to a leased browser: what they say when it cannot be reached, and when it is lost. */
 
 const oldest: { chromium: BrowserType } = createRequire(
   new URL('../../e2e/playwright-1.48/package.json', import.meta.url),

@@ -34,7 +34,7 @@ for (let n = 1; n <= 12; n += 1) test('short ' + n, async ({ page }) => { await 
 
 /**
  * Shows what was written on two terminals, with and without the live line. They are the same but for that line after
- * every step. Answers the lines that were to be seen, and the screen at the end.
+ * every step. Returns the lines that were to be seen, and the screen at the end.
  */
 async function compare(output: string, size: { columns: number; rows: number }) {
   const [withLine, without] = [new TestTerminal(size), new TestTerminal(size)];

@@ -6,7 +6,7 @@ import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e
 import { startService, type TestService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** Where there is no browser to be had, a run waits for a reason to ask again, says for what, and ends with an error that helps. */
+/** Where no browser is available, a run waits for a reason to ask again, says for what, and ends with an error that helps. */
 
 const test = base.extend<{ full: TestService }>({
   /** A service whose plan allows one browser. */

@@ -1,5 +1,5 @@
 import type { FaultRule } from 'poolwright/emulator';
-import type { Lots } from '../random-choices.ts';
+import type { Choices } from '../random-choices.ts';
 
 /** Where the browsers of a run come from; `embedded`: its own emulator, without a service outside of the run. */
 export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded';
@@ -40,7 +40,7 @@ const ENDS = [
 ] as const;
 
 /** Up to four spoilt calls, and at times something that ends a browser. */
-export function drawFaults({ whole, pick, chance }: Lots, source: Source): FaultRule[] {
+export function drawFaults({ whole, pick, chance }: Choices, source: Source): FaultRule[] {
   const faults: FaultRule[] = [];
   for (let n = whole(0, 4); n > 0; n -= 1) {
     const call = pick(Object.keys(CALLS) as (keyof typeof CALLS)[]);

@@ -1,11 +1,11 @@
 import type { EmulatorOptions, FaultRule } from 'poolwright/emulator';
-import { type Lots, lotsOf } from '../random-choices.ts';
+import { type Choices, choicesOf } from '../random-choices.ts';
 import { drawFaults, type Source } from './chaos-faults.ts';
 
-/** What befalls a process. `pause`: it stands still for a while; `pause-kill`: and is killed then. */
+/** What happens to a process. `pause`: it stands still for a while; `pause-kill`: and is killed then. */
 export type Blow = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL' | 'pause' | 'pause-kill';
 
-/** Whom it befalls. `terminal`: runner and workers, as Ctrl-C does; `machine`: runner, workers and broker at once. */
+/** To which processes. `terminal`: runner and workers, as Ctrl-C does; `machine`: runner, workers and broker at once. */
 export type Victim = 'worker' | 'runner' | 'broker' | 'service' | 'machine' | 'terminal';
 
 export interface Death {
@@ -83,8 +83,8 @@ const OTHERS = 4;
 
 /** Draws the run of this seed. */
 export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPlan {
-  const lots = lotsOf(seed);
-  const { whole, pick, chance } = lots;
+  const choices = choicesOf(seed);
+  const { whole, pick, chance } = choices;
   const real = browser === 'chromium';
   const source: Source = pick(SOURCES[browser]);
   const workers = whole(1, real ? 2 : 3);
@@ -92,10 +92,10 @@ export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPla
   const files = Array.from({ length: whole(1, real ? 2 : 3) }, () =>
     Array.from({ length: whole(1, real ? 2 : 3) }, () => chance(0.8)),
   );
-  const faults = source === 'embedded' ? [] : drawFaults(lots, source);
+  const faults = source === 'embedded' ? [] : drawFaults(choices, source);
   const concurrentBrowsers = OTHERS + whole(2, real ? 4 : 8);
-  const death = drawDeath(lots, files.flat().length);
-  // A neighbour's tests have to pass: nothing may befall the service that both are on.
+  const death = drawDeath(choices, files.flat().length);
+  // A neighbour's tests have to pass: no fault may hit the service that both are on.
   const beside = source !== 'embedded' && death?.whom !== 'service' && chance(0.3);
   const remote = source !== 'embedded' && chance(0.25);
   return {
@@ -117,24 +117,24 @@ export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPla
     neighbour: beside
       ? { place: pick(['here', 'pids', 'tmp', 'host'] as const), begins: pick(['before', 'after'] as const) }
       : null,
-    disk: chance(0.2) ? drawDisk(lots) : null,
+    disk: chance(0.2) ? drawDisk(choices) : null,
     megabits: remote ? pick([1, 10, 10] as const) : null,
     clock: chance(0.25) ? { shiftMs: pick(SHIFTS), fromMs: pick([0, 0, whole(1_000, 4_000)]) } : null,
   };
 }
 
-function drawDeath({ whole, pick, chance }: Lots, tests: number): Death | null {
+function drawDeath({ whole, pick, chance }: Choices, tests: number): Death | null {
   if (!chance(0.65)) return null;
   const whom = pick(VICTIMS);
   return { whom, blow: pick(BLOWS[whom]), pauseMs: whole(200, 5_000), afterTests: whole(1, Math.min(tests, 4)) };
 }
 
-function drawDisk({ pick }: Lots): FullDisk {
+function drawDisk({ pick }: Choices): FullDisk {
   const folders = pick([['ledger'], ['output'], ['ledger', 'output']] as const);
   return { folders: [...folders], from: pick(['start', 'midway'] as const) };
 }
 
-/** What befalls a run, for the tables. */
+/** What happens to a run, for the tables. */
 export function blowOf({ death }: ChaosPlan): string | null {
   return death && `signal: ${death.blow} to the ${death.whom}`;
 }

@@ -112,7 +112,7 @@ export class ScriptedParts {
     },
   };
 
-  readonly openLink: WorkerBrowserOptions['openLink'] = (lease, { onSilent }) =>
+  readonly connect: WorkerBrowserOptions['connect'] = (lease, { onSilent }) =>
     new Promise((resolve, reject) => {
       const session = this.sessions.find((each) => each.lease === lease);
       if (session) this.openings.push({ session, onSilent, resolve, reject });
@@ -172,8 +172,8 @@ export class ScriptedParts {
     else resolve(this.link(session, onSilent));
   }
 
-  /** Something befalls the newest browser that the worker has, or the one before it. */
-  befall(newest: boolean, what: 'lose' | 'silence' | 'hang' | 'age'): void {
+  /** Something happens to the newest browser that the worker has, or the one before it. */
+  strike(newest: boolean, what: 'lose' | 'silence' | 'hang' | 'age'): void {
     const session = this.sessions.filter(({ returned }) => returned.length === 0).at(newest ? -1 : -2);
     if (!session) return;
     if (what === 'age') this.age(session);

@@ -20,7 +20,7 @@ const step = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      do: fc.constant('befall' as const),
+      do: fc.constant('strike' as const),
       newest,
       what: fc.constantFrom('lose' as const, 'silence' as const, 'hang' as const, 'age' as const),
     }),
@@ -64,9 +64,9 @@ class Worker {
     slow: boolean,
   ) {
     this.parts = new ScriptedParts(reuse, slow);
-    const { broker, openLink } = this.parts;
+    const { broker, connect } = this.parts;
     this.hosted = new WorkerBrowser({
-      ...{ broker, openLink, reuse, project: { id: 'p', name: 'p' }, parallelIndex: 0 },
+      ...{ broker, connect, reuse, project: { id: 'p', name: 'p' }, parallelIndex: 0 },
       testTimeout: 30_000,
     });
     this.wait(this.hosted.start(), () => undefined);
@@ -187,7 +187,7 @@ function take(worker: Worker, step: Step): void {
   else if (step.do === 'grant') parts.grant(step.newest, step.short);
   else if (step.do === 'open') parts.open(step.newest, step.outcome);
   else if (step.do === 'refuse') parts.refuse(step.newest);
-  else if (step.do === 'befall') parts.befall(step.newest, step.what);
+  else if (step.do === 'strike') parts.strike(step.newest, step.what);
   else if (step.do === 'answer') parts.late.shift()?.();
   else worker.close();
 }

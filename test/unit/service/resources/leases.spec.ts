@@ -95,7 +95,7 @@ test.describe('a lease that cannot be used is released first', () => {
     });
   }
 
-  test('also when its session cannot be had; a failed release is said', async ({ service, connect }) => {
+  test('also when its session cannot be read; a failed release is said', async ({ service, connect }) => {
     service.handle(
       byPath({ [ACQUIRE]: json(200, { leaseId: 'l-1', sessionId: 's-1' }), [RELEASE]: json(401, { error: 'no' }) }),
     );
