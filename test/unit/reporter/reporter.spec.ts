@@ -51,6 +51,16 @@ test('takes the record over from the teardown, completes it, writes it once, and
   expect(result).toEqual({ status: 'failed' });
 });
 
+test('a clock that was set back since the run began costs nothing of its record', async ({ folder, saidWhile }) => {
+  const reporter = begin(folder, new PoolwrightReporter());
+  const startedAt = new Date(Date.now() - 25 * 60_000).toISOString();
+  reporter.onTestEnd(...seen('a', { sessionId: 'session-1' }));
+  expect(await runReporter()?.take({ ...heard, startedAt })).toBe(true);
+  await saidWhile(() => reporter.onEnd(PASSED));
+  const written = readRecord(join(folder, 'poolwright'));
+  expect(written).toMatchObject({ startedAt, sessions: [{ waitMs: heard.sessions[0]?.waitMs, endConfirmed: true }] });
+});
+
 test('a record of a run that it has not seen begin is not its own to write', async ({ folder }) => {
   const reporter = new PoolwrightReporter();
   expect(await runReporter()?.take(heard)).toBe(false);
