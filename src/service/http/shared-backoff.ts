@@ -56,18 +56,20 @@ export class SharedBackoff {
     this.#admit();
   }
 
-  #open(): boolean {
-    return Date.now() >= this.#notBefore && (this.#limit >= NO_LIMIT || this.#underway < this.#limit);
+  #open(now = Date.now()): boolean {
+    return now >= this.#notBefore && (this.#limit >= NO_LIMIT || this.#underway < this.#limit);
   }
 
   #admit(): void {
-    while (this.#line.length > 0 && this.#open()) {
+    // Looked at once: a moment that passed between two looks would be waited for by no timer.
+    const now = Date.now();
+    while (this.#line.length > 0 && this.#open(now)) {
       this.#underway += 1;
       this.#line.next();
     }
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    const wait = this.#notBefore - Date.now();
+    const wait = this.#notBefore - now;
     if (this.#line.length > 0 && wait > 0) this.#timer = setTimeout(() => this.#admit(), wait);
   }
 }

@@ -54,6 +54,25 @@ test.describe('SharedBackoff', () => {
     expect(backoff.inARow).toBe(0);
   });
 
+  for (const first of [0, 1]) {
+    test(`a moment that passes while it is looked at holds nobody up (${first})`, async () => {
+      const backoff = new SharedBackoff();
+      const { order, caller } = queue(backoff);
+      const { now } = Date;
+      let at = now() + first;
+      await caller(0);
+      backoff.end({ delayMs: 10 });
+      // A clock that moves on with every look at it.
+      Date.now = () => at++;
+      try {
+        await caller(1);
+      } finally {
+        Date.now = now;
+      }
+      expect(order).toEqual([0, 1]);
+    });
+  }
+
   test('a caller that gives up leaves the line, and the next one is not held up', async () => {
     const backoff = new SharedBackoff();
     const { order, caller } = queue(backoff);
