@@ -7,10 +7,12 @@ import { main } from './playwright.mjs';
 
 /**
  * `npm run test:versions`: the same end-to-end tests on every supported Playwright and Node; writes docs/versions.md.
- * `npm run test:versions -- 1.60` runs those only and keeps the other rows. Not part of the tests: it installs what it needs below node_modules/.cache.
+ * `npm run test:versions -- 1.60 latest@22` runs those only (`@22`: on that Node) and keeps the other rows.
+ * Not part of the tests: it installs what it needs below node_modules/.cache.
  */
 const PLAYWRIGHTS = ['1.48', '1.52', '1.56', '1.60', '1.62', 'latest'];
-const NODES = ['22', '24'];
+/** The oldest and the latest on the other Nodes, too. */
+const OTHER_NODES = ['1.48@22', 'latest@22', '1.48@24', 'latest@24'];
 /** Untouched suites, the fixture, handover, deaths, rollover, contexts, identity, the bridge, files, and the live line. */
 const SPECS = [
   ...['untouched-suite', 'session-fixture', 'reuse', 'nothing-left', 'lease-time'],
@@ -31,13 +33,12 @@ await main(async () => {
   if (full) fullChromium = { POOLWRIGHT_CHROMIUM: full.path };
   const asked = process.argv.slice(2);
   const rows = [];
-  for (const wanted of asked.length > 0 ? asked : PLAYWRIGHTS) rows.push(run({ playwright: playwright(wanted) }));
-  if (asked.length > 0) return finish([...rowsOfBefore(rows), ...rows]);
-  for (const node of NODES) {
-    for (const wanted of [PLAYWRIGHTS[0], 'latest'])
-      rows.push(run({ playwright: playwright(wanted), node: nodeBinary(node) }));
+  for (const wanted of asked.length > 0 ? asked : [...PLAYWRIGHTS, ...OTHER_NODES]) {
+    const [version, node] = wanted.split('@');
+    rows.push(run({ playwright: playwright(version), ...(node && { node: nodeBinary(node) }) }));
+    write([...rowsOfBefore(rows), ...rows]);
   }
-  return finish(rows);
+  return write(asked.length > 0 ? [...rowsOfBefore(rows), ...rows] : rows);
 });
 
 /** Rows of the last time that were not run again. */
@@ -49,7 +50,8 @@ function rowsOfBefore(rows) {
     .map((row) => ({ row, ok: row.includes('passed') }));
 }
 
-function finish(unsorted) {
+/** After each row, so that what has run is on record when the rest does not come to its end. */
+function write(unsorted) {
   const rows = unsorted.toSorted((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
   const table = [
     '| Playwright | Node | tests | result |',
