@@ -1,4 +1,5 @@
 import { defineConfig, type Options } from 'tsup';
+import { licences } from './scripts/licences.mjs';
 
 /** What users import: ESM, CommonJS and types. */
 const publicEntries = {
@@ -8,33 +9,56 @@ const publicEntries = {
   reporter: 'src/reporter/index.ts',
 };
 
-/**
- * Files that are run by path: child processes, the global setup, the command line. Playwright loads its global
- * setup the way it loads a config, so that one is built both ways.
- */
+/** Playwright loads its global setup the way it loads a config. */
+const bothWays = { ...publicEntries, 'global-setup': 'src/playwright/setup/global-setup.ts' };
+
+/** Files that are run by path: child processes and the command line. */
 const processEntries = {
   'broker-main': 'src/broker/process/main.ts',
   'emulator-main': 'src/emulator/main.ts',
   cli: 'src/cli/main.ts',
 };
 
+/**
+ * Puts in place of `options/schema/check.ts` a module that loads it when there are options to check. Zod takes longer to load
+ * than all the rest of `import 'poolwright'`, and a worker's options have been checked by its runner. By `require`,
+ * because a config cannot wait for an `import()`.
+ */
+const checkLazily: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'check-lazily',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]schema[\\/]check\.ts$/ }, () => ({
+      contents: `
+        import { createRequire } from 'node:module';
+        const load = () => createRequire(import.meta.url)('./options.cjs');
+        export const checkHostedOptions = (value) => load().checkHostedOptions(value);
+        export const checkProjectOptions = (value) => load().checkProjectOptions(value);`,
+    }));
+  },
+};
+
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
 const shared: Options = {
   target: 'node20',
   platform: 'node',
   outDir: 'dist',
-  sourcemap: true,
+  // Whoever installs the package reads its code as it is: nothing is minified.
+  sourcemap: false,
+  // What is bundled may be CommonJS and ask for Node's own modules.
+  banner: ({ format }) => (format === 'esm' ? { js: REQUIRE } : {}),
+  esbuildPlugins: [checkLazily, licences],
   // Every entry lies flat in dist/, so that `distFile()` finds its neighbours from any chunk.
   shims: true,
 };
 
 export default defineConfig([
-  {
-    ...shared,
-    entry: { ...publicEntries, 'global-setup': 'src/playwright/setup/global-setup.ts' },
-    format: ['esm', 'cjs'],
-    dts: { entry: publicEntries },
-  },
-  { ...shared, entry: processEntries, format: ['esm'] },
+  { ...shared, entry: { ...bothWays, ...processEntries }, format: ['esm'] },
+  { ...shared, entry: bothWays, format: ['cjs'], splitting: true },
+  { ...shared, entry: publicEntries, format: ['esm', 'cjs'], dts: { only: true } },
+  // Loaded synchronously, so by `require`, when there are options to check.
+  { ...shared, esbuildPlugins: [licences], entry: { options: 'src/options/schema/check.ts' }, format: ['cjs'] },
   // What runs in the browser of who looks at a timeline; it is put into the page as it is.
   {
     ...shared,
@@ -42,7 +66,6 @@ export default defineConfig([
     format: ['iife'],
     platform: 'browser',
     target: 'es2023',
-    sourcemap: false,
     shims: false,
     minify: true,
     outExtension: () => ({ js: '.js' }),
@@ -50,7 +73,6 @@ export default defineConfig([
   {
     ...shared,
     entry: { timeline: 'src/reporter/timeline/page/style.css' },
-    sourcemap: false,
     minify: true,
   },
 ]);

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const INPUTS = ['src', 'tsup.config.ts', 'package.json', 'tsconfig.json'];
+const FOLDER = 'dist';
+const INPUTS = ['src', 'tsup.config.ts', 'package.json', 'tsconfig.json', 'scripts/licences.mjs'];
 const LAST_OUTPUT = 'dist/index.d.cts'; // types are written last
 
 function newest(path) {
@@ -15,12 +17,21 @@ function newest(path) {
 export function ensureBuilt() {
   if (existsSync(LAST_OUTPUT) && statSync(LAST_OUTPUT).mtimeMs > Math.max(...INPUTS.map(newest))) return;
   console.log('Building poolwright …');
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['node_modules/tsup/dist/cli-default.js', '--silent'],
-    {
-      encoding: 'utf8',
-    },
-  );
-  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`);
+  build();
 }
+
+/** Builds the package, and removes what an earlier build left: the names of its parts change with their content. */
+function build() {
+  const start = Date.now();
+  const tsup = ['node_modules/tsup/dist/cli-default.js', '--silent'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, tsup, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`);
+  for (const name of readdirSync(FOLDER)) {
+    const path = join(FOLDER, name);
+    // A second of grace: some file systems keep whole seconds.
+    if (statSync(path).mtimeMs < start - 1_000) rmSync(path, { recursive: true });
+  }
+}
+
+// `npm run build`
+if (process.argv[1] === fileURLToPath(import.meta.url)) build();

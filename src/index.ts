@@ -9,7 +9,8 @@ export {
   ServiceError,
   type ServiceErrorDetails,
 } from './errors.ts';
-export type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './options/schema.ts';
+export type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './options/schema/schema.ts';
 export { type HostedUse, withHostedBrowsers } from './playwright/config/with-hosted-browsers.ts';
-export { type HostedSession, type HostedTestFixtures, type HostedWorkerOptions, test } from './playwright/test.ts';
+export type { HostedSession } from './playwright/fixture-types.ts';
+export { type HostedTestFixtures, type HostedWorkerOptions, test } from './playwright/test.ts';
 export type { HostedBrowserAttachment } from './record/attachment.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BrokerAddress } from '../../src/broker/process/config.ts';
 import { type BrokerConnection, connectToBroker } from '../../src/broker/rpc/client.ts';
+import type { BrokerAddress } from '../../src/broker/rpc/shared-broker.ts';
 
 /** Workers of a run as its broker sees them: a socket each, which leases a browser and gives it back. */
 export class Workers {

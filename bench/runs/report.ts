@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { JSONReport, JSONReportSuite, JSONReportTest } from '@playwright/test/reporter';
-import { ATTACHMENT_NAME } from '../../src/record/attachment.ts';
+import { ATTACHMENT_NAME } from '../../src/record/test-record.ts';
 
 /** A test in Playwright's JSON report. */
 export interface ReportedTest {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { CreateSessionRequest } from '../service/schemas/index.ts';
+import { DEFAULTS } from './defaults.ts';
 import { type Environment, variable } from './environment.ts';
-import { DEFAULTS, type HostedOptions, type ProjectHostedOptions, type RunPoolOptions } from './schema.ts';
+import type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './schema/schema.ts';
 
 /** Everything the broker needs to get a browser for one project: options with their defaults filled in. */
 export interface LeasePlan {

@@ -1,6 +1,7 @@
 import { OptionsError } from '../errors.ts';
+import { DEFAULTS } from './defaults.ts';
 import { type Environment, inContinuousIntegration, variable } from './environment.ts';
-import { DEFAULTS, type HostedOptions } from './schema.ts';
+import type { HostedOptions } from './schema/schema.ts';
 
 /** Which service a run talks to. */
 export type ServiceChoice =

@@ -6,22 +6,10 @@ import {
   type PlaywrightWorkerOptions,
   type TestType,
 } from '@playwright/test';
-import { type BrowserIdentity, identityOf } from '../common/browser-identity.ts';
-import { OptionsError } from '../errors.ts';
-import type { HostedOptions } from '../options/schema.ts';
+import type { HostedOptions } from '../options/schema/schema.ts';
 import { asMerged } from './config/merged-options.ts';
-import { assertChromium, provideHostedBrowser, recordTest, rememberUse } from './fixtures.ts';
-import { workerState } from './worker-state.ts';
-
-/** The session that serves the running test. */
-export interface HostedSession extends BrowserIdentity {
-  /** ISO 8601: when this run got it. */
-  startedAt: string;
-  /** ISO 8601: when the service will end it. */
-  expiresAt: string;
-  /** Whether another worker of this run used it before. */
-  reused: boolean;
-}
+import type { HostedSession } from './fixture-types.ts';
+import { assertChromium, presentSession, provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
 
 /** Test-scoped fixtures that poolwright's `test` adds. */
 export interface HostedTestFixtures {
@@ -93,23 +81,12 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
     ) => {
       if (hosted === false) return await use(serviceWorkers);
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
-      rememberUse({ ...emulation, httpCredentials, contextOptions });
-      await recordTest(serviceWorkers, use, testInfo);
+      await recordTestWith({ ...emulation, httpCredentials, contextOptions }, serviceWorkers, use, testInfo);
     },
     TEST_OPTION,
   ],
 
-  hostedSession: async ({ browser: _leased, hosted }, use) => {
-    const state = workerState();
-    if (hosted === false || !state.hosted) {
-      throw new OptionsError(
-        'hosted',
-        '`hostedSession` needs a hosted browser, and this project sets `use: { hosted: false }`.',
-      );
-    }
-    const link = await state.hosted.connected();
-    state.recorder.uses(link);
-    const { startedAt, expiresAt, reused } = link.lease;
-    await use({ ...identityOf(link.lease), startedAt, expiresAt, reused });
+  hostedSession: async ({ browser: _leased }, use) => {
+    await use(await presentSession());
   },
 });

@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import { browserIdentity } from '../common/browser-identity.ts';
-
-/** Name of the annotation and of the attachment of every test that used a browser. */
-export const ATTACHMENT_NAME = 'hosted-browser';
+import { browserIdentity } from '../common/browser-identity-schema.ts';
 
 /** The `hosted-browser` attachment (JSON). Holds no secret. */
 export const hostedBrowserAttachment = z.object({

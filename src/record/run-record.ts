@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { browserIdentity } from '../common/browser-identity.ts';
+import { browserIdentity } from '../common/browser-identity-schema.ts';
 
 /**
  * `<outputDir>/poolwright/run.json`: what a run did with hosted browsers. Published as `schemas/run.schema.json`, which

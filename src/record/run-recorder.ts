@@ -3,7 +3,7 @@ import { Checkpoint } from './checkpoint.ts';
 import { readRecord } from './record-file.ts';
 import type { RunRecord, TestRecord } from './run-record.ts';
 import { keyOf, type SessionFacts, withTotals } from './session-record.ts';
-import type { TestUsage } from './test-record.ts';
+import type { TestUsage } from './test-usage.ts';
 
 /** Which run goes on record, and where. */
 export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'service' | 'chromiums' | 'shard'> {

@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
-import { z } from 'zod';
 import type { HostedBrowserAttachment } from './attachment.ts';
-import { type TestRecord, testRecord } from './run-record.ts';
+import type { TestRecord } from './run-record.ts';
+
+/** Name of the annotation and of the attachment of every test that used a browser. */
+export const ATTACHMENT_NAME = 'hosted-browser';
 
 /** What a test leaves on record: a line with each session that it used, and one attachment of its own. */
 
@@ -25,16 +27,6 @@ export type TestOutcome = Pick<TestRecord, 'observedBytes' | 'infrastructureFail
 export interface BrowserUse extends TestOutcome {
   browser: Pick<HostedBrowserAttachment, 'sessionId' | 'leaseId' | 'poolId' | 'servedBy' | 'reused'>;
 }
-
-/** What a worker reports of a test's use of one browser. */
-export const testUsage = z.object({
-  sessionId: z.string(),
-  test: testRecord,
-  /** What its pages moved through the test machine since the worker's last report of that browser. */
-  bridgedBytes: z.number().nonnegative(),
-});
-
-export type TestUsage = z.infer<typeof testUsage>;
 
 /** Where a test ran, and what the service says of the last session that it used. */
 export type AttachmentSurroundings = Pick<HostedBrowserAttachment, 'workerIndex' | 'shard' | 'bandwidthBytes'>;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FullConfig, FullProject, Suite } from '@playwright/test/reporter';
-import { BROKER_VARIABLE, brokerAddress } from '../broker/process/config.ts';
 import { connectToBroker } from '../broker/rpc/client.ts';
+import { sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
 import { projectIds } from '../options/project-ids.ts';
 
 /** Asks for browsers while Playwright is still starting its workers: it is known by now which tests will run. */
@@ -11,12 +11,12 @@ import { projectIds } from '../options/project-ids.ts';
  * project, or no global setup) this does nothing; where the broker cannot be reached, the workers ask for themselves.
  */
 export async function fetchAhead(config: FullConfig, suite: Suite): Promise<void> {
-  const address = process.env[BROKER_VARIABLE];
+  const address = sharedBrokerOf(process.env);
   if (!address) return;
   const projects = firstWorkers(config, suite);
   if (projects.length === 0) return;
   try {
-    const broker = await connectToBroker(brokerAddress.parse(JSON.parse(address)), 'control');
+    const broker = await connectToBroker(address, 'control');
     await broker.prefetch({ projects });
     broker.close();
   } catch {

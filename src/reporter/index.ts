@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import type { Budget } from '../options/budget.ts';
-import { parseHostedOptions } from '../options/parse.ts';
+import type { Budget } from '../options/schema/budget.ts';
+import { parseHostedOptions } from '../options/schema/parse.ts';
 import { withFigures } from '../record/figures.ts';
 import { readRecord } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
@@ -14,7 +14,7 @@ import { reportHere } from './reported.ts';
 import { TestResults } from './test-results.ts';
 import { timelineHtml } from './timeline/timeline-page.ts';
 
-export type { Budget } from '../options/budget.ts';
+export type { Budget } from '../options/schema/budget.ts';
 export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../record/run-record.ts';
 
 /** Options of the reporter; `withHostedBrowsers` hands on its own `budget`. */

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { errorMessage } from '../common/error-message.ts';
 import { writeWhole } from '../common/write-whole.ts';
-import type { Budget } from '../options/budget.ts';
+import type { Budget } from '../options/schema/budget.ts';
 import { type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';

@@ -1,8 +1,8 @@
 import type { TestCase, TestResult } from '@playwright/test/reporter';
-import { ATTACHMENT_NAME, readAttachment } from '../record/attachment.ts';
+import { readAttachment } from '../record/attachment.ts';
 import type { RunRecord, SessionRecord, TestRecord } from '../record/run-record.ts';
 import { keyOf, type ServedTest, sessionFromTests, withTotals } from '../record/session-record.ts';
-import { type TestFacts, testRecordOf } from '../record/test-record.ts';
+import { ATTACHMENT_NAME, type TestFacts, testRecordOf } from '../record/test-record.ts';
 
 /** Collects how the tests ended: the reporter alone has the last word on that, and alone hears of shards in blobs. */
 export class TestResults {

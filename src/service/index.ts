@@ -73,10 +73,10 @@ export {
   session,
   sessionList,
   sessionStatuses,
-  sessionTypes,
   stopSessionResponse,
   type UpdatePoolRequest,
   type UpdateSessionRequest,
   updatePoolRequest,
   updateSessionRequest,
 } from './schemas/index.ts';
+export { sessionTypes } from './session-types.ts';

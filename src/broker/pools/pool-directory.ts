@@ -1,6 +1,6 @@
 import type { BrowserService } from '../../lease/browser-service.ts';
 import { findPool } from '../../lease/find-pool.ts';
-import type { RunPoolOptions } from '../../options/schema.ts';
+import type { RunPoolOptions } from '../../options/schema/schema.ts';
 import type { Pool } from '../../service/schemas/index.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { Ledger } from '../recovery/ledger.ts';

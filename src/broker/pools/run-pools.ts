@@ -1,6 +1,6 @@
 import { PoolwrightError, ServiceError } from '../../errors.ts';
 import type { BrowserService } from '../../lease/browser-service.ts';
-import type { RunPoolOptions } from '../../options/schema.ts';
+import type { RunPoolOptions } from '../../options/schema/schema.ts';
 import { isAmbiguous } from '../../service/index.ts';
 import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errorCodes } from '../../errors.ts';
-import { hostedProject } from '../rpc/protocol.ts';
+import { hostedProject } from '../rpc/requests.ts';
 
 /** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
 export const brokerConfig = z.object({
@@ -46,18 +46,5 @@ export const brokerReady = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), code: z.enum(errorCodes), message: z.string(), field: z.string().nullable() }),
 ]);
 
-/** Where workers find the broker of their run. */
-export const brokerAddress = z.object({ address: z.string(), token: z.string() });
-
-/** The value of {@link BROKER_VARIABLE}, as JSON. */
-export const sharedBroker = brokerAddress.extend({
-  /** Process that started the broker. */
-  runner: z.number(),
-});
-
-/** Set by the global setup, inherited by every worker. */
-export const BROKER_VARIABLE = 'POOLWRIGHT_BROKER';
-
 export type BrokerConfig = z.infer<typeof brokerConfig>;
 export type BrokerReady = z.infer<typeof brokerReady>;
-export type BrokerAddress = z.infer<typeof brokerAddress>;

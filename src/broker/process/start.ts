@@ -9,9 +9,10 @@ import { errorMessage } from '../../common/error-message.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
 import { LeaseError, OptionsError, PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
-import type { RunRecord } from '../../record/run-record.ts';
+import { type RunRecord, runRecord } from '../../record/run-record.ts';
 import { connectToBroker } from '../rpc/client.ts';
-import { type BrokerAddress, type BrokerConfig, type BrokerReady, brokerReady } from './config.ts';
+import type { BrokerAddress } from '../rpc/shared-broker.ts';
+import { type BrokerConfig, type BrokerReady, brokerReady } from './config.ts';
 import { debugEnabled } from './log.ts';
 
 /** What a run tells its broker. */
@@ -137,7 +138,7 @@ class SupervisedBroker {
   async #askToFinish(write: WriteRecord | undefined): Promise<RunRecord> {
     const connection = await connectToBroker(this.#config, 'control');
     try {
-      const record = await connection.finish();
+      const record = runRecord.parse(await connection.finish());
       // From here on its exit is its end.
       this.#ending = true;
       // One that has gone by now cannot be told, and writes nothing either.

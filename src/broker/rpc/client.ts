@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import * as v from 'valibot';
 import {
   createMessageConnection,
   type MessageConnection,
@@ -6,24 +7,25 @@ import {
   SocketMessageWriter,
 } from 'vscode-jsonrpc/node';
 import { LeaseError } from '../../errors.ts';
-import { type RunRecord, runRecord } from '../../record/run-record.ts';
-import type { TestUsage } from '../../record/test-record.ts';
+import type { TestUsage } from '../../record/test-usage.ts';
 import { AheadCancelled } from '../leasing/ahead-requests.ts';
-import type { BrokerAddress } from '../process/config.ts';
 import {
-  type GiveBackParams,
-  type HostedProject,
   type LeasedBrowser,
-  type LeaseParams,
   leasedBrowser,
-  METHODS,
-  type Method,
-  type PrefetchParams,
   type RunState,
   runState,
   type SessionReport,
   sessionReport,
+} from './answers.ts';
+import {
+  type GiveBackParams,
+  type HostedProject,
+  type LeaseParams,
+  METHODS,
+  type Method,
+  type PrefetchParams,
 } from './protocol.ts';
+import type { BrokerAddress } from './shared-broker.ts';
 import { brokerLost, fromWire } from './wire-error.ts';
 
 /** A worker's (or the run's own) line to the broker. While a worker's is open, its browser is its own. */
@@ -42,8 +44,8 @@ export interface BrokerConnection {
   prefetch(params: PrefetchParams): Promise<void>;
   /** What becomes of the browsers. From the first time on, who asks has the terminal's lines to show. */
   watch(): Promise<RunState>;
-  /** Ends every browser. The record is the asker's to write, see {@link recorded}. */
-  finish(): Promise<RunRecord>;
+  /** Ends every browser. The record, unread here, is the asker's to write, see {@link recorded}. */
+  finish(): Promise<unknown>;
   /** Tells that the record is written: else the broker does so before it exits. */
   recorded(): Promise<void>;
   close(): void;
@@ -68,7 +70,7 @@ export async function connectToBroker(
   let cancels = 0;
   const lease = async (params: LeaseParams): Promise<LeasedBrowser> => {
     const before = cancels;
-    const leased = leasedBrowser.parse(await ask(METHODS.lease, params));
+    const leased = v.parse(leasedBrowser, await ask(METHODS.lease, params));
     if (!params.ahead || cancels === before) return leased;
     const { sessionId } = leased;
     await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
@@ -83,11 +85,11 @@ export async function connectToBroker(
     },
     giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
     testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
-    sessionReport: async (sessionId) => sessionReport.parse(await ask(METHODS.sessionReport, { sessionId })),
+    sessionReport: async (sessionId) => v.parse(sessionReport, await ask(METHODS.sessionReport, { sessionId })),
     say: async (text) => void (await ask(METHODS.say, { text })),
     prefetch: async (params) => void (await ask(METHODS.prefetch, params)),
-    watch: async () => runState.parse(await ask(METHODS.watch, {})),
-    finish: async () => runRecord.parse(await ask(METHODS.finish, {})),
+    watch: async () => v.parse(runState, await ask(METHODS.watch, {})),
+    finish: () => ask(METHODS.finish, {}),
     recorded: async () => void (await ask(METHODS.recorded, {})),
     close: () => {
       rpc.dispose();

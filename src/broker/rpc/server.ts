@@ -11,21 +11,13 @@ import { z } from 'zod';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
-import { testUsage } from '../../record/test-record.ts';
+import { testUsage } from '../../record/test-usage.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseRegistry } from '../leasing/lease-registry.ts';
 import type { Projects } from '../leasing/projects.ts';
 import type { Terminal } from '../process/terminal.ts';
-import {
-  giveBackParams,
-  helloParams,
-  leaseParams,
-  METHODS,
-  type Method,
-  prefetchParams,
-  sayParams,
-  sessionParams,
-} from './protocol.ts';
+import { METHODS, type Method } from './protocol.ts';
+import { giveBackParams, helloParams, leaseParams, prefetchParams, sayParams, sessionParams } from './requests.ts';
 import { toWire } from './wire-error.ts';
 
 /** What the server answers with. */

@@ -1,33 +1,33 @@
+import * as v from 'valibot';
 import { ResponseError } from 'vscode-jsonrpc/node';
-import { z } from 'zod';
 import { errorMessage } from '../../common/error-message.ts';
 import { errorCodes, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
 /** Errors across the broker's socket: code and message, so that the worker throws what the broker caught. */
 
-const common = { code: z.enum(errorCodes) };
+const common = { code: v.picklist(errorCodes) };
 
-const errorData = z.discriminatedUnion('kind', [
-  z.object({ ...common, kind: z.literal('options'), field: z.string() }),
-  z.object({ ...common, kind: z.literal('lease'), sessionId: z.string().optional() }),
-  z.object({
+const errorData = v.variant('kind', [
+  v.object({ ...common, kind: v.literal('options'), field: v.string() }),
+  v.object({ ...common, kind: v.literal('lease'), sessionId: v.optional(v.string()) }),
+  v.object({
     ...common,
-    kind: z.literal('service'),
-    details: z.object({
-      status: z.number(),
-      serviceCode: z.string().optional(),
-      serviceMessage: z.string().optional(),
-      request: z.string(),
-      retryable: z.boolean(),
-      retryAfterMs: z.number().optional(),
-      attempts: z.number(),
+    kind: v.literal('service'),
+    details: v.object({
+      status: v.number(),
+      serviceCode: v.optional(v.string()),
+      serviceMessage: v.optional(v.string()),
+      request: v.string(),
+      retryable: v.boolean(),
+      retryAfterMs: v.optional(v.number()),
+      attempts: v.number(),
     }),
   }),
-  z.object({ ...common, kind: z.literal('other') }),
+  v.object({ ...common, kind: v.literal('other') }),
 ]);
 
-type ErrorData = z.infer<typeof errorData>;
+type ErrorData = v.InferOutput<typeof errorData>;
 
 const APPLICATION_ERROR = -32000;
 
@@ -68,9 +68,9 @@ export function brokerLost(reason: unknown): LeaseError {
 /** What a failed request throws in the worker. */
 export function fromWire(error: unknown): PoolwrightError {
   if (error instanceof PoolwrightError) return error;
-  const data = error instanceof ResponseError ? errorData.safeParse(error.data) : null;
+  const data = error instanceof ResponseError ? v.safeParse(errorData, error.data) : null;
   if (!(error instanceof ResponseError) || !data?.success) return brokerLost(error);
-  return fromData(error.message, data.data);
+  return fromData(error.message, data.output);
 }
 
 function fromData(message: string, data: ErrorData): PoolwrightError {

@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { z } from 'zod';
+import * as v from 'valibot';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 
@@ -14,12 +14,12 @@ export interface BridgedDocument {
   readonly origin: string;
 }
 
-const created = z.looseObject({
-  context: z.looseObject({
-    id: z.number().int(),
-    uniqueId: z.string(),
-    origin: z.string(),
-    auxData: z.looseObject({ isDefault: z.boolean(), frameId: z.string() }),
+const created = v.looseObject({
+  context: v.looseObject({
+    id: v.pipe(v.number(), v.integer()),
+    uniqueId: v.string(),
+    origin: v.string(),
+    auxData: v.looseObject({ isDefault: v.boolean(), frameId: v.string() }),
   }),
 });
 
@@ -72,7 +72,7 @@ export class BridgedDocuments {
   }
 
   #meet(sessionId: string, params: unknown): void {
-    const { success, data } = created.safeParse(params);
+    const { success, output: data } = v.safeParse(created, params);
     if (!success) return;
     const { id: contextId, uniqueId: uniqueContextId, origin, auxData } = data.context;
     const { isDefault, frameId } = auxData;

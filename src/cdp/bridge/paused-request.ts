@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { z } from 'zod';
+import * as v from 'valibot';
 import type { BrowserCommands, CommandParams } from '../transport/interceptor.ts';
 import { type Fields, fieldsOf } from '../transport/message.ts';
 import type { BridgeOutcome } from './bridge-fetch.ts';
@@ -27,29 +27,29 @@ export interface PausedRequest {
 /** What Playwright may change about a request that it lets go on. */
 export type ContinueFields = Fields<Protocol.Fetch.ContinueRequestRequest>;
 
-const givenHeaders = z.array(z.looseObject({ name: z.string(), value: z.string() }));
+const givenHeaders = v.array(v.looseObject({ name: v.string(), value: v.string() }));
 
-const pausedParams = z.looseObject({
-  requestId: z.string(),
-  networkId: z.string().optional(),
-  frameId: z.string().optional(),
-  resourceType: z.string().optional(),
-  request: z.looseObject({
-    url: z.string(),
-    method: z.string(),
-    headers: z.record(z.string(), z.string()),
-    hasPostData: z.boolean().optional(),
-    postDataEntries: z.array(z.looseObject({ bytes: z.string().optional() })).optional(),
+const pausedParams = v.looseObject({
+  requestId: v.string(),
+  networkId: v.optional(v.string()),
+  frameId: v.optional(v.string()),
+  resourceType: v.optional(v.string()),
+  request: v.looseObject({
+    url: v.string(),
+    method: v.string(),
+    headers: v.record(v.string(), v.string()),
+    hasPostData: v.optional(v.boolean()),
+    postDataEntries: v.optional(v.array(v.looseObject({ bytes: v.optional(v.string()) }))),
   }),
 });
 
-const postData = z.looseObject({ postData: z.string(), base64Encoded: z.boolean().optional() });
+const postData = v.looseObject({ postData: v.string(), base64Encoded: v.optional(v.boolean()) });
 
 /** Reads `Fetch.requestPaused`; null for what is stopped at its answer, or no such event. */
 export function pausedRequest(sessionId: string, params: unknown): PausedRequest | null {
   const { responseStatusCode, responseErrorReason } = fieldsOf<Protocol.Fetch.RequestPausedEvent>(params);
   if (responseStatusCode !== undefined || responseErrorReason !== undefined) return null;
-  const { success, data } = pausedParams.safeParse(params);
+  const { success, output: data } = v.safeParse(pausedParams, params);
   if (!success) return null;
   const { requestId, networkId, frameId, resourceType, request } = data;
   return {
@@ -80,7 +80,7 @@ export function requestHeaders(
     ([name, value]) => [name, announced.wireText(networkId, name, value) ?? wireText(value)] as const,
   );
   if (!changes.headers) return Object.fromEntries(own);
-  const given = givenHeaders.parse(changes.headers).map(({ name, value }) => [name, wireText(value)] as const);
+  const given = v.parse(givenHeaders, changes.headers).map(({ name, value }) => [name, wireText(value)] as const);
   return Object.fromEntries([...given, ...own.filter(([name]) => /^cookie$/i.test(name))]);
 }
 
@@ -97,7 +97,7 @@ export async function requestBody(
   const { body, hasBody, networkId, sessionId } = paused;
   if (!hasBody || body) return body;
   const asked = { requestId: String(networkId) };
-  const answer = postData.parse(await commands.call('Network.getRequestPostData', asked, sessionId));
+  const answer = v.parse(postData, await commands.call('Network.getRequestPostData', asked, sessionId));
   return Buffer.from(answer.postData, answer.base64Encoded ? 'base64' : 'utf8');
 }
 

@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { z } from 'zod';
+import * as v from 'valibot';
 import { errorMessage } from '../../common/error-message.ts';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
@@ -12,18 +12,18 @@ export interface PersistentOptions {
   clear: boolean;
 }
 
-const contextList = z.looseObject({
-  browserContextIds: z.array(z.string()),
+const contextList = v.looseObject({
+  browserContextIds: v.array(v.string()),
   // Chromium says so since 2025.
-  defaultBrowserContextId: z.string().optional(),
+  defaultBrowserContextId: v.optional(v.string()),
 });
-const targetList = z.looseObject({
-  targetInfos: z.array(
-    z.looseObject({ targetId: z.string(), type: z.string(), browserContextId: z.string().optional() }),
+const targetList = v.looseObject({
+  targetInfos: v.array(
+    v.looseObject({ targetId: v.string(), type: v.string(), browserContextId: v.optional(v.string()) }),
   ),
 });
-const createdTarget = z.looseObject({ targetId: z.string() });
-const attached = z.looseObject({ sessionId: z.string() });
+const createdTarget = v.looseObject({ targetId: v.string() });
+const attached = v.looseObject({ sessionId: v.string() });
 
 /** What an extension runs in. The browser attaches Playwright to those that start while it watches. */
 const BACKGROUND_TYPES = new Set(['service_worker', 'background_page']);
@@ -185,22 +185,27 @@ export class PersistentContext implements Interceptor {
 
   /** Only a page can ask for the storage of its context to be cleared: one that nobody sees. */
   async #clear(): Promise<void> {
-    const { targetId } = createdTarget.parse(
+    const { targetId } = v.parse(
+      createdTarget,
       await this.#link.call('Target.createTarget', { url: 'about:blank', background: true }),
     );
     this.#hidden.claim(targetId);
-    const { sessionId } = attached.parse(await this.#link.call('Target.attachToTarget', { targetId, flatten: true }));
+    const { sessionId } = v.parse(
+      attached,
+      await this.#link.call('Target.attachToTarget', { targetId, flatten: true }),
+    );
     await this.#link.call('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' }, sessionId);
     await this.#link.call('Storage.clearCookies');
     await this.#link.call('Target.closeTarget', { targetId });
   }
 
   async #targets() {
-    return targetList.parse(await this.#link.call('Target.getTargets')).targetInfos;
+    return v.parse(targetList, await this.#link.call('Target.getTargets')).targetInfos;
   }
 
   async #findId(targets: readonly TargetInfo[]): Promise<string> {
-    const { browserContextIds, defaultBrowserContextId } = contextList.parse(
+    const { browserContextIds, defaultBrowserContextId } = v.parse(
+      contextList,
       await this.#link.call('Target.getBrowserContexts'),
     );
     const others = new Set<unknown>(browserContextIds);

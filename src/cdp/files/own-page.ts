@@ -1,11 +1,11 @@
 import type { Protocol } from 'devtools-protocol';
-import { z } from 'zod';
+import * as v from 'valibot';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
-const createdContext = z.looseObject({ browserContextId: z.string() });
-const createdTarget = z.looseObject({ targetId: z.string() });
-const attached = z.looseObject({ sessionId: z.string() });
+const createdContext = v.looseObject({ browserContextId: v.string() });
+const createdTarget = v.looseObject({ targetId: v.string() });
+const attached = v.looseObject({ sessionId: v.string() });
 
 /**
  * An empty page of our own in the browser, in a context of its own, which ends with the link. Playwright, which is told
@@ -49,14 +49,14 @@ export class OwnPage {
 
   async #open(): Promise<string> {
     const context = await this.#commands.call('Target.createBrowserContext', { disposeOnDetach: true });
-    const { browserContextId } = createdContext.parse(context);
+    const { browserContextId } = v.parse(createdContext, context);
     this.#contextId = browserContextId;
     this.#sessionId = undefined;
     const target = { url: 'about:blank', browserContextId, background: true };
-    const { targetId } = createdTarget.parse(await this.#commands.call('Target.createTarget', target));
+    const { targetId } = v.parse(createdTarget, await this.#commands.call('Target.createTarget', target));
     if (this.#sessionId === undefined) {
       const answer = await this.#commands.call('Target.attachToTarget', { targetId, flatten: true });
-      this.#sessionId = attached.parse(answer).sessionId;
+      this.#sessionId = v.parse(attached, answer).sessionId;
     }
     await this.#commands.call('Runtime.runIfWaitingForDebugger', {}, this.#sessionId);
     return this.#sessionId;

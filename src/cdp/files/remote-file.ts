@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { z } from 'zod';
+import * as v from 'valibot';
 import { PoolwrightError } from '../../errors.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 import { InFlight } from './in-flight.ts';
@@ -10,9 +10,9 @@ const PIECE_BYTES = 1024 * 1024;
 /** How many messages may wait for their answer. */
 const PIECES_IN_FLIGHT = 4;
 
-const evaluated = z.looseObject({ result: z.looseObject({ objectId: z.string() }) });
-const resolved = z.looseObject({ uuid: z.string() });
-const piece = z.looseObject({ data: z.string(), base64Encoded: z.boolean().optional() });
+const evaluated = v.looseObject({ result: v.looseObject({ objectId: v.string() }) });
+const resolved = v.looseObject({ uuid: v.string() });
+const piece = v.looseObject({ data: v.string(), base64Encoded: v.optional(v.boolean()) });
 
 /** The one file that is to be read, on the browser's disk. */
 export interface RemoteFile {
@@ -34,7 +34,7 @@ export async function fetchRemoteFile(
   target: string,
 ): Promise<void> {
   const expression = `Object.assign(document.createElement('input'), { type: 'file' })`;
-  const { result } = evaluated.parse(await commands.call('Runtime.evaluate', { expression }, sessionId));
+  const { result } = v.parse(evaluated, await commands.call('Runtime.evaluate', { expression }, sessionId));
   const input = new RemoteObject(commands, sessionId, result.objectId);
   try {
     await commands.call('DOM.setFileInputFiles', { objectId: input.objectId, files: [path] }, sessionId);
@@ -46,7 +46,7 @@ export async function fetchRemoteFile(
     const blob = await input.derive(
       `function () { return this.files[0].slice(0, ${size}, 'application/octet-stream'); }`,
     );
-    const { uuid } = resolved.parse(await commands.call('IO.resolveBlob', { objectId: blob.objectId }, sessionId));
+    const { uuid } = v.parse(resolved, await commands.call('IO.resolveBlob', { objectId: blob.objectId }, sessionId));
     await copyBlob(commands, sessionId, { handle: `blob:${uuid}`, size }, target);
     blob.release();
   } finally {
@@ -66,7 +66,7 @@ async function copyBlob(
     for (let offset = 0; offset < size; offset += PIECE_BYTES) {
       await inFlight.add(async () => {
         const params = { handle, offset, size: Math.min(PIECE_BYTES, size - offset) };
-        const { data, base64Encoded } = piece.parse(await commands.call('IO.read', params, sessionId));
+        const { data, base64Encoded } = v.parse(piece, await commands.call('IO.read', params, sessionId));
         await file.write(Buffer.from(data, base64Encoded ? 'base64' : 'utf8'), 0, undefined, offset);
       });
     }

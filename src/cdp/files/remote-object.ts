@@ -1,12 +1,12 @@
-import { z } from 'zod';
+import * as v from 'valibot';
 import { PoolwrightError } from '../../errors.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 
-const answer = z.looseObject({
-  result: z.looseObject({ objectId: z.string().optional(), value: z.unknown().optional() }),
-  exceptionDetails: z
-    .looseObject({ text: z.string(), exception: z.looseObject({ description: z.string().optional() }).optional() })
-    .optional(),
+const answer = v.looseObject({
+  result: v.looseObject({ objectId: v.optional(v.string()), value: v.optional(v.unknown()) }),
+  exceptionDetails: v.optional(
+    v.looseObject({ text: v.string(), exception: v.optional(v.looseObject({ description: v.optional(v.string()) })) }),
+  ),
 });
 
 /** An object in a page, and functions that run there with it as `this`. */
@@ -40,7 +40,8 @@ export class RemoteObject {
   async #run(functionDeclaration: string, args: unknown[], returnByValue: boolean) {
     const values = args.map((value) => (value instanceof RemoteObject ? { objectId: value.objectId } : { value }));
     const params = { objectId: this.objectId, functionDeclaration, arguments: values, returnByValue };
-    const { result, exceptionDetails } = answer.parse(
+    const { result, exceptionDetails } = v.parse(
+      answer,
       await this.#commands.call('Runtime.callFunctionOn', params, this.#sessionId),
     );
     if (exceptionDetails) {

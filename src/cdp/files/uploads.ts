@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { lookup } from 'mime-types';
-import { z } from 'zod';
+import * as v from 'valibot';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
 import { InFlight } from './in-flight.ts';
@@ -13,7 +12,7 @@ const PIECE_BYTES = 1024 * 1024;
 /** How many messages may wait for their answer. */
 const PIECES_IN_FLIGHT = 4;
 
-const setFiles = z.looseObject({ objectId: z.string(), files: z.array(z.string()).min(1) });
+const setFiles = v.looseObject({ objectId: v.string(), files: v.pipe(v.array(v.string()), v.minLength(1)) });
 
 // What runs in the page. Blobs are kept by the browser, not by the page's heap.
 const NEW_LIST = 'function () { return []; }';
@@ -53,7 +52,7 @@ export class Uploads implements Interceptor {
   onCommand(command: CdpMessage): CdpMessage | null {
     const { id, method, params, sessionId } = command;
     if (method !== 'DOM.setFileInputFiles' || sessionId === undefined) return command;
-    const { success, data } = setFiles.safeParse(params);
+    const { success, output: data } = v.safeParse(setFiles, params);
     if (!success || !data.files.every(isFileHere)) return command;
     const input = new RemoteObject(this.#link, sessionId, data.objectId);
     void carry(input, data.files).then(
@@ -85,6 +84,8 @@ async function carry(input: RemoteObject, paths: string[]): Promise<void> {
 }
 
 async function carryFile(files: RemoteObject, path: string): Promise<void> {
+  // Its table of types is large, and most tests upload nothing.
+  const { lookup } = await import('mime-types');
   const pieces = await files.derive(NEW_LIST);
   const file = await open(path);
   try {

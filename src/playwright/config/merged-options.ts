@@ -1,5 +1,5 @@
 import type { MergedOptions } from '../../options/lease-plan.ts';
-import { parseHostedOptions } from '../../options/parse.ts';
+import { parseHostedOptions } from '../../options/schema/parse.ts';
 import { withoutSecrets } from '../../options/without-secrets.ts';
 
 /**

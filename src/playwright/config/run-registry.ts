@@ -1,5 +1,5 @@
 import type { MergedOptions } from '../../options/lease-plan.ts';
-import type { HostedOptions } from '../../options/schema.ts';
+import type { HostedOptions } from '../../options/schema/schema.ts';
 
 /** A project that runs on hosted browsers. */
 export interface WrappedProject {

@@ -8,16 +8,18 @@ import type {
 } from '@playwright/test';
 import { distFile } from '../../common/dist-file.ts';
 import { OptionsError } from '../../errors.ts';
-import type { Budget } from '../../options/budget.ts';
 import { contextMode, hasOwnState } from '../../options/context-mode.ts';
+import { DEFAULTS } from '../../options/defaults.ts';
 import { exposedNetwork } from '../../options/expose-network.ts';
 import { keepsIdentity } from '../../options/identity.ts';
 import { type MergedOptions, mergeOptions, poolOf } from '../../options/lease-plan.ts';
-import { parseHostedOptions, parseProjectOptions } from '../../options/parse.ts';
 import { projectIds } from '../../options/project-ids.ts';
-import { DEFAULTS, type HostedOptions, type ProjectHostedOptions } from '../../options/schema.ts';
+import type { Budget } from '../../options/schema/budget.ts';
+import { parseHostedOptions, parseProjectOptions } from '../../options/schema/parse.ts';
+import type { HostedOptions, ProjectHostedOptions } from '../../options/schema/schema.ts';
 import { assertPersistent } from '../browser/context-options.ts';
-import { type ContextUse, provideHostedBrowser, recordTest, rememberUse } from '../fixtures.ts';
+import type { ContextUse } from '../fixture-types.ts';
+import { provideHostedBrowser, recordTest, recordTestWith } from '../fixtures.ts';
 import { hasRunBegun, type WorkerProject } from '../setup/worker-broker.ts';
 import { markMerged } from './merged-options.ts';
 
@@ -55,7 +57,8 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   options: HostedOptions = {},
 ): Config<T, W> {
   if (WRAPPED in config) return config;
-  const run = parseHostedOptions(options, 'withHostedBrowsers(config, options)');
+  // A worker's runner has checked the same.
+  const run = hasRunBegun() ? options : parseHostedOptions(options, 'withHostedBrowsers(config, options)');
   const common = (config.use ?? {}) as Use;
   const projects = config.projects as Project[] | undefined;
 
@@ -173,8 +176,8 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
       testInfo: TestInfo,
     ) => {
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
-      rememberUse({ ...emulation, httpCredentials, contextOptions });
-      await recordTest(use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo);
+      const context = { ...emulation, httpCredentials, contextOptions };
+      await recordTestWith(context, use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo);
     },
   };
   return { ...use, ...fixtures } as unknown as Use;

@@ -1,8 +1,14 @@
 import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport } from '../../broker/rpc/protocol.ts';
 import type { PoolwrightError } from '../../errors.ts';
-import { ATTACHMENT_NAME } from '../../record/attachment.ts';
-import { attachmentOf, type BrowserUse, type TestUsage, testRecordOf, usesTogether } from '../../record/test-record.ts';
+import {
+  ATTACHMENT_NAME,
+  attachmentOf,
+  type BrowserUse,
+  testRecordOf,
+  usesTogether,
+} from '../../record/test-record.ts';
+import type { TestUsage } from '../../record/test-usage.ts';
 import { describeLoss, type Loss, lossError } from '../browser/loss.ts';
 import { testFactsOf } from './test-facts.ts';
 

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { FullConfig } from '@playwright/test';
-import { BROKER_VARIABLE } from '../../broker/process/config.ts';
 import { type StartedBroker, startBroker } from '../../broker/process/start.ts';
+import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
 import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { leasePlan } from '../../options/lease-plan.ts';
 import { projectFolder } from '../../options/project-folder.ts';

@@ -1,10 +1,8 @@
 import { dirname } from 'node:path';
 import type { FullConfig } from '@playwright/test';
-import { BROKER_VARIABLE, type BrokerAddress, sharedBroker } from '../../broker/process/config.ts';
-import { startBroker } from '../../broker/process/start.ts';
 import type { HostedProject } from '../../broker/rpc/protocol.ts';
+import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { leasePlan, type MergedOptions } from '../../options/lease-plan.ts';
-import { projectFolder } from '../../options/project-folder.ts';
 import { resolveService } from '../../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from './run-id.ts';
 
@@ -32,7 +30,7 @@ let own: Promise<BrokerAddress> | null = null;
  * broker's variable and is a run of its own.
  */
 export function hasRunBegun(): boolean {
-  const runner = broker()?.runner;
+  const runner = sharedBrokerOf(process.env)?.runner;
   return runner === process.pid || runner === process.ppid;
 }
 
@@ -42,7 +40,7 @@ export function hasRunBegun(): boolean {
  */
 export async function brokerForWorker(project: WorkerProject, config: FullConfig): Promise<WorkerBrokerAddress> {
   const { id, name, options, wrapped } = project;
-  const shared = broker();
+  const shared = sharedBrokerOf(process.env);
   if (shared && wrapped && hasRunBegun()) return { address: shared, ownProject: undefined };
   const ownProject = { id, name, plan: leasePlan(options, process.env) };
   if (shared) return { address: shared, ownProject };
@@ -53,12 +51,10 @@ export async function brokerForWorker(project: WorkerProject, config: FullConfig
   return { address: await own, ownProject: undefined };
 }
 
-function broker() {
-  const shared = process.env[BROKER_VARIABLE];
-  return shared ? sharedBroker.parse(JSON.parse(shared)) : null;
-}
-
 async function startOwn(project: HostedProject, options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
+  // Most workers have their run's, and need no part of what starts one.
+  const { startBroker } = await import('../../broker/process/start.ts');
+  const { projectFolder } = await import('../../options/project-folder.ts');
   const { pool, ...rest } = options;
   const { suite, ledgerFolder } = projectFolder(config.configFile ? dirname(config.configFile) : config.rootDir);
   const started = await startBroker({

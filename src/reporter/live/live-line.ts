@@ -1,6 +1,6 @@
-import { BROKER_VARIABLE, type BrokerAddress, brokerAddress } from '../../broker/process/config.ts';
 import { debugEnabled } from '../../broker/process/log.ts';
 import { type BrokerConnection, connectToBroker } from '../../broker/rpc/client.ts';
+import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { inContinuousIntegration } from '../../options/environment.ts';
 import { liveText } from './live-text.ts';
 import { StatusLine } from './status-line.ts';
@@ -32,13 +32,13 @@ export class LiveLine {
 
   /** Null without a broker, and where no terminal shows it. */
   static start(): LiveLine | null {
-    const address = process.env[BROKER_VARIABLE];
+    const address = sharedBrokerOf(process.env);
     // What goes through a pipe (`| tee`) may come out on the same terminal, unseen by who draws there.
     const isTerminal = process.stdout.isTTY && process.stderr.isTTY && process.env.TERM !== 'dumb';
     // With the broker's log on the terminal, the line would get between its lines.
     const showsLog = debugEnabled('poolwright:broker', process.env.DEBUG);
     if (!address || !isTerminal || showsLog || inContinuousIntegration(process.env)) return null;
-    return new LiveLine(brokerAddress.parse(JSON.parse(address)));
+    return new LiveLine(address);
   }
 
   /** Removes the line, and prints what was held back meanwhile. */

@@ -1,4 +1,4 @@
-import type { Budget } from '../../options/budget.ts';
+import type { Budget } from '../../options/schema/budget.ts';
 import type { RunFigures } from '../../record/figures.ts';
 
 /** Whether a run kept to its budget. */

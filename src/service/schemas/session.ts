@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
+import { sessionTypes } from '../session-types.ts';
 import { browserFields, noteField } from './fields.ts';
 
 /** Sessions: sections 2.1, 3.1, 4.2, 4.3 of the service document. */
 
 /** Section 3.1. */
 export const sessionStatuses = ['starting', 'active', 'completed', 'error'] as const;
-/** Native, conservative stealth, aggressive stealth (section 1). */
-export const sessionTypes = ['hosted', 'hosted_stealth', 'hosted_privacy'] as const;
 
 /** Body of `POST /v1/browser/session`. Unknown fields are refused (section 4.2). */
 export const createSessionRequest = z.strictObject({

@@ -3,7 +3,7 @@ import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/proto
 import type { Loss } from '../../../src/playwright/browser/loss.ts';
 import type { RecordedLink, RecordSink } from '../../../src/playwright/recording/recorder.ts';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
-import type { TestUsage } from '../../../src/record/test-record.ts';
+import type { TestUsage } from '../../../src/record/test-usage.ts';
 
 /** Tests, browsers and a broker as the recorder of a worker sees them. */
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { exposedNetwork } from '../../../src/options/expose-network.ts';
 import { NetworkRuleError, parseNetworkRules } from '../../../src/options/network-rules.ts';
-import { parseHostedOptions } from '../../../src/options/parse.ts';
+import { parseHostedOptions } from '../../../src/options/schema/parse.ts';
 
 const cases: [rules: string, listed: string[], notListed: string[]][] = [
   ['', [], ['http://localhost/', 'http://127.0.0.1/']],

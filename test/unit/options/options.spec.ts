@@ -1,8 +1,8 @@
 import { expect, test } from '@playwright/test';
 import { OptionsError } from '../../../src/errors.ts';
 import { leasePlan, mergeOptions, planKey } from '../../../src/options/lease-plan.ts';
-import { parseHostedOptions, parseProjectOptions } from '../../../src/options/parse.ts';
 import { resolveService } from '../../../src/options/resolve-service.ts';
+import { parseHostedOptions, parseProjectOptions } from '../../../src/options/schema/parse.ts';
 
 function messageOf(call: () => unknown): string {
   try {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as v from 'valibot';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
 
 /** Where a request comes from. */
@@ -22,8 +22,8 @@ interface Languages {
 
 type Headers = Record<string, string>;
 
-const createdWorld = z.looseObject({ executionContextId: z.number().int() });
-const evaluated = z.looseObject({ result: z.looseObject({ value: z.string() }) });
+const createdWorld = v.looseObject({ executionContextId: v.pipe(v.number(), v.integer()) });
+const evaluated = v.looseObject({ result: v.looseObject({ value: v.string() }) });
 
 /** How long a request waits for its page's languages, in ms. A page that does not answer sends its requests without. */
 const ANSWER_MS = 1_000;
@@ -91,14 +91,14 @@ export class ImpliedHeaders {
   /** In a world of its own: who opened the page may have put other languages into the page's. */
   async #evaluate(sessionId: string, frameId: string): Promise<string> {
     const world = await this.#commands.call('Page.createIsolatedWorld', { frameId }, sessionId);
-    const { executionContextId: contextId } = createdWorld.parse(world);
+    const { executionContextId: contextId } = v.parse(createdWorld, world);
     const expression = 'navigator.languages.join()';
     const answer = await this.#commands.call(
       'Runtime.evaluate',
       { expression, contextId, returnByValue: true },
       sessionId,
     );
-    return evaluated.parse(answer).result.value;
+    return v.parse(evaluated, answer).result.value;
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as v from 'valibot';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
 import type { BridgeAnswer } from '../bridge-fetch.ts';
 import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
@@ -11,8 +11,8 @@ import { LARGE_ANSWER_SHIM } from './large-answer-shim.ts';
 /** What crosses the link at once, in bytes. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-const said = z.object({ op: z.enum(['more', 'drop']), id: z.string() });
-const taken = z.looseObject({ result: z.looseObject({ value: z.boolean().optional() }) });
+const said = v.object({ op: v.picklist(['more', 'drop']), id: v.string() });
+const taken = v.looseObject({ result: v.looseObject({ value: v.optional(v.boolean()) }) });
 
 interface Parts {
   hosts: BridgedHosts;
@@ -64,7 +64,7 @@ export class LargeAnswers {
   }
 
   #hear(document: BridgedDocument, payload: unknown): void {
-    const { success, data } = said.safeParse(payload);
+    const { success, output: data } = v.safeParse(said, payload);
     const large = success ? this.#large.get(data.id) : undefined;
     if (!success || large?.document !== document) return;
     if (data.op === 'more') void this.#send(data.id, large);
@@ -110,7 +110,7 @@ export class LargeAnswers {
       returnByValue: true,
       silent: true,
     };
-    const { result } = taken.parse(await this.#commands.call('Runtime.callFunctionOn', params, sessionId));
+    const { result } = v.parse(taken, await this.#commands.call('Runtime.callFunctionOn', params, sessionId));
     return result.value === true;
   }
 }

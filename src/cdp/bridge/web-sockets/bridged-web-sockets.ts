@@ -1,5 +1,5 @@
+import * as v from 'valibot';
 import type { RawData, WebSocket } from 'ws';
-import { z } from 'zod';
 import { errorMessage } from '../../../common/error-message.ts';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
 import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
@@ -11,27 +11,30 @@ import { openBridgeSocket } from './bridge-socket.ts';
 import { WebSocketEvents } from './web-socket-events.ts';
 import { WEB_SOCKET_SHIM } from './web-socket-shim.ts';
 
-const id = z.number().int();
+const id = v.pipe(v.number(), v.integer());
 /** A close code that a page may give (RFC 6455), and a reason that fits into the frame. */
-const closeCode = z.union([z.literal(1000), z.number().int().min(3000).max(4999)]);
-const closeReason = z.string().refine((reason) => Buffer.byteLength(reason) <= 123);
-const said = z.discriminatedUnion('op', [
-  z.object({
-    op: z.literal('open'),
+const closeCode = v.union([v.literal(1000), v.pipe(v.number(), v.integer(), v.minValue(3000), v.maxValue(4999))]);
+const closeReason = v.pipe(
+  v.string(),
+  v.check((reason) => Buffer.byteLength(reason) <= 123),
+);
+const said = v.variant('op', [
+  v.object({
+    op: v.literal('open'),
     id,
-    url: z.string().regex(/^wss?:/),
-    protocols: z.array(z.string()),
-    userAgent: z.string(),
+    url: v.pipe(v.string(), v.regex(/^wss?:/)),
+    protocols: v.array(v.string()),
+    userAgent: v.string(),
   }),
-  z.object({ op: z.literal('text'), id, data: z.string() }),
-  z.object({ op: z.literal('binary'), id, data: z.string() }),
-  z.object({ op: z.literal('close'), id, code: closeCode.optional(), reason: closeReason }),
+  v.object({ op: v.literal('text'), id, data: v.string() }),
+  v.object({ op: v.literal('binary'), id, data: v.string() }),
+  v.object({ op: v.literal('close'), id, code: v.optional(closeCode), reason: closeReason }),
 ]);
-type Said = z.output<typeof said>;
+type Said = v.InferOutput<typeof said>;
 type Opening = Extract<Said, { op: 'open' }>;
 
-const cookieList = z.looseObject({
-  cookies: z.array(z.looseObject({ name: z.string(), value: z.string(), path: z.string() })),
+const cookieList = v.looseObject({
+  cookies: v.array(v.looseObject({ name: v.string(), value: v.string(), path: v.string() })),
 });
 
 interface Parts {
@@ -70,7 +73,7 @@ export class BridgedWebSockets {
     this.#sessions = parts.sessions;
     this.#onCarried = parts.onCarried;
     const hear = (document: BridgedDocument, payload: unknown) => {
-      const { success, data } = said.safeParse(payload);
+      const { success, output: data } = v.safeParse(said, payload);
       if (success) this.#hear(document, data);
     };
     this.binding = new PageBinding(link, parts, { kind: 'bridge', source: WEB_SOCKET_SHIM, hear });
@@ -152,7 +155,7 @@ export class BridgedWebSockets {
     try {
       // `ws:` addresses have the cookies of `http:` ones.
       const urls = [url.replace(/^ws/, 'http')];
-      const { cookies } = cookieList.parse(await this.#link.call('Network.getCookies', { urls }, sessionId));
+      const { cookies } = v.parse(cookieList, await this.#link.call('Network.getCookies', { urls }, sessionId));
       // As the browser orders them; of two with one path it does not say which is older.
       const longestPathFirst = cookies.sort((one, other) => other.path.length - one.path.length);
       return longestPathFirst.map(({ name, value }) => `${name}=${value}`).join('; ');

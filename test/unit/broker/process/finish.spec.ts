@@ -5,6 +5,7 @@ import { runBroker } from '../../../../src/broker/process/run.ts';
 import { connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import { writeWhole } from '../../../../src/common/write-whole.ts';
 import { readRecord, recordText } from '../../../../src/record/record-file.ts';
+import { runRecord } from '../../../../src/record/run-record.ts';
 import { API_KEY, expect, json, test } from '../../../support/unit/http-service.ts';
 
 /** Who writes the record of a run that is over: the run, or its broker when the run does not get there. */
@@ -39,7 +40,7 @@ for (const { name, isRecorded } of ENDS) {
       debug: false,
     });
     const line = await connectToBroker(address, 'control');
-    const record = await line.finish();
+    const record = runRecord.parse(await line.finish());
     expect(record).toMatchObject({ runId: 'r1', balance: { startCents: 70, endCents: 70 } });
     expect(record.endedAt).not.toBeNull();
     expect(readRecord(folder), 'it is handed over, not written').toBeNull();

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { test as base, expect, type FullConfig } from '@playwright/test';
-import { BROKER_VARIABLE } from '../../../../src/broker/process/config.ts';
+import { BROKER_VARIABLE } from '../../../../src/broker/rpc/shared-broker.ts';
 import { asMerged } from '../../../../src/playwright/config/merged-options.ts';
 import { rememberedRun } from '../../../../src/playwright/config/run-registry.ts';
 import { withHostedBrowsers } from '../../../../src/playwright/config/with-hosted-browsers.ts';

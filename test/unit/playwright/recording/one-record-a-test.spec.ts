@@ -1,6 +1,6 @@
 import { expect, type TestInfo, test } from '@playwright/test';
 import type { WorkerBrowser } from '../../../../src/playwright/browser/worker-browser.ts';
-import { recordTest } from '../../../../src/playwright/fixtures.ts';
+import { recordTest } from '../../../../src/playwright/worker-fixtures.ts';
 import { workerState } from '../../../../src/playwright/worker-state.ts';
 
 /** Two options of Playwright's context bring each test to `recordTest`, the config's and maybe the file's. */

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { createPoolRequest, createSessionRequest } from '../service/schemas/index.ts';
+import { createPoolRequest, createSessionRequest } from '../../service/schemas/index.ts';
+import type { ContextOption } from '../context-mode.ts';
+import { ACQUIRE_TIMEOUT_MS } from '../defaults.ts';
+import type { IdentityOption } from '../identity.ts';
+import { NetworkRuleError, parseNetworkRules } from '../network-rules.ts';
 import { type Budget, budgetOption } from './budget.ts';
-import type { ContextOption } from './context-mode.ts';
-import type { IdentityOption } from './identity.ts';
-import { NetworkRuleError, parseNetworkRules } from './network-rules.ts';
 
 /** What a user may write: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
-
-const ACQUIRE_TIMEOUT_MS = { min: 1_000, max: 3_600_000, default: 120_000 } as const;
 
 /** A pool made for this run: a pool body whose name and size are filled in when they are left out. */
 const runPool = z.strictObject({ create: createPoolRequest.partial({ name: true, size: true }) });
@@ -55,19 +54,6 @@ export const hostedOptions = z.strictObject({
   budget: budgetOption.optional(),
   ...projectFields,
 });
-
-/** The keys that hold for the whole run and so cannot differ by project. */
-export const RUN_WIDE_KEYS = ['service', 'baseURL', 'apiKey', 'budget'] as const;
-
-/** Defaults, stated once. */
-export const DEFAULTS = {
-  service: 'auto',
-  fallback: 'session',
-  reuse: 'run',
-  acquireTimeout: ACQUIRE_TIMEOUT_MS.default,
-  metering: true,
-  context: 'auto',
-} as const;
 
 /** A pool made for this run: sized to its workers unless `size` is given, deleted after it. */
 export type RunPoolOptions = z.input<typeof runPool>;

@@ -1,20 +1,14 @@
-import type { z } from 'zod';
-import { describeIssues } from '../common/validation.ts';
-import { OptionsError } from '../errors.ts';
-import {
-  type HostedOptions,
-  hostedOptions,
-  type ProjectHostedOptions,
-  projectHostedOptions,
-  RUN_WIDE_KEYS,
-} from './schema.ts';
+import { OptionsError } from '../../errors.ts';
+import { RUN_WIDE_KEYS } from '../defaults.ts';
+import { type Checked, checkHostedOptions, checkProjectOptions } from './check.ts';
+import type { HostedOptions, ProjectHostedOptions } from './schema.ts';
 
 /**
  * Checks what a user wrote. `where` names the place: `withHostedBrowsers(config, options)`, `projects["de"].use.hosted`.
  * @throws OptionsError with every problem, its path, what came and what was expected.
  */
 export function parseHostedOptions(value: unknown, where: string): HostedOptions {
-  return check(hostedOptions, value, where);
+  return optionsOf(checkHostedOptions(value), where);
 }
 
 /** The same for one project; options that hold for the whole run are refused with where they belong. */
@@ -28,16 +22,11 @@ export function parseProjectOptions(value: unknown, where: string): ProjectHoste
       );
     }
   }
-  return check(projectHostedOptions, value, where);
+  return optionsOf(checkProjectOptions(value), where);
 }
 
-function check<S extends z.ZodType>(schema: S, value: unknown, where: string): z.output<S> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issues = describeIssues(result.error, value, schema);
-  const field = result.error.issues[0]?.path.map(String).join('.') ?? '';
-  throw new OptionsError(
-    field,
-    `poolwright: wrong options in ${where}:\n${issues.map((issue) => `  - ${issue}`).join('\n')}`,
-  );
+function optionsOf<T>(checked: Checked<T>, where: string): T {
+  if (checked.ok) return checked.options;
+  const problems = checked.problems.map((problem) => `  - ${problem}`).join('\n');
+  throw new OptionsError(checked.field, `poolwright: wrong options in ${where}:\n${problems}`);
 }

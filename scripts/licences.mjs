@@ -1,0 +1,35 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Where the licences of what is bundled are shipped. */
+const LICENCES = join('dist', 'THIRD_PARTY_LICENSES.txt');
+
+/** Folders of the packages of which a file was bundled. */
+const folders = new Set();
+
+/**
+ * A plugin of the build: writes the licence of every package that is bundled into {@link LICENCES}. The builds of one
+ * run add to one file. Fails the build when a package comes without a licence of its own.
+ */
+export const licences = {
+  name: 'licences',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]node_modules[\\/]/ }, ({ path }) => {
+      const folder = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(path)?.[0];
+      if (folder) folders.add(folder);
+    });
+    build.onEnd(() => {
+      const texts = [...folders].sort().map(licenceOf);
+      mkdirSync(dirname(LICENCES), { recursive: true });
+      writeFileSync(LICENCES, `poolwright holds code of these packages.\n\n${texts.join('\n\n')}\n`);
+    });
+  },
+};
+
+function licenceOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  if (!license) throw new Error(`${name} names no licence`);
+  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `${license} (the package ships no text of it)`;
+  return `${'-'.repeat(80)}\n${name} ${version} (${license})\n\n${text}`;
+}

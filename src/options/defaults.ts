@@ -1,0 +1,17 @@
+/** What options are without the user's word, and other facts of them that are known without their schemas. */
+
+/** Bounds and default of `acquireTimeout`. */
+export const ACQUIRE_TIMEOUT_MS = { min: 1_000, max: 3_600_000, default: 120_000 } as const;
+
+/** Defaults, stated once. */
+export const DEFAULTS = {
+  service: 'auto',
+  fallback: 'session',
+  reuse: 'run',
+  acquireTimeout: ACQUIRE_TIMEOUT_MS.default,
+  metering: true,
+  context: 'auto',
+} as const;
+
+/** The keys that hold for the whole run and so cannot differ by project. */
+export const RUN_WIDE_KEYS = ['service', 'baseURL', 'apiKey', 'budget'] as const;

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+import { testRecord } from './run-record.ts';
+
+/** What a worker reports of a test's use of one browser. */
+export const testUsage = z.object({
+  sessionId: z.string(),
+  test: testRecord,
+  /** What its pages moved through the test machine since the worker's last report of that browser. */
+  bridgedBytes: z.number().nonnegative(),
+});
+
+export type TestUsage = z.infer<typeof testUsage>;
