@@ -40,7 +40,8 @@ const checkLazily: NonNullable<Options['esbuildPlugins']>[number] = {
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-const shared: Options = {
+/** What every build of ours has. */
+export const shared: Options = {
   target: 'node20',
   platform: 'node',
   outDir: 'dist',

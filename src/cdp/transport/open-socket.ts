@@ -1,8 +1,8 @@
 import { constants } from 'node:buffer';
-import { Agent, WebSocket } from 'undici';
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
 import { LeaseError, PoolwrightError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
-import { Handshake } from './handshake.ts';
 
 /** What has passed over a link since it was opened, in bytes. */
 export interface LinkTraffic {
@@ -12,12 +12,15 @@ export interface LinkTraffic {
   queued: number;
 }
 
+/** Messages of as many bytes and more are compressed, where the other side agrees to that. */
+const DEFLATED_BYTES = 10 * 1024;
+
 /**
- * An open WebSocket, and the connection under it. Undici's WebSocket alone cannot be cut, so a link to a browser that is
- * gone without a word would stay open for minutes; and it does not tell what has passed, by which the watchdog tells a
- * slow link from a dead one.
+ * An open WebSocket, and what has passed over the connection under it, by which the watchdog tells a slow link from a
+ * dead one.
  */
 export interface OpenSocket {
+  /** Paused: who has begun to listen resumes it, and misses nothing. */
   readonly socket: WebSocket;
   traffic(): LinkTraffic;
   /** Cuts the connection without a goodbye. */
@@ -43,19 +46,16 @@ export async function openSocket(address: string, { timeout, signal, sessionId }
   if (!url) throw failed('', 'its cdpUrl is not a ws:// or wss:// URL', sessionId);
   const { origin } = url;
   if (signal?.aborted) throw aborted(signal, origin);
-  const handshake = new Handshake();
-  // Of its own: what is under way ends with it, and nothing of it outlives the link.
-  const agent = new Agent({
-    allowH2: false,
-    connect: { timeout },
-    // Undici's own limit is 128 MB, and a screenshot or a download may be larger. The longest string is about 512 MB.
-    webSocket: { maxPayloadSize: constants.MAX_STRING_LENGTH, maxFragments: 0 },
-  });
   const socket = new WebSocket(url.href, {
-    dispatcher: agent.compose(handshake.interceptor),
-    ...(url.authorization === null ? {} : { headers: { authorization: url.authorization } }),
+    // The longest string is about 512 MB. A screenshot or a download may be larger than what others take for a bound.
+    maxPayload: constants.MAX_STRING_LENGTH,
+    maxFragments: 0,
+    maxBufferedChunks: 0,
+    // Where the service takes it, what is large crosses the line small: Playwright's scripts are 345 kB.
+    perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true, threshold: DEFLATED_BYTES },
+    ...(url.authorization !== null && { headers: { authorization: url.authorization } }),
   });
-  socket.addEventListener('close', () => void agent.destroy(), { once: true });
+  const handshake = watchHandshake(socket);
 
   const outcome = await firstOf(socket, timeout, signal);
   if (outcome === 'open') {
@@ -64,16 +64,12 @@ export async function openSocket(address: string, { timeout, signal, sessionId }
       sent: handshake.stream?.bytesWritten ?? 0,
       queued: socket.bufferedAmount,
     });
-    return { socket, traffic, cut: () => handshake.stream?.destroy() };
+    return { socket, traffic, cut: () => socket.terminate() };
   }
-  if (outcome !== 'closed') {
-    // Before the agent goes, which would report its own end as the failure.
-    socket.close();
-    handshake.stream?.destroy();
-    if (signal !== undefined && outcome === 'aborted') throw aborted(signal, origin);
-    throw failed(` at ${origin}`, `no answer within ${timeout} ms`, sessionId);
-  }
-  throw failed(` at ${origin}`, whyRefused(handshake), sessionId);
+  socket.terminate();
+  if (outcome === 'closed') throw failed(` at ${origin}`, whyRefused(handshake), sessionId);
+  if (signal !== undefined && outcome === 'aborted') throw aborted(signal, origin);
+  throw failed(` at ${origin}`, `no answer within ${timeout} ms`, sessionId);
 }
 
 interface Address {
@@ -118,14 +114,45 @@ function firstOf(
     const abort = () => settle('aborted');
     const timer = setTimeout(() => settle('timeout'), timeout);
     signal?.addEventListener('abort', abort, { once: true });
-    socket.addEventListener('open', () => settle('open'), { once: true });
+    const opened = () => {
+      // The first message may have come with the answer to the handshake.
+      socket.pause();
+      settle('open');
+    };
+    socket.addEventListener('open', opened, { once: true });
     socket.addEventListener('close', () => settle('closed'), { once: true });
   });
 }
 
-function whyRefused({ status, error }: Handshake): string {
-  if (status === 101) return 'the answer to the WebSocket handshake was not valid';
+/** What is known of a WebSocket's handshake. */
+interface Handshake {
+  /** HTTP status of an answer that refused. */
+  status?: number;
+  /** What kept it from succeeding. May hold the address. */
+  error?: Error;
+  /** The connection itself, once upgraded. */
+  stream?: Socket;
+}
+
+function watchHandshake(socket: WebSocket): Handshake {
+  const handshake: Handshake = {};
+  socket.once('upgrade', ({ socket: stream }) => {
+    handshake.stream = stream;
+  });
+  socket.once('unexpected-response', (_request, { statusCode }) => {
+    handshake.status = statusCode;
+    socket.terminate();
+  });
+  // Also of an open link, which closes then.
+  socket.on('error', (error) => {
+    handshake.error ??= error;
+  });
+  return handshake;
+}
+
+function whyRefused({ status, error, stream }: Handshake): string {
   if (status !== undefined) return `the connection was refused with HTTP ${status}`;
+  if (stream !== undefined) return 'the answer to the WebSocket handshake was not valid';
   const code: unknown = error !== undefined && 'code' in error ? error.code : undefined;
   // The code alone where there is one: what a message holds is up to whoever wrote it.
   if (typeof code === 'string') return code;

@@ -1,4 +1,4 @@
-import type { WebSocket } from 'undici';
+import type { WebSocket } from 'ws';
 import { redactText } from '../../redact.ts';
 import type { InterceptorFactory } from './interceptor.ts';
 import { InterceptorList } from './interceptor-list.ts';
@@ -93,6 +93,7 @@ class SocketTransport implements CdpTransport {
         setImmediate(this.#tellEnd);
       });
     });
+    socket.resume();
   }
 
   get commands(): number {

@@ -35,6 +35,7 @@ async function connect(cdpUrl: string, sessionId: string, timeout: number): Prom
   const { socket, cut } = await openSocket(cdpUrl, { timeout, sessionId });
   try {
     const connected = performance.now() - since;
+    socket.resume();
     const trips: number[] = [];
     for (let id = 1; id <= ROUND_TRIPS; id += 1) {
       const asked = performance.now();

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { build } from 'tsup';
 import { supportsTransport } from '../../../src/cdp/transport/supports-transport.ts';
+import { shared } from '../../../tsup.config.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 
 // Not `@playwright/test`, which may be loaded only once.
@@ -76,7 +77,7 @@ test('a browser that dies ends the link, and every wait on it with the reason', 
   await disconnected;
 });
 
-test('an answer of 140 MB passes whole: more than undici takes unless told to', async ({ connectThrough }) => {
+test('an answer of 140 MB passes whole: more than a WebSocket takes unless told to', async ({ connectThrough }) => {
   const { browser } = await connectThrough();
   const page = await (await browser.newContext()).newPage();
   const session = await page.context().newCDPSession(page);
@@ -91,9 +92,9 @@ test('the address is in no log of Playwright, whatever it is asked to log', asyn
   await build({
     config: false,
     entry: { transport: fileURLToPath(new URL('../../../src/cdp/open-transport.ts', import.meta.url)) },
+    ...shared,
+    esbuildPlugins: [],
     format: ['esm'],
-    target: 'node20',
-    platform: 'node',
     outDir,
     silent: true,
   });

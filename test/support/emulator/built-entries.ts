@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
+import { shared } from '../../../tsup.config.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -19,9 +20,9 @@ export async function buildEntries(id: number): Promise<BuiltEntries> {
       'emulator-main': fileURLToPath(new URL('src/emulator/main.ts', root)),
       cli: fileURLToPath(new URL('src/cli/main.ts', root)),
     },
+    ...shared,
+    esbuildPlugins: [],
     format: ['esm'],
-    target: 'node20',
-    platform: 'node',
     outDir,
     silent: true,
   });

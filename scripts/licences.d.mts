@@ -1,0 +1,3 @@
+import type { Options } from 'tsup';
+
+export const licences: NonNullable<Options['esbuildPlugins']>[number];
