@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BrowserIdentity } from './browser-identity.ts';
 
 /** {@link BrowserIdentity} on the wire and in files: schemas take its `shape`, so that the fields keep their order. */

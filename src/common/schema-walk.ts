@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Finds one's way in a zod schema: which schema stands at a path, which keys an object knows. */
 

@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { redactText } from '../redact.ts';
 import { boundsAt, knownKeys } from './schema-walk.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { isProxyReference } from '../service/schemas/fields.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { browserIdentity } from '../common/browser-identity-schema.ts';
 
 /** The `hosted-browser` attachment (JSON). Holds no secret. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { testRecord } from './run-record.ts';
 
 /** What a worker reports of a test's use of one browser. */

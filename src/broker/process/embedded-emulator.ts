@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { z } from 'zod';
+import * as z from 'zod';
 import { distFile } from '../../common/dist-file.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
 import { EmulatorError } from '../../errors.ts';

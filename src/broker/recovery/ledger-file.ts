@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { browserIdentity } from '../../common/browser-identity-schema.ts';
 
 /** A ledger on disk: what one broker asked for and did not see ended. Holds no key and no `cdpUrl`. */

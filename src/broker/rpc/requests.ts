@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { createPoolRequest, createSessionRequest } from '../../service/schemas/index.ts';
 
 /** What is asked over the broker's socket, as the broker checks it. */

@@ -7,7 +7,7 @@ import {
   SocketMessageReader,
   SocketMessageWriter,
 } from 'vscode-jsonrpc/node';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';

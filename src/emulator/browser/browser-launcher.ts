@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EmulatorError } from '../../errors.ts';
 import { CdpClients } from '../cdp/cdp-clients.ts';
 import { chromiumArguments, chromiumEnvironment, probeArguments } from '../chromium/arguments.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CdpPipe } from './cdp-pipe.ts';
 import { sessionInTail, withoutTail, withTail } from './session-tail.ts';
 

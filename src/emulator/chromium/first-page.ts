@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { CdpPipe } from '../cdp/cdp-pipe.ts';
 import { ApiError } from '../server/api-error.ts';

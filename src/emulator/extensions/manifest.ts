@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ApiError } from '../server/api-error.ts';
 import { publicKeyBytes } from './crx-id.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, MiddlewareHandler } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ApiEnv } from '../routes/http.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import { applyFaultAfter } from './browser-fault.ts';

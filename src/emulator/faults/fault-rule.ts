@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Longest wait a rule may ask for: an hour, as long as a session may live. */
 const MAX_DELAY_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { poolBrowserTemplate } from '../../service/schemas/pool.ts';
 import type { createSessionRequest } from '../../service/schemas/session.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Params, Result } from './protocol.ts';
 import { StubDocument, textOf } from './stub-document.ts';
 import { StubRuntime } from './stub-runtime.ts';

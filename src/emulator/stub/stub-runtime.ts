@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CdpError, type Params, type Result } from './protocol.ts';
 import { exceptionDetails, remoteObject } from './remote-object.ts';
 import type { StubDocument } from './stub-document.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CdpError, type Params, type Result } from './protocol.ts';
 import { StubPage } from './stub-page.ts';
 import { type CommandTarget, newId, type SessionHost, type StubSession, type StubTarget } from './stub-session.ts';

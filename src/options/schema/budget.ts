@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What a run may use; more makes it fail. Checked by the reporter when everything has ended. */
 export const budgetOption = z.strictObject({

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { describeIssues } from '../../common/validation.ts';
 import { type HostedOptions, hostedOptions, type ProjectHostedOptions, projectHostedOptions } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { createPoolRequest, createSessionRequest } from '../../service/schemas/index.ts';
 import type { ContextOption } from '../context-mode.ts';
 import { ACQUIRE_TIMEOUT_MS } from '../defaults.ts';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseOrThrow } from '../../common/validation.ts';
 import { OptionsError, type PoolwrightErrorCode } from '../../errors.ts';
 

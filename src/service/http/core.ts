@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import pTimeout from 'p-timeout';
 import { Agent } from 'undici';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseOrThrow } from '../../common/validation.ts';
 import { PoolwrightError, ServiceError } from '../../errors.ts';
 import {

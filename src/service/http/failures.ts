@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type PoolwrightErrorCode, ServiceError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 import { describeNetworkFailure } from './network-failure.ts';

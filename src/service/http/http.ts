@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, request as sendWithUndici } from 'undici';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { describeIssues } from '../../common/validation.ts';
 import { PoolwrightError } from '../../errors.ts';
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PoolwrightError, ServiceError } from '../../errors.ts';
 import { type CallOptions, type CreateOptions, REQUEST_TIMEOUT } from '../http/client-options.ts';
 import type { Call, FailureTally, ServiceCore } from '../http/core.ts';

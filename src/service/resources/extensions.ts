@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { type CallOptions, REQUEST_TIMEOUT } from '../http/client-options.ts';
 import type { Call, ServiceCore } from '../http/core.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { CallOptions } from '../http/client-options.ts';
 import type { Call, ServiceCore } from '../http/core.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CallOptions } from '../http/client-options.ts';
 import type { ServiceCore } from '../http/core.ts';
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Account records: section 2.6 of the service document, which shows little of them. Unknown fields pass. */
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Extensions: sections 2.5, 4.7 and 4.8 of the service document. */
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { LIMITS } from '../limits.ts';
 
 /** The fields that sessions and pool templates share (sections 2.2 and 4.2 of the service document). */

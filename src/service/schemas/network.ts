@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Dedicated IPs: section 2.6 of the service document, which shows none of a record's fields. Unknown fields pass. */
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Profiles: sections 2.4, 4.6 and 4.8 of the service document. */
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { LIMITS } from '../limits.ts';
 import { sessionTypes } from '../session-types.ts';
 import { browserFields, noteField } from './fields.ts';

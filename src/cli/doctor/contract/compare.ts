@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Endpoint } from '../../../service/index.ts';
 import { compareAnswer } from './compare-answer.ts';
 import { compareRequest, compareValues } from './compare-request.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ApiDescription } from '../../../service/index.ts';
 import { resolve, type Shape, shapeOf } from './shape.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What a JSON schema says of a value, in the few words that two of them are compared by. */
 export interface Shape {

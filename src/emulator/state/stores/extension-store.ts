@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import { crxId, newPublicKey } from '../../extensions/crx-id.ts';
 import { displayName, readManifest } from '../../extensions/manifest.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { writeWhole } from '../../../common/write-whole.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
 

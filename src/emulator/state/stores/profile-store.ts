@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Clock, isoTime } from '../../clock.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
 import { isKept } from '../../disk/kept-files.ts';
