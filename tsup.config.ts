@@ -59,7 +59,13 @@ export default defineConfig([
   { ...shared, entry: { ...publicEntries, ...setupEntry }, format: ['cjs'], splitting: true },
   { ...shared, entry: publicEntries, format: ['esm', 'cjs'], dts: { only: true } },
   // Loaded synchronously, so by `require`, when there are options to check.
-  { ...shared, esbuildPlugins: [licences], entry: { options: 'src/options/schema/check.ts' }, format: ['cjs'] },
+  {
+    ...shared,
+    esbuildPlugins: [licences],
+    entry: { options: 'src/options/schema/check.ts' },
+    format: ['cjs'],
+    noExternal: ['zod'],
+  },
   // What runs in the browser of who looks at a timeline; it is put into the page as it is.
   {
     ...shared,

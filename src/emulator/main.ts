@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import pTimeout from 'p-timeout';
 import { errorMessage } from '../common/error-message.ts';
+import { traceTime } from '../common/time-trace.ts';
 import { PoolwrightError } from '../errors.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { killGroup } from './chromium/kill-group.ts';
@@ -38,6 +39,7 @@ try {
 }
 
 async function run(line: string): Promise<void> {
+  traceTime('emulator', 'loaded');
   let emulator: Emulator;
   try {
     emulator = await startEmulator(parseOptions(line));
@@ -48,6 +50,7 @@ async function run(line: string): Promise<void> {
     return;
   }
   const chromiums = emulator.chromiums ? describeChromiums(emulator.chromiums) : [];
+  traceTime('emulator', 'listening');
   await answer({ ok: true, baseURL: emulator.baseURL, apiKey: emulator.apiKey, chromiums });
   await unwanted;
   await pTimeout(emulator.stop(), { milliseconds: STOP_TIMEOUT_MS, message: false });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
 import { identityOf } from '../common/browser-identity.ts';
+import { traceTime } from '../common/time-trace.ts';
 import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { DEFAULTS } from '../options/defaults.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
@@ -34,6 +35,7 @@ export async function provideHostedBrowser(
   use: Use<ConnectOptions>,
   workerInfo: WorkerInfo,
 ): Promise<void> {
+  traceTime('worker', 'its first test on a hosted browser');
   const state = workerState();
   const original = chromium.connect;
   const connect = async (...args: Parameters<BrowserType['connect']>) => {
@@ -43,7 +45,9 @@ export async function provideHostedBrowser(
     // Before it has a browser: who interrupts the run does not wait for one.
     state.hosted = hosted;
     try {
-      return browserHandle(hosted, await hosted.start());
+      const handle = browserHandle(hosted, await hosted.start());
+      traceTime('worker', 'connected');
+      return handle;
     } catch (error) {
       state.hosted = null;
       await hosted.close();
@@ -53,6 +57,7 @@ export async function provideHostedBrowser(
   chromium.connect = connect as BrowserType['connect'];
   try {
     await use({ wsEndpoint: ENDPOINT });
+    traceTime('worker', 'the browser is let go');
   } finally {
     chromium.connect = original;
     // Normally the `browser` fixture has closed it; here when that fixture failed half-way.
@@ -108,6 +113,7 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
     else hosted.beginTest(testInfo.timeout);
     if (!inUse && reusesContext(testInfo.project.use)) await hosted.connected(testInfo.timeout);
   }
+  traceTime('worker', 'a test begins');
   recorder.begin(testInfo, hosted?.present ?? null, inUse);
   // One that opens no context of its own may be over at once, and would look like a hook to the recorder.
   if (inUse) await delay(TICK_MS);
@@ -115,6 +121,7 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
   try {
     await use(value);
   } finally {
+    traceTime('worker', 'a test has ended');
     const present = workerState().hosted;
     // Playwright opens the one that it reuses past the handle.
     if (present?.present && reusesContext(testInfo.project.use)) recorder.mayHaveUsed(present.present);

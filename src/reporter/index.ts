@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
+import { traceTime } from '../common/time-trace.ts';
 import type { Budget } from '../options/schema/budget.ts';
 import { parseHostedOptions } from '../options/schema/parse.ts';
 import { withFigures } from '../record/figures.ts';
@@ -50,7 +51,7 @@ export default class PoolwrightReporter implements Reporter {
 
   /** @throws OptionsError for a wrong budget. Playwright adds options of its own. */
   constructor({ budget }: PoolwrightReporterOptions = {}) {
-    this.#budget = parseHostedOptions(budget ? { budget } : {}, 'the options of poolwright/reporter').budget ?? {};
+    this.#budget = budget ? (parseHostedOptions({ budget }, 'the options of poolwright/reporter').budget ?? {}) : {};
     reportHere({ take: (record) => this.#take(record) });
   }
 
@@ -60,6 +61,7 @@ export default class PoolwrightReporter implements Reporter {
   }
 
   onBegin(config: FullConfig, suite: Suite): void {
+    traceTime('runner', 'the tests are known');
     void fetchAhead(config, suite);
     this.#live = LiveLine.start();
     this.#run = { config, results: new TestResults(config.rootDir) };
@@ -71,6 +73,7 @@ export default class PoolwrightReporter implements Reporter {
 
   /** The global teardown is over, and has handed over the broker's record. */
   async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
+    traceTime('runner', 'end');
     this.#live?.stop();
     const written = this.#written ?? (this.#run && (await this.#writeFromWhatIsLeft(this.#run)));
     if (!written) return {};

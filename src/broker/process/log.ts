@@ -17,14 +17,6 @@ export interface Log {
   error(message: string, cause?: unknown): void;
 }
 
-/** Whether `DEBUG` asks for this name, in the way of `DEBUG=pw:*`. */
-export function debugEnabled(name: string, debug: string | undefined): boolean {
-  return (debug ?? '').split(/[\s,]+/).some((pattern) => {
-    if (pattern === '') return false;
-    return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
-  });
-}
-
 /** What a log needs to know. */
 export interface LogOptions {
   /** Appended to; null: none. */

@@ -3,6 +3,7 @@ import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
+import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 import { lastSweep } from '../recovery/last-sweep.ts';
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
   // A closed terminal or `| head` takes the reader of its words away; the browsers still have to be given back.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
+  traceTime('broker', 'loaded');
   const config = brokerConfig.parse(await firstJsonLine(process.stdin, CONFIG_TIMEOUT_MS));
   const orphaned = Promise.race([
     process.stdin.readableEnded ? Promise.resolve() : once(process.stdin, 'end'),
@@ -43,8 +45,10 @@ async function main(): Promise<void> {
     return;
   }
   answer({ ok: true, baseURL: run.baseURL, notices: run.notices });
+  traceTime('broker', 'ready');
   await orphaned;
   await run.close();
+  traceTime('broker', 'closed');
   // The parent made the socket's folder; one that was killed cannot remove it.
   if (process.platform !== 'win32') await rmdir(dirname(config.address)).catch(() => undefined);
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { traceTime } from '../../common/time-trace.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
 import { redactText } from '../../redact.ts';
 import { ServiceClient } from '../../service/index.ts';
@@ -41,6 +42,7 @@ export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
   const start = new StartDeadline(config.startTimeoutMs);
   try {
     const service = await startService(config);
+    traceTime('broker', 'the service is known');
     const terminal = new Terminal();
     const log = openLog(config, service, terminal);
     const overload = new OverloadMemory(log);
@@ -97,6 +99,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     // An emulator of the run's own is shared with no other shard.
     shard: embedded ? null : config.shard,
   });
+  traceTime('broker', 'all is checked');
   const registry = createRegistry({
     client,
     run,

@@ -4,16 +4,17 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { debugEnabled } from '../../common/debug.ts';
 import { distFile } from '../../common/dist-file.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
+import { traceTime } from '../../common/time-trace.ts';
 import { LeaseError, OptionsError, PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
 import { type RunRecord, runRecord } from '../../record/run-record.ts';
 import { connectToBroker } from '../rpc/client.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
 import { type BrokerConfig, type BrokerReady, brokerReady } from './config.ts';
-import { debugEnabled } from './log.ts';
 
 /** What a run tells its broker. */
 export interface StartOptions
@@ -139,10 +140,12 @@ class SupervisedBroker {
     const connection = await connectToBroker(this.#config, 'control');
     try {
       const record = runRecord.parse(await connection.finish());
+      traceTime('runner', 'every browser has ended');
       // From here on its exit is its end.
       this.#ending = true;
       // One that has gone by now cannot be told, and writes nothing either.
       if (await write?.(record)) await connection.recorded().catch(() => undefined);
+      traceTime('runner', 'the record is written');
       return record;
     } finally {
       connection.close();

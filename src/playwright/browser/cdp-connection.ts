@@ -7,6 +7,7 @@ import { describeClosed, type LinkClosed } from '../../cdp/transport/link-closed
 import { supportsTransport } from '../../cdp/transport/supports-transport.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { errorMessage } from '../../common/error-message.ts';
+import { traceTime } from '../../common/time-trace.ts';
 import { LeaseError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
@@ -41,6 +42,7 @@ export async function connectToBrowser(
   { cdpUrl, sessionId }: LeasedBrowser,
   { meter, bridge, persistent }: TransportUse,
 ): Promise<ConnectedBrowser> {
+  traceTime('worker', 'a browser is leased');
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
   const { openTransport } = await import('../../cdp/open-transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
@@ -55,6 +57,7 @@ export async function connectToBrowser(
     },
     ...(persistent && { persistent }),
   });
+  traceTime('worker', 'the link is open');
   let cut: LinkClosed | null = null;
   void transport.closed.then((why) => {
     if (!why.byUs) cut = why;

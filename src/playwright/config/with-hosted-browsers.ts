@@ -7,6 +7,7 @@ import type {
   WorkerInfo,
 } from '@playwright/test';
 import { distFile } from '../../common/dist-file.ts';
+import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError } from '../../errors.ts';
 import { contextMode, hasOwnState } from '../../options/context-mode.ts';
 import { DEFAULTS } from '../../options/defaults.ts';
@@ -57,6 +58,7 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   options: HostedOptions = {},
 ): Config<T, W> {
   if (WRAPPED in config) return config;
+  traceTime(hasRunBegun() ? 'worker' : 'runner', 'the config is being read');
   // A worker's runner has checked the same.
   const run = hasRunBegun() ? options : parseHostedOptions(options, 'withHostedBrowsers(config, options)');
   const common = (config.use ?? {}) as Use;

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import type { FullConfig } from '@playwright/test';
 import { type StartedBroker, startBroker } from '../../broker/process/start.ts';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
+import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { leasePlan } from '../../options/lease-plan.ts';
 import { projectFolder } from '../../options/project-folder.ts';
@@ -18,6 +19,7 @@ import { runUserSetup } from './user-setup.ts';
  * the teardown; a runner that dies before it gets there closes the broker's pipe, which does the same.
  */
 export default async function globalSetup(config: FullConfig): Promise<() => Promise<void>> {
+  traceTime('runner', 'global setup');
   const run = rememberedRun();
   if (!run) {
     throw new OptionsError(
@@ -38,10 +40,12 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
     throw error;
   }
   return async () => {
+    traceTime('runner', 'teardown');
     try {
       await userTeardown?.();
     } finally {
       if (broker) await finish(broker, config);
+      traceTime('runner', 'the broker is gone');
     }
   };
 }
@@ -62,6 +66,7 @@ async function start(config: FullConfig): Promise<StartedBroker> {
     overRuns: earlierAttempts(process.env),
     projects: run.hosted.map(({ id, name, options }) => ({ id, name, plan: leasePlan(options, process.env) })),
   });
+  traceTime('runner', 'the broker is ready');
   process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid });
   say(greeting(service, broker.baseURL));
   for (const notice of broker.notices) say(notice);

@@ -1,6 +1,6 @@
-import { debugEnabled } from '../../broker/process/log.ts';
 import { type BrokerConnection, connectToBroker } from '../../broker/rpc/client.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
+import { debugEnabled } from '../../common/debug.ts';
 import { inContinuousIntegration } from '../../options/environment.ts';
 import { liveText } from './live-text.ts';
 import { StatusLine } from './status-line.ts';
