@@ -1,10 +1,12 @@
 import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
 import { claim, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
 import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { SessionNotes, startHeartbeat } from '../../../../src/broker/browsers/session-notes.ts';
 import { parseNote } from '../../../../src/lease/note.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 import { run } from '../../../support/unit/broker/broker-parts.ts';
-import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
+import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';
 
 /** What notes say of a run that goes on. */
@@ -25,17 +27,67 @@ function notesOf() {
   return { clock, written, notes };
 }
 
-test('a note is written anew where another worker has the browser now', () => {
+test('a note is written anew where another slot has the browser now, and tried again after a failure', async () => {
   const { clock, written, notes } = notesOf();
   const held = freshBrowser(clock, 's');
-  const lendTo = (index: number) => {
+  const lendTo = async (index: number) => {
     claim(held, {}, { project: 'p', index }, 0, clock.now());
     notes.writeIfMoved(held);
+    await settled();
   };
-  lendTo(0); // as it was asked for
+  await lendTo(0); // as it was asked for
   expect(written).toEqual([]);
-  lendTo(3);
+  await lendTo(3);
   expect(written).toEqual([`s p 3 ${clock.now()}`]);
+  await lendTo(3);
+  expect(written).toHaveLength(2);
+  await lendTo(0);
+  expect(written).toHaveLength(2); // it still says so
+});
+
+test('however often a browser is lent on, one note at a time is under way, and the last one is true', async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('lend' as const), index: fc.nat(2) }),
+    fc.record({ do: fc.constantFrom('answered' as const, 'refused' as const, 'beat' as const) }),
+  );
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+    const clock = new FakeClock();
+    const held = freshBrowser(clock, 's');
+    const underway: { slot: number | undefined; settle(refused: boolean): void }[] = [];
+    let says: number | undefined = 0;
+    const client = {
+      updateSession: (_: string, { note }: { note?: string | null }) =>
+        new Promise<void>((resolve, reject) => {
+          const settle = (refused: boolean) => (refused ? reject(new Error('503')) : resolve());
+          underway.push({ slot: parseNote(note)?.slot, settle });
+        }),
+    };
+    const notes = new SessionNotes(client as never, run);
+    const answer = async (refused: boolean) => {
+      const request = underway.shift();
+      if (!refused) says = request?.slot ?? says;
+      request?.settle(refused);
+      await settled();
+      if (underway.length > 1) throw new Error('two at once');
+    };
+    for (const each of steps) {
+      if (each.do === 'beat') notes.write(held);
+      else if (each.do !== 'lend') await answer(each.do === 'refused');
+      else {
+        const idle = underway.length === 0;
+        claim(held, {}, { project: 'p', index: each.index }, 0, clock.now());
+        notes.writeIfMoved(held);
+        if (idle && underway.length !== (says === each.index ? 0 : 1))
+          throw new Error('written for nothing, or not at all');
+      }
+      if (underway.length > 1) throw new Error('two at once');
+    }
+    while (underway.length > 0) await answer(false);
+    notes.writeIfMoved(held);
+    while (underway.length > 0) await answer(false);
+    expect(says).toBe(held.slot.index);
+  });
+  await fc.assert(property, propertyRuns(500));
 });
 
 test('every five minutes the ledger and the notes of what runs say that the run is alive, until it ends', async () => {
