@@ -1,16 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
-import { addAccountCommand } from './commands/account.ts';
-import { addEmulatorCommand } from './commands/emulator.ts';
-import { addExtensionsCommand } from './commands/extensions.ts';
-import { addIpsCommand } from './commands/ips.ts';
-import { addPoolsCommand } from './commands/pools.ts';
-import { addProfilesCommand } from './commands/profiles.ts';
-import { addReportCommand } from './commands/report.ts';
-import { addSessionsCommand } from './commands/sessions.ts';
-import { addSweepCommand } from './commands/sweep.ts';
-import { addDoctorCommand } from './doctor/index.ts';
 import { reportFailure } from './failure.ts';
 
 /** The command line. Each command is a file that adds itself; all of them throw, and only this file ends the process. */
@@ -21,16 +11,23 @@ const program = new Command('poolwright')
   .showHelpAfterError('(add --help for the options)')
   .exitOverride();
 
-addAccountCommand(program);
-addDoctorCommand(program);
-addEmulatorCommand(program);
-addExtensionsCommand(program);
-addIpsCommand(program);
-addPoolsCommand(program);
-addProfilesCommand(program);
-addReportCommand(program);
-addSessionsCommand(program);
-addSweepCommand(program);
+/** Each is loaded when it is asked for, with what it needs: a client for some, an emulator for others. */
+const commands: Record<string, () => Promise<(program: Command) => void>> = {
+  account: async () => (await import('./commands/account.ts')).addAccountCommand,
+  doctor: async () => (await import('./doctor/index.ts')).addDoctorCommand,
+  emulator: async () => (await import('./commands/emulator.ts')).addEmulatorCommand,
+  extensions: async () => (await import('./commands/extensions.ts')).addExtensionsCommand,
+  ips: async () => (await import('./commands/ips.ts')).addIpsCommand,
+  pools: async () => (await import('./commands/pools.ts')).addPoolsCommand,
+  profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
+  report: async () => (await import('./commands/report.ts')).addReportCommand,
+  sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
+  sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
+};
+const [first = ''] = process.argv.slice(2);
+// Anything else than a name may need all of them: help, a name that is nearly one.
+const asked = Object.hasOwn(commands, first) ? [first] : Object.keys(commands);
+for (const name of asked) (await commands[name]?.())?.(program);
 
 // What was asked for is done to its end, also when its output gets nowhere.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);

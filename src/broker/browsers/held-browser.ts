@@ -26,6 +26,8 @@ export interface HeldBrowser {
   /** `req=` of its note, and its key in the ledger. */
   readonly request: string;
   readonly plan: LeasePlan;
+  /** The slot that it was asked for: its note names it until another one is written. */
+  readonly askedFor: WorkerSlot;
   readonly record: SessionFacts;
   state: 'idle' | 'claimed' | 'ending' | 'ended';
   holder: Holder | null;
@@ -47,6 +49,7 @@ export function heldBrowser({ browser, request, plan, slot, askedAt, shard }: Fe
     browser,
     request,
     plan,
+    askedFor: slot,
     state: 'idle',
     holder: null,
     slot,

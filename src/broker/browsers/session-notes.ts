@@ -1,15 +1,18 @@
 import type { Clock, Timer } from '../../common/clock.ts';
 import type { BrowserService } from '../../lease/browser-service.ts';
 import type { Ledger } from '../recovery/ledger.ts';
-import type { HeldBrowser } from './held-browser.ts';
+import type { HeldBrowser, WorkerSlot } from './held-browser.ts';
 import type { HeldBrowsers } from './held-browsers.ts';
 import { noteFor, type RunIdentity } from './run-identity.ts';
 
 /** How often notes say that the run is alive, in ms. */
 const BEAT_MS = 5 * 60_000;
 
-/** Keeps the notes of running sessions true. */
+/** Keeps the notes of running sessions true, with at most one request under way for each. */
 export class SessionNotes {
+  /** The slot that a session's note names, where it is not the one that it was asked for with. */
+  readonly #named = new WeakMap<HeldBrowser, WorkerSlot>();
+  readonly #underway = new WeakSet<HeldBrowser>();
   readonly #client: Pick<BrowserService, 'updateSession'>;
   readonly #run: RunIdentity;
 
@@ -19,16 +22,34 @@ export class SessionNotes {
   }
 
   /** Writes slot and time into a session's note. */
-  write({ browser, request, slot, plan }: HeldBrowser): void {
-    const note = noteFor(this.#run, slot, request, plan);
-    // Only a note: a session that has ended meanwhile is found out by its worker.
-    this.#client.updateSession(browser.sessionId, { note }).catch(() => undefined);
+  write(held: HeldBrowser): void {
+    if (!this.#underway.has(held)) void this.#write(held);
   }
 
   /** Writes it when the browser has just been lent to another slot than the one that its note names. */
   writeIfMoved(held: HeldBrowser): void {
-    const { record, slot } = held;
-    if (record.workersServed > 1 || slot.index !== record.parallelIndex) this.write(held);
+    if (this.#hasMoved(held)) this.write(held);
+  }
+
+  #hasMoved(held: HeldBrowser): boolean {
+    const { project, index } = this.#named.get(held) ?? held.askedFor;
+    return held.slot.index !== index || held.slot.project !== project;
+  }
+
+  async #write(held: HeldBrowser): Promise<void> {
+    const { browser, request, slot, plan } = held;
+    this.#underway.add(held);
+    try {
+      await this.#client.updateSession(browser.sessionId, { note: noteFor(this.#run, slot, request, plan) });
+      this.#named.set(held, slot);
+    } catch {
+      // Only a note: a session that has ended meanwhile is found out by its worker. The next lending tries again.
+      return;
+    } finally {
+      this.#underway.delete(held);
+    }
+    // Lent on meanwhile.
+    if (held.state === 'claimed') this.writeIfMoved(held);
   }
 }
 

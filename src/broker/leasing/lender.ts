@@ -1,13 +1,15 @@
 import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
+import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
-import { asMessage, type Holder } from '../browsers/held-browser.ts';
+import { asMessage, type HeldBrowser, type Holder } from '../browsers/held-browser.ts';
 import type { SessionNotes } from '../browsers/session-notes.ts';
 import type { LeasedBrowser, LeaseParams, PrefetchParams } from '../rpc/protocol.ts';
 import { AheadRequests } from './ahead-requests.ts';
 import type { Projects } from './projects.ts';
 import { RequestClock } from './request-clock.ts';
 import type { Supplies } from './supplies.ts';
+import type { Asked, Supply } from './supply.ts';
 import type { WaitNotices } from './wait-notices.ts';
 
 /** What lending needs. */
@@ -50,7 +52,7 @@ export class Lender {
   async lease(params: LeaseParams, holder: Holder, holderGone: AbortSignal): Promise<LeasedBrowser> {
     const ahead = params.ahead ? this.#ahead.begin(holder) : null;
     try {
-      return await this.#take(params, holder, ahead ? AbortSignal.any([holderGone, ahead.signal]) : holderGone);
+      return await this.#take(params, holder, ahead ? [holderGone, ahead.signal] : [holderGone]);
     } catch (error) {
       if (!ahead && !holderGone.aborted) this.#options.recorder.leaseFailed(errorMessage(error));
       throw error;
@@ -64,26 +66,37 @@ export class Lender {
     this.#ahead.cancel(holder);
   }
 
-  async #take(params: LeaseParams, holder: Holder, unwanted: AbortSignal): Promise<LeasedBrowser> {
-    const { projects, supplies, notes, notices, closing, clock } = this.#options;
+  async #take(params: LeaseParams, holder: Holder, unwanted: readonly AbortSignal[]): Promise<LeasedBrowser> {
+    const { projects, supplies, notes, closing } = this.#options;
     const { parallelIndex: index, needMs, ahead = false } = params;
     const { name, plan } = projects.of(holder, params.project);
-    const slot = { project: name, index };
+    const ends = [closing, ...unwanted];
+    for (const signal of ends) signal.throwIfAborted();
     const supply = supplies.of(plan);
+    const asked = { holder, slot: { project: name, index }, needMs, takesUsed: plan.reuse === 'run', ahead };
+    const held = supply.takeIdle(asked) ?? (await this.#wait(supply, asked, plan, ends));
+    notes.writeIfMoved(held);
+    return asMessage(held);
+  }
+
+  async #wait(
+    supply: Supply,
+    asked: Asked,
+    { acquireTimeout }: LeasePlan,
+    ends: readonly AbortSignal[],
+  ): Promise<HeldBrowser> {
+    const { notices, clock } = this.#options;
     const request = new RequestClock({
-      slot,
-      acquireTimeout: plan.acquireTimeout,
-      ends: closing,
+      slot: asked.slot,
+      acquireTimeout,
+      ends,
       waitsFor: () => supply.waitsFor,
       explain: (signal) => supply.explain(signal),
-      late: (late) => ahead || notices.add(late),
+      late: (late) => asked.ahead || notices.add(late),
       clock,
     });
     try {
-      const asked = { holder, slot, needMs, takesUsed: plan.reuse === 'run', ahead };
-      const held = await supply.take(asked, AbortSignal.any([request.signal, unwanted]));
-      notes.writeIfMoved(held);
-      return asMessage(held);
+      return await supply.take(asked, request.signal);
     } finally {
       request.stop();
     }

@@ -14,8 +14,8 @@ export interface ClockOptions {
   slot: WorkerSlot;
   /** ms */
   acquireTimeout: number;
-  /** Fires when the run ends or nothing will come any more. */
-  ends: AbortSignal;
+  /** Each fires when nobody waits any more: the run ends, nothing will come, the worker has gone. */
+  ends: readonly AbortSignal[];
   /** What is being waited for, in a few words. */
   waitsFor(): string;
   /** The same with everything that helps, found out now. */
@@ -27,10 +27,8 @@ export interface ClockOptions {
 
 /** The clock of one worker's request for a browser: its bound, and the word to the terminal while it waits. */
 export class RequestClock {
-  /** Fires with the error for the user when `acquireTimeout` is over, or with the run's when that ends. */
-  readonly signal: AbortSignal;
   readonly who: string;
-  readonly #deadline = new AbortController();
+  readonly #over = new AbortController();
   readonly #explaining = new AbortController();
   readonly #timers: Timer[] = [];
   readonly #since: number;
@@ -43,13 +41,19 @@ export class RequestClock {
     this.#options = options;
 
     const { slot, acquireTimeout, ends, clock } = options;
+    // Not `AbortSignal.any`: the signals live as long as the run, and would remember every request.
+    for (const signal of ends) signal.addEventListener('abort', this.#end);
     this.#since = clock.now();
     this.who = `slot ${slot.index} (${slot.project || 'the default project'})`;
-    this.signal = AbortSignal.any([this.#deadline.signal, ends]);
     const explainMs = Math.min(EXPLAIN_MS, acquireTimeout / 4);
     this.#timers.push(clock.after(acquireTimeout - explainMs, () => void this.#explain()));
     this.#timers.push(clock.after(acquireTimeout, () => this.#timeOut()));
     this.#timers.push(clock.after(NOTICE_AFTER_MS, () => this.#notice()));
+  }
+
+  /** Fires with the error for the user when `acquireTimeout` is over, or with the reason of what else ends the wait. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
   }
 
   get waitsFor(): string {
@@ -62,8 +66,13 @@ export class RequestClock {
 
   stop(): void {
     for (const timer of this.#timers) timer.cancel();
+    for (const signal of this.#options.ends) signal.removeEventListener('abort', this.#end);
     this.#explaining.abort(new Error('nobody waits'));
   }
+
+  readonly #end = (event: Event): void => {
+    this.#over.abort((event.target as AbortSignal).reason);
+  };
 
   #notice(): void {
     this.#options.late(this);
@@ -79,7 +88,7 @@ export class RequestClock {
     const explained = this.#explained ?? this.waitsFor;
     this.#explaining.abort(new Error('the time is over'));
     const seconds = Math.round(this.#options.acquireTimeout / 1000);
-    this.#deadline.abort(
+    this.#over.abort(
       new LeaseError(
         'ACQUIRE_TIMEOUT',
         `No browser within ${seconds} s (\`acquireTimeout\`) for ${this.who}: ${explained}. Raise \`acquireTimeout\`, use fewer workers, or look at what runs: npx poolwright sessions list.`,

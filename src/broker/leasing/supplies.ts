@@ -20,7 +20,9 @@ export interface SuppliesOptions {
 
 /** One supply a plan: projects whose browsers can stand in for each other share one. */
 export class Supplies {
-  readonly #byPlan = new Map<string, Supply>();
+  readonly #byKey = new Map<string, Supply>();
+  /** The same, found at once: the plans of a run are always the same objects. */
+  readonly #byPlan = new WeakMap<LeasePlan, Supply>();
 
   readonly #options: SuppliesOptions;
 
@@ -33,16 +35,23 @@ export class Supplies {
   }
 
   get all(): Supply[] {
-    return [...this.#byPlan.values()];
+    return [...this.#byKey.values()];
   }
 
   /** The supply of a plan, made on first need. */
   of(plan: LeasePlan): Supply {
-    const key = planKey(plan);
-    const known = this.#byPlan.get(key);
+    const known = this.#byPlan.get(plan);
     if (known) return known;
+    const key = planKey(plan);
+    const supply = this.#byKey.get(key) ?? this.#make(plan);
+    this.#byKey.set(key, supply);
+    this.#byPlan.set(plan, supply);
+    return supply;
+  }
+
+  #make(plan: LeasePlan): Supply {
     const { fetcher, ender, recorder, clock } = this.#options;
-    const supply = new Supply(
+    return new Supply(
       {
         fetch: (slot, yields) => fetcher.fetch(plan, slot, yields),
         end: (held, reason) => ender.end(held, reason),
@@ -50,8 +59,6 @@ export class Supplies {
       },
       clock,
     );
-    this.#byPlan.set(key, supply);
-    return supply;
   }
 
   /** Begins to end a browser, which no supply gives to anybody from then on. */

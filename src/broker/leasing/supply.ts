@@ -92,10 +92,24 @@ export class Supply {
     this.#fetchMissing(slot);
   }
 
+  /** A browser that is idle, for a worker; null: it has to wait for the next one. */
+  takeIdle(asked: Asked): HeldBrowser | null {
+    const best = this.#bestIdle(asked);
+    if (!best) return null;
+    this.#hasAsked(asked);
+    this.#idle.delete(best);
+    this.#lend(best, asked, 0);
+    this.#settle();
+    this.#fetchMissing(asked.slot); // for those that were too old and are gone
+    return best;
+  }
+
   /** A browser for a worker: an idle one at once, else the next one. Rejects when `signal` fires. */
   take(asked: Asked, signal: AbortSignal): Promise<HeldBrowser> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (!asked.ahead) this.#expected = Math.max(0, this.#expected - 1);
+    const best = this.takeIdle(asked);
+    if (best) return Promise.resolve(best);
+    this.#hasAsked(asked);
     return new Promise((resolve, reject) => {
       const leave = () => {
         const at = this.#waiters.indexOf(waiter);
@@ -111,8 +125,7 @@ export class Supply {
         since: this.#clock.now(),
         resolve: (held) => {
           leave();
-          const now = this.#clock.now();
-          claim(held, asked.holder, asked.slot, asked.ahead ? 0 : now - waiter.since, now);
+          this.#lend(held, asked, this.#clock.now() - waiter.since);
           resolve(held);
         },
         reject: (error) => {
@@ -120,14 +133,6 @@ export class Supply {
           reject(error);
         },
       };
-      const best = this.#bestIdle(waiter);
-      if (best) {
-        this.#idle.delete(best);
-        waiter.resolve(best);
-        this.#settle();
-        this.#fetchMissing(asked.slot); // for those that were too old and are gone
-        return;
-      }
       this.#waiters.push(waiter);
       signal.addEventListener('abort', giveUp);
       this.#fetchMissing(asked.slot);
@@ -155,6 +160,15 @@ export class Supply {
     return this.#waiters.filter(({ ahead }) => !ahead);
   }
 
+  /** One worker fewer is to come. */
+  #hasAsked({ ahead }: Asked): void {
+    if (!ahead) this.#expected = Math.max(0, this.#expected - 1);
+  }
+
+  #lend(held: HeldBrowser, { holder, slot, ahead }: Asked, waitedMs: number): void {
+    claim(held, holder, slot, ahead ? 0 : waitedMs, this.#clock.now());
+  }
+
   /** The one that has been under way longest: what the workers wait for. */
   get #oldestFetch(): Fetch | undefined {
     const [oldest] = this.#fetches;
@@ -163,11 +177,13 @@ export class Supply {
 
   /** Expected workers for whom no browser is here yet. */
   get #unfilled(): number {
-    return Math.max(0, this.#expected - this.#freshIdle.length);
+    return this.#expected === 0 ? 0 : Math.max(0, this.#expected - this.#freshIdle);
   }
 
-  get #freshIdle(): HeldBrowser[] {
-    return [...this.#idle].filter(isFresh);
+  get #freshIdle(): number {
+    let fresh = 0;
+    for (const held of this.#idle) if (isFresh(held)) fresh += 1;
+    return fresh;
   }
 
   /** How many browsers shall be on their way. */
@@ -241,6 +257,7 @@ export class Supply {
       waiter.resolve(best);
     }
     let surplus = this.#fetches.size - this.#wanted;
+    if (surplus <= 0) return;
     for (const fetch of [...this.#fetches].reverse()) {
       if (surplus <= 0) return;
       if (!fetch.parked) continue;
@@ -250,20 +267,19 @@ export class Supply {
     }
   }
 
-  /** The same slot's before any other. */
-  #bestIdle(waiter: Waiter): HeldBrowser | null {
+  /** The same slot's before any other. Those that nobody could use any more are ended. */
+  #bestIdle(asked: Asked): HeldBrowser | null {
+    if (asked.ahead && this.#freshIdle <= this.#expected) return null;
     const now = this.#clock.now();
-    if (waiter.ahead)
-      return this.#freshIdle.length > this.#expected ? this.#fitting(this.#freshIdle, waiter, now) : null;
-    for (const held of [...this.#idle]) {
-      if (!suits(held, { ...waiter, takesUsed: true }, now)) this.#discard(held, 'expired');
+    let best: HeldBrowser | null = null;
+    for (const held of this.#idle) {
+      if (asked.ahead && !isFresh(held)) continue;
+      if (suits(held, asked, now)) {
+        if (held.slot.index === asked.slot.index && best?.slot.index !== asked.slot.index) best = held;
+        best ??= held;
+      } else if (!asked.ahead && !suits(held, { ...asked, takesUsed: true }, now)) this.#discard(held, 'expired');
     }
-    return this.#fitting([...this.#idle], waiter, now);
-  }
-
-  #fitting(from: readonly HeldBrowser[], waiter: Waiter, now: number): HeldBrowser | null {
-    const fitting = from.filter((held) => suits(held, waiter, now));
-    return fitting.find((held) => held.slot.index === waiter.slot.index) ?? fitting[0] ?? null;
+    return best;
   }
 
   #discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {

@@ -1,12 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Endable } from '../../lease/end-lease.ts';
 import type { Log } from '../process/log.ts';
-import { type LedgerContent, type LedgerEntry, ledgerFileName } from './ledger-file.ts';
+import { type LedgerChange, type LedgerContent, type LedgerEntry, ledgerFileName, ledgerLine } from './ledger-file.ts';
 
 /** After a failed write the next one follows at the latest after so long, in ms. */
 const RETRY_MS = 5_000;
+/** After so many changes it is written whole again: it stays small, however many browsers a run has had. */
+const MOST_CHANGES = 1_000;
+/** At the end of a file that is there: one that somebody has removed is written whole. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND;
 
 /** Whose ledger it is. */
 export interface LedgerOwner {
@@ -17,12 +21,15 @@ export interface LedgerOwner {
 
 /**
  * What a broker has asked for and not yet seen ended, on disk before the request goes out. Whoever finds it after the
- * broker's death can give everything back. Written whole and moved into place, so that it is never half of a file.
+ * broker's death can give everything back. Its file is written whole and moved into place, then each change is a line at
+ * its end; half of a line counts for nothing, so that it is never half of a ledger.
  */
 export class Ledger {
   readonly #entries = new Map<string, LedgerEntry>();
   readonly #pools = new Set<string>();
   readonly #file: string | null;
+  /** Lines behind the first of the file; null: there is no file, or it is not known to be true. */
+  #changes: number | null = null;
   /** Whether the last write failed, which has been said. */
   #failing = false;
   #cancelRetry: (() => void) | null = null;
@@ -48,29 +55,27 @@ export class Ledger {
 
   /** A browser is about to be asked for; `request` marks the note that its session will carry. */
   asked(request: string, poolId: string | null): void {
-    this.#entries.set(request, { request, poolId, leaseId: null, sessionId: null });
-    this.#write();
+    this.#set({ request, poolId, leaseId: null, sessionId: null });
   }
 
   /** It was got. */
   got(request: string, { poolId, leaseId, sessionId }: Endable): void {
-    this.#entries.set(request, { request, poolId, leaseId, sessionId });
-    this.#write();
+    this.#set({ request, poolId, leaseId, sessionId });
   }
 
   /** The service confirmed its end, or that there never was one. */
   settled(request: string): void {
-    if (this.#entries.delete(request)) this.#write();
+    if (this.#entries.delete(request)) this.#write({ settled: request });
   }
 
   /** A pool of this run is about to be made under this name. */
   poolAsked(name: string): void {
     this.#pools.add(name);
-    this.#write();
+    this.#write({ pool: name });
   }
 
   poolGone(name: string): void {
-    if (this.#pools.delete(name)) this.#write();
+    if (this.#pools.delete(name)) this.#write({ poolGone: name });
   }
 
   /** Requests whose outcome nobody knows. */
@@ -80,29 +85,59 @@ export class Ledger {
 
   /** Says that the broker is alive, to those who cannot ask it (another container on the same folder). */
   beat(): void {
-    if (this.#entries.size > 0 || this.#pools.size > 0 || this.#failing) this.#write();
+    if (this.#entries.size > 0 || this.#pools.size > 0 || this.#failing) this.#write({});
   }
 
-  #write(): void {
+  #set(entry: LedgerEntry): void {
+    this.#entries.set(entry.request, entry);
+    this.#write({ entry });
+  }
+
+  #write(change: Omit<LedgerChange, 'beatAt'>): void {
     const owner = this.#owner;
     const file = this.#file;
     if (!owner || !file) return;
     this.#cancelRetry?.();
     this.#cancelRetry = null;
+    const beatAt = new Date(this.#now()).toISOString();
     try {
-      if (this.#entries.size > 0 || this.#pools.size > 0) this.#writeWhole(owner, file);
-      else for (const each of [file, `${file}.tmp`]) rmSync(each, { force: true });
+      if (this.#entries.size === 0 && this.#pools.size === 0) this.#remove(file);
+      else if (!this.#append(file, { beatAt, ...change })) this.#writeWhole(owner, file, beatAt);
     } catch (error) {
       // The run is worth more than its ledger; its sessions' notes still tell whose they are.
       if (!this.#failing)
         this.#log.error(`${file} cannot be written: it does not name all browsers of this run`, error);
       this.#failing = true;
       this.#removeHalf(file);
-      this.#cancelRetry = this.#later(() => this.#write(), RETRY_MS);
+      this.#cancelRetry = this.#later(() => this.#write({}), RETRY_MS);
       return;
     }
     if (this.#failing) this.#log.notice(`${file} can be written again`);
     this.#failing = false;
+  }
+
+  #remove(file: string): void {
+    this.#changes = null;
+    for (const each of [file, `${file}.tmp`]) rmSync(each, { force: true });
+  }
+
+  /** False: the ledger is to be written whole. */
+  #append(file: string, change: LedgerChange): boolean {
+    if (this.#changes === null || this.#changes >= MOST_CHANGES) return false;
+    try {
+      const open = openSync(file, APPEND);
+      try {
+        writeFileSync(open, ledgerLine(change));
+      } finally {
+        closeSync(open);
+      }
+      this.#changes += 1;
+      return true;
+    } catch {
+      // What there is of the line is no line; a whole file replaces it, here or when there is room.
+      this.#changes = null;
+      return false;
+    }
   }
 
   /** What could be written of it on a full disk. */
@@ -114,15 +149,16 @@ export class Ledger {
     }
   }
 
-  #writeWhole({ folder, content }: LedgerOwner, file: string): void {
+  #writeWhole({ folder, content }: LedgerOwner, file: string, beatAt: string): void {
+    this.#changes = null;
     const whole: LedgerContent = {
       schema: 1,
       ...content,
-      beatAt: new Date(this.#now()).toISOString(),
+      beatAt,
       pools: [...this.#pools],
       entries: [...this.#entries.values()],
     };
-    const write = () => writeFileSync(`${file}.tmp`, `${JSON.stringify(whole, null, 1)}\n`, { mode: 0o600 });
+    const write = () => writeFileSync(`${file}.tmp`, ledgerLine(whole), { mode: 0o600 });
     try {
       write();
     } catch (error) {
@@ -131,6 +167,7 @@ export class Ledger {
       write();
     }
     renameSync(`${file}.tmp`, file);
+    this.#changes = 0;
   }
 }
 

@@ -1,11 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import * as v from 'valibot';
-import {
-  createMessageConnection,
-  type MessageConnection,
-  SocketMessageReader,
-  SocketMessageWriter,
-} from 'vscode-jsonrpc/node';
 import { LeaseError } from '../../errors.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
 import { AheadCancelled } from '../leasing/ahead-requests.ts';
@@ -17,6 +11,8 @@ import {
   type SessionReport,
   sessionReport,
 } from './answers.ts';
+import { PROTOCOL_VERSION } from './line-socket.ts';
+import { OpenRequests } from './open-requests.ts';
 import {
   type GiveBackParams,
   type HostedProject,
@@ -26,7 +22,7 @@ import {
   type PrefetchParams,
 } from './protocol.ts';
 import type { BrokerAddress } from './shared-broker.ts';
-import { brokerLost, fromWire } from './wire-error.ts';
+import { brokerLost } from './wire-error.ts';
 
 /** A worker's (or the run's own) line to the broker. While a worker's is open, its browser is its own. */
 export interface BrokerConnection {
@@ -64,9 +60,8 @@ export async function connectToBroker(
   ownProject?: HostedProject,
 ): Promise<BrokerConnection> {
   const socket = await openSocket(address.address);
-  const rpc = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
-  rpc.listen();
-  const ask = asking(rpc, socket);
+  const requests = new OpenRequests(socket);
+  const ask = (method: Method, params: object) => requests.ask(method, params);
   let cancels = 0;
   const lease = async (params: LeaseParams): Promise<LeasedBrowser> => {
     const before = cancels;
@@ -76,7 +71,7 @@ export async function connectToBroker(
     await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
     throw new AheadCancelled();
   };
-  await ask(METHODS.hello, { token: address.token, role, ownProject });
+  await ask(METHODS.hello, { token: address.token, version: PROTOCOL_VERSION, role, ownProject });
   return {
     lease,
     cancelAhead: async () => {
@@ -91,25 +86,7 @@ export async function connectToBroker(
     watch: async () => v.parse(runState, await ask(METHODS.watch, {})),
     finish: () => ask(METHODS.finish, {}),
     recorded: async () => void (await ask(METHODS.recorded, {})),
-    close: () => {
-      rpc.dispose();
-      socket.destroy();
-    },
-  };
-}
-
-/** Requests that reject when the connection breaks: the library alone would leave them open. */
-function asking(rpc: MessageConnection, socket: Socket) {
-  const broken = new Promise<never>((_, reject) => {
-    socket.once('close', () => reject(brokerLost('its connection closed')));
-  });
-  broken.catch(() => undefined);
-  return async (method: Method, params: object): Promise<unknown> => {
-    try {
-      return await Promise.race([rpc.sendRequest(method, params), broken]);
-    } catch (error) {
-      throw fromWire(error);
-    }
+    close: () => socket.destroy(),
   };
 }
 

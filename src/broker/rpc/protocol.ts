@@ -1,8 +1,10 @@
+import type { WireError } from './wire-error.ts';
+
 export type { LeasedBrowser, RunState, SessionReport } from './answers.ts';
 export type { GiveBackParams, HostedProject, LeaseParams, PrefetchParams } from './requests.ts';
 
 /**
- * What goes over the broker's socket. A worker's connection is its claim on its browser: when it breaks without a
+ * What goes over the broker's socket: requests and their answers, each a line of JSON. A worker's connection is its claim on its browser: when it breaks without a
  * `giveBack`, the broker ends the browser.
  */
 
@@ -27,3 +29,6 @@ export const METHODS = {
 } as const;
 
 export type Method = keyof typeof METHODS;
+
+/** The answer to the request with this ID. Answers come in any order. */
+export type Answer = { id: number } & ({ result: unknown } | { error: WireError });

@@ -20,9 +20,14 @@ export const hostedProject = z.object({
   plan: leasePlanMessage,
 });
 
+/** A request as a line. */
+export const request = z.object({ id: z.int(), method: z.string(), params: z.unknown() });
+
 /** First message of every connection. */
 export const helloParams = z.object({
   token: z.string(),
+  /** `PROTOCOL_VERSION` of who connects. */
+  version: z.number(),
   role: z.enum(['worker', 'control']),
   /**
    * A project that the run was not told of, such as one whose tests bring options of their own: for this connection

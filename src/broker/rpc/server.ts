@@ -1,12 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import {
-  createMessageConnection,
-  type MessageConnection,
-  SocketMessageReader,
-  SocketMessageWriter,
-} from 'vscode-jsonrpc/node';
 import * as z from 'zod';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecord } from '../../record/run-record.ts';
@@ -16,8 +10,17 @@ import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseRegistry } from '../leasing/lease-registry.ts';
 import type { Projects } from '../leasing/projects.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { METHODS, type Method } from './protocol.ts';
-import { giveBackParams, helloParams, leaseParams, prefetchParams, sayParams, sessionParams } from './requests.ts';
+import { LineSocket, PROTOCOL_VERSION } from './line-socket.ts';
+import { type Answer, METHODS, type Method } from './protocol.ts';
+import {
+  giveBackParams,
+  helloParams,
+  leaseParams,
+  prefetchParams,
+  request,
+  sayParams,
+  sessionParams,
+} from './requests.ts';
 import { toWire } from './wire-error.ts';
 
 /** What the server answers with. */
@@ -39,6 +42,8 @@ export interface BrokerHandlers {
 
 /** A connection that does not say hello in this time is closed, in ms. */
 const HELLO_TIMEOUT_MS = 10_000;
+/** Characters of the longest request: what a test used is one. */
+const LONGEST_REQUEST = 16 * 1024 ** 2;
 
 /** Listens on `address` (a socket path, or a named pipe on Windows). */
 export async function listen(address: string, handlers: BrokerHandlers): Promise<Server> {
@@ -60,7 +65,6 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
   const { registry, projects, terminal } = handlers;
   const holder = {};
   const gone = new AbortController();
-  const connection = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
   let role: 'worker' | 'control' | null = null;
   let unwatch: (() => void) | null = null;
 
@@ -71,74 +75,78 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     gone.abort();
     registry.holderGone(holder);
     unwatch?.();
-    connection.dispose();
   });
 
-  const on = answering(connection, handlers.secrets, () => role);
+  const on = answering(socket, handlers.secrets, () => role);
   on(METHODS.hello, helloParams, null, (params) => {
     if (!sameToken(params.token, handlers.token)) {
       socket.destroy();
       throw new LeaseError('BROKER_FAILED', 'wrong broker token');
     }
+    if (params.version !== PROTOCOL_VERSION) {
+      throw new LeaseError(
+        'BROKER_FAILED',
+        'The runner and its workers load different versions of poolwright: `npm ls poolwright` shows both.',
+      );
+    }
     clearTimeout(helloTimer);
     role = params.role;
     if (params.ownProject) projects.register(holder, params.ownProject);
-    return null;
   });
   on(METHODS.lease, leaseParams, 'worker', (params) => registry.lease(params, holder, gone.signal));
-  on(METHODS.cancelAhead, z.object({}), 'worker', () => {
-    registry.cancelAhead(holder);
-    return null;
-  });
-  on(METHODS.giveBack, giveBackParams, 'worker', async (params) => {
-    await registry.giveBack(params, holder);
-    return null;
-  });
-  on(METHODS.testUsage, testUsage, 'worker', (params) => {
-    handlers.recorder.testUsed(params);
-    return null;
-  });
+  on(METHODS.cancelAhead, z.object({}), 'worker', () => registry.cancelAhead(holder));
+  on(METHODS.giveBack, giveBackParams, 'worker', (params) => registry.giveBack(params, holder));
+  on(METHODS.testUsage, testUsage, 'worker', (params) => handlers.recorder.testUsed(params));
   on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {
     const session = await handlers.client.getSession(sessionId);
     const { status, stoppedAt, bandwidthBytes } = session;
     return { status, stoppedAt: stoppedAt ?? null, bandwidthBytes: bandwidthBytes ?? null };
   });
-  on(METHODS.say, sayParams, 'worker', ({ text }) => {
-    handlers.say(text);
-    return null;
-  });
-  on(METHODS.prefetch, prefetchParams, 'control', (params) => {
-    registry.prefetch(params);
-    return null;
-  });
+  on(METHODS.say, sayParams, 'worker', ({ text }) => handlers.say(text));
+  on(METHODS.prefetch, prefetchParams, 'control', (params) => registry.prefetch(params));
   on(METHODS.watch, z.object({}), 'control', () => {
     unwatch ??= terminal.watch();
     return { ...registry.state(), said: terminal.take() };
   });
   on(METHODS.finish, z.object({}), 'control', () => handlers.finish());
-  on(METHODS.recorded, z.object({}), 'control', () => {
-    handlers.recorded();
-    return null;
-  });
-  connection.listen();
+  on(METHODS.recorded, z.object({}), 'control', () => handlers.recorded());
 }
 
-/** Registers handlers that parse what comes, check the role and answer errors without secrets. */
-function answering(connection: MessageConnection, secrets: readonly string[], role: () => string | null) {
+interface Handler {
+  schema: z.ZodType;
+  needs: 'worker' | 'control' | null;
+  handle(params: unknown): unknown;
+}
+
+/** Registers handlers; from then on requests are parsed, the role is checked, and errors are answered without secrets. */
+function answering(socket: Socket, secrets: readonly string[], role: () => string | null) {
+  const handlers = new Map<string, Handler>();
+  const answerTo = async ({ id, method, params }: z.output<typeof request>): Promise<Answer> => {
+    try {
+      const handler = handlers.get(method);
+      if (!handler) throw new LeaseError('BROKER_FAILED', `"${method}" is no request`);
+      const { schema, needs, handle } = handler;
+      if (needs && role() !== needs) throw new LeaseError('BROKER_FAILED', `"${method}" is for a ${needs} only`);
+      return { id, result: (await handle(schema.parse(params))) ?? null };
+    } catch (error) {
+      return { id, error: toWire(error, secrets) };
+    }
+  };
+  const receive = async (message: object) => {
+    const asked = request.safeParse(message);
+    if (!asked.success) return socket.destroy();
+    // Who does not read its answers may not ask for more of them.
+    if (!lines.send(await answerTo(asked.data))) socket.pause();
+  };
+  const lines = new LineSocket(socket, { onMessage: (message) => void receive(message), maxLength: LONGEST_REQUEST });
+  socket.on('drain', () => socket.resume());
   return <S extends z.ZodType>(
     method: Method,
     schema: S,
-    needs: 'worker' | 'control' | null,
+    needs: Handler['needs'],
     handle: (params: z.output<S>) => unknown,
   ) => {
-    connection.onRequest(method, async (params: unknown) => {
-      try {
-        if (needs && role() !== needs) throw new LeaseError('BROKER_FAILED', `"${method}" is for a ${needs} only`);
-        return await handle(schema.parse(params));
-      } catch (error) {
-        return toWire(error, secrets);
-      }
-    });
+    handlers.set(method, { schema, needs, handle: handle as Handler['handle'] });
   };
 }
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { ResponseError } from 'vscode-jsonrpc/node';
 import { errorMessage } from '../../common/error-message.ts';
 import { errorCodes, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
@@ -29,13 +28,15 @@ const errorData = v.variant('kind', [
 
 type ErrorData = v.InferOutput<typeof errorData>;
 
-const APPLICATION_ERROR = -32000;
+const wireError = v.object({ message: v.string(), data: errorData });
+
+/** An error on its way. */
+export type WireError = v.InferOutput<typeof wireError>;
 
 /** An error as it goes over the socket: without stack, without secrets. */
-export function toWire(error: unknown, secrets: readonly string[]): ResponseError<ErrorData> {
+export function toWire(error: unknown, secrets: readonly string[]): WireError {
   const clean = (text: string) => redactText(text, secrets);
-  const message = clean(errorMessage(error));
-  return new ResponseError(APPLICATION_ERROR, message, dataOf(error, clean));
+  return { message: clean(errorMessage(error)), data: dataOf(error, clean) };
 }
 
 function dataOf(error: unknown, clean: (text: string) => string): ErrorData {
@@ -67,10 +68,8 @@ export function brokerLost(reason: unknown): LeaseError {
 
 /** What a failed request throws in the worker. */
 export function fromWire(error: unknown): PoolwrightError {
-  if (error instanceof PoolwrightError) return error;
-  const data = error instanceof ResponseError ? v.safeParse(errorData, error.data) : null;
-  if (!(error instanceof ResponseError) || !data?.success) return brokerLost(error);
-  return fromData(error.message, data.output);
+  const parsed = v.safeParse(wireError, error);
+  return parsed.success ? fromData(parsed.output.message, parsed.output.data) : brokerLost('its answer makes no sense');
 }
 
 function fromData(message: string, data: ErrorData): PoolwrightError {

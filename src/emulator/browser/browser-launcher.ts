@@ -37,11 +37,14 @@ export class BrowserLauncher implements Launcher {
   readonly #making = new Set<Promise<unknown>>();
   /** By the path of the Chromium. */
   readonly #userAgents = new Map<string, Promise<string>>();
+  /** Settles when it is known whether the system allows browsers disks of their own. */
+  readonly #tried: Promise<void>;
   #stopped = false;
 
   constructor(options: LauncherOptions) {
     this.#options = options;
     this.#disks = new BrowserDisks(options.log);
+    this.#tried = this.#tryDisk();
   }
 
   pids(): number[] {
@@ -55,32 +58,29 @@ export class BrowserLauncher implements Launcher {
     const plainUserAgent =
       spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(executable), signal);
     const profileFolder = await profiles.add();
-    let egress: EgressProxy | undefined;
-    let packing: Promise<string[]> | undefined;
-    let disk: BrowserDisk | undefined;
+    // All at once: none needs another.
+    const egress = EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
+    const packing = files?.prepare(profileFolder, signal) ?? Promise.resolve([]);
+    const making = this.#makeDisk({ profileFolder, executable, extraArguments });
     let child: BrowserProcess | undefined;
     let isReady = false;
     let stopping: Promise<void> | undefined;
     const stop = () => {
       stopping ??= (async () => {
-        await egress?.close();
-        await packing?.catch(() => undefined); // it writes into the folder
+        await egress.then((proxy) => proxy.close()).catch(() => undefined);
+        await packing.catch(() => undefined); // it writes into the folder
         await child?.stop(files?.isKept);
         if (isReady) await files?.save(profileFolder);
-        await disk?.remove();
+        await making.then((disk) => disk.remove()).catch(() => undefined);
         await profiles.remove(profileFolder);
       })();
       return stopping;
     };
     try {
-      const proxy = await EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
-      egress = proxy;
-      packing = files?.prepare(profileFolder, signal);
-      const extensions = (await packing) ?? [];
+      const [proxy, extensions, disk] = await Promise.all([egress, packing, making]);
       if (extensions.length > 0) requireFull(chromium);
       const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
       const context = { profileFolder, proxyPort: proxy.port, plainUserAgent, extra };
-      disk = await this.#makeDisk({ profileFolder, executable, extraArguments });
       const command = { file: executable, args: chromiumArguments(spec, context), env: chromiumEnvironment(spec) };
       child = this.#spawn(disk.wrap(command));
       await abortable(this.#start(child, spec, extensions), signal);
@@ -119,7 +119,7 @@ export class BrowserLauncher implements Launcher {
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all([...this.#alive].map((child) => child.stop()));
-    await Promise.allSettled(this.#making);
+    while (this.#making.size > 0) await Promise.allSettled(this.#making);
     await this.#options.profiles.removeAll();
   }
 
@@ -129,17 +129,39 @@ export class BrowserLauncher implements Launcher {
     await prepareFirstPage(child.pipe, spec);
   }
 
+  /** Begins with the emulator, so that its first browser does not wait for it. */
+  #tryDisk(): Promise<void> {
+    const { chromiums, extraArguments, profiles } = this.#options;
+    const { path: executable } = chooseChromium(chromiums, null);
+    return this.#whileMaking(async () => {
+      const profileFolder = await profiles.add();
+      const disk = await this.#disks.make({ profileFolder, executable, extraArguments });
+      void this.#whileMaking(async () => {
+        await disk.remove();
+        await profiles.remove(profileFolder);
+      });
+    }).catch(() => undefined); // what is wrong here is wrong for the first browser, too, and said there
+  }
+
   /** Until it is removed again, should the emulator be stopped meanwhile. */
   #makeDisk(needs: Parameters<BrowserDisks['make']>[0]): Promise<BrowserDisk> {
-    const making = this.#disks.make(needs).then(async (disk) => {
+    return this.#whileMaking(async () => {
+      await this.#tried;
+      const disk = await this.#disks.make(needs);
       if (!this.#stopped) return disk;
       await disk.remove();
       throw stopped();
     });
+  }
+
+  async #whileMaking<T>(work: () => Promise<T>): Promise<T> {
+    const making = work();
     this.#making.add(making);
-    const done = () => this.#making.delete(making);
-    making.then(done, done);
-    return making;
+    try {
+      return await making;
+    } finally {
+      this.#making.delete(making);
+    }
   }
 
   #spawn(command: Command): BrowserProcess {

@@ -1,6 +1,8 @@
-import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, delimiter, join, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, delimiter, join } from 'node:path';
 import { EmulatorError } from '../../errors.ts';
+import { isExecutable } from './is-executable.ts';
+import { playwrightDownloads } from './playwright-downloads.ts';
 
 /** `shell`: the headless shell, which has no windows and takes no extensions. `full`: the whole browser, headless. */
 export type ChromiumKind = 'shell' | 'full';
@@ -51,6 +53,7 @@ export async function findChromiums(
     fromOption(byOption.shell, 'shell', 'The option "chromium.shell"') ?? fromVariable(fromEnvironment, SHELL_VARIABLE);
   if (full && !shell)
     return SHELL_NAME.test(basename(full.path)) ? { shell: asShell(full), full: null } : { shell, full };
+  if (full && shell) return { shell, full };
   const downloads = await playwrightDownloads();
   const found = {
     shell: shell ?? unnamed('shell', downloads.shell, environment),
@@ -93,50 +96,6 @@ function requireExecutable(path: string, who: string): string {
   const why = existsSync(path) ? 'which is not an executable file' : 'which does not exist';
   const message = `${who} names ${path}, ${why}. Correct it or unset it. ${HOW_TO_GET_CHROMIUM}`;
   throw new EmulatorError('EMULATOR_NO_CHROMIUM', message);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
-/** Playwright is a peer of the package and may be missing; without a download its path names nothing. */
-async function playwrightDownloads(): Promise<{ shell?: string | undefined; full?: string | undefined }> {
-  try {
-    const { chromium } = await import('playwright-core');
-    const full = chromium.executablePath();
-    return { full: isExecutable(full) ? full : undefined, shell: shellBeside(full) };
-  } catch {
-    return {};
-  }
-}
-
-/**
- * Playwright says where its full Chromium is; its headless shell of the same revision lies in the folder beside:
- * `chromium-1255/chrome-linux64/chrome`, `chromium_headless_shell-1255/chrome-headless-shell-linux64/chrome-headless-shell`.
- */
-function shellBeside(full: string): string | undefined {
-  const parts = full.split(sep);
-  const at = parts.findLastIndex((part) => /^chromium-\d+$/.test(part));
-  const revision = parts[at]?.replace('chromium-', '');
-  if (revision === undefined) return undefined;
-  const folder = join(parts.slice(0, at).join(sep) || sep, `chromium_headless_shell-${revision}`);
-  const names = ['chrome-headless-shell', 'headless_shell', 'chrome-headless-shell.exe', 'headless_shell.exe'];
-  return foldersIn(folder)
-    .flatMap((each) => names.map((name) => join(each, name)))
-    .find(isExecutable);
-}
-
-function foldersIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
 }
 
 function systemPlaces(kind: ChromiumKind, environment: NodeJS.ProcessEnv): string[] {

@@ -1,5 +1,5 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { chooseChromium, describeChromiums } from '../../../src/emulator/chromium/choose-chromium.ts';
 import { type Chromiums, findChromiums } from '../../../src/emulator/chromium/find-chromium.ts';
 import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
@@ -75,22 +75,61 @@ test.describe('Chromium', () => {
     expect(found.shell?.source === 'playwright' ? shell : found.shell?.path).toBe(shell);
   });
 
-  test("Playwright's downloads are both found: the headless shell lies beside the full one", async ({ folder }) => {
-    const unnamed = { POOLWRIGHT_CHROMIUM: '', POOLWRIGHT_CHROMIUM_SHELL: '' };
-    const environment = { ...unnamed, PLAYWRIGHT_BROWSERS_PATH: folder, PATH: '' };
-    const ask = (code: string) => runNode(['--input-type=module', '-e', code], environment);
-    const print = 'process.stdout.write';
-    const full = (await ask(`import { chromium } from 'playwright-core'; ${print}(chromium.executablePath())`)).stdout;
-    const [revision = ''] = /(?<=chromium-)\d+/.exec(full) ?? [];
-    await program(full);
-    const shell = await program(join(folder, `chromium_headless_shell-${revision}`, 'any-platform', 'headless_shell'));
-    const find = `import { findChromiums } from 'poolwright/emulator'; ${print}(JSON.stringify(await findChromiums()))`;
-    expect(JSON.parse((await ask(find)).stdout)).toEqual({
-      shell: { kind: 'shell', path: shell, source: 'playwright' },
-      full: { kind: 'full', path: full, source: 'playwright' },
+  test.describe("Playwright's downloads", () => {
+    /** What an expression comes to in a process with these variables, and whether Playwright was loaded for it. */
+    const ask = async (code: string, variables: Record<string, string>) => {
+      const loaded = `Object.keys(Module._cache).some((file) => file.includes('playwright-core'))`;
+      const script = `import { Module } from 'node:module'; const found = await ${code}; process.stdout.write(JSON.stringify({ found, asked: ${loaded} }))`;
+      const unnamed = { POOLWRIGHT_CHROMIUM: '', POOLWRIGHT_CHROMIUM_SHELL: '', PATH: '' };
+      return JSON.parse((await runNode(['--input-type=module', '-e', script], { ...unnamed, ...variables })).stdout);
+    };
+    const own = async (variables: Record<string, string>): Promise<string> =>
+      (await ask(`(await import('playwright-core')).chromium.executablePath()`, variables)).found;
+    const find = (variables: Record<string, string>) =>
+      ask(`(await import('poolwright/emulator')).findChromiums()`, variables);
+
+    for (const [where, variablesOf] of [
+      ['in the folder that its variable names', (folder: string) => ({ PLAYWRIGHT_BROWSERS_PATH: folder })],
+      ['in its own folder', (folder: string) => ({ HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') })],
+    ] as const) {
+      test(`are found ${where}, both kinds`, async ({ folder }) => {
+        test.skip(process.platform !== 'linux', 'the folder is another one there');
+        const full = await own(variablesOf(folder));
+        await program(full);
+        const shell = await shellBeside(full);
+        const found = {
+          shell: { kind: 'shell', path: shell, source: 'playwright' },
+          full: { kind: 'full', path: full, source: 'playwright' },
+        };
+        expect(await find(variablesOf(folder))).toEqual({ found, asked: false });
+      });
+    }
+
+    test('are asked for where it takes more than its documented folder to know', async ({ folder }) => {
+      const variables = { PLAYWRIGHT_BROWSERS_PATH: relative(process.cwd(), folder) };
+      const full = await own(variables);
+      expect(full.startsWith(folder)).toBe(true);
+      await program(full);
+      const shell = await shellBeside(full);
+      const found = { shell: { path: shell }, full: { path: full } };
+      expect(await find(variables)).toMatchObject({ found, asked: true });
+    });
+
+    test('of another Playwright are none of ours', async ({ folder }) => {
+      await program(join(folder, 'chromium-1', 'chrome-linux64', 'chrome'));
+      const path = await program(join(folder, 'system', 'chromium'));
+      expect(await find({ PLAYWRIGHT_BROWSERS_PATH: folder, PATH: join(folder, 'system') })).toMatchObject({
+        found: { full: { path, source: 'system' } },
+        asked: false,
+      });
     });
   });
 });
+
+async function shellBeside(full: string): Promise<string> {
+  const [, folder = '', revision = ''] = /^(.*)chromium-(\d+)/.exec(full) ?? [];
+  return await program(join(folder, `chromium_headless_shell-${revision}`, 'any-platform', 'headless_shell'));
+}
 
 test.describe('which Chromium', () => {
   const both: Chromiums = {

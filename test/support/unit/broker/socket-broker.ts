@@ -16,6 +16,8 @@ import { ScriptedService } from './scripted-service.ts';
 /** Parts of a broker behind a real socket, with a scripted service behind them. */
 
 export interface Broker {
+  /** Where it listens. */
+  address: string;
   clock: FakeClock;
   service: ScriptedService;
   registry: LeaseRegistry;
@@ -65,7 +67,7 @@ export const test = base.extend<{ limit: number; broker: Broker }>({
       lines.push(line);
       return line;
     };
-    await use({ clock, service, registry, recorder, connect, until });
+    await use({ address, clock, service, registry, recorder, connect, until });
     for (const line of lines) line.close();
     await until(registry.endAll());
     server.close();

@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { noteFor, type RunIdentity } from '../../../../src/broker/browsers/run-identity.ts';
 import type { Log } from '../../../../src/broker/process/log.ts';
 import { Ledger, workspaceMark } from '../../../../src/broker/recovery/ledger.ts';
-import type { LedgerContent } from '../../../../src/broker/recovery/ledger-file.ts';
+import { type LedgerContent, parseLedger } from '../../../../src/broker/recovery/ledger-file.ts';
 import { sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { leasePlan } from '../../../../src/options/lease-plan.ts';
 import { foreignLedger, foreignNote } from './foreign-things.ts';
@@ -356,7 +356,7 @@ export class World {
     const found = new Map<string, LedgerContent>();
     if (folder === null || this.broken.has(folder)) return found;
     for (const name of namesIn(this.path(folder))) {
-      const content = name.startsWith('run-') ? readJson(join(this.path(folder), name)) : null;
+      const content = name.startsWith('run-') ? readLedger(join(this.path(folder), name)) : null;
       if (content) found.set(content.mark, content);
     }
     return found;
@@ -389,9 +389,9 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function readJson(file: string): LedgerContent | null {
+function readLedger(file: string): LedgerContent | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return parseLedger(readFileSync(file, 'utf8'));
   } catch {
     return null;
   }

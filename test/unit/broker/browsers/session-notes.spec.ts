@@ -1,10 +1,12 @@
 import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
 import { claim, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
 import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { SessionNotes, startHeartbeat } from '../../../../src/broker/browsers/session-notes.ts';
 import { parseNote } from '../../../../src/lease/note.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 import { run } from '../../../support/unit/broker/broker-parts.ts';
-import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
+import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';
 
 /** What notes say of a run that goes on. */
@@ -25,17 +27,77 @@ function notesOf() {
   return { clock, written, notes };
 }
 
-test('a note is written anew where another worker has the browser now', () => {
+test('a note is written anew where another slot has the browser now, and tried again after a failure', async () => {
   const { clock, written, notes } = notesOf();
   const held = freshBrowser(clock, 's');
-  const lendTo = (index: number) => {
+  const lendTo = async (index: number) => {
     claim(held, {}, { project: 'p', index }, 0, clock.now());
     notes.writeIfMoved(held);
+    await settled();
   };
-  lendTo(0); // as it was asked for
+  await lendTo(0); // as it was asked for
   expect(written).toEqual([]);
-  lendTo(3);
+  await lendTo(3);
   expect(written).toEqual([`s p 3 ${clock.now()}`]);
+  await lendTo(3);
+  expect(written).toHaveLength(2);
+  await lendTo(0);
+  expect(written).toHaveLength(2); // it still says so
+});
+
+/** A browser that is lent on while the service takes its time. */
+class LentOn {
+  readonly clock = new FakeClock();
+  readonly held = freshBrowser(this.clock, 's');
+  readonly underway: { slot: number | undefined; settle(refused: boolean): void }[] = [];
+  /** The slot in the note. */
+  says: number | undefined = 0;
+  readonly notes = new SessionNotes(
+    { updateSession: (_: string, { note }: { note?: string | null }) => this.update(note) } as never,
+    run,
+  );
+
+  lend(index: number): void {
+    const idle = this.underway.length === 0;
+    claim(this.held, {}, { project: 'p', index }, 0, this.clock.now());
+    this.notes.writeIfMoved(this.held);
+    if (idle) expect(this.underway).toHaveLength(this.says === index ? 0 : 1);
+  }
+
+  async answer(refused: boolean): Promise<void> {
+    const request = this.underway.shift();
+    if (!refused) this.says = request?.slot ?? this.says;
+    request?.settle(refused);
+    await settled();
+  }
+
+  private update(note?: string | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (refused: boolean) => (refused ? reject(new Error('503')) : resolve());
+      this.underway.push({ slot: parseNote(note)?.slot, settle });
+    });
+  }
+}
+
+test('however often a browser is lent on, one note at a time is under way, and the last one is true', async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('lend' as const), index: fc.nat(2) }),
+    fc.record({ do: fc.constantFrom('answered' as const, 'refused' as const, 'beat' as const) }),
+  );
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+    const lent = new LentOn();
+    for (const each of steps) {
+      if (each.do === 'beat') lent.notes.write(lent.held);
+      else if (each.do === 'lend') lent.lend(each.index);
+      else await lent.answer(each.do === 'refused');
+      expect(lent.underway.length).toBeLessThan(2);
+    }
+    while (lent.underway.length > 0) await lent.answer(false);
+    lent.notes.writeIfMoved(lent.held);
+    while (lent.underway.length > 0) await lent.answer(false);
+    expect(lent.says).toBe(lent.held.slot.index);
+  });
+  await fc.assert(property, propertyRuns(500));
 });
 
 test('every five minutes the ledger and the notes of what runs say that the run is alive, until it ends', async () => {

@@ -7,7 +7,7 @@ function clockOf(explain: (signal: AbortSignal) => Promise<string>) {
   const request = new RequestClock({
     slot: { project: 'us', index: 2 },
     acquireTimeout: 60_000,
-    ends: new AbortController().signal,
+    ends: [new AbortController().signal],
     waitsFor: () => 'waiting for the pool to have one ready',
     explain,
     late: () => undefined,

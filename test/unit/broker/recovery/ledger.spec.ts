@@ -5,14 +5,18 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
+import fc from 'fast-check';
 import type { Log } from '../../../../src/broker/process/log.ts';
 import { Ledger, type LedgerOwner } from '../../../../src/broker/recovery/ledger.ts';
+import { parseLedger } from '../../../../src/broker/recovery/ledger-file.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 interface Fixtures {
   parent: string;
@@ -43,10 +47,14 @@ const test = base.extend<Fixtures>({
 
 const got = (sessionId: string) => ({ sessionId, leaseId: null, poolId: null });
 
+function fileIn(folder: string): string {
+  return join(folder, readdirSync(folder)[0] ?? '');
+}
+
 function content(folder: string) {
   const [name, ...more] = readdirSync(folder);
   expect(more).toEqual([]);
-  return JSON.parse(readFileSync(join(folder, name ?? ''), 'utf8'));
+  return parseLedger(readFileSync(join(folder, name ?? ''), 'utf8'));
 }
 
 test('a full disk leaves no half of a ledger behind', ({ folder, owner, log, said }) => {
@@ -54,11 +62,70 @@ test('a full disk leaves no half of a ledger behind', ({ folder, owner, log, sai
   const ledger = new Ledger(owner, log);
   ledger.asked('aaaa-1', null);
   const [name = ''] = readdirSync(folder);
+  rmSync(join(folder, name));
+  symlinkSync('/dev/full', join(folder, name));
   symlinkSync('/dev/full', join(folder, `${name}.tmp`));
   ledger.got('aaaa-1', got('s-1'));
   expect(said).toEqual([expect.stringContaining('cannot be written')]);
   expect(readdirSync(folder)).toEqual([name]);
-  expect(content(folder)).toMatchObject({ entries: [{ sessionId: null }] });
+  ledger.got('aaaa-1', got('s-1'));
+  expect(content(folder)).toMatchObject({ entries: [{ sessionId: 's-1' }] });
+});
+
+test('a ledger that somebody removed while its broker lives is written whole', ({ folder, owner, log, said }) => {
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-1', null);
+  rmSync(folder, { recursive: true });
+  ledger.asked('aaaa-2', null);
+  expect(content(folder)).toMatchObject({ entries: [{ request: 'aaaa-1' }, { request: 'aaaa-2' }] });
+  expect(said).toEqual([]);
+});
+
+test('wherever a crash or a full disk cuts it, a ledger says what it said after one of the changes before', ({
+  parent,
+  owner,
+  log,
+}) => {
+  const request = fc.nat(5).map((n) => `aaaa-${n}`);
+  const step = fc.oneof(
+    fc.record({ do: fc.constantFrom('asked' as const, 'got' as const, 'settled' as const), name: request }),
+    fc.record({ do: fc.constantFrom('poolAsked' as const, 'poolGone' as const), name: fc.constantFrom('p', 'ä"\\n') }),
+    fc.constant({ do: 'beat' as const, name: '' }),
+  );
+  let histories = 0;
+  const cut = fc.property(fc.array(step, { maxLength: 30 }), fc.nat(), (steps, where) => {
+    histories += 1;
+    const folder = join(parent, `history-${histories}`);
+    let time = 0;
+    const ledger = new Ledger({ ...owner, folder }, log, () => (time += 1));
+    ledger.poolAsked('first'); // so that there is a file throughout
+    const states = [content(folder)];
+    const bytesBefore = readFileSync(fileIn(folder)).length;
+    for (const { do: act, name } of steps) {
+      if (act === 'got') ledger.got(name, got(`s-${time}`));
+      else if (act === 'asked') ledger.asked(name, null);
+      else ledger[act](name);
+      states.push(content(folder));
+    }
+    const file = readFileSync(fileIn(folder));
+    const size = bytesBefore + (where % (file.length - bytesBefore + 1));
+    const found = parseLedger(file.subarray(0, size).toString());
+    expect(states).toContainEqual(found);
+    rmSync(folder, { recursive: true });
+  });
+  fc.assert(cut, propertyRuns(300));
+});
+
+test('however much a run asks for, its ledger stays small and true', ({ folder, owner, log }) => {
+  const ledger = new Ledger(owner, log);
+  ledger.asked('aaaa-0', null);
+  for (let n = 1; n <= 2_000; n += 1) {
+    ledger.asked(`aaaa-${n}`, null);
+    ledger.got(`aaaa-${n}`, got(`s-${n}`));
+    ledger.settled(`aaaa-${n - 1}`);
+  }
+  expect(content(folder)).toMatchObject({ entries: [{ request: 'aaaa-2000', sessionId: 's-2000' }] });
+  expect(statSync(fileIn(folder)).size).toBeLessThan(250_000);
 });
 
 test('a write that fails is said once, and the next one that can writes everything', ({ folder, owner, log, said }) => {
