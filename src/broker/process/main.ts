@@ -1,14 +1,8 @@
-import { once } from 'node:events';
-import { rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
 import { traceTime } from '../../common/time-trace.ts';
-import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
-import { lastSweep } from '../recovery/last-sweep.ts';
-import { type BrokerReady, brokerConfig } from './config.ts';
-import { type BrokerRun, runBroker } from './run.ts';
+import { startService } from '../run/run-service.ts';
 
 /**
  * The broker's process. Its standard input is its parent's life line: one line of configuration, then nothing, and
@@ -24,37 +18,12 @@ async function main(): Promise<void> {
   // A closed terminal or `| head` takes the reader of its words away; the browsers still have to be given back.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-  traceTime('broker', 'loaded');
-  const config = brokerConfig.parse(await firstJsonLine(process.stdin, CONFIG_TIMEOUT_MS));
-  const orphaned = Promise.race([
-    process.stdin.readableEnded ? Promise.resolve() : once(process.stdin, 'end'),
-    once(process, 'SIGTERM'),
-  ]);
-
-  let run: BrokerRun;
-  try {
-    if (config.onlySweep) return answer({ ok: true, baseURL: '', notices: await lastSweep(config) });
-    run = await runBroker(config);
-  } catch (error) {
-    answer({
-      ok: false,
-      code: error instanceof PoolwrightError ? error.code : 'BROKER_FAILED',
-      message: redactText(errorMessage(error)),
-      field: error instanceof OptionsError ? error.field : null,
-    });
-    return;
-  }
-  answer({ ok: true, baseURL: run.baseURL, notices: run.notices });
-  traceTime('broker', 'ready');
-  await orphaned;
-  await run.close();
-  traceTime('broker', 'closed');
-  // The parent made the socket's folder; one that was killed cannot remove it.
-  if (process.platform !== 'win32') await rmdir(dirname(config.address)).catch(() => undefined);
-}
-
-function answer(ready: BrokerReady): void {
-  process.stdout.write(`${JSON.stringify(ready)}\n`);
+  const config = await firstJsonLine(process.stdin, CONFIG_TIMEOUT_MS);
+  traceTime('broker', 'started');
+  // An emulator starts while the rest of this process is loaded.
+  const service = startService(config);
+  const { serve } = await import('./serve.ts');
+  await serve(config, service);
 }
 
 main().then(

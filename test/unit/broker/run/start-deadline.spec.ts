@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrokerConfig } from '../../../../src/broker/process/config.ts';
-import { runBroker } from '../../../../src/broker/process/run.ts';
+import { startedBroker } from '../../../support/unit/broker/started-broker.ts';
 import { API_KEY, expect, json, silence, test } from '../../../support/unit/http-service.ts';
 
 /** A run's configuration with little time to start. */
@@ -32,7 +32,7 @@ test('a service that puts the run off for longer than it may take to start is na
 }) => {
   service.handle(json(503, { error: 'no capacity today' }, { 'retry-after': '30' }));
   const started = performance.now();
-  const failed = await runBroker(config(service.baseURL, 1_000, null)).catch((error: unknown) => error);
+  const failed = await startedBroker(config(service.baseURL, 1_000, null)).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: 'TIMEOUT' });
   const { message } = failed as Error;
   expect(message).toMatch(/did not start within 1 s/);
@@ -48,6 +48,6 @@ test('so is the pool that it was waiting for', async ({ service }) => {
     if (request.path.includes('pool')) return silence(request, response);
     return json(200, { sessions: [] })(request, response);
   });
-  const failed = await runBroker(config(service.baseURL, 1_500, 'pool_e2e')).catch((error: unknown) => error);
+  const failed = await startedBroker(config(service.baseURL, 1_500, 'pool_e2e')).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('pool pool_e2e') });
 });

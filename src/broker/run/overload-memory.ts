@@ -1,5 +1,5 @@
 import type { RetryInfo } from '../../service/index.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../process/log.ts';
 
 /** For so long after the service refused, its refusal is what a request waits for, in ms. */
 const LATELY_MS = 45_000;

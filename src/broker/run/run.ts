@@ -7,18 +7,18 @@ import type { RunIdentity } from '../browsers/run-identity.ts';
 import { createRegistry } from '../leasing/lease-registry.ts';
 import { Projects } from '../leasing/projects.ts';
 import { PoolDirectory } from '../pools/pool-directory.ts';
+import type { BrokerConfig } from '../process/config.ts';
+import { createLog, type Log } from '../process/log.ts';
+import { Terminal } from '../process/terminal.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
 import { listen } from '../rpc/server.ts';
-import type { BrokerConfig } from './config.ts';
-import { createLog, type Log } from './log.ts';
 import { OverloadMemory } from './overload-memory.ts';
 import { balanceOf } from './run-balance.ts';
 import { checkRun } from './run-checks.ts';
-import { type RunService, startService } from './run-service.ts';
+import type { RunService } from './run-service.ts';
 import { StartDeadline } from './start-deadline.ts';
-import { Terminal } from './terminal.ts';
 
 /** How long who watches the run may take to hear its last words, in ms. */
 const TOLD_MS = 2_000;
@@ -34,14 +34,14 @@ export interface BrokerRun {
 }
 
 /**
- * Starts the broker of a run: the embedded emulator where that is the service, the client, the checks that need no
- * browser (key, pools), then the socket.
+ * Starts the broker of a run: the client, the checks that need no browser (key, pools), then the socket.
+ * @param onItsWay the service, see `startService`
  * @throws OptionsError, ServiceError, EmulatorError, PoolwrightError `TIMEOUT`: then nothing is left of it
  */
-export async function runBroker(config: BrokerConfig): Promise<BrokerRun> {
+export async function runBroker(config: BrokerConfig, onItsWay: Promise<RunService>): Promise<BrokerRun> {
   const start = new StartDeadline(config.startTimeoutMs);
   try {
-    const service = await startService(config);
+    const service = await onItsWay;
     traceTime('broker', 'the service is known');
     const terminal = new Terminal();
     const log = openLog(config, service, terminal);

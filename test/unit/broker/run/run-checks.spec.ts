@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { checkRun, type RunChecks } from '../../../../src/broker/process/run-checks.ts';
+import { checkRun, type RunChecks } from '../../../../src/broker/run/run-checks.ts';
 import { OptionsError } from '../../../../src/errors.ts';
 import { planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { poolBody } from '../../../support/unit/http-service.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import * as z from 'zod';
+import * as v from 'valibot';
 import { distFile } from '../../common/dist-file.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
 import { EmulatorError } from '../../errors.ts';
@@ -14,9 +14,9 @@ export interface EmbeddedEmulator {
   stop(): Promise<void>;
 }
 
-const answer = z.discriminatedUnion('ok', [
-  z.object({ ok: z.literal(true), baseURL: z.string(), apiKey: z.string(), chromiums: z.array(z.string()) }),
-  z.object({ ok: z.literal(false), code: z.string(), message: z.string() }),
+const answer = v.variant('ok', [
+  v.object({ ok: v.literal(true), baseURL: v.string(), apiKey: v.string(), chromiums: v.array(v.string()) }),
+  v.object({ ok: v.literal(false), code: v.string(), message: v.string() }),
 ]);
 
 const START_TIMEOUT_MS = 30_000;
@@ -32,9 +32,9 @@ export async function startEmbeddedEmulator(options: Record<string, unknown>): P
   child.stdin.on('error', () => undefined); // it may be gone before it has read: its answer tells
   child.stdin.write(`${JSON.stringify(options)}\n`);
 
-  let started: z.infer<typeof answer>;
+  let started: v.InferOutput<typeof answer>;
   try {
-    started = answer.parse(await firstJsonLine(child.stdout, START_TIMEOUT_MS));
+    started = v.parse(answer, await firstJsonLine(child.stdout, START_TIMEOUT_MS));
   } catch (error) {
     await end(child);
     throw new EmulatorError('EMULATOR_START_FAILED', 'The embedded emulator did not start.', { cause: error });

@@ -1,4 +1,4 @@
-import type { BrokerConfig } from './config.ts';
+import * as v from 'valibot';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 
 /** The service of a run, found or started. */
@@ -9,11 +9,26 @@ export interface RunService {
   embedded: EmbeddedEmulator | null;
 }
 
+/** Of the whole configuration, whose check takes long to load, what counts here. */
+const whatCounts = v.object({
+  service: v.variant('kind', [
+    v.object({ kind: v.literal('hosted'), baseURL: v.string(), apiKey: v.string() }),
+    v.object({ kind: v.literal('emulator') }),
+  ]),
+  workers: v.number(),
+});
+
 /**
- * The service that the config names: a hosted one as it is, or an emulator of the run's own.
- * @throws EmulatorError
+ * The service that a broker's configuration names: a hosted one as it is, or an emulator of the run's own.
+ * @throws EmulatorError; nobody need wait for it
  */
-export async function startService({ service, workers }: BrokerConfig): Promise<RunService> {
+export function startService(config: unknown): Promise<RunService> {
+  const service = start(v.parse(whatCounts, config));
+  service.catch(() => undefined);
+  return service;
+}
+
+async function start({ service, workers }: v.InferOutput<typeof whatCounts>): Promise<RunService> {
   if (service.kind === 'hosted') return { baseURL: service.baseURL, apiKey: service.apiKey, embedded: null };
   // Room for every worker and a handover; the run's own limit, so that the emulator is never why a run waits.
   const concurrentBrowsers = Math.max(10, workers * 2);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runBroker } from '../../../../src/broker/process/run.ts';
+import { startedBroker } from '../../../support/unit/broker/started-broker.ts';
 import { API_KEY, expect, json, poolBody, test } from '../../../support/unit/http-service.ts';
 
 test("what a run says before it begins holds no secret, whatever the service's own words do", async ({ service }) => {
@@ -18,7 +18,7 @@ test("what a run says before it begins holds no secret, whatever the service's o
     reuse: 'run' as const,
     acquireTimeout: 1_000,
   };
-  const run = await runBroker({
+  const run = await startedBroker({
     runId: 'r1',
     mark: 'm1',
     deadMarks: [],

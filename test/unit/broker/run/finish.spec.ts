@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runBroker } from '../../../../src/broker/process/run.ts';
 import { connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import { writeWhole } from '../../../../src/common/write-whole.ts';
 import { readRecord, recordText } from '../../../../src/record/record-file.ts';
 import { runRecord } from '../../../../src/record/run-record.ts';
+import { startedBroker } from '../../../support/unit/broker/started-broker.ts';
 import { API_KEY, expect, json, test } from '../../../support/unit/http-service.ts';
 
 /** Who writes the record of a run that is over: the run, or its broker when the run does not get there. */
@@ -23,7 +23,7 @@ for (const { name, isRecorded } of ENDS) {
       address: join(tmpdir(), `finish-${randomBytes(4).toString('hex')}.sock`),
       token: 'token-0123',
     };
-    const run = await runBroker({
+    const run = await startedBroker({
       ...address,
       runId: 'r1',
       mark: 'm1',
