@@ -1,11 +1,17 @@
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { CallOptions, ServiceClient } from '../../service/index.ts';
-import type { Pool } from '../../service/schemas/index.ts';
+import type { AccountBalance, AccountBilling, Pool } from '../../service/schemas/index.ts';
 
 /** What can be known before a run about whether it will get its browsers. */
 
+/** What the service says of the workspace; null where it does not answer, or not to this key. */
+export interface Account {
+  billing: AccountBilling | null;
+  balance: AccountBalance | null;
+}
+
 export interface PreflightOptions {
-  client: Pick<ServiceClient, 'getBilling' | 'getBalance'>;
+  account: Account;
   workers: number;
   shard: { current: number; total: number } | null;
   /** Every plan of the run, with the pool it names, where it names one. */
@@ -24,16 +30,19 @@ export interface Preflight {
 /** Bound on each question, in ms: a warning is not worth a wait. */
 const TIMEOUT_MS = 5_000;
 
-/**
- * Holds what the run may want against the plan, the pools and the balance. An account endpoint that does not answer,
- * or is not for this key, is no reason not to run: then nothing is said of it.
- */
-export async function preflight({ client, workers, shard, plans }: PreflightOptions): Promise<Preflight> {
+/** Asks for what the account says. Never rejects: an account endpoint that does not answer is no reason not to run. */
+export async function askAccount(client: Pick<ServiceClient, 'getBilling' | 'getBalance'>): Promise<Account> {
   const options: CallOptions = { timeout: TIMEOUT_MS, retry: 'none' };
   const [billing, balance] = await Promise.all([
     client.getBilling(options).catch(() => null),
     client.getBalance(options).catch(() => null),
   ]);
+  return { billing, balance };
+}
+
+/** Holds what the run may want against the plan, the pools and the balance. */
+export function preflight({ account, workers, shard, plans }: PreflightOptions): Preflight {
+  const { billing, balance } = account;
   const limit = billing?.plan?.concurrent_browsers ?? null;
   const wanted = workers * (shard?.total ?? 1);
   const many = shard ? `${workers} workers × ${shard.total} shards` : `${workers} workers`;

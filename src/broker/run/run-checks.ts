@@ -3,7 +3,7 @@ import type { ServiceClient } from '../../service/index.ts';
 import type { Pool } from '../../service/schemas/index.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { RunSweep } from '../recovery/run-sweep.ts';
-import { type Preflight, preflight } from './preflight.ts';
+import { askAccount, type Preflight, preflight } from './preflight.ts';
 import type { StartDeadline } from './start-deadline.ts';
 
 /** What a run is checked with before it lends a browser. */
@@ -41,11 +41,13 @@ const NO_LEDGER =
 export async function checkRun(checks: RunChecks): Promise<CheckedRun> {
   const { client, start, sweep, lacksLedger, workers, shard } = checks;
   const first = { timeout: CHECK_TIMEOUT_MS };
+  // Asked at once, because a service may be far away; of use only when the service takes the key.
+  const asked = askAccount(client);
   await start.step('the service to answer', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
   const notices = sweep ? await sweep.begin() : [];
   if (lacksLedger) notices.push(NO_LEDGER);
   const plans = await withPools(checks);
-  const { limit, balance, warnings } = await preflight({ client, workers, shard, plans });
+  const { limit, balance, warnings } = preflight({ account: await asked, workers, shard, plans });
   return { limit, balance, notices: [...notices, ...warnings] };
 }
 
