@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { lookup } from 'mrmime';
 import * as v from 'valibot';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
@@ -84,8 +85,6 @@ async function carry(input: RemoteObject, paths: string[]): Promise<void> {
 }
 
 async function carryFile(files: RemoteObject, path: string): Promise<void> {
-  // Its table of types is large, and most tests upload nothing.
-  const { lookup } = await import('mime-types');
   const pieces = await files.derive(NEW_LIST);
   const file = await open(path);
   try {
