@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,11 +12,13 @@ import { main, playwrightTest } from './playwright.mjs';
  * on real ones (20). They are those of CHAOS_SEED, a new one unless given.
  *   --only 17   that run alone (`0 --real 17 --only 17`: a real one)
  *   --resume    goes on with the set of this CHAOS_SEED where it was broken off, and does the red ones again
- *   --write     writes docs/reliability.md when the whole set was run
+ *   --write     writes docs/reliability.md, which says how much of the set was run
  * What comes after `--` goes to Playwright Test.
  */
 
 const PAGE = join('docs', 'reliability.md');
+/** A line a run; committed, so that a set can be gone on with on another machine. */
+const RESULTS = join('test', 'faults', 'results');
 
 /** Results so far, of the runs that are asked for; the newest of each. */
 function resultsIn(file, asked) {
@@ -23,6 +26,12 @@ function resultsIn(file, asked) {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const newest = new Map(lines.map((line) => JSON.parse(line)).map((result) => [nameOf(result), result]));
   return [...newest.values()].filter(({ kind, run }) => run <= asked[kind]);
+}
+
+/** What is tested, for the results. */
+function commit() {
+  const { stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' });
+  return stdout.trim();
 }
 
 const nameOf = ({ kind, run }) => `${kind}-${run}`;
@@ -47,7 +56,7 @@ await main(async () => {
   });
   const asked = { stub: countOf(positionals[0] ?? '200', 'How many runs'), chromium: countOf(values.real, '--real') };
   const seed = process.env.CHAOS_SEED ?? String(Math.floor(Math.random() * 100_000));
-  const file = join('.chaos', `${seed}.jsonl`);
+  const file = join(RESULTS, `${seed}.jsonl`);
   if (!values.resume && values.only === undefined) rmSync(file, { force: true });
   const done = values.resume ? resultsIn(file, asked).filter(({ ok }) => ok) : [];
   console.log(`CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium`);
@@ -62,6 +71,7 @@ await main(async () => {
     CHAOS_REAL: String(asked.chromium),
     CHAOS_DONE: done.map(nameOf).join(),
     CHAOS_RESULTS: file,
+    CHAOS_COMMIT: commit(),
   });
   if (values.only !== undefined) return code;
   const results = resultsIn(file, asked);
@@ -71,6 +81,7 @@ await main(async () => {
     console.log(
       `Not the whole set: CHAOS_SEED=${seed} npm run test:faults -- ${asked.stub} --real ${asked.chromium} --resume`,
     );
-  } else if (values.write) writeFileSync(PAGE, page);
+  }
+  if (values.write) writeFileSync(PAGE, page);
   return code;
 });

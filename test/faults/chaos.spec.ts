@@ -59,7 +59,17 @@ async function randomRun(
 ): Promise<void> {
   const plan = feasible(chaosPlan(SEED * 10_000 + OFFSET[kind] + n, kind));
   const result: ChaosResult = {
-    ...{ kind, run: n, setSeed: SEED, ok: false, at: Date.now(), ms: 0, traits: traitsOf(plan), blow: blowOf(plan) },
+    ...{
+      kind,
+      run: n,
+      setSeed: SEED,
+      commit: process.env.CHAOS_COMMIT ?? null,
+      ok: false,
+      at: Date.now(),
+      ms: 0,
+      traits: traitsOf(plan),
+      blow: blowOf(plan),
+    },
     ...{ struck: false, left: [], touched: [], error: null, output: () => '' },
   };
   await test.info().attach('plan', { body: JSON.stringify(plan, null, 2), contentType: 'application/json' });

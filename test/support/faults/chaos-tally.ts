@@ -7,6 +7,8 @@ export interface ChaosResult {
   /** Which run of the set. */
   run: number;
   setSeed: number;
+  /** What was tested. */
+  commit: string | null;
   ok: boolean;
   /** When it began, in ms since 1970. */
   at: number;
