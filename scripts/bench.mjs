@@ -23,6 +23,7 @@ await main(async () => {
       entry: {
         main: 'bench/main.ts',
         'instant-service': 'bench/broker/instant-service.ts',
+        'bare-hop': 'bench/links/bare-hop.ts',
         'broker-main': 'src/broker/process/main.ts',
       },
       format: ['esm'],

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { firstJsonLine } from '../../src/common/json-line.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures } from '../measuring/samples.ts';
 import { quartileRatio } from '../measuring/statistics.ts';
@@ -8,7 +11,7 @@ import { startOwnChromium } from '../surroundings/own-chromium.ts';
 import { CdpSocket } from './cdp-socket.ts';
 import { stepsTable } from './steps-table.ts';
 
-const SIDES = ['direct', 'relay'];
+const SIDES = ['direct', 'hop', 'relay'];
 const EVALUATES = 500;
 const AT_ONCE = 20;
 const MEGABYTES = 50;
@@ -20,13 +23,19 @@ const STEPS = {
   toPage: `${MEGABYTES} MB to a page`,
 };
 const GOAL = 0.97;
+const RATIOS = [
+  ['hop', 'direct'],
+  ['relay', 'direct'],
+  ['relay', 'hop'],
+] as const;
+const START_TIMEOUT_MS = 10_000;
 
 /** What the emulator's relay costs beside Chromium's own port. */
 export const relaySuite: Suite = {
   name: 'relay',
   title: "The emulator's relay",
   about:
-    "CDP through the emulator beside Chromium's own DevTools port, on two Chromiums with the same arguments; ms. A ratio is of speed, at the lower quartiles: 1 is equal, less is slower.",
+    "CDP through the emulator beside Chromium's own DevTools port, on two Chromiums with the same arguments; ms. Between them, `hop`: a process before that port which passes bytes on and looks at none, as fast as one in between can be. A ratio is of speed, at the lower quartiles: 1 is equal, less is slower.",
   rounds: 20,
   run,
 };
@@ -34,24 +43,37 @@ export const relaySuite: Suite = {
 async function run(order: SuiteOrder): Promise<SuiteResult> {
   const emulator = await startEmulator();
   const own = await startOwnChromium(order.chromium);
+  const hop = await startHop(own.cdpUrl);
   try {
     const { cdpUrl } = await emulator.client.createSession();
     if (!cdpUrl) throw new Error('The emulator gave no cdpUrl.');
-    const measure = (side: string) => measureLink(side === 'relay' ? cdpUrl : own.cdpUrl);
+    const addresses: Record<string, string> = { direct: own.cdpUrl, hop: hop.cdpUrl, relay: cdpUrl };
+    const measure = (side: string) => measureLink(addresses[side] ?? '');
     const samples = await interleave(SIDES, order, measure);
     const speed = (step: string) => quartileRatio(samples.values('direct', step), samples.values('relay', step));
     const { evaluates, fromPage, toPage } = STEPS;
     return {
       samples,
-      tables: [stepsTable(Object.values(STEPS), SIDES, samples, [['relay', 'direct']])],
+      tables: [stepsTable(Object.values(STEPS), SIDES, samples, RATIOS)],
       goals: [evaluates, fromPage, toPage].map((step) =>
         atLeast(`speed of the relay, ${step}`, speed(step), GOAL, '', 3),
       ),
     };
   } finally {
+    hop.stop();
     await own.stop();
     await emulator.stop();
   }
+}
+
+/** The same browser through a process that does nothing. */
+async function startHop(cdpUrl: string) {
+  const file = fileURLToPath(new URL('./bare-hop.js', import.meta.url));
+  const child = spawn(process.execPath, [file, new URL(cdpUrl).port], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const { port } = (await firstJsonLine(child.stdout, START_TIMEOUT_MS)) as { port: number };
+  const address = new URL(cdpUrl);
+  address.port = String(port);
+  return { cdpUrl: address.href, stop: () => child.stdin.end() };
 }
 
 async function measureLink(cdpUrl: string): Promise<Figures> {

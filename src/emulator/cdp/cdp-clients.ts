@@ -16,7 +16,7 @@ export interface CdpClient {
 /** A place that the browser has for one client. */
 export interface CdpSeat {
   /** The client is there. What it sends goes to `receive` of the answer. */
-  take(client: CdpClient): { receive(message: string): void };
+  take(client: CdpClient): { receive(message: Buffer): void };
   /** The client has left, or never came. */
   leave(): void;
 }
@@ -116,13 +116,13 @@ export class CdpClients {
   }
 
   /** From a client. */
-  #receive(seat: Seat, message: string): void {
+  #receive(seat: Seat, message: Buffer): void {
     const inTail = sessionInTail(message);
     if (inTail !== undefined && isOpenTo(seat, inTail)) {
       this.#pipe.write(message);
       return;
     }
-    const parsed = command.safeParse(parseJson(message));
+    const parsed = command.safeParse(parseJson(message.toString()));
     if (!parsed.success) {
       seat.client?.send(JSON.stringify({ error: { code: -32_600, message: 'The message is no CDP command' } }));
       return;

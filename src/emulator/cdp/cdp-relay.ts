@@ -125,7 +125,7 @@ export class CdpRelay implements LinkCutter {
         resume: () => link.resume(),
       });
       link.on('error', () => link.terminate());
-      link.on('message', (data) => browserEnd.receive(String(data)));
+      link.on('message', (data) => browserEnd.receive(data as Buffer)); // of the type that is set by default
     });
   }
 }

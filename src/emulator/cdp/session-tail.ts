@@ -5,13 +5,9 @@
 const TAIL = /,"sessionId":"([^"\\]{1,64})"\}$/;
 const LONGEST_TAIL = ',"sessionId":""}'.length + 64;
 
-/** The session that ends a message's text; undefined where it does not end so. */
-export function sessionInTail(message: string | Buffer): string | undefined {
-  const tail =
-    typeof message === 'string'
-      ? message.slice(-LONGEST_TAIL)
-      : message.toString('latin1', Math.max(0, message.length - LONGEST_TAIL));
-  return TAIL.exec(tail)?.[1];
+/** The session that ends a message; undefined where it does not end so. */
+export function sessionInTail(message: Buffer): string | undefined {
+  return TAIL.exec(message.toString('latin1', Math.max(0, message.length - LONGEST_TAIL)))?.[1];
 }
 
 /** The message without the session that ends it; the bytes are changed in place. */
@@ -22,6 +18,7 @@ export function withoutTail(message: Buffer, sessionId: string): Buffer {
 }
 
 /** The message, a whole JSON object that is not empty, with a session at its end. */
-export function withTail(message: string, sessionId: string): string {
-  return `${message.slice(0, message.lastIndexOf('}'))},"sessionId":"${sessionId}"}`;
+export function withTail(message: Buffer, sessionId: string): Buffer {
+  const body = message.subarray(0, message.lastIndexOf('}'));
+  return Buffer.concat([body, Buffer.from(`,"sessionId":"${sessionId}"}`)]);
 }

@@ -53,8 +53,8 @@ export class StubConnection implements SessionHost {
     this.#client.end();
   }
 
-  receive(text: string): void {
-    const parsed = command.safeParse(parseJson(text));
+  receive(message: Buffer): void {
+    const parsed = command.safeParse(parseJson(message.toString()));
     if (!parsed.success) {
       this.send({ error: { code: -32_700, message: 'The message is no CDP command' } });
       return;

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { parseLedger } from '../../../src/broker/recovery/ledger-file.ts';
 import { sessionNote } from '../../../src/lease/note.ts';
 import { projectFolder } from '../../../src/options/project-folder.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
@@ -104,7 +105,7 @@ test('a container that shares the checkout and the host name, but not the socket
   const kept = await service.running();
   const [ledger = ''] = ledgers(consumer);
   const written = readFileSync(join(consumer.folder, 'node_modules/.cache/poolwright', ledger), 'utf8');
-  const hidden = dirname(JSON.parse(written).socket);
+  const hidden = dirname(parseLedger(written)?.socket ?? '');
 
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const script = 'mount -t tmpfs none "$0" && exec "$@"';
