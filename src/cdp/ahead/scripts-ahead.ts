@@ -33,10 +33,11 @@ export class ScriptsAhead implements Interceptor {
       isUsable: hasObject,
       onUnused: (answer) => this.#release(answer),
     });
-    this.#worlds = new UtilityWorlds(
-      (world) => this.#prepare(world),
-      (sessionId) => this.#sent.drop((of) => of === sessionId),
-    );
+    this.#worlds = new UtilityWorlds({
+      onMade: (world) => this.#prepare(world),
+      onUpheaval: (sessionId) => this.#sent.drop((of) => of === sessionId),
+      onEnd: (sessionId) => this.#sent.forget(sessionId),
+    });
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {

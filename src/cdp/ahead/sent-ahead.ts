@@ -127,6 +127,12 @@ export class SentAhead {
     for (const sent of [...this.#waiting]) if (which(sent.sessionId, sent.key)) this.#drop(sent);
   }
 
+  /** A session is over: the browser may leave what was sent in it without an answer. */
+  forget(sessionId: string): void {
+    this.drop((of) => of === sessionId);
+    for (const [id, sent] of this.#unanswered) if (sent.sessionId === sessionId) this.#unanswered.delete(id);
+  }
+
   #drop(sent: Sent): void {
     this.#waiting.delete(sent);
     sent.dropped = true;

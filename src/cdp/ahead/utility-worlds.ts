@@ -30,14 +30,20 @@ export class UtilityWorlds {
   readonly #sessions = new Map<string, ClientSession>();
   readonly #onMade: (world: UtilityWorld) => void;
   readonly #onUpheaval: (sessionId: string) => void;
+  readonly #onEnd: (sessionId: string) => void;
 
   /**
-   * @param onMade told of each new world in a document that the browser was sent to
-   * @param onUpheaval told when what was read in a session may not be so any more
+   * @param listeners told of each new world in a document that the browser was sent to (`onMade`), when what was read in
+   * a session may not be so any more (`onUpheaval`), and of each session that is over (`onEnd`)
    */
-  constructor(onMade: (world: UtilityWorld) => void, onUpheaval: (sessionId: string) => void) {
-    this.#onMade = onMade;
-    this.#onUpheaval = onUpheaval;
+  constructor(listeners: {
+    onMade?(world: UtilityWorld): void;
+    onUpheaval(sessionId: string): void;
+    onEnd(sessionId: string): void;
+  }) {
+    this.#onMade = (world) => listeners.onMade?.(world);
+    this.#onUpheaval = listeners.onUpheaval;
+    this.#onEnd = listeners.onEnd;
   }
 
   /** Whether a session is the client's. */
@@ -113,6 +119,6 @@ export class UtilityWorlds {
   }
 
   #end(sessionId: unknown): void {
-    if (typeof sessionId === 'string' && this.#sessions.delete(sessionId)) this.#onUpheaval(sessionId);
+    if (typeof sessionId === 'string' && this.#sessions.delete(sessionId)) this.#onEnd(sessionId);
   }
 }

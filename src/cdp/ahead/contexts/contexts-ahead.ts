@@ -130,7 +130,7 @@ export class ContextsAhead implements Interceptor {
     const { sessionId } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(message.params);
     if (typeof sessionId !== 'string') return message;
     this.#fresh.delete(sessionId);
-    this.#sent.drop((of) => of === sessionId);
+    this.#sent.forget(sessionId);
     const ahead = this.#find((one) => one.page === 'attached' && one.sessionId === sessionId);
     if (ahead) this.#drop(ahead);
     return this.#hidden.onDetached(sessionId) ? null : message;

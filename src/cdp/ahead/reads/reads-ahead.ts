@@ -38,8 +38,8 @@ export class ReadsAhead implements Interceptor {
   readonly #habits = new ReadHabits();
   readonly #trails = new Map<string, ActionTrail>();
   readonly #handles = new WeakMap<UtilityWorld, Handles>();
-  /** Input events that the browser has not answered. */
-  readonly #inputs = new Set<number | undefined>();
+  /** Input events that the browser has not answered, and their sessions. */
+  readonly #inputs = new Map<number | undefined, string>();
 
   constructor(link: InterceptorLink, savings: Savings) {
     this.#savings = savings;
@@ -48,10 +48,14 @@ export class ReadsAhead implements Interceptor {
       onUnused: (answer) => this.#release(answer),
       freshMs: FRESH_MS,
     });
-    this.#worlds = new UtilityWorlds(
-      () => undefined,
-      (sessionId) => this.#end(sessionId),
-    );
+    this.#worlds = new UtilityWorlds({
+      onUpheaval: (sessionId) => this.#end(sessionId),
+      onEnd: (sessionId) => {
+        this.#end(sessionId);
+        this.#sent.forget(sessionId);
+        for (const [id, of] of this.#inputs) if (of === sessionId) this.#inputs.delete(id);
+      },
+    });
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
@@ -66,7 +70,7 @@ export class ReadsAhead implements Interceptor {
       return this.#sent.ask(commandKey(command), command) ? null : command;
     }
     this.#end(sessionId);
-    if (method.startsWith('Input.')) this.#inputs.add(id);
+    if (method.startsWith('Input.')) this.#inputs.set(id, sessionId);
     const world = this.#worldOf(command);
     if (world) this.#begin(command, world);
     return command;
