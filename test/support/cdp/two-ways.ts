@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { Savings } from '../../../src/cdp/ahead/savings.ts';
@@ -24,14 +27,32 @@ export interface Way {
 }
 
 interface TwoWays {
+  /** Address of a page with a button that greets. */
+  greeting: string;
   /** Milliseconds to the browser and back. */
   roundTrip: number;
   /** Does the same on two browsers that are equally far away: plain, and with everything sent ahead that can be. */
   bothWays: <T>(run: (way: Way) => Promise<T>) => Promise<{ plain: T; ahead: T }>;
 }
 
+/** The icon is named so that the browser asks for none. */
+const GREETING = `<!doctype html><link rel="icon" href="data:,"><title>greeting</title>
+<button onclick="out.textContent = 'Hi'">Greet</button><p id="out"></p>`;
+
 export const test = base.extend<TwoWays>({
   roundTrip: [10, { option: true }],
+
+  greeting: async ({}, use) => {
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(GREETING);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    server.closeAllConnections();
+    server.close();
+  },
 
   bothWays: async ({ start, open, roundTrip }, use) => {
     const { api } = await start({ allowLoopback: true, rtt: roundTrip });
