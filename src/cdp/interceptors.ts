@@ -25,8 +25,16 @@ export interface InterceptorOptions {
   bridge?: BridgedHosts | undefined;
   /** Called with the number of bytes each time that some have crossed the bridge, either way. */
   onBridgedBytes?: (bytes: number) => void;
-  /** Hides round trips to a browser that is far away, and takes down what that saves. */
-  ahead?: Savings | undefined;
+  /** Hides round trips to a browser that is far away. */
+  ahead?: AheadOptions | undefined;
+}
+
+/** What is sent ahead. */
+export interface AheadOptions {
+  /** Takes down what is saved. */
+  savings: Savings;
+  /** Whether more tests are to come on this link, for which contexts can be made. */
+  contexts: boolean;
 }
 
 /**
@@ -39,15 +47,15 @@ export async function playwrightInterceptors(options: InterceptorOptions): Promi
   // Those that send ahead stand in Playwright's place: to all others it looks as if Playwright were there sooner.
   if (ahead) {
     // Before those: it sees what Playwright is told, whoever says it.
-    list.push(() => new ClientEnd(ahead));
+    list.push(() => new ClientEnd(ahead.savings));
     // A persistent context is not made, but swept and used again: Playwright has to wait until that is done.
-    if (!persistent) {
+    if (!persistent && ahead.contexts) {
       // Before the one that makes contexts: what that one has not shown yet is not Playwright's to close.
-      list.push((link) => new EarlyClose(link, ahead));
-      list.push((link) => new ContextsAhead(link, ahead));
+      list.push((link) => new EarlyClose(link, ahead.savings));
+      list.push((link) => new ContextsAhead(link, ahead.savings));
     }
-    list.push((link) => new ScriptsAhead(link, ahead));
-    list.push((link) => new ReadsAhead(link, ahead));
+    list.push((link) => new ScriptsAhead(link, ahead.savings));
+    list.push((link) => new ReadsAhead(link, ahead.savings));
   }
   // Next to Playwright: what it adds follows an event that Playwright has really seen.
   list.push((link) => new BackForwardCache(link));
@@ -67,6 +75,6 @@ export async function playwrightInterceptors(options: InterceptorOptions): Promi
   if (persistent) list.push((link) => new PersistentContext(link, persistent));
   else list.push((link) => new HiddenTargets(link));
   // At the very end: what takes its time there is the way to the browser and nothing else.
-  if (ahead) list.push(() => new Distance(ahead));
+  if (ahead) list.push(() => new Distance(ahead.savings));
   return list;
 }

@@ -60,7 +60,7 @@ export const test = base.extend<TwoWays>({
       const savings = new Savings(1);
       const seen: SeenMessage[] = [];
       const { cdpUrl } = (await api.create()).body;
-      const transport = await open(cdpUrl, name === 'ahead' ? { ahead: savings } : {});
+      const transport = await open(cdpUrl, name === 'ahead' ? { ahead: { savings, contexts: true } } : {});
       const browser = await chromium.connectOverCDP(recorded(transport, seen));
       const result = await run({ name, browser, savings, seen });
       await browser.close();
@@ -94,7 +94,8 @@ function recorded(transport: CdpTransport, seen: SeenMessage[]) {
 }
 
 /** Fields that are other ones each time. */
-const VARIES = /time|^scriptId$|^requestId$|^connectionId$|^windowId$|^executionContextId$|^contextId$|port$|^encodedDataLength$/i;
+const VARIES =
+  /time|^scriptId$|^requestId$|^connectionId$|^windowId$|^executionContextId$|^contextId$|port$|^encodedDataLength$/i;
 /** Events that come when the browser draws, or when its network is at rest: not in answer to anything. */
 const DRAWN = new Set(['networkAlmostIdle', 'networkIdle', 'firstPaint', 'firstContentfulPaint', 'InteractiveTime']);
 
