@@ -109,9 +109,7 @@ export class SentAhead {
     } else if (sent.asked) {
       if (isUsable) return { ...message, id: sent.asked.id };
       this.#uses.onUnused?.(message);
-      // As it would have been sent in the first place.
-      const { id: askedBy, ...command } = sent.asked;
-      if (askedBy !== undefined) this.#late.set(this.#link.send(command), askedBy);
+      this.sendLate(sent.asked);
     } else if (isUsable) {
       sent.answer = message;
       sent.answeredAt = this.#savings.now();
@@ -120,6 +118,12 @@ export class SentAhead {
       this.#uses.onUnused?.(message);
     }
     return null;
+  }
+
+  /** Sends a command of the client that was held back; the client gets the answer. */
+  sendLate({ id, ...command }: CdpMessage): void {
+    const late = this.#link.send(command);
+    if (id !== undefined) this.#late.set(late, id);
   }
 
   /** Nobody will ask for these any more. @param which all unless given */

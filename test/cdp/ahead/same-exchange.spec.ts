@@ -17,27 +17,34 @@ async function inPage(browser: Browser, use: (page: Page) => Promise<unknown>): 
   await context.close();
 }
 
-test('a small suite: the same commands, answers and events', async ({ bothWays, site }) => {
-  const { plain, ahead } = await bothWays(async ({ browser, seen, savings }) => {
-    for (let number = 0; number < TESTS; number += 1) {
-      await inPage(browser, async (page) => {
-        await page.goto(site.url);
-        await page.setContent(FORM);
-        await page.locator('#name').fill(`test ${number}`);
-        await page.locator('#agree').check();
-        await page.locator('#size').selectOption('large');
-        await page.getByRole('button', { name: 'Send' }).click();
-        expect(await page.locator('p').textContent()).toBe(`sent test ${number}`);
-        await page.locator('#name').press('End');
-        await page.locator('button').hover();
+for (const onFullChromium of [false, true]) {
+  test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
+    test.use({ onFullChromium });
+    test.setTimeout(180_000);
+
+    test('a small suite: the same commands, answers and events', async ({ bothWays, site }) => {
+      const { plain, ahead } = await bothWays(async ({ browser, seen, savings }) => {
+        for (let number = 0; number < TESTS; number += 1) {
+          await inPage(browser, async (page) => {
+            await page.goto(site.url);
+            await page.setContent(FORM);
+            await page.locator('#name').fill(`test ${number}`);
+            await page.locator('#agree').check();
+            await page.locator('#size').selectOption('large');
+            await page.getByRole('button', { name: 'Send' }).click();
+            expect(await page.locator('p').textContent()).toBe(`sent test ${number}`);
+            await page.locator('#name').press('End');
+            await page.locator('button').hover();
+          });
+        }
+        return { ...comparable(seen), savedMs: savings.savedMs };
       });
-    }
-    return { ...comparable(seen), savedMs: savings.savedMs };
+      expect(ahead.commands).toEqual(plain.commands);
+      expect(ahead.answers).toEqual(plain.answers);
+      expect(ahead.events).toEqual(plain.events);
+      expect(plain.savedMs).toBe(0);
+      // Some 40 round trips of 10 ms a test, from the second on.
+      expect(ahead.savedMs).toBeGreaterThan(TESTS * 100);
+    });
   });
-  expect(ahead.commands).toEqual(plain.commands);
-  expect(ahead.answers).toEqual(plain.answers);
-  expect(ahead.events).toEqual(plain.events);
-  expect(plain.savedMs).toBe(0);
-  // Some 40 round trips of 10 ms a test, from the second on.
-  expect(ahead.savedMs).toBeGreaterThan(TESTS * 100);
-});
+}

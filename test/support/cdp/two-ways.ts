@@ -124,15 +124,22 @@ export function comparable(seen: readonly SeenMessage[]) {
       events[session].push(`${method} ${plain(params)}`);
     }
   }
-  const numbers = commands.map((command) => Number(command.split(' ')[2]));
+  // Those of several sessions are independent of each other.
+  const ofEach = sessions.map((sessionId) => commands.filter((command) => command.startsWith(`${nameOf(sessionId)} `)));
+  const inOrder = ofEach.flat();
+  const numbers = inOrder.map((command) => Number(command.split(' ')[2]));
   return {
-    commands: commands.map((command) => command.replace(/^(session \d+) \d+/, '$1')),
+    commands: inOrder.map((command) => command.replace(/^(session \d+) \d+/, '$1')),
     answers: numbers.map((id) => answers.get(id)),
     events,
   };
 }
 
 function isTimely(method: string, params: unknown): boolean {
+  // Playwright does not listen to it.
+  if (method === 'Inspector.detached') return false;
+  // Parts of a window come in any order.
+  if (plain(params).includes('"type":"browser_ui"')) return false;
   if (method !== 'Page.lifecycleEvent') return /^(?:Page|Runtime|Target|Browser|Inspector|Log)\./.test(method);
   const { name = '' } = params as { name?: string };
   return !DRAWN.has(name) && !name.startsWith('firstMeaningful');

@@ -7,6 +7,7 @@ import type { ContextAhead } from './context-ahead.ts';
 import { ContextHabits } from './context-habits.ts';
 import { HiddenSessions } from './hidden-sessions.ts';
 import { Onlookers } from './onlookers.ts';
+import { Windows } from './windows.ts';
 
 /** A page that waits to be let run says next to nothing; of one that says more something is wrong. */
 const MAX_HELD = 100;
@@ -16,8 +17,8 @@ const MAX_HELD = 100;
  * asked for them the last time. Nothing that is sent ahead depends on the context's options: those the client sends
  * itself, before it lets the page run. When it asks for a context with other parameters, this one is disposed of.
  *
- * Where pages have windows that one can see, a page is made only when a context is closed: its window would lie before
- * that of the present one.
+ * Where pages have windows there is no page in it: its window would lie before the present one, and elsewhere than it does
+ * when there is none before it.
  */
 export class ContextsAhead implements Interceptor {
   readonly #link: InterceptorLink;
@@ -32,8 +33,7 @@ export class ContextsAhead implements Interceptor {
   readonly #contexts = new Set<ContextAhead>();
   /** Sessions of pages that the client has sent nothing to. */
   readonly #fresh = new Set<string>();
-  readonly #versions = new Set<number | undefined>();
-  #isHeadless = false;
+  readonly #windows = new Windows();
 
   constructor(link: InterceptorLink, savings: Savings) {
     this.#link = link;
@@ -43,6 +43,7 @@ export class ContextsAhead implements Interceptor {
 
   onCommand(command: CdpMessage): CdpMessage | null {
     this.#onlookers.onCommand(command);
+    this.#windows.onCommand(command);
     if (this.#onlookers.isNear || this.#onlookers.isWatched) this.#dropStock();
     if (command.sessionId === undefined) return this.#onBrowserCommand(command);
     const { method, sessionId } = command;
@@ -57,7 +58,7 @@ export class ContextsAhead implements Interceptor {
     const { id, method, sessionId } = message;
     if (id !== undefined) return this.#onAnswer(message);
     if (sessionId !== undefined) {
-      const ahead = this.#find((one) => one.page === 'attached' && one.sessionId === sessionId);
+      const ahead = this.#holderOf(sessionId);
       if (!ahead) return this.#hidden.onMessage(message);
       if (method === 'Inspector.targetCrashed' || ahead.held.push(message) > MAX_HELD) this.#drop(ahead);
       return null;
@@ -68,9 +69,8 @@ export class ContextsAhead implements Interceptor {
   }
 
   #onBrowserCommand(command: CdpMessage): CdpMessage | null {
-    const { id, method, params } = command;
+    const { method, params } = command;
     const key = commandKey(command);
-    if (method === 'Browser.getVersion') this.#versions.add(id);
     if (method === 'Target.createBrowserContext') {
       if (this.#stock?.keys.has(key) && this.#sent.ask(key, command)) {
         this.#stock.state = 'taken';
@@ -84,11 +84,7 @@ export class ContextsAhead implements Interceptor {
     const ahead = this.#find(({ contextId }) => contextId !== undefined && contextId === browserContextId);
     if (method === 'Target.disposeBrowserContext') {
       if (ahead) this.#drop(ahead);
-      // In line behind it: by then its window is gone.
-      setImmediate(() => {
-        this.#make();
-        this.#openPage(this.#stock);
-      });
+      setImmediate(() => this.#make());
       return command;
     }
     if (ahead && method === 'Target.createTarget' && this.#sent.has(key)) this.#show(ahead);
@@ -97,10 +93,7 @@ export class ContextsAhead implements Interceptor {
 
   #onAnswer(message: CdpMessage): CdpMessage | null {
     this.#onlookers.onAnswer(message);
-    if (this.#versions.delete(message.id)) {
-      const { userAgent } = fieldsOf<Protocol.Browser.GetVersionResponse>(message.result);
-      this.#isHeadless = String(userAgent).includes('Headless');
-    }
+    this.#windows.onAnswer(message);
     return this.#sent.onMessage(message);
   }
 
@@ -109,19 +102,23 @@ export class ContextsAhead implements Interceptor {
     const { browserContextId, type } = fieldsOf<Protocol.Target.TargetInfo>(targetInfo);
     if (typeof sessionId !== 'string') return message;
     if (this.#hidden.onAttached(sessionId, String(browserContextId))) return null;
-    const ahead = this.#find((one) => one.contextId === browserContextId && one.sessionId === undefined);
-    if (!ahead || ahead.page === 'none') {
-      if (type === 'page') this.#fresh.add(sessionId);
+    const ahead = this.#find((one) => one.contextId === browserContextId && one.page !== 'none');
+    const isPage = type === 'page';
+    // A second page is one that the client has asked for in another way.
+    if (!ahead || (isPage && ahead.sessionId !== undefined)) {
+      if (isPage) this.#fresh.add(sessionId);
       return message;
     }
-    ahead.sessionId = sessionId;
-    const first = this.#habits.first(sessionId);
-    if (first) this.#send(ahead, first);
+    if (isPage) {
+      ahead.sessionId = sessionId;
+      const first = this.#habits.first(sessionId);
+      if (first) this.#send(ahead, first);
+    }
     if (ahead.page === 'shown') {
-      this.#contexts.delete(ahead);
+      if (isPage) this.#contexts.delete(ahead);
       return message;
     }
-    ahead.page = 'attached';
+    ahead.sessions.add(sessionId);
     ahead.held.push(message);
     return null;
   }
@@ -131,16 +128,19 @@ export class ContextsAhead implements Interceptor {
     if (typeof sessionId !== 'string') return message;
     this.#fresh.delete(sessionId);
     this.#sent.forget(sessionId);
-    const ahead = this.#find((one) => one.page === 'attached' && one.sessionId === sessionId);
-    if (ahead) this.#drop(ahead);
-    return this.#hidden.onDetached(sessionId) ? null : message;
+    const ahead = this.#holderOf(sessionId);
+    if (!ahead) return this.#hidden.onDetached(sessionId) ? null : message;
+    ahead.held.push(message);
+    ahead.sessions.delete(sessionId);
+    if (ahead.sessionId === sessionId) this.#drop(ahead);
+    return null;
   }
 
   #make(): void {
     const { context } = this.#habits;
     const { isNear, isWatched } = this.#onlookers;
     if (!context || this.#stock || isNear || isWatched || !this.#savings.isFar) return;
-    const ahead: ContextAhead = { state: 'stock', page: 'none', held: [], keys: new Set() };
+    const ahead: ContextAhead = { state: 'stock', page: 'none', sessions: new Set(), held: [], keys: new Set() };
     this.#stock = ahead;
     this.#contexts.add(ahead);
     this.#send(ahead, context, (answer) => this.#onMade(ahead, answer));
@@ -158,13 +158,9 @@ export class ContextsAhead implements Interceptor {
       return;
     }
     this.#send(ahead, this.#habits.download(browserContextId));
-    if (this.#isHeadless || ahead.state === 'taken') this.#openPage(ahead);
-  }
-
-  #openPage(ahead: ContextAhead | null): void {
-    if (ahead?.contextId === undefined || ahead.page !== 'none') return;
+    if (this.#windows.exist) return;
     ahead.page = 'asked for';
-    this.#send(ahead, this.#habits.target(ahead.contextId));
+    this.#send(ahead, this.#habits.target(browserContextId));
   }
 
   /** The client asks for the page. */
@@ -189,8 +185,8 @@ export class ContextsAhead implements Interceptor {
     const { contextId, sessionId, page, state } = ahead;
     this.#contexts.delete(ahead);
     this.#sent.drop((_, key) => ahead.keys.has(key));
-    if (sessionId !== undefined) this.#hidden.hide(sessionId);
-    else if (page === 'asked for') this.#hidden.hideNext(String(contextId));
+    for (const each of ahead.sessions) this.#hidden.hide(each);
+    if (contextId !== undefined && page === 'asked for' && sessionId === undefined) this.#hidden.hideContext(contextId);
     if (state === 'stock') {
       this.#stock = null;
       ahead.state = 'dropped';
@@ -199,7 +195,14 @@ export class ContextsAhead implements Interceptor {
   }
 
   #dispose(browserContextId: string): void {
-    this.#sent.post({ method: 'Target.disposeBrowserContext', params: { browserContextId } });
+    this.#hidden.hideContext(browserContextId);
+    const command = { method: 'Target.disposeBrowserContext', params: { browserContextId } };
+    this.#sent.post(command, () => this.#hidden.forgetContext(browserContextId));
+  }
+
+  /** Whose page, or what came with it, the client has not been told of. */
+  #holderOf(sessionId: string): ContextAhead | undefined {
+    return this.#find(({ page, sessions }) => page !== 'shown' && sessions.has(sessionId));
   }
 
   #find(is: (ahead: ContextAhead) => boolean): ContextAhead | undefined {

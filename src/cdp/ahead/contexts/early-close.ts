@@ -4,6 +4,7 @@ import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { Savings } from '../savings.ts';
 import { SentAhead } from '../sent-ahead.ts';
 import { HiddenSessions } from './hidden-sessions.ts';
+import { Windows } from './windows.ts';
 
 /** A target that the client is attached to. */
 interface Attached {
@@ -19,7 +20,7 @@ interface Attached {
  * Lets the client go on while the browser closes a context: it is told that its page is gone and the context disposed of,
  * which the browser does in the meantime, before anything that the client sends from then on. Only where the browser would
  * say nothing else: of several pages, or a page with frames or workers of their own, only the browser knows the order,
- * and sessions of a test's own are told of it too.
+ * and sessions of a test's own are told of it too. A new page's window is opened when the old one's is gone, as ever.
  */
 export class EarlyClose implements Interceptor {
   readonly #link: InterceptorLink;
@@ -29,6 +30,9 @@ export class EarlyClose implements Interceptor {
   readonly #hidden = new HiddenSessions();
   /** Contexts that the client takes for closed, and the browser has not closed yet. */
   readonly #closing = new Set<unknown>();
+  readonly #windows = new Windows();
+  /** The client's commands for new pages that wait until the windows of the old ones are gone. */
+  readonly #waiting: CdpMessage[] = [];
 
   constructor(link: InterceptorLink, savings: Savings) {
     this.#link = link;
@@ -38,13 +42,18 @@ export class EarlyClose implements Interceptor {
 
   onCommand(command: CdpMessage): CdpMessage | null {
     const { id, method, params, sessionId } = command;
+    this.#windows.onCommand(command);
+    if (method === 'Target.createTarget' && sessionId === undefined && this.#closing.size > 0 && this.#windows.exist) {
+      this.#waiting.push(command);
+      return null;
+    }
     if (method !== 'Target.disposeBrowserContext' || sessionId !== undefined || !this.#savings.isFar) return command;
     const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params);
     const targets = this.#targetsOf(browserContextId);
     const isPlain = targets.length < 2 && targets.every(({ type, parent }) => type === 'page' && parent === undefined);
     if (!isPlain || typeof browserContextId !== 'string') return command;
     this.#closing.add(browserContextId);
-    this.#sent.post({ method, params }, () => this.#closing.delete(browserContextId));
+    this.#sent.post({ method, params }, () => this.#closed(browserContextId));
     for (const target of targets) {
       this.#attached.delete(target.sessionId);
       this.#hidden.hide(target.sessionId);
@@ -58,7 +67,10 @@ export class EarlyClose implements Interceptor {
 
   onMessage(message: CdpMessage): CdpMessage | null {
     const { id, method } = message;
-    if (id !== undefined) return this.#sent.onMessage(message);
+    if (id !== undefined) {
+      this.#windows.onAnswer(message);
+      return this.#sent.onMessage(message);
+    }
     if (this.#hidden.onMessage(message) === null) return null;
     if (method === 'Target.attachedToTarget') return this.#onAttached(message);
     if (method !== 'Target.detachedFromTarget') return message;
@@ -78,6 +90,12 @@ export class EarlyClose implements Interceptor {
     }
     this.#attached.set(sessionId, { sessionId, targetId, type, contextId, parent: message.sessionId });
     return message;
+  }
+
+  #closed(browserContextId: string): void {
+    this.#closing.delete(browserContextId);
+    if (this.#closing.size > 0) return;
+    for (const command of this.#waiting.splice(0)) this.#sent.sendLate(command);
   }
 
   /** All that is attached in a context, or announced by what is. */

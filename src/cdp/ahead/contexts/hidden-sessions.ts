@@ -3,21 +3,26 @@ import type { CdpMessage } from '../../transport/message.ts';
 /** Sessions that the client must not hear of. */
 export class HiddenSessions {
   readonly #sessions = new Set<string>();
-  /** Contexts whose next target is hidden, or all of them. */
-  readonly #next = new Set<string>();
+  /** Contexts of which nothing that comes is shown. */
+  readonly #contexts = new Set<string>();
 
   hide(sessionId: string): void {
     this.#sessions.add(sessionId);
   }
 
-  /** The next target of a context is hidden too. */
-  hideNext(contextId: string): void {
-    this.#next.add(contextId);
+  /** What is still to come in a context is hidden too. */
+  hideContext(contextId: string): void {
+    this.#contexts.add(contextId);
+  }
+
+  /** A context is gone. */
+  forgetContext(contextId: string): void {
+    this.#contexts.delete(contextId);
   }
 
   /** The browser attaches the client to a target. Returns whether that is hidden. */
   onAttached(sessionId: string, contextId: string): boolean {
-    if (!this.#next.delete(contextId)) return false;
+    if (!this.#contexts.has(contextId)) return false;
     this.#sessions.add(sessionId);
     return true;
   }
