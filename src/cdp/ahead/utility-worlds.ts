@@ -86,7 +86,8 @@ export class UtilityWorlds {
     }
     const session = this.#sessions.get(sessionId ?? '');
     if (sessionId === undefined || !session) return;
-    if (UPHEAVALS.has(method)) this.#onUpheaval(sessionId);
+    // Of a frame that comes or goes the client waits for what was said before: a barrier from before it is none.
+    if (UPHEAVALS.has(method) || method.startsWith('Target.')) this.#onUpheaval(sessionId);
     if (method === 'Page.frameNavigated') session.hasNavigated = true;
     if (method === 'Runtime.executionContextCreated') this.#onContext(sessionId, session, params);
     if (method === 'Runtime.executionContextsCleared') {

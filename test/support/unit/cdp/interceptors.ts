@@ -23,10 +23,6 @@ const NOWHERE = '127.0.0.1:1';
  */
 export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<Record<string, InterceptorFactory>> {
   return {
-    'early-close': (link) => new EarlyClose(link, far()),
-    'contexts-ahead': (link) => new ContextsAhead(link, far()),
-    'scripts-ahead': (link) => new ScriptsAhead(link, far()),
-    'reads-ahead': (link) => new ReadsAhead(link, far()),
     'back-forward-cache': (link) => new BackForwardCache(link),
     uploads: (link) => new Uploads(link),
     bridge: (link) => new NetworkBridge(link, parseNetworkRules(bridged)),
@@ -34,6 +30,10 @@ export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<R
     metering: () => new Metering(meter, () => false),
     'hidden-targets': (link) => new HiddenTargets(link),
     'persistent-context': (link) => new PersistentContext(link, { clear: true }),
+    'early-close': (link) => new EarlyClose(link, far()),
+    'contexts-ahead': (link) => new ContextsAhead(link, far()),
+    'scripts-ahead': (link) => new ScriptsAhead(link, far()),
+    'reads-ahead': (link) => new ReadsAhead(link, far()),
   };
 }
 
