@@ -1,5 +1,6 @@
 import { brokerSuite } from './broker/broker.ts';
 import { importsSuite } from './imports.ts';
+import { distanceSuite } from './links/distance.ts';
 import { relaySuite } from './links/relay.ts';
 import { transportSuite } from './links/transport.ts';
 import { REAL_SUITES } from './runs/real-suites.ts';
@@ -14,5 +15,6 @@ export const SUITES: Suite[] = [
   importsSuite,
   transportSuite,
   relaySuite,
+  distanceSuite,
   brokerSuite,
 ];

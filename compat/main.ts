@@ -41,7 +41,7 @@ const REFUSED = 'refused, with its reason';
 const folder = await mkdtemp(join(tmpdir(), 'poolwright-compat-'));
 const site = await startSite();
 const near = await startEmulator({ allowLoopback: true, concurrentBrowsers: 4 });
-const far = await startEmulator({ concurrentBrowsers: 4 });
+const far = await startEmulator({ concurrentBrowsers: 4, rtt: 20 });
 const client = new ServiceClient({ baseURL: near.baseURL, apiKey: near.apiKey });
 const webPort = await freePort();
 await provideFfmpeg();

@@ -19,7 +19,7 @@ await main(async () => {
     platform: 'node',
     outDir,
     silent: true,
-    external: ['poolwright'],
+    external: ['poolwright', 'ws'],
   });
   return spawnSync(process.execPath, [join(outDir, 'compat.js')], { stdio: 'inherit' }).status ?? 1;
 });

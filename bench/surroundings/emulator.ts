@@ -14,10 +14,15 @@ export interface EmulatorProcess {
 const START_TIMEOUT_MS = 60_000;
 const FILE = 'dist/emulator-main.js';
 
-/** Starts one whose browsers reach this machine. @param startDelay how much longer each browser takes to start, in ms */
-export async function startEmulator(startDelay = 0): Promise<EmulatorProcess> {
+/**
+ * Starts one whose browsers reach this machine.
+ * @param startDelay how much longer each browser takes to start, in ms
+ * @param rtt to the browsers and back, in ms
+ */
+export async function startEmulator(startDelay = 0, rtt = 0): Promise<EmulatorProcess> {
   const { child, answer } = await launchEmulator({
     startDelay,
+    rtt,
     allowLoopback: true,
     // Neither shall end a long measurement.
     concurrentBrowsers: 100,

@@ -1,3 +1,10 @@
+import { ClientEnd } from './ahead/client-end.ts';
+import { ContextsAhead } from './ahead/contexts/contexts-ahead.ts';
+import { EarlyClose } from './ahead/contexts/early-close.ts';
+import { Distance } from './ahead/distance.ts';
+import { ReadsAhead } from './ahead/reads/reads-ahead.ts';
+import type { Savings } from './ahead/savings.ts';
+import { ScriptsAhead } from './ahead/scripts-ahead.ts';
 import type { BridgedHosts } from './bridge/bridged-hosts.ts';
 import { BackForwardCache } from './contexts/back-forward-cache.ts';
 import { HiddenTargets } from './contexts/hidden-targets.ts';
@@ -18,6 +25,16 @@ export interface InterceptorOptions {
   bridge?: BridgedHosts | undefined;
   /** Called with the number of bytes each time that some have crossed the bridge, either way. */
   onBridgedBytes?: (bytes: number) => void;
+  /** Hides round trips to a browser that is far away. */
+  ahead?: AheadOptions | undefined;
+}
+
+/** What is sent ahead. */
+export interface AheadOptions {
+  /** Takes down what is saved. */
+  savings: Savings;
+  /** Whether more tests are to come on this link, for which contexts can be made. */
+  contexts: boolean;
 }
 
 /**
@@ -25,8 +42,21 @@ export interface InterceptorOptions {
  * the last, answers and events from the last to the first. Each has the reason for its position.
  */
 export async function playwrightInterceptors(options: InterceptorOptions): Promise<InterceptorFactory[]> {
-  const { persistent, meter, bridge: hosts, onBridgedBytes } = options;
+  const { persistent, meter, bridge: hosts, onBridgedBytes, ahead } = options;
   const list: InterceptorFactory[] = [];
+  // Those that send ahead stand in Playwright's place: to all others it looks as if Playwright were there sooner.
+  if (ahead) {
+    // Before those: it sees what Playwright is told, whoever says it.
+    list.push(() => new ClientEnd(ahead.savings));
+    // A persistent context is not made, but swept and used again: Playwright has to wait until that is done.
+    if (!persistent && ahead.contexts) {
+      // Before the one that makes contexts: what that one has not shown yet is not Playwright's to close.
+      list.push((link) => new EarlyClose(link, ahead.savings));
+      list.push((link) => new ContextsAhead(link, ahead.savings));
+    }
+    list.push((link) => new ScriptsAhead(link, ahead.savings));
+    list.push((link) => new ReadsAhead(link, ahead.savings));
+  }
   // Next to Playwright: what it adds follows an event that Playwright has really seen.
   list.push((link) => new BackForwardCache(link));
   // Anywhere: it looks at one command that no other looks at, and at no message.
@@ -44,5 +74,7 @@ export async function playwrightInterceptors(options: InterceptorOptions): Promi
   // Next to the browser: what Playwright must not see, no other interceptor sees either.
   if (persistent) list.push((link) => new PersistentContext(link, persistent));
   else list.push((link) => new HiddenTargets(link));
+  // At the very end: what takes its time there is the way to the browser and nothing else.
+  if (ahead) list.push(() => new Distance(ahead.savings));
   return list;
 }

@@ -10,6 +10,7 @@ export const DEFAULTS = {
   reuse: 'run',
   acquireTimeout: ACQUIRE_TIMEOUT_MS.default,
   metering: true,
+  ahead: true,
   context: 'auto',
 } as const;
 

@@ -3,6 +3,7 @@ export interface Environment {
   POOLWRIGHT_BASE_URL?: string | undefined;
   POOLWRIGHT_API_KEY?: string | undefined;
   POOLWRIGHT_POOL?: string | undefined;
+  POOLWRIGHT_AHEAD?: string | undefined;
   CI?: string | undefined;
 }
 
@@ -10,6 +11,12 @@ export interface Environment {
 export function variable(environment: Environment, name: keyof Environment): string | undefined {
   const value = environment[name];
   return value === '' ? undefined : value;
+}
+
+/** Whether nothing may be sent ahead, whatever the options say: `POOLWRIGHT_AHEAD` is `0` or `false`. */
+export function forbidsAhead(environment: Environment): boolean {
+  const value = variable(environment, 'POOLWRIGHT_AHEAD');
+  return value === '0' || value === 'false';
 }
 
 /** Whether this is a CI run: `CI` set to anything but `false` or `0`. */

@@ -4,6 +4,7 @@ import { identityOf } from '../common/browser-identity.ts';
 import { traceTime } from '../common/time-trace.ts';
 import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { DEFAULTS } from '../options/defaults.ts';
+import { forbidsAhead } from '../options/environment.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
 import { BrokerClient } from './browser/broker-client.ts';
 import { type BrowserConnection, connectToLease } from './browser/browser-connection.ts';
@@ -72,8 +73,11 @@ function workerBrowser(
   { id, name, options }: WorkerProject,
   { project, config, parallelIndex }: WorkerInfo,
 ): WorkerBrowser {
+  const reuse = options.reuse ?? DEFAULTS.reuse;
   const settings = {
     metering: options.metering ?? DEFAULTS.metering,
+    ahead: (options.ahead ?? DEFAULTS.ahead) && !forbidsAhead(process.env),
+    sharesBrowser: reuse !== 'test',
     exposeNetwork: exposedNetwork(options.exposeNetwork, {
       // The second one is how Playwright hands on the address of a `webServer` that names a port.
       baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
@@ -85,7 +89,7 @@ function workerBrowser(
   return new WorkerBrowser({
     broker: new BrokerClient(address, ownProject),
     connect: (lease, events) => connectToLease(chromium, lease, { ...settings, ...events }),
-    reuse: options.reuse ?? DEFAULTS.reuse,
+    reuse,
     project: { id, name },
     parallelIndex,
     testTimeout: project.timeout,

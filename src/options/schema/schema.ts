@@ -38,6 +38,7 @@ const projectFields = {
   reuse: z.enum(['run', 'worker', 'test']).optional(),
   acquireTimeout: acquireTimeout.optional(),
   metering: z.boolean().optional(),
+  ahead: z.boolean().optional(),
   exposeNetwork: exposeNetwork.optional(),
   context: contextOption.optional(),
   identity: z.enum(['keep', 'override']).optional(),
@@ -80,6 +81,12 @@ export interface ProjectHostedOptions {
   acquireTimeout?: number;
   /** Observe the bytes each test's pages move. Default `true`. */
   metering?: boolean;
+  /**
+   * Hides round trips to a browser that is 5 ms and more away: the next test's context is made while the present one
+   * runs, and what Playwright will ask for is asked for before. Environment variable `POOLWRIGHT_AHEAD=0` turns it off
+   * everywhere. Default `true`.
+   */
+  ahead?: boolean;
   /**
    * Hosts that pages of the hosted browser reach through this machine, such as the suite's own server: rules between
    * commas, in Playwright's syntax, each a host (`staging.internal`), hosts (`*.internal`), an IP address,

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import { Savings } from '../../cdp/ahead/savings.ts';
 import { Meter } from '../../cdp/metering/meter.ts';
 import { describeClosed, type LinkClosed } from '../../cdp/transport/link-closed.ts';
 import { type ContextOption, contextMode } from '../../options/context-mode.ts';
@@ -43,6 +44,10 @@ const CREDENTIALS_STAY =
 /** Settings of a link. */
 export interface ConnectionOptions {
   metering: boolean;
+  /** Whether round trips are hidden. */
+  ahead: boolean;
+  /** Whether several tests use a browser one after the other. */
+  sharesBrowser: boolean;
   /** Rules for the hosts that pages reach through this machine; empty: none. */
   exposeNetwork: string;
   context: ContextOption;
@@ -66,7 +71,9 @@ export async function connectToLease(
   const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : null;
-  const { browser, transport, bridgedBytes } = await connectToBrowser(chromium, lease, { meter, bridge, persistent });
+  const ahead = options.ahead ? { savings: new Savings(), contexts: options.sharesBrowser } : null;
+  const use = { meter, bridge, persistent, ahead };
+  const { browser, transport, bridgedBytes } = await connectToBrowser(chromium, lease, use);
   const { closed } = transport;
   const defaultContext = browser.contexts()[0];
   const openContext = async (contextOptions: BrowserContextOptions) => {

@@ -2,6 +2,7 @@ import type { Browser, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
 import type { BridgedHosts } from '../../cdp/bridge/bridged-hosts.ts';
 import type { PersistentOptions } from '../../cdp/contexts/persistent-context.ts';
+import type { AheadOptions } from '../../cdp/interceptors.ts';
 import type { Meter } from '../../cdp/metering/meter.ts';
 import { describeClosed, type LinkClosed } from '../../cdp/transport/link-closed.ts';
 import { supportsTransport } from '../../cdp/transport/supports-transport.ts';
@@ -30,6 +31,8 @@ export interface TransportUse {
   bridge: BridgedHosts | null;
   /** The browser's own context in the place of a new one. */
   persistent: PersistentOptions | null;
+  /** Hides round trips. */
+  ahead: AheadOptions | null;
 }
 
 /**
@@ -40,7 +43,7 @@ export interface TransportUse {
 export async function connectToBrowser(
   chromium: BrowserType,
   { cdpUrl, sessionId }: LeasedBrowser,
-  { meter, bridge, persistent }: TransportUse,
+  { meter, bridge, persistent, ahead }: TransportUse,
 ): Promise<ConnectedBrowser> {
   traceTime('worker', 'a browser is leased');
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
@@ -56,6 +59,7 @@ export async function connectToBrowser(
       bridgedBytes += bytes;
     },
     ...(persistent && { persistent }),
+    ...(ahead && { ahead }),
   });
   traceTime('worker', 'the link is open');
   let cut: LinkClosed | null = null;

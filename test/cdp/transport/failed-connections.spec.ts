@@ -20,7 +20,7 @@ const WAYS: Record<string, BrowserType> = { 'latest, by transport': chromium, 'o
 
 for (const [way, browserType] of Object.entries(WAYS)) {
   const connect = (cdpUrl: string) =>
-    connectToBrowser(browserType, leased(cdpUrl), { meter: null, bridge: null, persistent: null });
+    connectToBrowser(browserType, leased(cdpUrl), { meter: null, bridge: null, persistent: null, ahead: null });
 
   test.describe(`Playwright ${way}`, () => {
     for (const status of [401, 404, 503]) {

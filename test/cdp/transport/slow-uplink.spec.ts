@@ -25,6 +25,8 @@ for (const { megabits, bytes } of LINKS) {
     const [dev, slow] = [await startDevServer(), await startSlowLink(cdpUrl, megabits * 1e6)];
     const link = await connectToLease(chromium, { cdpUrl: slow.cdpUrl, sessionId, type: 'hosted' } as LeasedBrowser, {
       metering: true,
+      ahead: false,
+      sharesBrowser: true,
       exposeNetwork: '<loopback>',
       context: 'isolated',
       identity: undefined,

@@ -1,4 +1,5 @@
 import { expect, test } from '@playwright/test';
+import { Savings } from '../../../src/cdp/ahead/savings.ts';
 import { type InterceptorOptions, playwrightInterceptors } from '../../../src/cdp/interceptors.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import type { InterceptorLink } from '../../../src/cdp/transport/interceptor.ts';
@@ -25,6 +26,30 @@ test('the order, from Playwright to the browser', async () => {
   ]);
 });
 
+const OTHERS = ['BackForwardCache', 'Uploads', 'Downloads'];
+
+test('what is sent ahead is sent in the place of Playwright, and the distance is measured at the very end', async () => {
+  const savings = new Savings();
+  expect(await namesOf({ ahead: { savings, contexts: true } })).toEqual([
+    'ClientEnd',
+    'EarlyClose',
+    'ContextsAhead',
+    'ScriptsAhead',
+    'ReadsAhead',
+    ...OTHERS,
+    'HiddenTargets',
+    'Distance',
+  ]);
+});
+
+test('no context is made where none is asked for: a browser for one test, a persistent context', async () => {
+  const savings = new Savings();
+  const pages = ['ClientEnd', 'ScriptsAhead', 'ReadsAhead', ...OTHERS];
+  expect(await namesOf({ ahead: { savings, contexts: false } })).toEqual([...pages, 'HiddenTargets', 'Distance']);
+  const persistent = { ahead: { savings, contexts: true }, persistent: { clear: false } };
+  expect(await namesOf(persistent)).toEqual([...pages, 'PersistentContext', 'Distance']);
+});
+
 test('what is not asked for is not there', async () => {
-  expect(await namesOf({})).toEqual(['BackForwardCache', 'Uploads', 'Downloads', 'HiddenTargets']);
+  expect(await namesOf({})).toEqual([...OTHERS, 'HiddenTargets']);
 });

@@ -1,3 +1,8 @@
+import { ContextsAhead } from '../../../../src/cdp/ahead/contexts/contexts-ahead.ts';
+import { EarlyClose } from '../../../../src/cdp/ahead/contexts/early-close.ts';
+import { ReadsAhead } from '../../../../src/cdp/ahead/reads/reads-ahead.ts';
+import { Savings } from '../../../../src/cdp/ahead/savings.ts';
+import { ScriptsAhead } from '../../../../src/cdp/ahead/scripts-ahead.ts';
 import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
 import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cache.ts';
 import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
@@ -25,5 +30,16 @@ export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<R
     metering: () => new Metering(meter, () => false),
     'hidden-targets': (link) => new HiddenTargets(link),
     'persistent-context': (link) => new PersistentContext(link, { clear: true }),
+    'early-close': (link) => new EarlyClose(link, far()),
+    'contexts-ahead': (link) => new ContextsAhead(link, far()),
+    'scripts-ahead': (link) => new ScriptsAhead(link, far()),
+    'reads-ahead': (link) => new ReadsAhead(link, far()),
   };
+}
+
+/** Of a browser that is far away. */
+function far(): Savings {
+  const savings = new Savings(0);
+  savings.measured(100);
+  return savings;
 }

@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import { Savings } from '../../../src/cdp/ahead/savings.ts';
+import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
+import { test as base } from './fixtures.ts';
+
+/** What Playwright sends and gets, in its order. */
+export interface SeenMessage {
+  by: 'playwright' | 'browser';
+  id?: number;
+  sessionId?: string;
+  method?: string;
+  params?: unknown;
+  result?: unknown;
+  error?: unknown;
+}
+
+/** A browser that is far away, and Playwright on a transport to it. */
+export interface Way {
+  name: 'plain' | 'ahead';
+  browser: Browser;
+  savings: Savings;
+  seen: SeenMessage[];
+}
+
+interface TwoWays {
+  /** Address of a page with a button that greets. */
+  greeting: string;
+  /** Milliseconds to the browser and back. */
+  roundTrip: number;
+  /** Does the same on two browsers that are equally far away: plain, and with everything sent ahead that can be. */
+  bothWays: <T>(run: (way: Way) => Promise<T>) => Promise<{ plain: T; ahead: T }>;
+}
+
+/** The icon is named so that the browser asks for none. */
+const GREETING = `<!doctype html><link rel="icon" href="data:,"><title>greeting</title>
+<button onclick="out.textContent = 'Hi'">Greet</button><p id="out"></p>`;
+
+export const test = base.extend<TwoWays>({
+  roundTrip: [10, { option: true }],
+
+  greeting: async ({}, use) => {
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(GREETING);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    server.closeAllConnections();
+    server.close();
+  },
+
+  bothWays: async ({ start, open, roundTrip }, use) => {
+    const { api } = await start({ allowLoopback: true, rtt: roundTrip });
+    const go = async <T>(name: Way['name'], run: (way: Way) => Promise<T>): Promise<T> => {
+      const savings = new Savings(1);
+      const seen: SeenMessage[] = [];
+      const { cdpUrl } = (await api.create()).body;
+      const transport = await open(cdpUrl, name === 'ahead' ? { ahead: { savings, contexts: true } } : {});
+      const browser = await chromium.connectOverCDP(recorded(transport, seen));
+      const result = await run({ name, browser, savings, seen });
+      await browser.close();
+      return result;
+    };
+    await use(async (run) => {
+      const [plain, ahead] = [await go('plain', run), await go('ahead', run)];
+      return { plain, ahead };
+    });
+  },
+});
+
+export { expect } from './fixtures.ts';
+
+function recorded(transport: CdpTransport, seen: SeenMessage[]) {
+  const recorder = {
+    onmessage: undefined as ((message: object) => void) | undefined,
+    onclose: undefined as ((reason?: string) => void) | undefined,
+    send: (message: object) => {
+      seen.push({ by: 'playwright', ...message });
+      transport.send(message);
+    },
+    close: () => transport.close(),
+  };
+  transport.onmessage = (message) => {
+    seen.push({ by: 'browser', ...message });
+    recorder.onmessage?.(message);
+  };
+  transport.onclose = (reason) => recorder.onclose?.(reason);
+  return recorder;
+}
+
+/** Fields that are other ones each time. */
+const VARIES =
+  /time|^scriptId$|^requestId$|^connectionId$|^windowId$|^executionContextId$|^contextId$|port$|^encodedDataLength$/i;
+/** Events that come when the browser draws, or when its network is at rest: not in answer to anything. */
+const DRAWN = new Set(['networkAlmostIdle', 'networkIdle', 'firstPaint', 'firstContentfulPaint', 'InteractiveTime']);
+
+/** What was seen without what differs each time: IDs, times. */
+export function comparable(seen: readonly SeenMessage[]) {
+  const sessions: string[] = [];
+  const nameOf = (sessionId = '') => {
+    if (!sessions.includes(sessionId)) sessions.push(sessionId);
+    return `session ${sessions.indexOf(sessionId)}`;
+  };
+  const commands: string[] = [];
+  const answers = new Map<number, string>();
+  const events: Record<string, string[]> = {};
+  for (const { by, id, method, params, result, error, sessionId } of seen) {
+    const session = nameOf(sessionId);
+    // When a handle is let go depends on when Playwright's garbage is collected.
+    if (by === 'playwright' && method !== 'Runtime.releaseObject')
+      commands.push(`${session} ${id} ${method} ${plain(params)}`);
+    else if (by === 'browser' && id !== undefined) {
+      if (answers.has(id)) throw new Error(`${id} was answered twice`);
+      answers.set(id, plain(result ?? error));
+    } else if (by === 'browser' && method !== undefined && isTimely(method, params)) {
+      events[session] ??= [];
+      // Of the blank page that a new one begins with, some come or not, as soon as it is let run.
+      if (method === 'Page.frameNavigated') events[session].splice(0);
+      events[session].push(`${method} ${plain(params)}`);
+    }
+  }
+  // Those of several sessions are independent of each other.
+  const ofEach = sessions.map((sessionId) => commands.filter((command) => command.startsWith(`${nameOf(sessionId)} `)));
+  const inOrder = ofEach.flat();
+  const numbers = inOrder.map((command) => Number(command.split(' ')[2]));
+  return {
+    commands: inOrder.map((command) => command.replace(/^(session \d+) \d+/, '$1')),
+    answers: numbers.map((id) => answers.get(id)),
+    events,
+  };
+}
+
+function isTimely(method: string, params: unknown): boolean {
+  // Playwright does not listen to it.
+  if (method === 'Inspector.detached') return false;
+  // Parts of a window come in any order.
+  if (plain(params).includes('"type":"browser_ui"')) return false;
+  if (method !== 'Page.lifecycleEvent') return /^(?:Page|Runtime|Target|Browser|Inspector|Log)\./.test(method);
+  const { name = '' } = params as { name?: string };
+  return !DRAWN.has(name) && !name.startsWith('firstMeaningful');
+}
+
+function plain(value: unknown): string {
+  const text = JSON.stringify(value ?? {}, (field, inner) => (VARIES.test(field) ? undefined : inner));
+  return text
+    .replaceAll(/playwright-artifacts-\w+/g, '<folder>')
+    .replaceAll(/-?\d{9,}\.-?\d+(?:\.\d+)?/g, '<object>')
+    .replaceAll(/[\dA-Fa-f]{8,}(?:-[\dA-Fa-f]+)*/g, '<id>')
+    .slice(0, 400);
+}
