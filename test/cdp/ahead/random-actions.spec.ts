@@ -92,7 +92,7 @@ async function perform(
   if (deed === 'press') return await target.press('End', timeout);
   if (deed === 'select') return await target.selectOption('two', timeout);
   if (deed === 'text') return await target.textContent(timeout);
-  if (deed === 'visible') return await target.isVisible();
+  if (deed === 'visible') return await target.waitFor(timeout);
   if (deed === 'away') return (await page.goto(`${url}/?away`))?.status();
   if (deed === 'reload') return (await page.reload())?.status();
   return await page.evaluate('document.querySelectorAll("*").length > 2');
