@@ -1,4 +1,4 @@
-import { parseNetworkRules } from './network-rules.ts';
+import { NetworkRuleError, type NetworkRules, parseNetworkRules } from './network-rules.ts';
 
 /** What tells where a suite's own server is. */
 export interface SuiteAddresses {
@@ -11,17 +11,42 @@ interface WebServer {
   port?: number | undefined;
 }
 
+/** What pages of a hosted browser reach through the test machine. */
+export interface Exposure {
+  /** Hosts that every page reaches; null: none. */
+  hosts: NetworkRules | null;
+  /** What the test itself goes to, for pages of it. */
+  byIntent: boolean;
+}
+
 const LOOPBACK = '<loopback>';
+const AUTO = 'auto';
+const NONE = 'none';
 
 /**
- * The rules of `exposeNetwork` with `'auto'` (also: not given) made out: `<loopback>` when the suite's `baseURL` or one
- * of its web servers is there, else none. A web server whose address the config does not tell (its output does) is
- * there too: Playwright starts it on this machine.
+ * The value of `exposeNetwork` with what `'auto'` (also: not given) leaves to the suite made out: `<loopback>` too when
+ * the suite's `baseURL` or one of its web servers is there. A web server whose address the config does not tell (its
+ * output does) is there too: Playwright starts it on this machine.
  */
 export function exposedNetwork(option: string | undefined, { baseURL, webServer }: SuiteAddresses): string {
-  if (option !== undefined && option !== 'auto') return option;
+  if (option !== undefined && option !== AUTO) return option;
   const servers = [webServer ?? []].flat();
   const addresses = [baseURL, ...servers.map(({ url, port = '' }) => url ?? `http://localhost:${port}`)];
   const loopback = parseNetworkRules(LOOPBACK);
-  return addresses.some((address) => address !== undefined && loopback.matches(address)) ? LOOPBACK : '';
+  return addresses.some((address) => address !== undefined && loopback.matches(address)) ? `${AUTO},${LOOPBACK}` : AUTO;
+}
+
+/**
+ * Reads a value of `exposeNetwork`: `'none'` (as the empty text), or rules, `auto` among them for what the test itself
+ * goes to.
+ * @throws NetworkRuleError
+ */
+export function parseExposure(text: string): Exposure {
+  const rules = text.split(',').map((rule) => rule.trim());
+  if (rules.includes(NONE) && rules.length > 1) {
+    throw new NetworkRuleError(`the rule "${NONE}" stands alone: leave it out, or the others`);
+  }
+  if (text.trim() === '' || rules.includes(NONE)) return { hosts: null, byIntent: false };
+  const hosts = rules.filter((rule) => rule !== AUTO).join(',');
+  return { hosts: hosts === '' ? null : parseNetworkRules(hosts), byIntent: rules.includes(AUTO) };
 }

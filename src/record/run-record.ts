@@ -63,6 +63,12 @@ export const sessionRecord = z.object({
     .number()
     .default(0)
     .describe('Bytes its pages moved through the test machine (`exposeNetwork`); in neither of the other two'),
+  carriedOrigins: z
+    .array(z.string())
+    .default([])
+    .describe(
+      'Origins of the test machine that its tests went to themselves, and that were carried for their pages: `http://localhost:4173`',
+    ),
   bandwidthBytes: z.number().nullable().describe("The service's own figure, asked for after the stop; null: none"),
   infrastructureFailures: z.array(z.string()),
   tests: z.array(testRecord),

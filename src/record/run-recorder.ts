@@ -62,13 +62,14 @@ export class RunRecorder {
    * A test used a session, possibly one that a dead broker acquired. A use that is reported twice counts once: a worker
    * whose broker dies does not know whether its report arrived, and sends it again.
    */
-  testUsed({ sessionId, test, bridgedBytes }: TestUsage): void {
+  testUsed({ sessionId, test, bridgedBytes, carriedOrigins }: TestUsage): void {
     const session = this.#sessions.findLast((each) => each.sessionId === sessionId);
     // Playwright's UI may run the same try again: it has another start then.
     const isSame = (known: TestRecord) => keyOf(known) === keyOf(test) && known.startedAt === test.startedAt;
     if (!session || session.tests.some(isSame)) return;
     session.tests.push(test);
     session.bridgedBytes += bridgedBytes;
+    session.carriedOrigins = [...new Set([...session.carriedOrigins, ...carriedOrigins])].sort();
     this.changed();
   }
 

@@ -59,6 +59,7 @@ export function sessionFromTests(first: ServedTest, ...others: ServedTest[]): Se
     endConfirmed: null,
     workersServed: new Set(attachments.map(({ workerIndex }) => workerIndex)).size,
     bridgedBytes: 0,
+    carriedOrigins: [],
     // Figures that the service gave while the session ran: the last one is the highest.
     bandwidthBytes: figures.length > 0 ? Math.max(...figures) : null,
     tests: served.map(({ test }) => test),

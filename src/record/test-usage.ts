@@ -7,6 +7,8 @@ export const testUsage = z.object({
   test: testRecord,
   /** What its pages moved through the test machine since the worker's last report of that browser. */
   bridgedBytes: z.number().nonnegative(),
+  /** Origins of the test machine that tests of that browser went to themselves so far. */
+  carriedOrigins: z.array(z.string()),
 });
 
 export type TestUsage = z.infer<typeof testUsage>;

@@ -2,9 +2,9 @@ import type { Protocol } from 'devtools-protocol';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { BridgedDocuments } from './bridged-documents.ts';
-import type { BridgedHosts } from './bridged-hosts.ts';
-import { BridgedSessions } from './bridged-sessions.ts';
+import type { BridgedSession, BridgedSessions } from './bridged-sessions.ts';
 import { CarriedRequests } from './carried-requests.ts';
+import type { Reach } from './intent/reach.ts';
 import { LargeAnswers } from './large-answers/large-answers.ts';
 import { type ContinueFields, type PausedRequest, pausedRequest } from './paused-request.ts';
 import { BridgedWebSockets } from './web-sockets/bridged-web-sockets.ts';
@@ -12,42 +12,67 @@ import { BridgedWebSockets } from './web-sockets/bridged-web-sockets.ts';
 /** Commands that let a stopped request go. */
 const ANSWERS = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetch.failRequest']);
 
+/** Who a bridge serves, and what it tells. */
+export interface BridgeParts {
+  sessions: BridgedSessions;
+  reach: Reach;
+  /** Told of the bytes of bodies and WebSocket messages, both ways and decoded. */
+  onCarried: (bytes: number) => void;
+}
+
 /**
- * Carries requests of pages to listed hosts through this machine. The browser stops them (CDP's Fetch domain), this
- * machine makes them, and the browser is handed the answer. Playwright's own use of that domain, for routes, goes first
- * and knows nothing of this: only what it lets go on to the network is carried. Each redirect is a request of its own
- * that is judged anew. Where Playwright stops no requests, the browser stops those to listed hosts and no others.
+ * Carries requests of pages through this machine: to hosts that they reach by {@link Reach}. The browser stops them
+ * (CDP's Fetch domain), this machine makes them, and the browser is handed the answer. Playwright's own use of that
+ * domain, for routes, goes first and knows nothing of this: only what it lets go on to the network is carried. Each
+ * redirect is a request of its own that is judged anew. Where Playwright stops no requests, the browser stops those to
+ * these hosts and no others.
  */
 export class NetworkBridge implements Interceptor {
+  readonly documents: BridgedDocuments;
   readonly #link: InterceptorLink;
-  readonly #hosts: BridgedHosts;
+  readonly #reach: Reach;
   readonly #sessions: BridgedSessions;
-  readonly #documents: BridgedDocuments;
   readonly #requests: CarriedRequests;
   readonly #webSockets: BridgedWebSockets;
   readonly #largeAnswers: LargeAnswers;
   /** Requests that Playwright has stopped, by session and ID. */
   readonly #withPlaywright = new Map<string, PausedRequest>();
+  /** Pages and frames whose documents have our scripts. */
+  readonly #prepared = new Set<string>();
 
-  /** @param onCarried told of the bytes of bodies and WebSocket messages, both ways and decoded */
-  constructor(link: InterceptorLink, hosts: BridgedHosts, onCarried: (bytes: number) => void = () => undefined) {
+  constructor(link: InterceptorLink, { sessions, reach, onCarried }: BridgeParts) {
     this.#link = link;
-    this.#hosts = hosts;
-    this.#sessions = new BridgedSessions((sessionId, { isDocument, targetId }) => {
-      link.post('Fetch.enable', this.#ownPatterns(), sessionId);
-      if (!isDocument) return;
-      this.#webSockets.binding.prepare(sessionId);
-      this.#largeAnswers.binding.prepare(sessionId);
-      this.#requests.prepare(sessionId, targetId);
-    });
-    this.#documents = new BridgedDocuments(hosts, (document) => {
+    this.#reach = reach;
+    this.#sessions = sessions;
+    const hostsIn = (sessionId: string) => reach.hostsOf(sessions.get(sessionId)?.contextId ?? '');
+    this.documents = new BridgedDocuments(hostsIn, (document) => {
       this.#webSockets.leave(document);
       this.#largeAnswers.leave(document);
     });
-    const parts = { hosts, sessions: this.#sessions, documents: this.#documents, onCarried };
+    const parts = { hostsIn, sessions, documents: this.documents, onCarried };
     this.#webSockets = new BridgedWebSockets(link, parts);
     this.#largeAnswers = new LargeAnswers(link, parts);
     this.#requests = new CarriedRequests(link, { ...parts, largeAnswers: this.#largeAnswers });
+  }
+
+  /** A new target, which waits to be let run. */
+  begin(sessionId: string, session: BridgedSession): void {
+    if (this.#reach.hostsOf(session.contextId).urlPatterns.length === 0) return;
+    this.#stopRequests(sessionId, session);
+    if (session.isDocument) void this.#prepare(sessionId, session);
+  }
+
+  /**
+   * Pages of a context reach more than before: those that are there already too. Resolves when the browser has been told.
+   * @param led the page that is about to be led to one of its hosts
+   */
+  async extend(contextId: string, led: BridgedSession | undefined): Promise<void> {
+    for (const [sessionId, session] of this.#sessions.of(contextId)) {
+      if (!session.playwrightIntercepts) this.#stopRequests(sessionId, session);
+      if (session.isDocument && (session === led || this.#prepared.has(sessionId))) {
+        await this.#prepare(sessionId, session);
+      }
+    }
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
@@ -55,9 +80,9 @@ export class NetworkBridge implements Interceptor {
     if (sessionId === undefined || method === undefined) return command;
     this.#sessions.observeCommand(command);
     if (this.#requests.onCommand(command) === null) return null;
-    if (method === 'Fetch.disable' && this.#sessions.get(sessionId)) {
-      return { ...command, method: 'Fetch.enable', params: this.#ownPatterns() };
-    }
+    const session = method === 'Fetch.disable' ? this.#sessions.get(sessionId) : undefined;
+    const own = session && this.#ownPatterns(session);
+    if (own && own.patterns?.length !== 0) return { ...command, method: 'Fetch.enable', params: own };
     return ANSWERS.has(method) ? this.#onAnswer(sessionId, command) : command;
   }
 
@@ -66,7 +91,7 @@ export class NetworkBridge implements Interceptor {
     if (method?.startsWith('Target.')) this.#observeTargets(message);
     if (sessionId === undefined || method === undefined) return message;
     const session = this.#sessions.get(sessionId);
-    if (session) this.#documents.observe(message);
+    if (session) this.documents.observe(message);
     if (method.startsWith('Network.')) return this.#requests.onMessage(message);
     if (method === 'Runtime.bindingCalled') {
       return this.#webSockets.binding.onMessage(message) && this.#largeAnswers.binding.onMessage(message);
@@ -78,13 +103,12 @@ export class NetworkBridge implements Interceptor {
       this.#withPlaywright.set(key(sessionId, paused.requestId), paused);
       return message;
     }
-    if (this.#hosts.matches(paused.url)) void this.#requests.carry(paused, {});
-    else this.#link.post('Fetch.continueRequest', { requestId: paused.requestId }, sessionId);
+    void this.#carry(paused, session, { requestId: paused.requestId });
     return null;
   }
 
   end(): void {
-    this.#documents.leave();
+    this.documents.leave();
     this.#requests.end();
   }
 
@@ -94,11 +118,49 @@ export class NetworkBridge implements Interceptor {
     const known = key(sessionId, fields.requestId);
     const paused = this.#withPlaywright.get(known);
     this.#withPlaywright.delete(known);
-    if (!paused || command.method !== 'Fetch.continueRequest') return command;
-    if (!this.#hosts.matches(typeof fields.url === 'string' ? fields.url : paused.url)) return command;
-    void this.#requests.carry(paused, fields);
+    const session = this.#sessions.get(sessionId);
+    if (!paused || !session || command.method !== 'Fetch.continueRequest') return command;
+    if (!this.#isReached(paused, session, fields)) return command;
+    void this.#carry(paused, session, fields);
     this.#link.deliver({ id: command.id, sessionId, result: {} });
     return null;
+  }
+
+  /**
+   * Carries a request that nobody else has an answer to, or lets it go its own way. Never rejects.
+   * @param fields what it is let go with
+   */
+  async #carry(paused: PausedRequest, session: BridgedSession, fields: ContinueFields): Promise<void> {
+    const isCarried = this.#isReached(paused, session, fields) && (await this.#reach.allows(paused, session));
+    if (!isCarried) {
+      this.#link.post('Fetch.continueRequest', fields as Protocol.Fetch.ContinueRequestRequest, paused.sessionId);
+      return;
+    }
+    // Of a page that was there before its context reached anything.
+    if (paused.isNavigation && session.isDocument) void this.#prepareScripts(paused.sessionId);
+    await this.#requests.carry(paused, fields);
+  }
+
+  #isReached(paused: PausedRequest, { contextId }: BridgedSession, { url }: ContinueFields): boolean {
+    return this.#reach.hostsOf(contextId).matches(typeof url === 'string' ? url : paused.url);
+  }
+
+  #stopRequests(sessionId: string, session: BridgedSession): void {
+    this.#link.post('Fetch.enable', this.#ownPatterns(session), sessionId);
+  }
+
+  /** @param session which is not on its way anywhere yet */
+  async #prepare(sessionId: string, { targetId }: BridgedSession): Promise<void> {
+    const isNew = !this.#prepared.has(sessionId);
+    const prepared = this.#prepareScripts(sessionId);
+    if (isNew) this.#requests.prepare(sessionId, targetId);
+    await prepared;
+  }
+
+  /** Has our scripts run in documents of hosts that it reaches, from the next one on. */
+  async #prepareScripts(sessionId: string): Promise<void> {
+    this.#prepared.add(sessionId);
+    await Promise.all([this.#webSockets.binding.prepare(sessionId), this.#largeAnswers.binding.prepare(sessionId)]);
   }
 
   #observeTargets(message: CdpMessage): void {
@@ -107,18 +169,20 @@ export class NetworkBridge implements Interceptor {
     const contextId = this.#sessions.get(sessionId)?.contextId;
     this.#sessions.observe(message);
     if (message.method !== 'Target.detachedFromTarget') return;
-    this.#documents.leave(sessionId);
+    this.documents.leave(sessionId);
+    this.#prepared.delete(sessionId);
+    this.#webSockets.binding.forget(sessionId);
+    this.#largeAnswers.binding.forget(sessionId);
     this.#requests.forget(sessionId);
-    if (contextId !== undefined && !this.#sessions.hasAnyOf(contextId)) this.#requests.forgetContext(contextId);
+    if (contextId !== undefined && this.#sessions.of(contextId).length === 0) this.#requests.forgetContext(contextId);
     for (const [known, paused] of this.#withPlaywright) {
       if (paused.sessionId === sessionId) this.#withPlaywright.delete(known);
     }
   }
 
-  #ownPatterns(): Protocol.Fetch.EnableRequest {
-    return {
-      patterns: this.#hosts.urlPatterns.map((urlPattern) => ({ urlPattern, requestStage: 'Request' as const })),
-    };
+  #ownPatterns({ contextId }: BridgedSession): Protocol.Fetch.EnableRequest {
+    const { urlPatterns } = this.#reach.hostsOf(contextId);
+    return { patterns: urlPatterns.map((urlPattern) => ({ urlPattern, requestStage: 'Request' as const })) };
   }
 }
 

@@ -3,7 +3,10 @@ import * as v from 'valibot';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 
-/** A document of a listed host: the world that its own scripts run in, as the browser tells of it. */
+/** The hosts that the page or frame of a session reaches. */
+export type HostsIn = (sessionId: string) => BridgedHosts;
+
+/** A document of a reached host: the world that its own scripts run in, as the browser tells of it. */
 export interface BridgedDocument {
   readonly sessionId: string;
   /** Unique in its process; another document may have it after a page went over to another process. */
@@ -13,6 +16,9 @@ export interface BridgedDocument {
   readonly frameId: string;
   readonly origin: string;
 }
+
+/** Bound on waiting for a document, in ms: it comes within a few of its first request. */
+const MEETING_MS = 1_000;
 
 const created = v.looseObject({
   context: v.looseObject({
@@ -29,13 +35,14 @@ const created = v.looseObject({
  * is of no host, and so are the worlds of extensions.
  */
 export class BridgedDocuments {
-  readonly #hosts: BridgedHosts;
+  readonly #hostsIn: HostsIn;
   readonly #whenGone: (document: BridgedDocument) => void;
   readonly #documents = new Map<string, BridgedDocument>();
+  readonly #whenMet = new Set<() => void>();
 
   /** @param whenGone is called for each document that ends */
-  constructor(hosts: BridgedHosts, whenGone: (document: BridgedDocument) => void) {
-    this.#hosts = hosts;
+  constructor(hostsIn: HostsIn, whenGone: (document: BridgedDocument) => void) {
+    this.#hostsIn = hostsIn;
     this.#whenGone = whenGone;
   }
 
@@ -51,6 +58,25 @@ export class BridgedDocuments {
       if (document.sessionId === sessionId && document.frameId === frameId) last = document;
     }
     return last;
+  }
+
+  /** Whether there is one in a frame, which may be just about to be told of. */
+  async isInFrame(sessionId: string, frameId: string): Promise<boolean> {
+    const deadline = performance.now() + MEETING_MS;
+    while (!this.inFrame(sessionId, frameId)) {
+      const left = deadline - performance.now();
+      if (left <= 0) return false;
+      await new Promise<void>((resolve) => {
+        const meet = () => {
+          clearTimeout(timer);
+          this.#whenMet.delete(meet);
+          resolve();
+        };
+        const timer = setTimeout(meet, left);
+        this.#whenMet.add(meet);
+      });
+    }
+    return true;
   }
 
   /** To be told of the browser's messages to sessions that are bridged. */
@@ -76,8 +102,9 @@ export class BridgedDocuments {
     if (!success) return;
     const { id: contextId, uniqueId: uniqueContextId, origin, auxData } = data.context;
     const { isDefault, frameId } = auxData;
-    if (!isDefault || !this.#hosts.matches(origin)) return;
+    if (!isDefault || !this.#hostsIn(sessionId).matches(origin)) return;
     this.#documents.set(`${sessionId} ${contextId}`, { sessionId, contextId, uniqueContextId, frameId, origin });
+    for (const tell of [...this.#whenMet]) tell();
   }
 
   #end(document: BridgedDocument): void {

@@ -9,6 +9,14 @@ export interface BridgedSession {
   contextId: string;
   /** A page or a frame; else a worker. */
   isDocument: boolean;
+  /** Session of the page that a frame or worker was met in. */
+  parent: string | undefined;
+  /** Of a page, the ID of the frame that has opened it, if any. */
+  openerId: string | undefined;
+  /** The address that the target had at first. */
+  url: string;
+  /** The test gives its requests headers that say where they come from. */
+  hasOwnOrigin: boolean;
   /** Playwright has the target's requests stopped, all of them, for routes or credentials. */
   playwrightIntercepts: boolean;
   ignoreHTTPSErrors: boolean;
@@ -37,10 +45,14 @@ export class BridgedSessions {
     return this.#sessions.get(sessionId);
   }
 
-  /** Whether anything of a browser context is there. */
-  hasAnyOf(contextId: string): boolean {
-    for (const session of this.#sessions.values()) if (session.contextId === contextId) return true;
-    return false;
+  /** The target that a session of Playwright's or of a test's is on. */
+  targetOf(sessionId: string): BridgedSession | undefined {
+    return this.#sessions.get(sessionId) ?? this.#further.get(sessionId)?.target;
+  }
+
+  /** The sessions of a browser context, by their IDs. */
+  of(contextId: string): [sessionId: string, session: BridgedSession][] {
+    return [...this.#sessions].filter(([, session]) => session.contextId === contextId);
   }
 
   /** To be told of the browser's `Target.*` events. */
@@ -57,8 +69,12 @@ export class BridgedSessions {
     const further = this.#further.get(sessionId);
     if (session && method === 'Fetch.enable') session.playwrightIntercepts = true;
     if (session && method === 'Fetch.disable') session.playwrightIntercepts = false;
-    // Both hold for the target, whoever says so.
+    // These hold for the target, whoever says so.
     const target = session ?? further?.target;
+    if (target && method === 'Network.setExtraHTTPHeaders') {
+      const { headers } = fieldsOf<Protocol.Network.SetExtraHTTPHeadersRequest>(params);
+      target.hasOwnOrigin = Object.keys(headers ?? {}).some((name) => /^(origin|referer)$/i.test(name));
+    }
     if (target && method === 'Security.setIgnoreCertificateErrors') {
       const { ignore } = fieldsOf<Protocol.Security.SetIgnoreCertificateErrorsRequest>(params);
       target.ignoreHTTPSErrors = ignore === true;
@@ -81,11 +97,20 @@ export class BridgedSessions {
     const opener = parent === undefined ? undefined : this.#sessions.get(parent);
     // What is attached to over a test's session is the test's too, also where the browser tells of that one first.
     if (parent !== undefined && !opener) return;
-    const isDocument = info.type === 'page' || info.type === 'iframe';
     // What Playwright tells a page before it tells the page's frames and workers holds for them.
-    const { ignoreHTTPSErrors = false, offline = false } = opener ?? {};
-    const contextId = String(info.browserContextId);
-    const session = { targetId, contextId, isDocument, playwrightIntercepts: false, ignoreHTTPSErrors, offline };
+    const { ignoreHTTPSErrors = false, offline = false, hasOwnOrigin = false } = opener ?? {};
+    const session: BridgedSession = {
+      targetId,
+      contextId: String(info.browserContextId),
+      isDocument: info.type === 'page' || info.type === 'iframe',
+      parent,
+      openerId: typeof info.openerId === 'string' ? info.openerId : undefined,
+      url: String(info.url),
+      hasOwnOrigin,
+      playwrightIntercepts: false,
+      ignoreHTTPSErrors,
+      offline,
+    };
     this.#sessions.set(sessionId, session);
     this.#begin(sessionId, session);
   }

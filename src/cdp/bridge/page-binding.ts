@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
-import type { BridgedDocument, BridgedDocuments } from './bridged-documents.ts';
-import type { BridgedHosts } from './bridged-hosts.ts';
+import type { BridgedDocument, BridgedDocuments, HostsIn } from './bridged-documents.ts';
 import { pageScript } from './page-script.ts';
+
+type ScriptAdded = Protocol.Page.AddScriptToEvaluateOnNewDocumentResponse;
 
 /** A script of ours for documents of listed hosts, and what hears it. */
 interface Script {
@@ -24,27 +25,49 @@ export class PageBinding {
   /** Of the symbol under which the page takes what it is told. */
   readonly mailbox = randomUUID();
   readonly #name: string;
-  readonly #source: string;
+  readonly #body: string;
+  readonly #hostsIn: HostsIn;
+  /** Of each page and frame, what its documents run now: its source, and the browser's answer to it. */
+  readonly #scripts = new Map<string, { source: string; added: Promise<unknown> }>();
   readonly #commands: BrowserCommands;
   readonly #documents: BridgedDocuments;
   readonly #hear: Script['hear'];
 
   constructor(
     commands: BrowserCommands,
-    { hosts, documents }: { hosts: BridgedHosts; documents: BridgedDocuments },
+    { hostsIn, documents }: { hostsIn: HostsIn; documents: BridgedDocuments },
     { kind, source, hear }: Script,
   ) {
     this.#commands = commands;
     this.#documents = documents;
     this.#hear = hear;
     this.#name = `${kind}${randomUUID().replaceAll('-', '')}`;
-    this.#source = pageScript({ binding: this.#name, mailbox: this.mailbox }, hosts.hostExpressions, source);
+    this.#hostsIn = hostsIn;
+    this.#body = source;
   }
 
-  /** Prepares a new page or frame, while it still waits to be let run. */
-  prepare(sessionId: string): void {
-    this.#commands.post('Runtime.addBinding', { name: this.#name }, sessionId);
-    this.#commands.post('Page.addScriptToEvaluateOnNewDocument', { source: this.#source }, sessionId);
+  /**
+   * Prepares a page or frame for its next document: a new one while it still waits to be let run, and each time that it
+   * reaches more. What is needed of a new one is on its way when this returns. Never rejects.
+   */
+  async prepare(sessionId: string): Promise<void> {
+    const names = { binding: this.#name, mailbox: this.mailbox };
+    const source = pageScript(names, this.#hostsIn(sessionId).hostExpressions, this.#body);
+    const before = this.#scripts.get(sessionId);
+    if (before?.source === source) return;
+    if (!before) this.#commands.post('Runtime.addBinding', { name: this.#name }, sessionId);
+    const added = this.#commands.call('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
+    this.#scripts.set(sessionId, { source, added: added.catch(() => null) });
+    const { identifier } = fieldsOf<ScriptAdded>(await before?.added);
+    // The older one would run first, and leave nothing for this one.
+    if (typeof identifier === 'string') {
+      this.#commands.post('Page.removeScriptToEvaluateOnNewDocument', { identifier }, sessionId);
+    }
+  }
+
+  /** A page or frame is gone. */
+  forget(sessionId: string): void {
+    this.#scripts.delete(sessionId);
   }
 
   /** Returns null for a `Runtime.bindingCalled` of this binding. */

@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { createPoolRequest, createSessionRequest } from '../../service/schemas/index.ts';
 import type { ContextOption } from '../context-mode.ts';
 import { ACQUIRE_TIMEOUT_MS } from '../defaults.ts';
+import { parseExposure } from '../expose-network.ts';
 import type { IdentityOption } from '../identity.ts';
-import { NetworkRuleError, parseNetworkRules } from '../network-rules.ts';
+import { NetworkRuleError } from '../network-rules.ts';
 import { type Budget, budgetOption } from './budget.ts';
 
 /** What a user may write: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
@@ -15,11 +16,10 @@ const poolOption = z.union([z.string().min(1), runPool]);
 
 const acquireTimeout = z.number().min(ACQUIRE_TIMEOUT_MS.min).max(ACQUIRE_TIMEOUT_MS.max);
 
-/** `'auto'`, or rules that can be read. */
+/** Rules that can be read. */
 const exposeNetwork = z.string().superRefine((text, context) => {
-  if (text === 'auto') return;
   try {
-    parseNetworkRules(text);
+    parseExposure(text);
   } catch (error) {
     if (!(error instanceof NetworkRuleError)) throw error;
     context.addIssue({ code: 'custom', message: error.message });
@@ -90,9 +90,10 @@ export interface ProjectHostedOptions {
   /**
    * Hosts that pages of the hosted browser reach through this machine, such as the suite's own server: rules between
    * commas, in Playwright's syntax, each a host (`staging.internal`), hosts (`*.internal`), an IP address,
-   * `<loopback>`, or `*` for every host, with an optional `:port`. `''`: none. `'auto'` (default): `<loopback>` when
-   * `use.baseURL` or a `webServer` is there (one that names no address is), else none. A malformed rule is an
-   * OptionsError that names it.
+   * `<loopback>`, or `*` for every host, with an optional `:port`. `'none'` (or `''`): none. `'auto'` (default):
+   * `<loopback>` when `use.baseURL` or a `webServer` is there (one that names no address is); else what the test itself
+   * goes to on this machine's loopback, by `page.goto()`, from then on in that context, for pages of it and for no
+   * others. As a rule among others, `auto` means that last part. A malformed rule is an OptionsError that names it.
    */
   exposeNetwork?: string;
   /**

@@ -4,8 +4,8 @@ import { Savings } from '../../cdp/ahead/savings.ts';
 import { Meter } from '../../cdp/metering/meter.ts';
 import { describeClosed, type LinkClosed } from '../../cdp/transport/link-closed.ts';
 import { type ContextOption, contextMode } from '../../options/context-mode.ts';
+import { parseExposure } from '../../options/expose-network.ts';
 import { type IdentityOption, keepsIdentity } from '../../options/identity.ts';
-import { parseNetworkRules } from '../../options/network-rules.ts';
 import type { RecordedLink } from '../recording/recorder.ts';
 import { connectToBrowser } from './cdp-connection.ts';
 import { assertPersistent, withoutEmulation } from './context-options.ts';
@@ -48,7 +48,7 @@ export interface ConnectionOptions {
   ahead: boolean;
   /** Whether several tests use a browser one after the other. */
   sharesBrowser: boolean;
-  /** Rules for the hosts that pages reach through this machine; empty: none. */
+  /** What pages reach through this machine, as the option says it with `auto` made out. */
   exposeNetwork: string;
   context: ContextOption;
   identity: IdentityOption | undefined;
@@ -68,17 +68,17 @@ export async function connectToLease(
   options: ConnectionOptions,
 ): Promise<BrowserConnection> {
   const meter = options.metering ? new Meter() : null;
-  const bridge = options.exposeNetwork === '' ? null : parseNetworkRules(options.exposeNetwork);
+  const exposure = parseExposure(options.exposeNetwork);
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : null;
   const ahead = options.ahead ? { savings: new Savings(), contexts: options.sharesBrowser } : null;
-  const use = { meter, bridge, persistent, ahead };
-  const { browser, transport, bridgedBytes } = await connectToBrowser(chromium, lease, use);
+  const connected = await connectToBrowser(chromium, lease, { meter, exposure, persistent, ahead });
+  const { browser, transport, bridgedBytes, carriedOrigins } = connected;
   const { closed } = transport;
   const defaultContext = browser.contexts()[0];
   const openContext = async (contextOptions: BrowserContextOptions) => {
     const context = await browser.newContext(contextOptions);
-    noteUnreachedServers(context, bridge, options.onNote);
+    noteUnreachedServers(context, exposure.hosts, options.onNote);
     return context;
   };
   let loss: Loss | null = null;
@@ -113,6 +113,7 @@ export async function connectToLease(
     observedBytes: () => meter?.total() ?? null,
     commands: () => transport.commands,
     bridgedBytes,
+    carriedOrigins,
     lost: () => loss,
     answers: (ms) => watchdog.answers(ms),
     close: async () => {

@@ -1,6 +1,5 @@
 import type { Browser, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
-import type { BridgedHosts } from '../../cdp/bridge/bridged-hosts.ts';
 import type { PersistentOptions } from '../../cdp/contexts/persistent-context.ts';
 import type { AheadOptions } from '../../cdp/interceptors.ts';
 import type { Meter } from '../../cdp/metering/meter.ts';
@@ -10,6 +9,7 @@ import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { LeaseError } from '../../errors.ts';
+import type { Exposure } from '../../options/expose-network.ts';
 import { redactText } from '../../redact.ts';
 
 /** A browser that Playwright is connected to, and the transport that it talks through. */
@@ -18,6 +18,8 @@ export interface ConnectedBrowser {
   readonly transport: CdpTransport;
   /** Bytes that its pages moved through this machine. */
   bridgedBytes(): number;
+  /** Origins of this machine that tests went to themselves, each once. */
+  carriedOrigins(): readonly string[];
 }
 
 /** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
@@ -27,8 +29,8 @@ const CONNECT_TIMEOUT_MS = 30_000;
 export interface TransportUse {
   /** Sees everything that the browser says. */
   meter: Meter | null;
-  /** Hosts that pages reach through this machine. */
-  bridge: BridgedHosts | null;
+  /** What pages reach through this machine. */
+  exposure: Exposure;
   /** The browser's own context in the place of a new one. */
   persistent: PersistentOptions | null;
   /** Hides round trips. */
@@ -43,18 +45,20 @@ export interface TransportUse {
 export async function connectToBrowser(
   chromium: BrowserType,
   { cdpUrl, sessionId }: LeasedBrowser,
-  { meter, bridge, persistent, ahead }: TransportUse,
+  { meter, exposure, persistent, ahead }: TransportUse,
 ): Promise<ConnectedBrowser> {
   traceTime('worker', 'a browser is leased');
   // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
   const { openTransport } = await import('../../cdp/open-transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
   let bridgedBytes = 0;
+  const origins = new Set<string>();
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
     ...(meter && { meter }),
-    ...(bridge && { bridge }),
+    ...(exposure.hosts && { bridge: exposure.hosts }),
+    ...(exposure.byIntent && { byIntent: { onOrigin: (origin: string) => void origins.add(origin) } }),
     onBridgedBytes: (bytes) => {
       bridgedBytes += bytes;
     },
@@ -72,7 +76,7 @@ export async function connectToBrowser(
     const browser = (await supportsTransport(chromium))
       ? await chromium.connectOverCDP(transport, { timeout })
       : await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
-    return { browser, transport, bridgedBytes: () => bridgedBytes };
+    return { browser, transport, bridgedBytes: () => bridgedBytes, carriedOrigins: () => [...origins] };
   } catch (error) {
     transport.close();
     throw connectFailed(sessionId, cut ? describeClosed(cut) : reasonOf(error, cdpUrl));

@@ -78,7 +78,7 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
       webServer: config.webServer,
     });
     // Workers know the `baseURL` that Playwright derives from a server's port, but not a list of servers.
-    const options = { ...merged, ...(exposeNetwork !== '' && { exposeNetwork }) };
+    const options = { ...merged, exposeNetwork };
     hosted.push({ id, name, options });
     return hostedUse({ id, name, options, wrapped: true }, common, use);
   };

@@ -19,6 +19,8 @@ export interface RecordedLink {
   observedBytes(): number | null;
   /** Bytes that pages moved through this machine since then. */
   bridgedBytes(): number;
+  /** Origins of this machine that tests went to themselves since then, and that were carried for them. */
+  carriedOrigins(): readonly string[];
   /** Commands that Playwright has sent since then. */
   commands(): number;
   /** Null while the link is up and the browser answers, and after it was let go. */
@@ -156,8 +158,9 @@ export class Recorder {
       const infrastructureFailure = link === lost?.link ? lost.failure : null;
       const use = { browser: link.lease, observedBytes, infrastructureFailure };
       uses.push(use);
-      const usage = { sessionId: link.lease.sessionId, test: testRecordOf(facts, use) };
-      await sink.testUsage({ ...usage, bridgedBytes: this.#newlyBridged(link) }).catch(() => undefined);
+      const test = testRecordOf(facts, use);
+      const crossed = { bridgedBytes: this.#newlyBridged(link), carriedOrigins: [...link.carriedOrigins()] };
+      await sink.testUsage({ sessionId: link.lease.sessionId, test, ...crossed }).catch(() => undefined);
     }
     const together = usesTogether(uses);
     if (!together) return null;

@@ -14,13 +14,14 @@ const oldest: { chromium: BrowserType } = createRequire(
   new URL('../../e2e/playwright-1.48/package.json', import.meta.url),
 )('playwright-core');
 
+const exposure = { hosts: null, byIntent: false };
 const leased = (cdpUrl: string) => ({ cdpUrl, sessionId: 'ses_1' }) as LeasedBrowser;
 
 const WAYS: Record<string, BrowserType> = { 'latest, by transport': chromium, 'oldest, by tunnel': oldest.chromium };
 
 for (const [way, browserType] of Object.entries(WAYS)) {
   const connect = (cdpUrl: string) =>
-    connectToBrowser(browserType, leased(cdpUrl), { meter: null, bridge: null, persistent: null, ahead: null });
+    connectToBrowser(browserType, leased(cdpUrl), { meter: null, exposure, persistent: null, ahead: null });
 
   test.describe(`Playwright ${way}`, () => {
     for (const status of [401, 404, 503]) {

@@ -17,11 +17,15 @@ const NOWHERE = '127.0.0.1:9';
 /**
  * A Chromium that reaches this machine's loopback, but for the hosts that are named (`a.localhost`, `*.b.localhost`):
  * to those it has no way of its own, as if they were of another machine's network.
+ * @param here hosts that are this machine for it, as if they were on the internet
  */
-export async function startFarChromium(unreachable: string[]): Promise<FarChromium> {
+export async function startFarChromium(unreachable: string[], here: string[] = []): Promise<FarChromium> {
   const profile = await mkdtemp(join(tmpdir(), 'poolwright-far-'));
   const path = await localChromium();
-  const rules = unreachable.map((host) => `MAP ${host}:* ${NOWHERE}`).join(',');
+  const rules = [
+    ...unreachable.map((host) => `MAP ${host}:* ${NOWHERE}`),
+    ...here.map((host) => `MAP ${host} 127.0.0.1`),
+  ].join(',');
   const child = spawn(
     path,
     [

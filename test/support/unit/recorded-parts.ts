@@ -48,6 +48,7 @@ export class FakeLink implements RecordedLink {
   readonly lease: LeasedBrowser;
   bytes: number | null = 0;
   bridged = 0;
+  origins: string[] = [];
   sent = 0;
   loss: Loss | null = null;
 
@@ -81,6 +82,7 @@ export class FakeLink implements RecordedLink {
 
   observedBytes = () => this.bytes;
   bridgedBytes = () => this.bridged;
+  carriedOrigins = () => this.origins;
   commands = () => this.sent;
   lost = () => this.loss;
 }

@@ -51,6 +51,7 @@ export function aSession(given: Partial<SessionRecord>): SessionRecord {
     endConfirmed: true,
     workersServed: 1,
     bridgedBytes: 0,
+    carriedOrigins: [],
     bandwidthBytes: null,
     tests: given.tests ?? [],
   });

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { exposedNetwork } from '../../../src/options/expose-network.ts';
+import { exposedNetwork, parseExposure } from '../../../src/options/expose-network.ts';
 import { NetworkRuleError, parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { parseHostedOptions } from '../../../src/options/schema/parse.ts';
 
@@ -96,21 +96,37 @@ for (const [rules, message] of malformed) {
   });
 }
 
-test('auto lists loopback when the suite is there, and nothing otherwise', () => {
+test('auto lists loopback when the suite is there, and what the test goes to always', () => {
   for (const option of [undefined, 'auto']) {
-    expect(exposedNetwork(option, { baseURL: 'http://localhost:3000' })).toBe('<loopback>');
-    expect(exposedNetwork(option, { baseURL: 'http://example.com' })).toBe('');
-    expect(exposedNetwork(option, {})).toBe('');
-    expect(exposedNetwork(option, { webServer: null })).toBe('');
-    expect(exposedNetwork(option, { webServer: { port: 3000 } })).toBe('<loopback>');
-    expect(exposedNetwork(option, { webServer: { url: 'https://127.0.0.1:1/health' } })).toBe('<loopback>');
-    expect(exposedNetwork(option, { baseURL: 'http://a.example', webServer: [{ url: 'http://b.example' }] })).toBe('');
-    expect(exposedNetwork(option, { webServer: [{ url: 'http://b.example' }, {}] })).toBe('<loopback>');
-    expect(exposedNetwork(option, { webServer: [] })).toBe('');
-    expect(exposedNetwork(option, { webServer: [{ url: 'http://b.example' }, { port: 80 }] })).toBe('<loopback>');
+    expect(exposedNetwork(option, { baseURL: 'http://localhost:3000' })).toBe('auto,<loopback>');
+    expect(exposedNetwork(option, { baseURL: 'http://example.com' })).toBe('auto');
+    expect(exposedNetwork(option, {})).toBe('auto');
+    expect(exposedNetwork(option, { webServer: null })).toBe('auto');
+    expect(exposedNetwork(option, { webServer: { port: 3000 } })).toBe('auto,<loopback>');
+    expect(exposedNetwork(option, { webServer: { url: 'https://127.0.0.1:1/health' } })).toBe('auto,<loopback>');
+    expect(exposedNetwork(option, { baseURL: 'http://a.example', webServer: [{ url: 'http://b.example' }] })).toBe(
+      'auto',
+    );
+    expect(exposedNetwork(option, { webServer: [{ url: 'http://b.example' }, {}] })).toBe('auto,<loopback>');
+    expect(exposedNetwork(option, { webServer: [] })).toBe('auto');
+    expect(exposedNetwork(option, { webServer: [{ url: 'http://b.example' }, { port: 80 }] })).toBe('auto,<loopback>');
   }
-  expect(exposedNetwork('', { baseURL: 'http://localhost:3000' })).toBe('');
-  expect(exposedNetwork('*.internal', { baseURL: 'http://localhost:3000' })).toBe('*.internal');
+  for (const option of ['', 'none', '*.internal']) {
+    expect(exposedNetwork(option, { baseURL: 'http://localhost:3000' })).toBe(option);
+  }
+});
+
+test('a value is read: hosts, what the test goes to, or nothing', () => {
+  for (const none of ['', ' ', 'none', ' none ']) expect(parseExposure(none)).toEqual({ hosts: null, byIntent: false });
+  expect(parseExposure('auto')).toEqual({ hosts: null, byIntent: true });
+  const both = parseExposure('*.internal, auto');
+  expect([both.byIntent, both.hosts?.matches('http://a.internal/'), both.hosts?.matches('http://auto/')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(parseExposure('<loopback>').byIntent).toBe(false);
+  expect(() => parseHostedOptions({ exposeNetwork: 'none,a.internal' }, 'here')).toThrow('stands alone');
 });
 
 function escaped(text: string): string {

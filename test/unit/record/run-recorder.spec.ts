@@ -44,7 +44,12 @@ const test = base.extend<Fixtures>({
 });
 
 const open = { endingAt: null, endedAt: null, endReason: null, endConfirmed: false };
-const use = (id: string, bridgedBytes = 0) => ({ sessionId: 'session-1', test: aTest({ id }), bridgedBytes });
+const use = (id: string, bridgedBytes = 0, ...carriedOrigins: string[]) => ({
+  sessionId: 'session-1',
+  test: aTest({ id }),
+  bridgedBytes,
+  carriedOrigins,
+});
 const ids = (record: RunRecord | null) => record?.sessions.map(({ tests }) => tests.map(({ id }) => id));
 
 test('while it goes on its file is a checkpoint, some seconds old; at its end the record is handed over, not written', async ({
@@ -55,14 +60,14 @@ test('while it goes on its file is a checkpoint, some seconds old; at its end th
   const run = recorder();
   const session = aSession({ ...open });
   run.add(session);
-  run.testUsed(use('first', 30));
+  run.testUsed(use('first', 30, 'http://localhost:2'));
   expect(clock.timers, 'one write for both').toBe(1);
   expect(await readdir(folder)).toEqual([]);
   await clock.advance(2_000);
   await expect.poll(() => readRecord(folder)).toMatchObject({ runId: 'run-1', endedAt: null, balance: null });
   expect(readRecord(folder)?.sessions).toMatchObject([{ testsServed: 1, observedBytes: 1_000, bridgedBytes: 30 }]);
 
-  run.testUsed(use('second', 12));
+  run.testUsed(use('second', 12, 'http://localhost:1', 'http://localhost:2'));
   run.leaseFailed('out of credit');
   run.leaseFailed('out of credit');
   session.endConfirmed = true;
@@ -70,7 +75,14 @@ test('while it goes on its file is a checkpoint, some seconds old; at its end th
   const record = await run.end(balance);
   expect(record).toMatchObject({ shard: { current: 1, total: 2 }, leaseFailures: ['out of credit'], balance });
   expect(record.endedAt).toBe(new Date(clock.now()).toISOString());
-  expect(record.sessions).toMatchObject([{ testsServed: 2, bridgedBytes: 42, endConfirmed: true }]);
+  expect(record.sessions).toMatchObject([
+    {
+      testsServed: 2,
+      bridgedBytes: 42,
+      carriedOrigins: ['http://localhost:1', 'http://localhost:2'],
+      endConfirmed: true,
+    },
+  ]);
   run.changed();
   expect(clock.timers).toBe(0);
   expect(ids(readRecord(folder)), 'still the checkpoint').toEqual([['first']]);

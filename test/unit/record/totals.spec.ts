@@ -62,7 +62,8 @@ async function recordOf(heard: readonly Use[]): Promise<RunRecord> {
   });
   for (const sessionId of SESSIONS) recorder.add(aSession({ sessionId, tests: [] }));
   for (const { session, test, bridgedBytes, twice } of heard) {
-    for (let n = 0; n <= Number(twice); n += 1) recorder.testUsed({ sessionId: session, test, bridgedBytes });
+    const usage = { sessionId: session, test, bridgedBytes, carriedOrigins: [] };
+    for (let n = 0; n <= Number(twice); n += 1) recorder.testUsed(usage);
   }
   return await recorder.end(null);
 }

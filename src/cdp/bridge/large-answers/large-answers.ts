@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
 import type { BridgeAnswer } from '../bridge-fetch.ts';
-import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
-import type { BridgedHosts } from '../bridged-hosts.ts';
+import type { BridgedDocument, BridgedDocuments, HostsIn } from '../bridged-documents.ts';
 import { PageBinding } from '../page-binding.ts';
 import type { PausedRequest } from '../paused-request.ts';
 import { LARGE_ANSWER_SHIM } from './large-answer-shim.ts';
@@ -15,7 +14,7 @@ const said = v.object({ op: v.picklist(['more', 'drop']), id: v.string() });
 const taken = v.looseObject({ result: v.looseObject({ value: v.optional(v.boolean()) }) });
 
 interface Parts {
-  hosts: BridgedHosts;
+  hostsIn: HostsIn;
   documents: BridgedDocuments;
 }
 

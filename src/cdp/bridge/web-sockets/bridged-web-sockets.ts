@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import type { RawData, WebSocket } from 'ws';
 import { errorMessage } from '../../../common/error-message.ts';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
-import type { BridgedDocument, BridgedDocuments } from '../bridged-documents.ts';
-import type { BridgedHosts } from '../bridged-hosts.ts';
+import type { BridgedDocument, BridgedDocuments, HostsIn } from '../bridged-documents.ts';
 import type { BridgedSessions } from '../bridged-sessions.ts';
 import { wireText } from '../headers/header-bytes.ts';
 import { PageBinding } from '../page-binding.ts';
@@ -38,7 +37,7 @@ const cookieList = v.looseObject({
 });
 
 interface Parts {
-  hosts: BridgedHosts;
+  hostsIn: HostsIn;
   sessions: BridgedSessions;
   documents: BridgedDocuments;
   onCarried: (bytes: number) => void;
@@ -61,7 +60,7 @@ const ABNORMAL = 1006;
  */
 export class BridgedWebSockets {
   readonly binding: PageBinding;
-  readonly #hosts: BridgedHosts;
+  readonly #hostsIn: HostsIn;
   readonly #link: InterceptorLink;
   readonly #sessions: BridgedSessions;
   readonly #onCarried: (bytes: number) => void;
@@ -69,7 +68,7 @@ export class BridgedWebSockets {
 
   constructor(link: InterceptorLink, parts: Parts) {
     this.#link = link;
-    this.#hosts = parts.hosts;
+    this.#hostsIn = parts.hostsIn;
     this.#sessions = parts.sessions;
     this.#onCarried = parts.onCarried;
     const hear = (document: BridgedDocument, payload: unknown) => {
@@ -123,7 +122,7 @@ export class BridgedWebSockets {
     this.#carried.set(key, carried);
     const { offline, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
     // Judged here too: the page is not to be trusted with it.
-    if (offline || !this.#hosts.matches(url)) return this.#end(key, opening.id, ABNORMAL, '');
+    if (offline || !this.#hostsIn(sessionId).matches(url)) return this.#end(key, opening.id, ABNORMAL, '');
     const cookie = await this.#cookies(url, sessionId);
     if (carried.closed) return;
     const headers = { origin, 'user-agent': wireText(userAgent), ...(cookie !== '' && { cookie: wireText(cookie) }) };

@@ -4,6 +4,7 @@ import { ReadsAhead } from '../../../../src/cdp/ahead/reads/reads-ahead.ts';
 import { Savings } from '../../../../src/cdp/ahead/savings.ts';
 import { ScriptsAhead } from '../../../../src/cdp/ahead/scripts-ahead.ts';
 import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
+import { listedBridge } from '../../../../src/cdp/bridge/bridge-factory.ts';
 import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cache.ts';
 import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
 import { PersistentContext } from '../../../../src/cdp/contexts/persistent-context.ts';
@@ -25,7 +26,7 @@ export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<R
   return {
     'back-forward-cache': (link) => new BackForwardCache(link),
     uploads: (link) => new Uploads(link),
-    bridge: (link) => new NetworkBridge(link, parseNetworkRules(bridged)),
+    bridge: listedBridge(NetworkBridge, parseNetworkRules(bridged)),
     downloads: (link) => new Downloads(link),
     metering: () => new Metering(meter, () => false),
     'hidden-targets': (link) => new HiddenTargets(link),

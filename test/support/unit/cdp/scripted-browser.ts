@@ -1,4 +1,5 @@
 import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
+import { listedBridge } from '../../../../src/cdp/bridge/bridge-factory.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
 import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
@@ -19,8 +20,7 @@ export class ScriptedBrowser {
   #command: CdpMessage | null = null;
 
   constructor() {
-    const bridge = parseNetworkRules('127.0.0.1:1');
-    this.#list = new InterceptorList([(link) => new NetworkBridge(link, bridge)], {
+    this.#list = new InterceptorList([listedBridge(NetworkBridge, parseNetworkRules('127.0.0.1:1'))], {
       toBrowser: (command) => {
         if (isOwnId(command.id)) this.#answer(command);
         else this.#command = command;

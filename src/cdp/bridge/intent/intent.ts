@@ -1,0 +1,198 @@
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import type { BridgedHosts } from '../bridged-hosts.ts';
+import type { BridgedSession, BridgedSessions } from '../bridged-sessions.ts';
+import type { PausedRequest } from '../paused-request.ts';
+import { type Announced, Announcements } from './announcements.ts';
+import { carriedHosts } from './carried-hosts.ts';
+import { type FrameDocument, FrameDocuments } from './frame-documents.ts';
+import { loopbackOrigin, originOf } from './loopback-origin.ts';
+import { openedTogether, pageOf } from './opened-together.ts';
+import type { Reach } from './reach.ts';
+import { RunnerNavigations } from './runner-navigations.ts';
+
+/** An origin that the runner goes to, and what shall be carried for it. */
+export interface Wish {
+  sessionId: string;
+  contextId: string;
+  origin: string;
+}
+
+/** Whether a frame has a document of a reached host, by what the browser tells of its scripts' world. */
+export type HasReachedDocument = (sessionId: string, frameId: string) => Promise<boolean>;
+
+/**
+ * Carries what the test itself goes to: an origin on this machine's loopback to which the runner navigates, from then on,
+ * in that browser context, for pages of such origins. What any other page asks for there, leads to, or redirects to, is
+ * not carried. Whose a request is, is what the browser tells: no page has a say in it.
+ */
+export class Intent implements Reach {
+  readonly #listed: BridgedHosts;
+  readonly #sessions: BridgedSessions;
+  readonly #onCarried: (origin: string) => void;
+  readonly #frames = new FrameDocuments();
+  readonly #navigations = new RunnerNavigations();
+  readonly #announcements = new Announcements();
+  /** By browser context. */
+  readonly #origins = new Map<string, Set<string>>();
+  /** Whether the last request under a network ID was carried: its redirects are judged by that. */
+  readonly #carried = new Map<string, boolean>();
+  #hasReachedDocument: HasReachedDocument = async () => false;
+
+  /**
+   * @param listed hosts that every page reaches
+   * @param onCarried told of each origin that the runner goes to
+   */
+  constructor(listed: BridgedHosts, sessions: BridgedSessions, onCarried: (origin: string) => void) {
+    this.#listed = listed;
+    this.#sessions = sessions;
+    this.#onCarried = onCarried;
+  }
+
+  /** Empty documents have the origin of whoever made them; who asks for their worlds knows it. */
+  set hasReachedDocument(ask: HasReachedDocument) {
+    this.#hasReachedDocument = ask;
+  }
+
+  hostsOf(contextId: string): BridgedHosts {
+    return carriedHosts(this.#listed, this.#origins.get(contextId));
+  }
+
+  /** Whether an address is carried in any context. */
+  carriesAnywhere(url: string): boolean {
+    return [...this.#origins.values()].some((origins) => carriedHosts(this.#listed, origins).matches(url));
+  }
+
+  /** What a command of the runner's goes to that is not listed; null for every other command. */
+  wishOf({ method, sessionId, params }: CdpMessage): Wish | null {
+    if (method !== 'Page.navigate' || sessionId === undefined) return null;
+    const { url } = fieldsOf<Protocol.Page.NavigateRequest>(params);
+    const origin = loopbackOrigin(url);
+    const target = this.#sessions.targetOf(sessionId);
+    if (origin === null || !target || this.#listed.matches(String(url))) return null;
+    return { sessionId, contextId: target.contextId, origin };
+  }
+
+  /** From now on this origin is carried there. Returns whether it was not before. */
+  carry({ contextId, origin }: Wish): boolean {
+    const origins = this.#origins.get(contextId) ?? new Set();
+    this.#origins.set(contextId, origins);
+    if (origins.has(origin)) return false;
+    origins.add(origin);
+    this.#onCarried(origin);
+    return true;
+  }
+
+  /** To be told of the runner's commands. */
+  observeCommand(command: CdpMessage): void {
+    const { method, sessionId, params } = command;
+    if (method === 'Target.disposeBrowserContext') {
+      const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params);
+      this.#origins.delete(String(browserContextId));
+    }
+    if (sessionId === undefined || !method?.startsWith('Page.')) return;
+    const target = this.#sessions.targetOf(sessionId);
+    if (!target) return;
+    const document = this.#frames.inFrame(target.targetId);
+    this.#navigations.command(command, { sessionId, mainFrameId: target.targetId, document });
+  }
+
+  /** To be told of the browser's messages, before anybody forgets the sessions that they are about. */
+  observe(message: CdpMessage): void {
+    const { id, method, sessionId = '' } = message;
+    if (method === 'Target.detachedFromTarget') {
+      const { sessionId: gone } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(message.params);
+      const page = this.#sessions.get(String(gone));
+      if (page) this.#navigations.forget(String(gone), page.targetId);
+      this.#announcements.forget(String(gone));
+    }
+    if (method?.startsWith('Network.')) {
+      this.#announcements.observe(message);
+      const { requestId } = fieldsOf<Protocol.Network.LoadingFinishedEvent>(message.params);
+      if (/^Network\.loadingF/.test(method)) this.#carried.delete(String(requestId));
+    }
+    // A test's own session tells all of it again.
+    const isPages = method?.startsWith('Page.') && this.#sessions.get(sessionId) !== undefined;
+    if (isPages || method === 'Target.detachedFromTarget') this.#frames.observe(message);
+    const page = isPages || id !== undefined ? this.#sessions.targetOf(sessionId) : undefined;
+    if (page) this.#navigations.observe(message, page.targetId);
+  }
+
+  async allows(paused: PausedRequest, session: BridgedSession): Promise<boolean> {
+    const { url, networkId } = paused;
+    if (this.#listed.matches(url)) return true;
+    const origins = this.#origins.get(session.contextId);
+    const origin = originOf(url);
+    if (!origins || networkId === undefined || origin === null || !origins.has(origin)) return false;
+    const announced = await this.#announcements.of(networkId, url);
+    const isAllowed = announced !== null && (await this.#isOfCarried(paused, session, announced, origins));
+    this.#carried.set(networkId, isAllowed);
+    return isAllowed;
+  }
+
+  async #isOfCarried(
+    paused: PausedRequest,
+    session: BridgedSession,
+    announced: Announced,
+    origins: ReadonlySet<string>,
+  ): Promise<boolean> {
+    if (announced.redirectedFrom !== null) {
+      const from = originOf(announced.redirectedFrom);
+      return from !== null && origins.has(from) && this.#carried.get(String(paused.networkId)) === true;
+    }
+    // What the test itself writes there says nothing about who asks.
+    const { origin, referer } = session.hasOwnOrigin ? {} : sourceHeaders(paused);
+    if (origin !== undefined && origin !== 'null') return origins.has(origin);
+    const isReferred = origins.has(originOf(referer) ?? '');
+    if (paused.isNavigation) {
+      if (this.#navigations.expects(paused.frameId, paused)) return true;
+      return referer === undefined ? this.#isAmongItsOwn(paused, origins) : isReferred;
+    }
+    return isReferred || (await this.#isOfCarriedDocument(announced, origins));
+  }
+
+  /** Who leads a frame somewhere is not told where a page tells no referrer: nobody foreign may be able to. */
+  #isAmongItsOwn({ sessionId, frameId }: PausedRequest, origins: ReadonlySet<string>): boolean {
+    const page = pageOf(sessionId, this.#sessions);
+    if (!page) return false;
+    const documents = openedTogether(page, this.#sessions, this.#frames);
+    const isOwn = ({ origin }: FrameDocument) => origin !== null && origins.has(origin);
+    if (!documents.every((document) => isOwn(document) || isNobody(document))) return false;
+    const present = this.#frames.inFrame(frameId);
+    // A new page, or frame, goes where the one that made it has said.
+    return present && !isNobody(present) ? isOwn(present) : documents.some(isOwn);
+  }
+
+  async #isOfCarriedDocument(announced: Announced, origins: ReadonlySet<string>): Promise<boolean> {
+    const { loaderId, documentUrl, url, type } = announced;
+    if (loaderId === '') {
+      // A worker. Its own script is of the origin of who starts it: the browser sees to that.
+      return origins.has(originOf(documentUrl) ?? '') && (documentUrl !== url || type === 'Script');
+    }
+    const document = this.#frames.loadedBy(loaderId);
+    if (!document) return false;
+    if (document.origin !== null) return origins.has(document.origin);
+    if (document.url === 'about:srcdoc') return this.#isOwnParent(document, origins);
+    if (!isNobody(document)) return false;
+    return await this.#hasReachedDocument(document.sessionId, document.frameId);
+  }
+
+  #isOwnParent({ parentId }: FrameDocument, origins: ReadonlySet<string>): boolean {
+    const parent = this.#frames.inFrame(parentId);
+    if (!parent) return false;
+    if (parent.url === 'about:srcdoc') return this.#isOwnParent(parent, origins);
+    return parent.origin !== null && origins.has(parent.origin);
+  }
+}
+
+/** Empty, or the browser's own page about an error: leads nobody anywhere by itself. */
+function isNobody({ origin, url }: FrameDocument): boolean {
+  return origin === null && /^(about|chrome-error):/.test(url);
+}
+
+/** What a request says of where it comes from, which no page can forge. */
+function sourceHeaders({ headers }: PausedRequest): { origin?: string; referer?: string } {
+  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const [origin, referer] = [byName.get('origin'), byName.get('referer')];
+  return { ...(origin !== undefined && { origin }), ...(referer !== undefined && { referer }) };
+}

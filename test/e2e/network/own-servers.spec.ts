@@ -1,0 +1,77 @@
+import { runRecord } from '../../../src/record/run-record.ts';
+import { type Consumer, PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { startService } from '../../support/e2e/service.ts';
+import { suite } from '../../support/e2e/suites.ts';
+
+/** Suites that start their servers inside their tests, untouched, on browsers that do not reach this machine's loopback. */
+
+const CONFIG = `
+import { defineConfig } from '@playwright/test';
+import { withHostedBrowsers } from 'poolwright';
+
+export default defineConfig(withHostedBrowsers({
+  testDir: './tests',
+  reporter: [['list'], ['json']],
+}, JSON.parse(process.env.OPTIONS ?? '{}')));
+`;
+
+const SUITE = suite(`
+import { createServer } from 'node:http';
+let server, url;
+test.beforeAll(async () => {
+  server = createServer((request, response) => {
+    if (request.url === '/data') return response.end(request.headers.cookie ?? 'no cookie');
+    if (request.url === '/away') return response.writeHead(302, { location: '/' }).end();
+    response.setHeader('set-cookie', 'a=1').setHeader('content-type', 'text/html');
+    response.end('<title>Own</title><h1>Own</h1><a href="/away">away</a><script>fetch("/data").then((answer) => answer.text()).then((text) => { document.title = text })</script>');
+  });
+  await new Promise((resolve) => server.listen(0, resolve));
+  url = 'http://localhost:' + server.address().port;
+});
+test.afterAll(() => server.close());
+
+test('opens it', async ({ page }) => {
+  await page.goto(url);
+  await expect(page.locator('h1')).toHaveText('Own');
+  await expect(page).toHaveTitle('a=1');
+  await page.click('a');
+  await expect(page).toHaveURL(url + '/');
+});
+test('asks it from the test too', async ({ page, request }) => {
+  expect(await (await request.get(url + '/data')).text()).toBe('no cookie');
+  await page.goto(url);
+  expect(await (await page.request.get(url + '/data')).text()).toBe('a=1');
+});
+`);
+
+async function recordOf(consumer: Consumer) {
+  return runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
+}
+
+for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
+  test(`a suite that starts its own server: Playwright ${version}`, async ({ newConsumer }) => {
+    const service = await startService({ allowLoopback: false });
+    try {
+      const consumer = await newConsumer(version);
+      await consumer.write({ 'playwright.config.ts': CONFIG, 'tests/own.spec.ts': SUITE });
+      const run = await runPlaywright(consumer, ['--workers=1'], service.env);
+      expect(run.code, run.output).toBe(0);
+      expect(run.output).toContain('2 passed');
+      const [session] = (await recordOf(consumer)).sessions;
+      expect(session?.carriedOrigins).toEqual([expect.stringMatching(/^http:\/\/localhost:\d+$/)]);
+      expect(session?.bridgedBytes).toBeGreaterThan(0);
+
+      const off = await runPlaywright(consumer, ['--workers=1', '--grep=opens'], {
+        ...service.env,
+        OPTIONS: '{"exposeNetwork":"none"}',
+      });
+      expect(off.code).toBe(1);
+      expect(off.output).toContain('net::ERR_');
+      expect((await recordOf(consumer)).sessions[0]?.carriedOrigins).toEqual([]);
+    } finally {
+      await service.stop();
+    }
+  });
+}
