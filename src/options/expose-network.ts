@@ -13,13 +13,14 @@ interface WebServer {
 
 /** What pages of a hosted browser reach through the test machine. */
 export interface Exposure {
-  /** Hosts that every page reaches; null: none. */
+  /** Hosts that every page reaches, and with `<files>` what `file:` pages do; null: none. */
   hosts: NetworkRules | null;
   /** What the test itself goes to, for pages of it. */
   byIntent: boolean;
 }
 
 const LOOPBACK = '<loopback>';
+const FILES = '<files>';
 const AUTO = 'auto';
 const NONE = 'none';
 
@@ -37,8 +38,8 @@ export function exposedNetwork(option: string | undefined, { baseURL, webServer 
 }
 
 /**
- * Reads a value of `exposeNetwork`: `'none'` (as the empty text), or rules, `auto` among them for what the test itself
- * goes to.
+ * Reads a value of `exposeNetwork`: `'none'` (as the empty text), or rules, with `auto` among them for what the test
+ * itself goes to, and `<files>` for the files of this machine.
  * @throws NetworkRuleError
  */
 export function parseExposure(text: string): Exposure {
@@ -47,6 +48,16 @@ export function parseExposure(text: string): Exposure {
     throw new NetworkRuleError(`the rule "${NONE}" stands alone: leave it out, or the others`);
   }
   if (text.trim() === '' || rules.includes(NONE)) return { hosts: null, byIntent: false };
-  const hosts = rules.filter((rule) => rule !== AUTO).join(',');
-  return { hosts: hosts === '' ? null : parseNetworkRules(hosts), byIntent: rules.includes(AUTO) };
+  const byIntent = rules.includes(AUTO);
+  const hosts = rules.filter((rule) => rule !== AUTO && rule !== FILES).join(',');
+  if (rules.includes(FILES)) return { hosts: withFiles(parseNetworkRules(hosts)), byIntent };
+  return { hosts: hosts === '' ? null : parseNetworkRules(hosts), byIntent };
+}
+
+function withFiles({ matches, hostExpressions, urlPatterns }: NetworkRules): NetworkRules {
+  return {
+    matches: (url) => url.startsWith('file:///') || matches(url),
+    hostExpressions,
+    urlPatterns: [...urlPatterns, 'file:///*'],
+  };
 }

@@ -67,7 +67,7 @@ export const sessionRecord = z.object({
     .array(z.string())
     .default([])
     .describe(
-      'Origins of the test machine that its tests went to themselves, and that were carried for their pages: `http://localhost:4173`',
+      'What its tests went to themselves on the test machine, and that was carried for pages from there: origins (`http://localhost:4173`), folders of `file:` pages',
     ),
   bandwidthBytes: z.number().nullable().describe("The service's own figure, asked for after the stop; null: none"),
   infrastructureFailures: z.array(z.string()),

@@ -16,8 +16,8 @@ export interface BridgeOptions {
 }
 
 export interface ByIntent {
-  /** Called with each origin that the test goes to, once in each browser context. */
-  onOrigin(origin: string): void;
+  /** Called with each origin, or folder of a `file:` page, that the test goes to, once in each browser context. */
+  onPlace(place: string): void;
 }
 
 export interface BridgeFactory {
@@ -38,7 +38,7 @@ export async function bridgeFactory({
   const loaded = bridge ? (await import('./bridge.ts')).NetworkBridge : null;
   if (byIntent) {
     let made: OnDemandBridge | undefined;
-    const parts = { listed: bridge ?? NONE, onOrigin: byIntent.onOrigin, onBytes, loaded };
+    const parts = { listed: bridge ?? NONE, onPlace: byIntent.onPlace, onBytes, loaded };
     return {
       create: (link) => {
         made = new OnDemandBridge(link, parts);

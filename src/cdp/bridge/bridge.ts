@@ -4,6 +4,8 @@ import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { BridgedDocuments } from './bridged-documents.ts';
 import type { BridgedSession, BridgedSessions } from './bridged-sessions.ts';
 import { CarriedRequests } from './carried-requests.ts';
+import { CarriedFiles } from './files/carried-files.ts';
+import { isFile } from './files/is-file.ts';
 import type { Reach } from './intent/reach.ts';
 import { LargeAnswers } from './large-answers/large-answers.ts';
 import { type ContinueFields, type PausedRequest, pausedRequest } from './paused-request.ts';
@@ -33,6 +35,7 @@ export class NetworkBridge implements Interceptor {
   readonly #reach: Reach;
   readonly #sessions: BridgedSessions;
   readonly #requests: CarriedRequests;
+  readonly #files: CarriedFiles;
   readonly #webSockets: BridgedWebSockets;
   readonly #largeAnswers: LargeAnswers;
   /** Requests that Playwright has stopped, by session and ID. */
@@ -52,6 +55,7 @@ export class NetworkBridge implements Interceptor {
     const parts = { hostsIn, sessions, documents: this.documents, onCarried };
     this.#webSockets = new BridgedWebSockets(link, parts);
     this.#largeAnswers = new LargeAnswers(link, parts);
+    this.#files = new CarriedFiles(link, onCarried);
     this.#requests = new CarriedRequests(link, { ...parts, largeAnswers: this.#largeAnswers });
   }
 
@@ -136,6 +140,7 @@ export class NetworkBridge implements Interceptor {
       this.#link.post('Fetch.continueRequest', fields as Protocol.Fetch.ContinueRequestRequest, paused.sessionId);
       return;
     }
+    if (isFile(paused.url)) return await this.#files.carry(paused, fields);
     // Of a page that was there before its context reached anything.
     if (paused.isNavigation && session.isDocument) void this.#prepareScripts(paused.sessionId);
     await this.#requests.carry(paused, fields);

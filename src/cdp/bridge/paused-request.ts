@@ -18,6 +18,8 @@ export interface PausedRequest {
   method: string;
   /** A document, for a frame or a page: no script has given it headers. */
   isNavigation: boolean;
+  /** What it is for, in words of CDP's `Network.ResourceType`. */
+  resourceType: string;
   headers: Record<string, string>;
   hasBody: boolean;
   /** Null where there is none, and where the browser has to be asked, because files are in it. */
@@ -60,6 +62,7 @@ export function pausedRequest(sessionId: string, params: unknown): PausedRequest
     url: request.url,
     method: request.method,
     isNavigation: resourceType === 'Document',
+    resourceType: resourceType ?? 'Other',
     headers: request.headers,
     hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,
     // At once: what the browser wrote is more than twice as large, and need not be kept.

@@ -18,7 +18,7 @@ export interface ConnectedBrowser {
   readonly transport: CdpTransport;
   /** Bytes that its pages moved through this machine. */
   bridgedBytes(): number;
-  /** Origins of this machine that tests went to themselves, each once. */
+  /** Origins of this machine, and folders of `file:` pages, that tests went to themselves, each once. */
   carriedOrigins(): readonly string[];
 }
 
@@ -52,13 +52,13 @@ export async function connectToBrowser(
   const { openTransport } = await import('../../cdp/open-transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
   let bridgedBytes = 0;
-  const origins = new Set<string>();
+  const places = new Set<string>();
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
     ...(meter && { meter }),
     ...(exposure.hosts && { bridge: exposure.hosts }),
-    ...(exposure.byIntent && { byIntent: { onOrigin: (origin: string) => void origins.add(origin) } }),
+    ...(exposure.byIntent && { byIntent: { onPlace: (place: string) => void places.add(place) } }),
     onBridgedBytes: (bytes) => {
       bridgedBytes += bytes;
     },
@@ -76,7 +76,7 @@ export async function connectToBrowser(
     const browser = (await supportsTransport(chromium))
       ? await chromium.connectOverCDP(transport, { timeout })
       : await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
-    return { browser, transport, bridgedBytes: () => bridgedBytes, carriedOrigins: () => [...origins] };
+    return { browser, transport, bridgedBytes: () => bridgedBytes, carriedOrigins: () => [...places] };
   } catch (error) {
     transport.close();
     throw connectFailed(sessionId, cut ? describeClosed(cut) : reasonOf(error, cdpUrl));

@@ -50,17 +50,38 @@ async function recordOf(consumer: Consumer) {
   return runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
 }
 
+const FILE_SUITE = suite(`
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+const folder = mkdtempSync(join(tmpdir(), 'fixtures ü-'));
+writeFileSync(join(folder, 'page.html'), '<link rel=stylesheet href="a.css"><h1>From here</h1>');
+writeFileSync(join(folder, 'a.css'), 'h1 { color: rgb(1, 2, 3) }');
+test('opens a file', async ({ page }) => {
+  await page.goto(pathToFileURL(join(folder, 'page.html')).href);
+  await expect(page.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
+});
+`);
+
 for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
   test(`a suite that starts its own server: Playwright ${version}`, async ({ newConsumer }) => {
     const service = await startService({ allowLoopback: false });
     try {
       const consumer = await newConsumer(version);
-      await consumer.write({ 'playwright.config.ts': CONFIG, 'tests/own.spec.ts': SUITE });
+      await consumer.write({
+        'playwright.config.ts': CONFIG,
+        'tests/own.spec.ts': SUITE,
+        'tests/files.spec.ts': FILE_SUITE,
+      });
       const run = await runPlaywright(consumer, ['--workers=1'], service.env);
       expect(run.code, run.output).toBe(0);
-      expect(run.output).toContain('2 passed');
+      expect(run.output).toContain('3 passed');
       const [session] = (await recordOf(consumer)).sessions;
-      expect(session?.carriedOrigins).toEqual([expect.stringMatching(/^http:\/\/localhost:\d+$/)]);
+      expect(session?.carriedOrigins).toEqual([
+        expect.stringMatching(/^file:\/\/\/.*fixtures%20%C3%BC-/),
+        expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      ]);
       expect(session?.bridgedBytes).toBeGreaterThan(0);
 
       const off = await runPlaywright(consumer, ['--workers=1', '--grep=opens'], {

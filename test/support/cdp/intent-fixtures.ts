@@ -43,7 +43,7 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
     { scope: 'worker' },
   ],
   newContext: async ({ intentChromium, open, origins }, use) => {
-    const transport = await open(intentChromium.cdpUrl, { byIntent: { onOrigin: (origin) => origins.push(origin) } });
+    const transport = await open(intentChromium.cdpUrl, { byIntent: { onPlace: (place) => origins.push(place) } });
     const browser = await chromium.connectOverCDP(transport);
     await use(async (options) => await browser.newContext(options));
     await browser.close();

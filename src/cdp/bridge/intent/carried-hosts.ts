@@ -1,14 +1,21 @@
 import type { BridgedHosts } from '../bridged-hosts.ts';
-import { originOf } from './loopback-origin.ts';
+import type { IntendedPlaces } from './intended-places.ts';
 
-/** Listed hosts and single origins together. */
-export function carriedHosts(listed: BridgedHosts, origins: ReadonlySet<string> | undefined): BridgedHosts {
-  if (!origins || origins.size === 0) return listed;
-  const all = [...origins];
+/** Of `file:` addresses. */
+const ALL_FILES = 'file:///*';
+
+/** Listed hosts, and what a test has gone to. */
+export function carriedHosts(listed: BridgedHosts, places: IntendedPlaces | undefined): BridgedHosts {
+  if (!places) return listed;
+  const origins = [...places.origins];
   return {
-    matches: (url) => listed.matches(url) || origins.has(originOf(url.replace(/^ws/, 'http')) ?? ''),
-    urlPatterns: [...listed.urlPatterns, ...all.map((origin) => `${origin}/*`)],
-    hostExpressions: [...listed.hostExpressions, ...all.map(hostExpression)],
+    matches: (url) => listed.matches(url) || places.has(url),
+    urlPatterns: [
+      ...listed.urlPatterns,
+      ...origins.map((origin) => `${origin}/*`),
+      ...(places.folders.size > 0 ? [ALL_FILES] : []),
+    ],
+    hostExpressions: [...listed.hostExpressions, ...origins.map(hostExpression)],
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
-import { originOf, withoutFragment } from './loopback-origin.ts';
+import { withoutFragment } from './loopback-origin.ts';
 
 /** A document that has come into a frame, as the browser tells of it. */
 export interface FrameDocument {
@@ -11,8 +11,8 @@ export interface FrameDocument {
   readonly loaderId: string;
   /** Without fragment; `about:blank` and `about:srcdoc` have their origin from elsewhere. */
   readonly url: string;
-  /** Null for what has none that its address tells; also for the browser's own page about an error. */
-  readonly origin: string | null;
+  /** It is the browser's own page, about an error there. */
+  readonly isError: boolean;
 }
 
 /** How many documents of a frame are remembered: the one before may still have requests under way. */
@@ -65,7 +65,7 @@ export class FrameDocuments {
       parentId: typeof parentId === 'string' ? parentId : undefined,
       loaderId,
       url: withoutFragment(url),
-      origin: unreachableUrl === undefined ? originOf(url) : null,
+      isError: unreachableUrl !== undefined || url.startsWith('chrome-error:'),
     };
     this.#frames.set(id, document);
     this.#byLoader.set(loaderId, document);

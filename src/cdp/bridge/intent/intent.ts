@@ -2,48 +2,51 @@ import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
 import type { BridgedSession, BridgedSessions } from '../bridged-sessions.ts';
+import { isFile } from '../files/is-file.ts';
 import type { PausedRequest } from '../paused-request.ts';
 import { type Announced, Announcements } from './announcements.ts';
 import { carriedHosts } from './carried-hosts.ts';
 import { type FrameDocument, FrameDocuments } from './frame-documents.ts';
-import { loopbackOrigin, originOf } from './loopback-origin.ts';
+import { IntendedPlaces, placeOf } from './intended-places.ts';
+import { originOf } from './loopback-origin.ts';
 import { openedTogether, pageOf } from './opened-together.ts';
 import type { Reach } from './reach.ts';
 import { RunnerNavigations } from './runner-navigations.ts';
 
-/** An origin that the runner goes to, and what shall be carried for it. */
+/** Where the runner goes, and from where. */
 export interface Wish {
   sessionId: string;
   contextId: string;
-  origin: string;
+  /** An origin, or the folder of a `file:` page. */
+  place: string;
 }
 
 /** Whether a frame has a document of a reached host, by what the browser tells of its scripts' world. */
 export type HasReachedDocument = (sessionId: string, frameId: string) => Promise<boolean>;
 
 /**
- * Carries what the test itself goes to: an origin on this machine's loopback to which the runner navigates, from then on,
- * in that browser context, for pages of such origins. What any other page asks for there, leads to, or redirects to, is
+ * Carries what the test itself goes to: an origin on this machine's loopback, or a `file:` page's folder, to which the
+ * runner navigates, from then on, in that browser context, for pages that come from such places. What any other page asks for there, leads to, or redirects to, is
  * not carried. Whose a request is, is what the browser tells: no page has a say in it.
  */
 export class Intent implements Reach {
   readonly #listed: BridgedHosts;
   readonly #sessions: BridgedSessions;
-  readonly #onCarried: (origin: string) => void;
+  readonly #onCarried: (place: string) => void;
   readonly #frames = new FrameDocuments();
   readonly #navigations = new RunnerNavigations();
   readonly #announcements = new Announcements();
   /** By browser context. */
-  readonly #origins = new Map<string, Set<string>>();
+  readonly #places = new Map<string, IntendedPlaces>();
   /** Whether the last request under a network ID was carried: its redirects are judged by that. */
   readonly #carried = new Map<string, boolean>();
   #hasReachedDocument: HasReachedDocument = async () => false;
 
   /**
    * @param listed hosts that every page reaches
-   * @param onCarried told of each origin that the runner goes to
+   * @param onCarried told of each place that the runner goes to
    */
-  constructor(listed: BridgedHosts, sessions: BridgedSessions, onCarried: (origin: string) => void) {
+  constructor(listed: BridgedHosts, sessions: BridgedSessions, onCarried: (place: string) => void) {
     this.#listed = listed;
     this.#sessions = sessions;
     this.#onCarried = onCarried;
@@ -55,31 +58,30 @@ export class Intent implements Reach {
   }
 
   hostsOf(contextId: string): BridgedHosts {
-    return carriedHosts(this.#listed, this.#origins.get(contextId));
+    return carriedHosts(this.#listed, this.#places.get(contextId));
   }
 
   /** Whether an address is carried in any context. */
   carriesAnywhere(url: string): boolean {
-    return [...this.#origins.values()].some((origins) => carriedHosts(this.#listed, origins).matches(url));
+    return this.#listed.matches(url) || [...this.#places.values()].some((places) => places.has(url));
   }
 
   /** What a command of the runner's goes to that is not listed; null for every other command. */
   wishOf({ method, sessionId, params }: CdpMessage): Wish | null {
     if (method !== 'Page.navigate' || sessionId === undefined) return null;
     const { url } = fieldsOf<Protocol.Page.NavigateRequest>(params);
-    const origin = loopbackOrigin(url);
+    const place = placeOf(url);
     const target = this.#sessions.targetOf(sessionId);
-    if (origin === null || !target || this.#listed.matches(String(url))) return null;
-    return { sessionId, contextId: target.contextId, origin };
+    if (place === null || !target || this.#listed.matches(String(url))) return null;
+    return { sessionId, contextId: target.contextId, place };
   }
 
-  /** From now on this origin is carried there. Returns whether it was not before. */
-  carry({ contextId, origin }: Wish): boolean {
-    const origins = this.#origins.get(contextId) ?? new Set();
-    this.#origins.set(contextId, origins);
-    if (origins.has(origin)) return false;
-    origins.add(origin);
-    this.#onCarried(origin);
+  /** From now on this place is carried there. Returns whether it was not before. */
+  carry({ contextId, place }: Wish): boolean {
+    const places = this.#places.get(contextId) ?? new IntendedPlaces();
+    this.#places.set(contextId, places);
+    if (!places.add(place)) return false;
+    this.#onCarried(place);
     return true;
   }
 
@@ -88,7 +90,7 @@ export class Intent implements Reach {
     const { method, sessionId, params } = command;
     if (method === 'Target.disposeBrowserContext') {
       const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params);
-      this.#origins.delete(String(browserContextId));
+      this.#places.delete(String(browserContextId));
     }
     if (sessionId === undefined || !method?.startsWith('Page.')) return;
     const target = this.#sessions.targetOf(sessionId);
@@ -121,11 +123,10 @@ export class Intent implements Reach {
   async allows(paused: PausedRequest, session: BridgedSession): Promise<boolean> {
     const { url, networkId } = paused;
     if (this.#listed.matches(url)) return true;
-    const origins = this.#origins.get(session.contextId);
-    const origin = originOf(url);
-    if (!origins || networkId === undefined || origin === null || !origins.has(origin)) return false;
+    const places = this.#places.get(session.contextId);
+    if (!places?.has(url) || networkId === undefined) return false;
     const announced = await this.#announcements.of(networkId, url);
-    const isAllowed = announced !== null && (await this.#isOfCarried(paused, session, announced, origins));
+    const isAllowed = announced !== null && (await this.#isOfCarried(paused, session, announced, places));
     this.#carried.set(networkId, isAllowed);
     return isAllowed;
   }
@@ -134,60 +135,64 @@ export class Intent implements Reach {
     paused: PausedRequest,
     session: BridgedSession,
     announced: Announced,
-    origins: ReadonlySet<string>,
+    places: IntendedPlaces,
   ): Promise<boolean> {
     if (announced.redirectedFrom !== null) {
-      const from = originOf(announced.redirectedFrom);
-      return from !== null && origins.has(from) && this.#carried.get(String(paused.networkId)) === true;
+      return places.has(announced.redirectedFrom) && this.#carried.get(String(paused.networkId)) === true;
     }
     // What the test itself writes there says nothing about who asks.
     const { origin, referer } = session.hasOwnOrigin ? {} : sourceHeaders(paused);
-    if (origin !== undefined && origin !== 'null') return origins.has(origin);
-    const isReferred = origins.has(originOf(referer) ?? '');
+    if (origin !== undefined && originOf(origin) !== null) return places.origins.has(origin);
+    const isReferred = referer !== undefined && places.has(referer);
     if (paused.isNavigation) {
       if (this.#navigations.expects(paused.frameId, paused)) return true;
-      return referer === undefined ? this.#isAmongItsOwn(paused, origins) : isReferred;
+      return referer === undefined ? this.#isAmongItsOwn(paused, places) : isReferred;
     }
-    return isReferred || (await this.#isOfCarriedDocument(announced, origins));
+    return isReferred || (await this.#isOfCarriedDocument(announced, places));
   }
 
   /** Who leads a frame somewhere is not told where a page tells no referrer: nobody foreign may be able to. */
-  #isAmongItsOwn({ sessionId, frameId }: PausedRequest, origins: ReadonlySet<string>): boolean {
+  #isAmongItsOwn({ sessionId, frameId, url }: PausedRequest, places: IntendedPlaces): boolean {
     const page = pageOf(sessionId, this.#sessions);
     if (!page) return false;
     const documents = openedTogether(page, this.#sessions, this.#frames);
-    const isOwn = ({ origin }: FrameDocument) => origin !== null && origins.has(origin);
-    if (!documents.every((document) => isOwn(document) || isNobody(document))) return false;
+    const isOwn = (document: FrameDocument) => comesFrom(document, places);
+    // No page but a file's may lead anybody to a file: the browser sees to that.
+    const isForeign = (document: FrameDocument) => !isOwn(document) && !isNobody(document);
+    if (!isFile(url) && documents.some(isForeign)) return false;
     const present = this.#frames.inFrame(frameId);
     // A new page, or frame, goes where the one that made it has said.
     return present && !isNobody(present) ? isOwn(present) : documents.some(isOwn);
   }
 
-  async #isOfCarriedDocument(announced: Announced, origins: ReadonlySet<string>): Promise<boolean> {
+  async #isOfCarriedDocument(announced: Announced, places: IntendedPlaces): Promise<boolean> {
     const { loaderId, documentUrl, url, type } = announced;
     if (loaderId === '') {
       // A worker. Its own script is of the origin of who starts it: the browser sees to that.
-      return origins.has(originOf(documentUrl) ?? '') && (documentUrl !== url || type === 'Script');
+      return places.has(documentUrl) && (documentUrl !== url || type === 'Script');
     }
     const document = this.#frames.loadedBy(loaderId);
     if (!document) return false;
-    if (document.origin !== null) return origins.has(document.origin);
-    if (document.url === 'about:srcdoc') return this.#isOwnParent(document, origins);
-    if (!isNobody(document)) return false;
+    if (document.url === 'about:srcdoc') return this.#isOfCarriedParent(document, places);
+    if (!isNobody(document)) return comesFrom(document, places);
     return await this.#hasReachedDocument(document.sessionId, document.frameId);
   }
 
-  #isOwnParent({ parentId }: FrameDocument, origins: ReadonlySet<string>): boolean {
+  #isOfCarriedParent({ parentId }: FrameDocument, places: IntendedPlaces): boolean {
     const parent = this.#frames.inFrame(parentId);
     if (!parent) return false;
-    if (parent.url === 'about:srcdoc') return this.#isOwnParent(parent, origins);
-    return parent.origin !== null && origins.has(parent.origin);
+    return parent.url === 'about:srcdoc' ? this.#isOfCarriedParent(parent, places) : comesFrom(parent, places);
   }
 }
 
+/** Whether a document is from one of these places, and not the browser's own about an error there. */
+function comesFrom({ url, isError }: FrameDocument, places: IntendedPlaces): boolean {
+  return !isError && places.has(url);
+}
+
 /** Empty, or the browser's own page about an error: leads nobody anywhere by itself. */
-function isNobody({ origin, url }: FrameDocument): boolean {
-  return origin === null && /^(about|chrome-error):/.test(url);
+function isNobody({ url, isError }: FrameDocument): boolean {
+  return isError || url.startsWith('about:');
 }
 
 /** What a request says of where it comes from, which no page can forge. */

@@ -39,7 +39,7 @@ export class RunnerNavigations {
       const { url, frameId = mainFrameId } = fieldsOf<Protocol.Page.NavigateRequest>(params);
       this.#expect(String(frameId), String(url), `${sessionId} ${id}`);
     } else if (method === 'Page.reload') {
-      if (document && document.origin !== null) this.#expect(mainFrameId, document.url, null);
+      if (document && !document.isError) this.#expect(mainFrameId, document.url, null);
     } else if (method === 'Page.getNavigationHistory') {
       this.#asking.add(`${sessionId} ${id}`);
     } else if (method === 'Page.navigateToHistoryEntry') {
