@@ -31,6 +31,8 @@ export const errorCodes = [
   'BROWSER_LOST',
   'BROKER_FAILED',
   'BROKER_LOST',
+  // What pages of a remote browser did not reach on this machine.
+  'NOT_CARRIED',
   // What a run may use.
   'BUDGET_EXCEEDED',
   // The emulator on this machine.

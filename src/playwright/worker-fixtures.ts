@@ -85,6 +85,7 @@ function workerBrowser(
     }),
     context: options.context ?? DEFAULTS.context,
     identity: options.identity,
+    onUnreached: (text: string) => workerState().recorder.unreached(text),
   };
   return new WorkerBrowser({
     broker: new BrokerClient(address, ownProject),

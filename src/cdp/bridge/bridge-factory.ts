@@ -2,6 +2,7 @@ import type { InterceptorFactory } from '../transport/interceptor.ts';
 import type { NetworkBridge } from './bridge.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 import { BridgedSessions } from './bridged-sessions.ts';
+import type { IntentEvents } from './intent/intent.ts';
 import { OnDemandBridge } from './intent/on-demand-bridge.ts';
 import { listedReach } from './intent/reach.ts';
 
@@ -10,14 +11,9 @@ export interface BridgeOptions {
   /** Hosts that every page reaches; none unless given. */
   bridge?: BridgedHosts | undefined;
   /** Carries what the test itself goes to. */
-  byIntent?: ByIntent | undefined;
+  byIntent?: IntentEvents | undefined;
   /** Called with the number of bytes each time that some have crossed the bridge, either way. */
   onBridgedBytes?: (bytes: number) => void;
-}
-
-export interface ByIntent {
-  /** Called with each origin, or folder of a `file:` page, that the test goes to, once in each browser context. */
-  onPlace(place: string): void;
 }
 
 export interface BridgeFactory {
@@ -38,7 +34,7 @@ export async function bridgeFactory({
   const loaded = bridge ? (await import('./bridge.ts')).NetworkBridge : null;
   if (byIntent) {
     let made: OnDemandBridge | undefined;
-    const parts = { listed: bridge ?? NONE, onPlace: byIntent.onPlace, onBytes, loaded };
+    const parts = { listed: bridge ?? NONE, told: byIntent, onBytes, loaded };
     return {
       create: (link) => {
         made = new OnDemandBridge(link, parts);

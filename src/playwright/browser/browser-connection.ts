@@ -10,7 +10,7 @@ import type { RecordedLink } from '../recording/recorder.ts';
 import { connectToBrowser } from './cdp-connection.ts';
 import { assertPersistent, withoutEmulation } from './context-options.ts';
 import type { Loss } from './loss.ts';
-import { noteUnreachedServers } from './unreached-servers.ts';
+import { noteUnreached } from './unreached-servers.ts';
 import { watch } from './watchdog.ts';
 
 /**
@@ -54,6 +54,8 @@ export interface ConnectionOptions {
   identity: IdentityOption | undefined;
   /** Called with what the user should know about the contexts of this browser. */
   onNote(text: string): void;
+  /** Called with what a page did not reach, and which option lets it. */
+  onUnreached(text: string): void;
   /** Called once when the browser does not answer any more. */
   onSilent(): void;
 }
@@ -73,12 +75,15 @@ export async function connectToLease(
   const persistent = mode.persistent ? { clear: mode.clear } : null;
   const ahead = options.ahead ? { savings: new Savings(), contexts: options.sharesBrowser } : null;
   const connected = await connectToBrowser(chromium, lease, { meter, exposure, persistent, ahead });
-  const { browser, transport, bridgedBytes, carriedOrigins } = connected;
+  const { browser, transport, bridgedBytes, carriedOrigins, wasCarried } = connected;
   const { closed } = transport;
   const defaultContext = browser.contexts()[0];
   const openContext = async (contextOptions: BrowserContextOptions) => {
     const context = await browser.newContext(contextOptions);
-    noteUnreachedServers(context, exposure.hosts, options.onNote);
+    noteUnreached(context, { byIntent: exposure.byIntent, wasCarried }, (text) => {
+      options.onNote(text);
+      options.onUnreached(text);
+    });
     return context;
   };
   let loss: Loss | null = null;

@@ -1,5 +1,7 @@
 import type { Browser, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import { IntendedPlaces } from '../../cdp/bridge/intent/intended-places.ts';
+import { withoutFragment } from '../../cdp/bridge/intent/loopback-origin.ts';
 import type { PersistentOptions } from '../../cdp/contexts/persistent-context.ts';
 import type { AheadOptions } from '../../cdp/interceptors.ts';
 import type { Meter } from '../../cdp/metering/meter.ts';
@@ -20,6 +22,8 @@ export interface ConnectedBrowser {
   bridgedBytes(): number;
   /** Origins of this machine, and folders of `file:` pages, that tests went to themselves, each once. */
   carriedOrigins(): readonly string[];
+  /** Whether a request to an address went through this machine, as far as its pages had the right to it. */
+  wasCarried(url: string): boolean;
 }
 
 /** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
@@ -52,13 +56,18 @@ export async function connectToBrowser(
   const { openTransport } = await import('../../cdp/open-transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
   let bridgedBytes = 0;
-  const places = new Set<string>();
+  const places = new IntendedPlaces();
+  const denied = new Set<string>();
+  const byIntent = {
+    onPlace: (place: string) => void places.add(place),
+    onDenied: (url: string) => void denied.add(url),
+  };
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
     ...(meter && { meter }),
     ...(exposure.hosts && { bridge: exposure.hosts }),
-    ...(exposure.byIntent && { byIntent: { onPlace: (place: string) => void places.add(place) } }),
+    ...(exposure.byIntent && { byIntent }),
     onBridgedBytes: (bytes) => {
       bridgedBytes += bytes;
     },
@@ -66,6 +75,10 @@ export async function connectToBrowser(
     ...(ahead && { ahead }),
   });
   traceTime('worker', 'the link is open');
+  const carried = {
+    carriedOrigins: () => [...places.origins, ...places.folders],
+    wasCarried: (url: string) => exposure.hosts?.matches(url) || (places.has(url) && !denied.has(withoutFragment(url))),
+  };
   let cut: LinkClosed | null = null;
   void transport.closed.then((why) => {
     if (!why.byUs) cut = why;
@@ -76,7 +89,7 @@ export async function connectToBrowser(
     const browser = (await supportsTransport(chromium))
       ? await chromium.connectOverCDP(transport, { timeout })
       : await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
-    return { browser, transport, bridgedBytes: () => bridgedBytes, carriedOrigins: () => [...places] };
+    return { browser, transport, bridgedBytes: () => bridgedBytes, ...carried };
   } catch (error) {
     transport.close();
     throw connectFailed(sessionId, cut ? describeClosed(cut) : reasonOf(error, cdpUrl));

@@ -1,27 +1,53 @@
 import type { BrowserContext } from '@playwright/test';
-import { type NetworkRules, parseNetworkRules } from '../../options/network-rules.ts';
+import { PoolwrightError } from '../../errors.ts';
+import { parseNetworkRules } from '../../options/network-rules.ts';
 
 /** How a request ends that no server took: not one that a page, a route or `setOffline` ended. */
-const NO_SERVER = /^net::ERR_(CONNECTION|TUNNEL|PROXY|ADDRESS|NAME|EMPTY|SOCKET|SOCKS)_/;
+const NO_SERVER =
+  /^net::ERR_((CONNECTION|TUNNEL|PROXY|ADDRESS|NAME|EMPTY|SOCKET|SOCKS)_|BLOCKED_BY_(PRIVATE|LOCAL)_NETWORK_)/;
+const NO_FILE = /^net::ERR_(FILE_NOT_FOUND|ACCESS_DENIED)$/;
+
+/** What pages of a browser reach through this machine. */
+export interface Carried {
+  /** What the test itself goes to is carried. */
+  byIntent: boolean;
+  wasCarried(url: string): boolean;
+}
 
 /**
- * Tells the user about requests to servers on this machine that no remote browser reaches by itself: all that the test
- * sees is a refused connection.
- * @param exposed what goes through this machine; null: nothing
- * @param onNote called for each such request
+ * Tells the user about requests to servers and files of this machine that no remote browser reaches by itself: all that
+ * the test sees is a refused connection, or a file that is not there.
+ * @param onUnreached called for each such request
  */
-export function noteUnreachedServers(
-  context: BrowserContext,
-  exposed: NetworkRules | null,
-  onNote: (text: string) => void,
-): void {
+export function noteUnreached(context: BrowserContext, carried: Carried, onUnreached: (text: string) => void): void {
   const loopback = parseNetworkRules('<loopback>');
   context.on('requestfailed', (request) => {
     const url = request.url();
-    if (!loopback.matches(url) || exposed?.matches(url) || !NO_SERVER.test(request.failure()?.errorText ?? '')) return;
-    const { origin } = new URL(url);
-    onNote(
-      `${origin} was not reached: a hosted browser reaches servers of this machine only through it. Set \`exposeNetwork: '<loopback>'\` if that is meant.`,
-    );
+    const error = request.failure()?.errorText ?? '';
+    if (carried.wasCarried(url)) return;
+    if (loopback.matches(url) && NO_SERVER.test(error)) onUnreached(ofServer(new URL(url), carried));
+    if (url.startsWith('file:///') && NO_FILE.test(error)) onUnreached(ofFile(url, carried));
   });
+}
+
+/** What a test fails with beside its own error: without it, nothing there says what to set. */
+export function unreachedError(texts: Iterable<string>): PoolwrightError {
+  const error = new PoolwrightError('NOT_CARRIED', [...texts].join('\n'));
+  // Where it was noticed is no place in the user's code.
+  error.stack = `${error.name}: ${error.message}`;
+  return error;
+}
+
+function ofServer({ origin, host }: URL, { byIntent }: Carried): string {
+  if (!byIntent) {
+    return `${origin} was not reached: a hosted browser reaches servers of this machine only through it. Set \`exposeNetwork: '<loopback>'\` if that is meant.`;
+  }
+  return `${origin} was not reached: a page, or a redirect, led there, and a hosted browser reaches servers of this machine only where the test itself goes (\`page.goto\`), for pages from there. Set \`exposeNetwork: 'auto,${host}'\` if that is meant.`;
+}
+
+function ofFile(url: string, { byIntent }: Carried): string {
+  if (!byIntent) {
+    return `${url} was not read: a hosted browser has another disk. Set \`exposeNetwork: '<files>'\` if this machine's file is meant.`;
+  }
+  return `${url} was not read: of this machine's files a hosted browser has those in the folder that the test itself goes to (\`page.goto\`). Set \`exposeNetwork: 'auto,<files>'\` if it shall have all.`;
 }

@@ -10,6 +10,7 @@ import {
 } from '../../record/test-record.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
 import { describeLoss, type Loss, lossError } from '../browser/loss.ts';
+import { unreachedError } from '../browser/unreached-servers.ts';
 import { testFactsOf } from './test-facts.ts';
 
 /** What the recorder needs of a connected browser. */
@@ -42,6 +43,8 @@ interface OpenRecord {
   before: { link: RecordedLink; bytes: number; commands: number; inUse: boolean } | null;
   used: boolean;
   attached: boolean;
+  /** What its pages did not reach, in sentences. */
+  unreached: Set<string>;
   /** How many fixtures have begun it: the config's and the test file's may both run. */
   depth: number;
 }
@@ -68,6 +71,7 @@ export class Recorder {
       before: null,
       used: false,
       attached: false,
+      unreached: new Set(),
       depth: 0,
     };
     this.#records.set(testInfo, record);
@@ -95,6 +99,11 @@ export class Recorder {
     process.stderr.write(`poolwright: ${this.#current?.testInfo.title ?? ''}: ${text}\n`);
   }
 
+  /** A page of the running test did not reach something of this machine: if the test fails, it shall say so. */
+  unreached(text: string): void {
+    this.#current?.unreached.add(text);
+  }
+
   /** The running test opens a context on this link. */
   uses(link: RecordedLink): void {
     if (!this.#current) return;
@@ -117,7 +126,7 @@ export class Recorder {
 
   /**
    * The test's contexts are closed: attaches its record, if it used a browser. Returns the error that the test shall
-   * have beside its own, when it failed because its browser was lost.
+   * have beside its own, when it failed and its browser was lost, or its pages did not reach something of this machine.
    */
   async end(testInfo: TestInfo, sink: RecordSink | null): Promise<PoolwrightError | null> {
     const record = this.#records.get(testInfo);
@@ -148,7 +157,10 @@ export class Recorder {
     await this.#attach(record, sink);
   }
 
-  async #attach({ testInfo, startedAt, links }: OpenRecord, sink: RecordSink): Promise<PoolwrightError | null> {
+  async #attach(
+    { testInfo, startedAt, links, unreached }: OpenRecord,
+    sink: RecordSink,
+  ): Promise<PoolwrightError | null> {
     const facts = testFactsOf(testInfo, startedAt);
     const lost = await lossAmong([...links.keys()], sink);
     const uses: BrowserUse[] = [];
@@ -174,7 +186,9 @@ export class Recorder {
       contentType: 'application/json',
     });
     // A test that passed all the same had done its work before.
-    return lost && testInfo.errors.length > 0 ? lossError(lost.link.lease, lost.failure) : null;
+    if (testInfo.errors.length === 0) return null;
+    if (lost) return lossError(lost.link.lease, lost.failure);
+    return unreached.size > 0 ? unreachedError(unreached) : null;
   }
 
   #newlyBridged(link: RecordedLink): number {

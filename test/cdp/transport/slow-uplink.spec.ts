@@ -31,6 +31,7 @@ for (const { megabits, bytes } of LINKS) {
       context: 'isolated',
       identity: undefined,
       onNote: () => undefined,
+      onUnreached: () => undefined,
       onSilent: () => undefined,
     });
     try {

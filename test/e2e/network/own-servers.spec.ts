@@ -1,7 +1,7 @@
 import { runRecord } from '../../../src/record/run-record.ts';
 import { type Consumer, PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite } from '../../support/e2e/suites.ts';
 
@@ -39,6 +39,10 @@ test('opens it', async ({ page }) => {
   await page.click('a');
   await expect(page).toHaveURL(url + '/');
 });
+test('is where a page leads', async ({ page }) => {
+  await page.setContent('<iframe src="' + url + '"></iframe>');
+  await expect(page.frameLocator('iframe').locator('h1')).toHaveText('Own', { timeout: 5_000 });
+});
 test('asks it from the test too', async ({ page, request }) => {
   expect(await (await request.get(url + '/data')).text()).toBe('no cookie');
   await page.goto(url);
@@ -74,7 +78,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
         'tests/own.spec.ts': SUITE,
         'tests/files.spec.ts': FILE_SUITE,
       });
-      const run = await runPlaywright(consumer, ['--workers=1'], service.env);
+      const run = await runPlaywright(consumer, ['--workers=1', '--grep-invert=leads'], service.env);
       expect(run.code, run.output).toBe(0);
       expect(run.output).toContain('3 passed');
       const [session] = (await recordOf(consumer)).sessions;
@@ -91,6 +95,19 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       expect(off.code).toBe(1);
       expect(off.output).toContain('net::ERR_');
       expect((await recordOf(consumer)).sessions[0]?.carriedOrigins).toEqual([]);
+      const errors = (await reportedTests(consumer)).flatMap(({ results }) => results.at(-1)?.errors ?? []);
+      const texts = errors.map(({ message = '' }) => message);
+      expect(texts).toContainEqual(expect.stringMatching(/http:\/\/localhost:\d+ was not reached: .*`exposeNetwork: /));
+      expect(texts).toContainEqual(expect.stringMatching(/page\.html was not read: .*`exposeNetwork: '<files>'`/));
+
+      const foreign = await runPlaywright(consumer, ['--workers=1', '--grep=leads'], service.env);
+      expect(foreign.code).toBe(1);
+      const [first] = (await reportedTests(consumer)).flatMap(({ results }) => results);
+      expect(first?.errors.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(
+          /http:\/\/localhost:\d+ was not reached: a page, .*`exposeNetwork: 'auto,localhost:\d+'`/,
+        ),
+      );
     } finally {
       await service.stop();
     }

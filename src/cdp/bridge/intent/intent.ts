@@ -21,6 +21,14 @@ export interface Wish {
   place: string;
 }
 
+/** What an intent tells. */
+export interface IntentEvents {
+  /** Of each origin, or folder of a `file:` page, that the runner goes to, once in each browser context. */
+  onPlace(place: string): void;
+  /** Of each address there that a page has asked for which is not from such a place. */
+  onDenied?(url: string): void;
+}
+
 /** Whether a frame has a document of a reached host, by what the browser tells of its scripts' world. */
 export type HasReachedDocument = (sessionId: string, frameId: string) => Promise<boolean>;
 
@@ -32,7 +40,7 @@ export type HasReachedDocument = (sessionId: string, frameId: string) => Promise
 export class Intent implements Reach {
   readonly #listed: BridgedHosts;
   readonly #sessions: BridgedSessions;
-  readonly #onCarried: (place: string) => void;
+  readonly #told: IntentEvents;
   readonly #frames = new FrameDocuments();
   readonly #navigations = new RunnerNavigations();
   readonly #announcements = new Announcements();
@@ -44,12 +52,11 @@ export class Intent implements Reach {
 
   /**
    * @param listed hosts that every page reaches
-   * @param onCarried told of each place that the runner goes to
    */
-  constructor(listed: BridgedHosts, sessions: BridgedSessions, onCarried: (place: string) => void) {
+  constructor(listed: BridgedHosts, sessions: BridgedSessions, told: IntentEvents) {
     this.#listed = listed;
     this.#sessions = sessions;
-    this.#onCarried = onCarried;
+    this.#told = told;
   }
 
   /** Empty documents have the origin of whoever made them; who asks for their worlds knows it. */
@@ -81,7 +88,7 @@ export class Intent implements Reach {
     const places = this.#places.get(contextId) ?? new IntendedPlaces();
     this.#places.set(contextId, places);
     if (!places.add(place)) return false;
-    this.#onCarried(place);
+    this.#told.onPlace(place);
     return true;
   }
 
@@ -128,6 +135,7 @@ export class Intent implements Reach {
     const announced = await this.#announcements.of(networkId, url);
     const isAllowed = announced !== null && (await this.#isOfCarried(paused, session, announced, places));
     this.#carried.set(networkId, isAllowed);
+    if (!isAllowed) this.#told.onDenied?.(url);
     return isAllowed;
   }
 

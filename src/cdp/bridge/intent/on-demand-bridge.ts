@@ -3,13 +3,12 @@ import type { CdpMessage } from '../../transport/message.ts';
 import type { NetworkBridge } from '../bridge.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
 import { BridgedSessions } from '../bridged-sessions.ts';
-import { Intent, type Wish } from './intent.ts';
+import { Intent, type IntentEvents, type Wish } from './intent.ts';
 
 export interface OnDemandOptions {
   /** Hosts that every page reaches. */
   listed: BridgedHosts;
-  /** Told of each origin, or folder of a `file:` page, that the test itself goes to. */
-  onPlace(place: string): void;
+  told: IntentEvents;
   onBytes(bytes: number): void;
   /** The bridge, where it is needed from the beginning; it is loaded when it is needed otherwise. */
   loaded: typeof NetworkBridge | null;
@@ -29,11 +28,11 @@ export class OnDemandBridge implements Interceptor {
   /** The runner's own IDs of the commands that were held until the bridge was there. */
   readonly #held = new Map<number, number | undefined>();
 
-  constructor(link: InterceptorLink, { listed, onPlace, onBytes, loaded }: OnDemandOptions) {
+  constructor(link: InterceptorLink, { listed, told, onBytes, loaded }: OnDemandOptions) {
     this.#link = link;
     this.#onBytes = onBytes;
     this.#sessions = new BridgedSessions((sessionId, session) => this.#bridge?.begin(sessionId, session));
-    this.intent = new Intent(listed, this.#sessions, onPlace);
+    this.intent = new Intent(listed, this.#sessions, told);
     if (loaded) this.#bridge = this.#make(loaded);
   }
 

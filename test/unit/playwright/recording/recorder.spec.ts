@@ -231,6 +231,21 @@ test('without metering no bytes are known, and of a service without a figure it 
   expect(sink.asked).toEqual(['s1', 's2', 's2']);
 });
 
+test('a test that fails, and did not reach something of this machine, is told what to set', async () => {
+  const [recorder, sink, link] = [new Recorder(), new FakeSink(), new FakeLink('s1')];
+  link.origins = ['http://localhost:2'];
+  const body = () => {
+    recorder.uses(link);
+    for (const text of ['one was not reached', 'one was not reached', 'nor another']) recorder.unreached(text);
+  };
+  const error = await run(recorder, sink, aTestInfo(FAILED), body, null);
+  expect(error).toMatchObject({ code: 'NOT_CARRIED', message: 'one was not reached\nnor another' });
+  expect(sink.usages[0]?.carriedOrigins).toEqual(['http://localhost:2']);
+  expect(await run(recorder, sink, aTestInfo({ testId: 'passes' }), body, null)).toBeNull();
+  const next = aTestInfo({ ...FAILED, testId: 'next' });
+  expect(await run(recorder, sink, next, () => recorder.uses(link), null), "another test's").toBeNull();
+});
+
 test('what crosses the test machine is told once', async () => {
   const [recorder, sink, link] = [new Recorder(), new FakeSink(), new FakeLink('s1')];
   for (const bridged of [100, 100, 250]) {
