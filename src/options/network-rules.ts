@@ -96,8 +96,10 @@ function escaped(text: string): string {
 
 function patternsOf({ hosts, port }: Rule): string[] {
   return hosts.flatMap((host) => {
-    if (port === null) return [`*://${host}/*`, `*://${host}:*`];
+    // A name and password may stand before it.
+    if (port === null) return [`*://${host}/*`, `*://${host}:*`, `*://*@${host}/*`, `*://*@${host}:*`];
     // A URL does not name its scheme's own port.
-    return [`*://${host}:${port}/*`, ...(port === 80 || port === 443 ? [`*://${host}/*`] : [])];
+    const own = port === 80 || port === 443 ? [`*://${host}/*`, `*://*@${host}/*`] : [];
+    return [`*://${host}:${port}/*`, `*://*@${host}:${port}/*`, ...own];
   });
 }

@@ -3,12 +3,20 @@ import type { BrotliDecompress, Gunzip, Inflate } from 'node:zlib';
 
 type Decoder = Gunzip | Inflate | BrotliDecompress;
 
+/** What comes within so many ms of each other goes on together: parts of a stream, and of what is only large. */
+const PART_MS = 2;
+const BULK_MS = 40;
+/** A chunk of what is only large has at least so many bytes. */
+const BULK_BYTES = 16 * 1024;
+
 /** The body of an answer, decoded, and read as it is wanted: what is not asked for stays with the server. */
 export class AnswerBody {
   readonly #source: Readable;
   readonly #decoder: Decoder | undefined;
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #onRead: (bytes: number) => void;
+  /** The chunk that was waited for in vain: it is the next one. */
+  #coming: Promise<Buffer | null> | null = null;
 
   /** @param onRead told of each chunk that is read, decoded */
   constructor(source: Readable, decoder: Decoder | undefined, onRead: (bytes: number) => void) {
@@ -37,12 +45,64 @@ export class AnswerBody {
     return Buffer.concat(pieces, size);
   }
 
+  /**
+   * What comes of it within `ms`, as far as it is no more than `bytes`; `ended`: nothing comes any more.
+   * @throws Error when the connection breaks, or what came cannot be decoded
+   */
+  async readWithin(bytes: number, ms: number): Promise<{ begun: Buffer; ended: boolean }> {
+    const deadline = performance.now() + ms;
+    const pieces: Buffer[] = [];
+    let size = 0;
+    while (size < bytes) {
+      const chunk = await this.#nextWithin(deadline - performance.now());
+      if (chunk === 'late') return { begun: Buffer.concat(pieces, size), ended: false };
+      if (chunk === null) return { begun: Buffer.concat(pieces, size), ended: true };
+      pieces.push(chunk);
+      size += chunk.length;
+    }
+    return { begun: Buffer.concat(pieces, size), ended: false };
+  }
+
+  /**
+   * What comes next, waited for, with all that is there by then, somewhat more than `bytes` at most; null at its end.
+   * @throws Error when the connection breaks, or what came cannot be decoded
+   */
+  async readNext(bytes: number): Promise<Buffer | null> {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    let chunk: Buffer | null | 'late' = await this.#next();
+    while (chunk !== null && chunk !== 'late') {
+      pieces.push(chunk);
+      size += chunk.length;
+      if (size >= bytes) break;
+      chunk = await this.#nextWithin(chunk.length < BULK_BYTES ? PART_MS : BULK_MS);
+    }
+    return size === 0 ? null : Buffer.concat(pieces, size);
+  }
+
   /** The rest of it is not wanted. */
   cancel(): void {
     this.#source.destroy();
   }
 
+  async #nextWithin(ms: number): Promise<Buffer | null | 'late'> {
+    this.#coming ??= this.#take();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, Math.max(0, ms), 'late');
+    });
+    const chunk = await Promise.race([this.#coming, late]).finally(() => clearTimeout(timer));
+    if (chunk !== 'late') this.#coming = null;
+    return chunk;
+  }
+
   async #next(): Promise<Buffer | null> {
+    const coming = this.#coming ?? this.#take();
+    this.#coming = null;
+    return await coming;
+  }
+
+  async #take(): Promise<Buffer | null> {
     try {
       const { done, value } = await this.#chunks.next();
       if (done) return null;

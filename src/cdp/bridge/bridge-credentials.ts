@@ -16,13 +16,18 @@ export class BridgeCredentials {
     this.#link = link;
   }
 
+  /** The same of a name and password in the address, which are tried before any other. */
+  static inAddress(url: string, outcome: BridgeOutcome): string | null {
+    const { username, password } = new URL(url);
+    return username !== '' && challengeOf(outcome) !== null
+      ? basic(decodeURIComponent(username), decodeURIComponent(password))
+      : null;
+  }
+
   /** Value of the `Authorization` header to try again with; null when there is none, or another scheme is asked for. */
   async answer({ sessionId, requestId, url }: PausedRequest, outcome: BridgeOutcome): Promise<string | null> {
-    if ('failure' in outcome || outcome.status !== 401) return null;
-    const challenge = outcome.headers.find(
-      ({ name, value }) => /^www-authenticate$/i.test(name) && /^basic\b/i.test(value),
-    );
-    if (!challenge) return null;
+    const challenge = challengeOf(outcome);
+    if (challenge === null) return null;
     return await new Promise((resolve) => {
       const key = `${sessionId} ${requestId}`;
       const settle = (authorization: string | null) => {
@@ -32,7 +37,7 @@ export class BridgeCredentials {
       };
       const timer = setTimeout(() => settle(null), ANSWER_TIMEOUT_MS);
       this.#asked.set(key, settle);
-      const [, realm = ''] = /realm="([^"]*)"/i.exec(challenge.value) ?? [];
+      const [, realm = ''] = /realm="([^"]*)"/i.exec(challenge) ?? [];
       const authChallenge = { source: 'Server', origin: new URL(url).origin, scheme: 'basic', realm };
       const params = { requestId, request: { url }, authChallenge };
       this.#link.deliver({ sessionId, method: 'Fetch.authRequired', params });
@@ -47,9 +52,20 @@ export class BridgeCredentials {
     const settle = this.#asked.get(`${sessionId} ${requestId}`);
     if (!settle) return command;
     const { response, username, password } = fieldsOf<Protocol.Fetch.AuthChallengeResponse>(authChallengeResponse);
-    const basic = Buffer.from(`${username}:${password}`).toString('base64');
-    settle(response === 'ProvideCredentials' ? `Basic ${basic}` : null);
+    settle(response === 'ProvideCredentials' ? basic(String(username), String(password)) : null);
     this.#link.deliver({ id, sessionId, result: {} });
     return null;
   }
+}
+
+/** What a server asks for; null where it asks for nothing, or in another way. */
+function challengeOf(outcome: BridgeOutcome): string | null {
+  if ('failure' in outcome || outcome.status !== 401) return null;
+  const isBasic = ({ name, value }: { name: string; value: string }) =>
+    /^www-authenticate$/i.test(name) && /^basic\b/i.test(value);
+  return outcome.headers.find(isBasic)?.value ?? null;
+}
+
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }

@@ -9,6 +9,7 @@ import {
 import type { Protocol } from 'devtools-protocol';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import { AnswerBody } from './answer-body.ts';
+import { netErrorOf } from './headers/net-error-names.ts';
 import { localhostHere } from './localhost.ts';
 
 /** A request of a page, to be made from this machine. */
@@ -20,19 +21,30 @@ export interface BridgeRequest {
   body: Buffer | null;
   /** The page's context takes any certificate. */
   ignoreHTTPSErrors: boolean;
+  /** A script may wait for it: it is handed over as it comes, where it takes its time. */
+  isScripts: boolean;
   signal: AbortSignal;
 }
 
 /** What came of it: an answer, whatever its status, or why there is none, in words of CDP's `Network.ErrorReason`. */
-export type BridgeOutcome = BridgeAnswer | { failure: Protocol.Network.ErrorReason; detail: string };
+export type BridgeOutcome = BridgeAnswer | BridgeFailure;
+
+export interface BridgeFailure {
+  failure: Protocol.Network.ErrorReason;
+  detail: string;
+  /** Chromium's own name of it, where that is another one. */
+  netError?: string | undefined;
+}
 
 export interface BridgeAnswer {
   status: number;
   phrase: string;
-  /** In wire text, and as the server writes their names. */
+  /** In wire text, and as the server writes their names: those that are true of `body`. */
   headers: { name: string; value: string }[];
+  /** All that the server has sent; also what was true of the body before it was decoded. */
+  received: { name: string; value: string }[];
   body: Buffer;
-  /** What comes after `body` when that is not all of it: of an answer larger than {@link MAX_BODY_BYTES}. */
+  /** What comes after `body` when that is not all of it: of one larger than {@link MAX_BODY_BYTES}, or a stream. */
   rest: AnswerBody | null;
 }
 
@@ -45,6 +57,8 @@ export const MAX_BODY_BYTES = 70 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 30_000;
 /** Bound on waiting for the head of an answer, and for each next piece of its body, in ms: as long as Chromium waits. */
 const ANSWER_TIMEOUT_MS = 300_000;
+/** How long the whole of a body may take before it is taken for one that comes in parts, in ms. */
+const STREAM_MS = 50;
 /** A kept connection may be closed by its server just when the next request is on its way, in ms. */
 const KEEP_ALIVE_MS = 1_000;
 
@@ -66,6 +80,9 @@ const FAILURES: Readonly<Record<string, Protocol.Network.ErrorReason>> = {
   EHOSTUNREACH: 'AddressUnreachable',
   ENETUNREACH: 'AddressUnreachable',
 };
+
+/** The encodings of bodies that are asked for. */
+export const ACCEPTED = () => Object.keys(DECODERS).join(', ');
 
 const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompress>> = {
   gzip: createGunzip,
@@ -100,12 +117,13 @@ export class BridgeFetcher {
     void this.#lenient?.destroy();
   }
 
-  async #fetch({ url, method, headers, body, ignoreHTTPSErrors, signal }: BridgeRequest): Promise<BridgeOutcome> {
+  async #fetch(request: BridgeRequest): Promise<BridgeOutcome> {
+    const { url, method, headers, body, ignoreHTTPSErrors, isScripts, signal } = request;
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
     this.#onCarried(body?.length ?? 0);
     const answer = await send(url, {
       method: method as Dispatcher.HttpMethod,
-      headers: { ...sent, 'accept-encoding': Object.keys(DECODERS).join(', ') },
+      headers: { ...sent, 'accept-encoding': ACCEPTED() },
       body,
       signal,
       responseHeaders: 'raw',
@@ -121,7 +139,11 @@ export class BridgeFetcher {
     const source = new AnswerBody(answer.body, decoder, this.#onCarried);
     // Of one that is known to be large nothing needs to be held here.
     const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
-    const begun = known > MAX_BODY_BYTES ? Buffer.alloc(0) : await source.read(MAX_BODY_BYTES + 1);
+    const patience = isScripts && !bodiless ? STREAM_MS : ANSWER_TIMEOUT_MS;
+    const { begun, ended } =
+      known > MAX_BODY_BYTES
+        ? { begun: Buffer.alloc(0), ended: false }
+        : await source.readWithin(MAX_BODY_BYTES + 1, patience);
     return {
       status,
       phrase,
@@ -131,8 +153,9 @@ export class BridgeFetcher {
           // Of a decoded body both are untrue.
           (decoder === undefined || !/^content-(encoding|length)$/i.test(name)),
       ),
+      received,
       body: begun,
-      rest: known > MAX_BODY_BYTES || begun.length > MAX_BODY_BYTES ? source : null,
+      rest: ended ? null : source,
     };
   }
 
@@ -164,5 +187,9 @@ function newAgent(rejectUnauthorized: boolean): Agent {
 
 function describeFailure(error: unknown): BridgeOutcome {
   const { code, message } = error as NodeJS.ErrnoException;
-  return { failure: FAILURES[code ?? ''] ?? 'Failed', detail: message || code || String(error) };
+  return {
+    failure: FAILURES[code ?? ''] ?? 'Failed',
+    detail: message || code || String(error),
+    netError: netErrorOf(code),
+  };
 }

@@ -93,6 +93,7 @@ export class NetworkBridge implements Interceptor {
   onMessage(message: CdpMessage): CdpMessage | null {
     const { method, sessionId } = message;
     if (method?.startsWith('Target.')) this.#observeTargets(message);
+    if (sessionId !== undefined && message.id !== undefined) return this.#requests.onMessage(message);
     if (sessionId === undefined || method === undefined) return message;
     const session = this.#sessions.get(sessionId);
     if (session) this.documents.observe(message);

@@ -215,8 +215,15 @@ test('an answer larger than a message reaches XMLHttpRequest', async ({ bridged,
       return { events, size: isText ? new Set(response.slice(-1000)).size : look(response instanceof Blob ? await response.arrayBuffer() : response), isText, same: !isText || request.responseText === response };
     })()`);
     const isText = type === 'text';
-    expect(got).toEqual({
-      events: [1, 2, 4, 'load', 'loadend'],
+    expect((got as { events: unknown[] }).events.filter((event, at, all) => event !== all[at - 1])).toEqual([
+      1,
+      2,
+      3,
+      4,
+      'load',
+      'loadend',
+    ]);
+    expect(got).toMatchObject({
       size: isText ? expect.any(Number) : right,
       isText,
       same: true,

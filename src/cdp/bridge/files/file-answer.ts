@@ -28,7 +28,7 @@ function answer(body: Buffer, changedAt: Date, type: string): BridgeOutcome {
     { name: 'Content-Type', value: type },
     { name: 'Last-Modified', value: changedAt.toUTCString() },
   ];
-  return { status: 200, phrase: 'OK', headers, body, rest: null };
+  return { status: 200, phrase: 'OK', headers, received: headers, body, rest: null };
 }
 
 /** As much of Chromium's own page about a folder as a test may look at: its title, and its links. */

@@ -26,7 +26,7 @@ export class ExtraInfo {
     if (requestId === undefined || 'failure' in outcome) return;
     this.#told.set(requestId, { sessionId, left: (this.#told.get(requestId)?.left ?? 0) + 1 });
     const byName = new Map<string, [name: string, text: string]>();
-    for (const { name, value } of outcome.headers) {
+    for (const { name, value } of outcome.received) {
       const text = reportedText(value);
       const before = byName.get(name.toLowerCase());
       // As CDP has several of one name.

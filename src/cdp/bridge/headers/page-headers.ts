@@ -56,6 +56,11 @@ export class PageHeaders {
     return announced === undefined || announced === stopped ? null : announced;
   }
 
+  /** Whose a request is that was announced; undefined for one that was not. */
+  announcedTo(requestId: unknown): string | undefined {
+    return this.#announced.get(requestId)?.sessionId;
+  }
+
   /** A page is gone. */
   forget(gone: string): void {
     for (const [requestId, { sessionId }] of this.#announced) if (sessionId === gone) this.#announced.delete(requestId);

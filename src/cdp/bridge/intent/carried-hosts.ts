@@ -12,7 +12,7 @@ export function carriedHosts(listed: BridgedHosts, places: IntendedPlaces | unde
     matches: (url) => listed.matches(url) || places.has(url),
     urlPatterns: [
       ...listed.urlPatterns,
-      ...origins.map((origin) => `${origin}/*`),
+      ...origins.flatMap((origin) => [`${origin}/*`, `${origin.replace('//', '//*@')}/*`]),
       ...(places.folders.size > 0 ? [ALL_FILES] : []),
     ],
     hostExpressions: [...listed.hostExpressions, ...origins.map(hostExpression)],

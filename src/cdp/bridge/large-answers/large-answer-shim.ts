@@ -1,6 +1,7 @@
 /**
- * Lets `fetch` and `XMLHttpRequest` take answers that are too large for the browser to be handed: the transport offers
- * one by its URL, has the request answered without a body, and gives the body in pieces, each when it is asked for.
+ * Lets `fetch` and `XMLHttpRequest` take answers that come in parts, or are too large for the browser to be handed: the
+ * transport offers one by its URL, has the request answered without a body, and gives the body in pieces, each when it is
+ * asked for.
  */
 export const LARGE_ANSWER_SHIM = `(tell) => {
   // Requests under way, oldest first; \`id\` is that of the offer.
@@ -60,6 +61,8 @@ export const LARGE_ANSWER_SHIM = `(tell) => {
       return response;
     }
     const { status, statusText, headers, url, type, redirected } = response;
+    // It is empty, and for the browser not over before it is read.
+    response.arrayBuffer().catch(() => undefined);
     const full = new Response(bodyOf(id, signal), { status, statusText, headers });
     return Object.defineProperties(full, { url: { value: url }, type: { value: type }, redirected: { value: redirected } });
   };
@@ -86,25 +89,60 @@ export const LARGE_ANSWER_SHIM = `(tell) => {
   // By XMLHttpRequest: its URL once it is opened, its request once it is sent.
   const opened = new WeakMap();
   const sent = new WeakMap();
+  // Of each whose body is still to come: how to end it.
+  const reading = new WeakMap();
+  const show = (xhr, shown) => {
+    for (const [name, value] of Object.entries(shown)) Object.defineProperty(xhr, name, { configurable: true, value });
+  };
+  const unshow = (xhr, ...names) => { for (const name of names) delete xhr[name]; };
   const finish = async (xhr, id) => {
-    const full = new Response(bodyOf(id));
     const kind = xhr.responseType;
-    let body = null;
-    let end = 'load';
+    const isText = kind === '' || kind === 'text';
+    const total = Number(xhr.getResponseHeader('content-encoding') ? 0 : xhr.getResponseHeader('content-length') ?? 0);
+    const progress = (type, loaded) => xhr.dispatchEvent(new ProgressEvent(type, { lengthComputable: total > 0, loaded, total }));
+    const [, charset = 'utf-8'] = /charset="?([^";]+)/i.exec(xhr.getResponseHeader('content-type') ?? '') ?? [];
+    let decoder;
+    try { decoder = new TextDecoder(charset); } catch { decoder = new TextDecoder(); }
+    const abort = new AbortController();
+    let how = null;
+    reading.set(xhr, (why) => { how = why; abort.abort(); });
+    const reader = bodyOf(id, abort.signal).getReader();
+    const parts = [];
+    let text = '';
+    let loaded = 0;
+    show(xhr, { readyState: 3, ...(isText && { responseText: '', response: '' }) });
     try {
-      if (kind === 'arraybuffer') body = await full.arrayBuffer();
-      else if (kind === 'blob') body = new Blob([await full.blob()], { type: xhr.getResponseHeader('content-type') ?? '' });
-      else body = await full.text();
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        loaded += value.length;
+        if (kind === 'arraybuffer' || kind === 'blob') parts.push(value);
+        else text += decoder.decode(value, { stream: true });
+        if (isText) show(xhr, { responseText: text, response: text });
+        xhr.dispatchEvent(new Event('readystatechange'));
+        progress('progress', loaded);
+      }
     } catch {
-      end = 'error';
+      how ??= 'error';
     }
-    // Opened anew, or aborted.
-    if (xhr.readyState !== 4) return;
-    if (kind === 'json') try { body = JSON.parse(body); } catch { body = null; }
-    Object.defineProperty(xhr, 'response', { configurable: true, value: body });
-    if (kind === '' || kind === 'text') Object.defineProperty(xhr, 'responseText', { configurable: true, value: body ?? '' });
+    reading.delete(xhr);
+    // Opened anew: of no interest to anybody.
+    if (how === 'open') return;
+    unshow(xhr, 'readyState');
+    if (how) {
+      show(xhr, { status: 0, statusText: '', response: isText ? '' : null, ...(isText && { responseText: '' }) });
+    } else {
+      text += decoder.decode();
+      let body = text;
+      if (kind === 'arraybuffer') body = await new Blob(parts).arrayBuffer();
+      if (kind === 'blob') body = new Blob(parts, { type: xhr.getResponseHeader('content-type') ?? '' });
+      if (kind === 'json') try { body = JSON.parse(text); } catch { body = null; }
+      if (kind === 'document') body = new DOMParser().parseFromString(text, 'text/html');
+      show(xhr, { response: body, ...(isText && { responseText: text }) });
+    }
     xhr.dispatchEvent(new Event('readystatechange'));
-    for (const type of [end, 'loadend']) xhr.dispatchEvent(new ProgressEvent(type));
+    progress(how ?? 'load', how ? 0 : loaded);
+    progress('loadend', how ? 0 : loaded);
   };
   const Native = globalThis.XMLHttpRequest;
   const { prototype } = Native;
@@ -132,18 +170,27 @@ export const LARGE_ANSWER_SHIM = `(tell) => {
   prototype.open = new Proxy(prototype.open, {
     apply(target, self, args) {
       const answer = Reflect.apply(target, self, args);
-      // One that blocks the page cannot wait for pieces.
-      opened.set(self, args.length > 2 && !args[2] ? null : urlOf(args[1]));
-      for (const name of ['response', 'responseText']) delete self[name];
+      reading.get(self)?.('open');
+      opened.set(self, { url: urlOf(args[1]), blocks: args.length > 2 && !args[2] });
+      unshow(self, 'readyState', 'status', 'statusText', 'response', 'responseText');
       sent.delete(self);
       return answer;
     },
   });
   prototype.send = new Proxy(prototype.send, {
     apply(target, self, args) {
-      const url = opened.get(self) ?? null;
-      if (url !== null) sent.set(self, begin(url));
+      const { url = null, blocks } = opened.get(self) ?? {};
+      // One that blocks the page cannot wait for pieces.
+      if (url !== null && blocks) tell({ op: 'block', url });
+      else if (url !== null) sent.set(self, begin(url));
       return Reflect.apply(target, self, args);
+    },
+  });
+  prototype.abort = new Proxy(prototype.abort, {
+    apply(target, self, args) {
+      const stop = reading.get(self);
+      if (stop) stop('abort');
+      else Reflect.apply(target, self, args);
     },
   });
 

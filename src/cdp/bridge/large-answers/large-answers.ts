@@ -1,16 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import type { BrowserCommands } from '../../transport/interceptor.ts';
+import type { BrowserCommands, InterceptorLink } from '../../transport/interceptor.ts';
 import type { BridgeAnswer } from '../bridge-fetch.ts';
 import type { BridgedDocument, BridgedDocuments, HostsIn } from '../bridged-documents.ts';
 import { PageBinding } from '../page-binding.ts';
 import type { PausedRequest } from '../paused-request.ts';
+import { EVENT_SOURCE_SHIM } from './event-source-shim.ts';
+import { KeptBodies } from './kept-bodies.ts';
 import { LARGE_ANSWER_SHIM } from './large-answer-shim.ts';
 
 /** What crosses the link at once, in bytes. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-const said = v.object({ op: v.picklist(['more', 'drop']), id: v.string() });
+const said = v.variant('op', [
+  v.object({ op: v.literal('more'), id: v.string() }),
+  v.object({ op: v.literal('drop'), id: v.string() }),
+  v.object({ op: v.literal('block'), url: v.string() }),
+]);
+
 const taken = v.looseObject({ result: v.looseObject({ value: v.optional(v.boolean()) }) });
 
 interface Parts {
@@ -18,42 +25,60 @@ interface Parts {
   documents: BridgedDocuments;
 }
 
+const SHIMS = `(tell, listed) => {
+  const take = (${LARGE_ANSWER_SHIM})(tell);
+  (${EVENT_SOURCE_SHIM})(listed);
+  return take;
+}`;
+
 /** An answer on its way to a document. */
 interface Large {
   document: BridgedDocument;
-  /** What is read of it already. */
+  networkId: string;
+  /** What is read of it already, and not sent. */
   head: Buffer;
   rest: NonNullable<BridgeAnswer['rest']>;
   abort: AbortController;
 }
 
 /**
- * Answers that the browser cannot be handed, because they would cross the link in one message and it takes none of that
- * size. A script of the page that has asked for one is given it in pieces, each when it wants it: no side ever holds
- * more of it than that.
+ * Answers that the browser cannot be handed as they come, because it takes each in one message: those that are larger
+ * than a message may be, and those that come in parts. A script of the page that has asked for one is given it in pieces,
+ * each when it is there and the script wants it: no side holds more of it than that, but for what Playwright may ask for.
  */
 export class LargeAnswers {
   readonly binding: PageBinding;
+  readonly kept: KeptBodies;
   readonly #documents: BridgedDocuments;
   readonly #commands: BrowserCommands;
   readonly #large = new Map<string, Large>();
+  /** Addresses of requests that block their page, which cannot take a piece meanwhile. */
+  readonly #blocking = new WeakMap<BridgedDocument, Set<string>>();
 
-  constructor(commands: BrowserCommands, parts: Parts) {
+  constructor(commands: InterceptorLink, parts: Parts) {
     this.#documents = parts.documents;
     this.#commands = commands;
+    this.kept = new KeptBodies(commands);
     const hear = (document: BridgedDocument, payload: unknown) => this.#hear(document, payload);
-    this.binding = new PageBinding(commands, parts, { kind: 'answers', source: LARGE_ANSWER_SHIM, hear });
+    this.binding = new PageBinding(commands, parts, { kind: 'answers', source: SHIMS, hear });
+  }
+
+  /** The document that a request may be of. */
+  documentOf({ sessionId, frameId }: PausedRequest): BridgedDocument | undefined {
+    return this.#documents.inFrame(sessionId, frameId);
   }
 
   /** Whether a script of the document waits for this answer, and will take its body. */
-  async offer({ sessionId, frameId, url }: PausedRequest, answer: BridgeAnswer, abort: AbortController) {
+  async offer({ sessionId, frameId, networkId, url }: PausedRequest, answer: BridgeAnswer, abort: AbortController) {
     const document = this.#documents.inFrame(sessionId, frameId);
-    if (!document || !answer.rest) return false;
+    if (!document || !answer.rest || networkId === undefined) return false;
+    if (this.#blocking.get(document)?.delete(url)) return false;
     const id = randomUUID();
     // Before it is asked: it may want the first piece at once.
-    this.#large.set(id, { document, head: answer.body, rest: answer.rest, abort });
+    this.#large.set(id, { document, networkId, head: answer.body, rest: answer.rest, abort });
     const isTaken = await this.#tell(document, { op: 'offer', id, url }).catch(() => false);
-    if (!isTaken) this.#large.delete(id);
+    if (isTaken) this.kept.begin(networkId, sessionId);
+    else this.#large.delete(id);
     return isTaken;
   }
 
@@ -64,36 +89,49 @@ export class LargeAnswers {
 
   #hear(document: BridgedDocument, payload: unknown): void {
     const { success, output: data } = v.safeParse(said, payload);
-    const large = success ? this.#large.get(data.id) : undefined;
-    if (!success || large?.document !== document) return;
+    if (!success) return;
+    if (data.op === 'block') {
+      this.#blocking.set(document, (this.#blocking.get(document) ?? new Set()).add(data.url));
+      return;
+    }
+    const large = this.#large.get(data.id);
+    if (large?.document !== document) return;
     if (data.op === 'more') void this.#send(data.id, large);
     else this.#drop(data.id, large);
   }
 
   /** Never rejects. */
   async #send(id: string, large: Large): Promise<void> {
+    const { document, networkId } = large;
     try {
       const piece = await this.#next(large);
-      const last = piece.length < PIECE_BYTES;
-      if (last) this.#large.delete(id);
-      await this.#tell(large.document, { op: 'piece', id, data: piece.toString('base64'), last });
+      if (piece === null) {
+        this.#large.delete(id);
+        this.kept.end(networkId, 'whole');
+        await this.#tell(document, { op: 'piece', id, last: true });
+        return;
+      }
+      this.kept.add(networkId, piece);
+      await this.#tell(document, { op: 'piece', id, data: piece.toString('base64') });
     } catch {
+      this.kept.end(networkId, 'net::ERR_INCOMPLETE_CHUNKED_ENCODING');
       this.#drop(id, large);
       // The server has broken off; or the document is gone, which is not there to be told.
-      await this.#tell(large.document, { op: 'piece', id, failed: true }).catch(() => undefined);
+      await this.#tell(document, { op: 'piece', id, failed: true }).catch(() => undefined);
     }
   }
 
-  /** Fewer than {@link PIECE_BYTES} only at the end. */
-  async #next(large: Large): Promise<Buffer> {
-    const known = large.head.subarray(0, PIECE_BYTES);
-    large.head = large.head.subarray(known.length);
-    if (known.length === PIECE_BYTES) return known;
-    return Buffer.concat([known, await large.rest.read(PIECE_BYTES - known.length)]);
+  /** About {@link PIECE_BYTES} at most; null at the end. */
+  async #next(large: Large): Promise<Buffer | null> {
+    if (large.head.length === 0) return await large.rest.readNext(PIECE_BYTES);
+    const piece = large.head.subarray(0, PIECE_BYTES);
+    large.head = large.head.subarray(piece.length);
+    return piece;
   }
 
-  #drop(id: string, { abort, rest }: Large): void {
+  #drop(id: string, { abort, rest, networkId }: Large): void {
     this.#large.delete(id);
+    this.kept.end(networkId, 'net::ERR_ABORTED');
     rest.cancel();
     abort.abort();
   }

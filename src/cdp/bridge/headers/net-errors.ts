@@ -1,0 +1,35 @@
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, type Fields, fieldsOf } from '../../transport/message.ts';
+import type { BridgeOutcome } from '../bridge-fetch.ts';
+import type { PausedRequest } from '../paused-request.ts';
+
+/** Tells Playwright of carried requests that fail the errors that Chromium has for them; the browser was told another. */
+export class NetErrors {
+  /** By network ID, which a document shares with its loader. */
+  readonly #errors = new Map<string, { sessionId: string; error: string }>();
+
+  /** To be told before the browser is. */
+  tell({ networkId, sessionId }: PausedRequest, outcome: BridgeOutcome): void {
+    if (networkId === undefined || !('failure' in outcome) || outcome.netError === undefined) return;
+    this.#errors.set(networkId, { sessionId, error: outcome.netError });
+  }
+
+  /** Returns a message of the browser with the error that was meant. */
+  correct(message: CdpMessage): CdpMessage {
+    if (this.#errors.size === 0) return message;
+    if (message.method === 'Network.loadingFailed') {
+      const { requestId } = fieldsOf<Protocol.Network.LoadingFailedEvent>(message.params);
+      const known = this.#errors.get(String(requestId));
+      return known ? { ...message, params: { ...fieldsOf(message.params), errorText: known.error } } : message;
+    }
+    // The answer to `Page.navigate`.
+    const { loaderId, errorText }: Fields<Protocol.Page.NavigateResponse> = fieldsOf(message.result);
+    const known = errorText === undefined ? undefined : this.#errors.get(String(loaderId));
+    return known ? { ...message, result: { ...fieldsOf(message.result), errorText: known.error } } : message;
+  }
+
+  /** A page is gone. */
+  forget(gone: string): void {
+    for (const [id, { sessionId }] of this.#errors) if (sessionId === gone) this.#errors.delete(id);
+  }
+}

@@ -1,0 +1,107 @@
+import { createServer as createRaw } from 'node:net';
+import type { Page } from '@playwright/test';
+import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
+import type { DevServer } from '../../support/cdp/dev-server.ts';
+
+/** What Playwright and servers see of carried requests, beside what they see of the browser's own. */
+
+/** Runs it on the server's address that only the bridge reaches, and on one that the browser reaches by itself. */
+async function bothWays<T>({ url, port }: Pick<DevServer, 'url' | 'port'>, look: (origin: string) => Promise<T>) {
+  const { protocol } = new URL(url);
+  return {
+    bridged: await look(`${protocol}//${LISTED}:${port}`),
+    direct: await look(`${protocol}//localhost:${port}`),
+  };
+}
+
+const failureOf = async (page: Page, url: string) => {
+  const failed = page.waitForEvent('requestfailed');
+  const [error] = await Promise.all([page.goto(url).catch((error: Error) => error.message), failed]);
+  const text = (await failed).failure()?.errorText;
+  return [String(error).replaceAll(LISTED, 'localhost').split('\n')[0], text];
+};
+
+test('errors have the codes of Chromium', async ({ far, dev, secure }) => {
+  const raw = createRaw((socket) => socket.once('data', () => socket.end('no HTTP at all\r\n\r\n')));
+  await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve));
+  const { port } = raw.address() as { port: number };
+  try {
+    for (const [server, path, error] of [
+      [dev, '/reset', 'net::ERR_EMPTY_RESPONSE'],
+      [secure, '/', 'net::ERR_CERT_AUTHORITY_INVALID'],
+    ] as const) {
+      const { bridged, direct } = await bothWays(server, async (origin) => {
+        const page = await far.newPage();
+        return await failureOf(page as Page, `${origin}${path}`);
+      });
+      expect(bridged).toEqual(direct);
+      expect(bridged[1]).toBe(error);
+    }
+    const page = (await far.newPage()) as Page;
+    const [, odd] = await failureOf(page, `https://${LISTED}:${port}/`);
+    expect(odd).toBe('net::ERR_SSL_PROTOCOL_ERROR');
+  } finally {
+    raw.close();
+  }
+});
+
+test('several headers of one name, and a compressed body', async ({ far, dev }) => {
+  const query = ['a', 'b'].map((value) => `x-many=${Buffer.from(value).toString('base64')}`).join('&');
+  const { bridged, direct } = await bothWays(dev, async (origin) => {
+    const page = await far.newPage();
+    const many = await page.goto(`${origin}/headers?${query}`);
+    const script = page.waitForResponse('**/app.js');
+    await page.goto(origin);
+    const answered = page.waitForResponse('**/headers?*');
+    const read = await page.evaluate(async (url) => (await fetch(url)).headers.get('x-many'), `/headers?${query}`);
+    const fetched = await answered;
+    const all = await (await script).allHeaders();
+    const sent = await (await script).request().allHeaders();
+    return {
+      read,
+      fetched: [fetched.headers()['x-many'], (await fetched.allHeaders())['x-many']],
+      short: many?.headers()['x-many'],
+      full: (await many?.allHeaders())?.['x-many'],
+      array: (await many?.headersArray())?.filter(({ name }) => name === 'x-many'),
+      encoding: all['content-encoding'],
+      length: all['content-length'],
+      names: Object.keys(sent)
+        .filter((name) => /^(host|connection)$/.test(name))
+        .sort(),
+      encodings: sent['accept-encoding'] !== undefined,
+    };
+  });
+  expect(bridged).toEqual(direct);
+});
+
+test('a redirected POST says nothing of the body that it has no more', async ({ far, dev }) => {
+  const { bridged, direct } = await bothWays(dev, async (origin) => {
+    const page = await far.newPage();
+    await page.goto(origin);
+    const seen: unknown[] = [];
+    for (const status of [302, 303, 307]) {
+      await page.evaluate(
+        async (url) =>
+          await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }),
+        `/redirect?status=${status}&to=/echo`,
+      );
+      const { method, headers, body } = dev.seen('/echo') ?? { method: '', headers: {}, body: '' };
+      seen.push([method, headers['content-type'], String(body)]);
+    }
+    return seen;
+  });
+  expect(bridged).toEqual(direct);
+});
+
+test('a name and password in the address', async ({ far, dev }) => {
+  const { bridged, direct } = await bothWays(dev, async (origin) => {
+    const page = await far.newPage();
+    const statuses: unknown[] = [];
+    for (const who of ['ada:secret', 'ada:wrong', 'a%40b:c%3Ad']) {
+      const response = await page.goto(`${origin.replace('//', `//${who}@`)}/private`);
+      statuses.push([response?.status(), dev.seen('/private')?.headers.authorization]);
+    }
+    return statuses;
+  });
+  expect(bridged).toEqual(direct);
+});
