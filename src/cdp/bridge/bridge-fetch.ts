@@ -82,7 +82,7 @@ const FAILURES: Readonly<Record<string, Protocol.Network.ErrorReason>> = {
 };
 
 /** The encodings of bodies that are asked for. */
-export const ACCEPTED = () => Object.keys(DECODERS).join(', ');
+export const ACCEPTED = 'gzip, deflate, br';
 
 const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompress>> = {
   gzip: createGunzip,
@@ -123,7 +123,7 @@ export class BridgeFetcher {
     this.#onCarried(body?.length ?? 0);
     const answer = await send(url, {
       method: method as Dispatcher.HttpMethod,
-      headers: { ...sent, 'accept-encoding': ACCEPTED() },
+      headers: { ...sent, 'accept-encoding': ACCEPTED },
       body,
       signal,
       responseHeaders: 'raw',

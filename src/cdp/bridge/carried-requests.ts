@@ -29,7 +29,7 @@ interface Parts {
 
 /** A request's headers with those of its connection, which is made here. */
 function asWritten(url: string, headers: Record<string, string>): Record<string, string> {
-  return { host: new URL(url).host, connection: 'keep-alive', 'accept-encoding': ACCEPTED(), ...headers };
+  return { host: new URL(url).host, connection: 'keep-alive', 'accept-encoding': ACCEPTED, ...headers };
 }
 
 /** The whole of a body that nobody takes in parts; null when the browser cannot be handed it. */

@@ -74,6 +74,19 @@ test('several headers of one name, and a compressed body', async ({ far, dev }) 
   expect(bridged).toEqual(direct);
 });
 
+test("a worker's script is asked for with the headers of its page", async ({ far, dev }) => {
+  const { bridged, direct } = await bothWays(dev, async (origin) => {
+    const page = await far.newPage();
+    await page.goto(origin);
+    await page.evaluate(`void new Worker('/worker.js')`);
+    await expect.poll(() => dev.seen('/worker.js')).toBeDefined();
+    const { headers = {} } = dev.seen('/worker.js') ?? {};
+    dev.requests.length = 0;
+    return [headers['user-agent'], headers['accept-language'], headers.accept];
+  });
+  expect(bridged).toEqual(direct);
+});
+
 test('a redirected POST says nothing of the body that it has no more', async ({ far, dev }) => {
   const { bridged, direct } = await bothWays(dev, async (origin) => {
     const page = await far.newPage();

@@ -62,7 +62,8 @@ export class ImpliedHeaders {
     const language = (isNavigation ? given[LANGUAGE] : undefined) ?? asked;
     const agent = given[AGENT] ?? known[AGENT];
     this.#byContext.set(contextId, { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }) });
-    return language ? { [LANGUAGE]: language, ...given } : given;
+    // The script of a worker that a page starts comes without.
+    return { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }), ...given };
   }
 
   /** A page is gone. */
