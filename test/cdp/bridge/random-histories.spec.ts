@@ -1,6 +1,9 @@
+import type { Browser, BrowserContext, Page } from '@playwright/test';
 import fc from 'fast-check';
 import { test } from '../../support/cdp/bridge-fixtures.ts';
 import { BridgeHistory, histories, type Step } from '../../support/cdp/bridge-histories.ts';
+import type { DevServer } from '../../support/cdp/dev-server.ts';
+import { test as intentTest } from '../../support/cdp/intent-fixtures.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** How many histories; each takes about a second. */
@@ -15,19 +18,37 @@ test('whatever pages, frames, workers and sessions do, the bridge serves listed 
   dev,
   other,
 }) => {
+  await playAll((context, page) => new BridgeHistory(context, page, dev, other), far.browser(), [dev]);
+});
+
+intentTest(
+  'whatever they do, what the test goes to is carried for pages from there, and for no others',
+  async ({ newContext, own, foreign }) => {
+    const ground = { byIntent: true, hostile: 'evil.example', foreign: 'other.example' };
+    const browser = (await newContext()).browser();
+    await playAll((context, page) => new BridgeHistory(context, page, own, foreign, ground), browser, [own]);
+  },
+);
+
+async function playAll(
+  begin: (context: BrowserContext, page: Page) => BridgeHistory,
+  browser: Browser | null,
+  servers: DevServer[],
+): Promise<void> {
   test.setTimeout(2 * SEARCH_MS);
   const raised: unknown[] = [];
   const note = (error: unknown) => raised.push(error);
   process.on('unhandledRejection', note).on('uncaughtException', note);
-  const browser = far.browser();
   try {
     await fc.assert(
       fc.asyncProperty(histories, async (steps) => {
-        dev.upgrades.length = 0;
-        dev.requests.length = 0;
+        for (const server of servers) {
+          server.upgrades.length = 0;
+          server.requests.length = 0;
+        }
         const context = await browser?.newContext();
         if (!context) throw new Error('there is no browser');
-        const history = new BridgeHistory(context, await context.newPage(), dev, other);
+        const history = begin(context, await context.newPage());
         try {
           for (const step of steps) await bounded(history.take(step), step);
         } finally {
@@ -41,7 +62,7 @@ test('whatever pages, frames, workers and sessions do, the bridge serves listed 
   } finally {
     process.off('unhandledRejection', note).off('uncaughtException', note);
   }
-});
+}
 
 async function bounded(work: Promise<unknown>, step: Step | string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -94,23 +94,39 @@ const ATTACK = `async (listed) => {
 
 const ICON = '<link rel=icon href=data:,>';
 
+/** How a history's pages reach the listed server, and where the others are. */
+export interface Ground {
+  /** It is not listed, but what the test goes to is carried. */
+  byIntent: boolean;
+  hostile: string;
+  foreign: string;
+}
+
 /** One history, as it goes on: what was done, and what has to hold because of it. */
 export class BridgeHistory {
   readonly #context: BrowserContext;
   readonly #page: Page;
   readonly #listed: DevServer;
   readonly #others: DevServer;
+  readonly #ground: Ground;
   readonly #sessions: CDPSession[] = [];
   readonly #cookies = new Map<string, string>();
   #place: Place | null = null;
   #routed = false;
   #sockets = 0;
 
-  constructor(context: BrowserContext, page: Page, listed: DevServer, others: DevServer) {
+  constructor(
+    context: BrowserContext,
+    page: Page,
+    listed: DevServer,
+    others: DevServer,
+    ground: Ground = { byIntent: false, hostile: 'evil.listed.localhost', foreign: 'localhost' },
+  ) {
     this.#context = context;
     this.#page = page;
     this.#listed = listed;
     this.#others = others;
+    this.#ground = ground;
   }
 
   /** @throws Error when something does not hold */
@@ -139,11 +155,18 @@ export class BridgeHistory {
     expectSame('WebSockets', upgrades.length, this.#sockets);
     const written = requests.filter(({ headers }) => headers['x-stolen'] !== undefined);
     expectSame('requests that need a leave that was not given', written, []);
+    if (!this.#ground.byIntent) return;
+    const foreign = requests.filter(({ headers }) => /\/\/(evil|other)\./.test(`${headers.origin} ${headers.referer}`));
+    expectSame(
+      'requests of pages that are from elsewhere',
+      foreign.map(({ path }) => path).filter((path) => path !== '/cors'),
+      [],
+    );
   }
 
   #originOf(place: Place): string {
     if (place === 'listed') return `http://${LISTED}:${this.#listed.port}`;
-    return `http://${place === 'hostile' ? 'evil.listed.localhost' : 'localhost'}:${this.#others.port}`;
+    return `http://${this.#ground[place]}:${this.#others.port}`;
   }
 
   #urlOf(place: Place): string {
@@ -189,7 +212,9 @@ export class BridgeHistory {
   }
 
   async #popup(place: Place): Promise<void> {
-    if (!this.#place) return;
+    // What is not from there leads nobody there.
+    const leads = place !== 'listed' || this.#place === 'listed' || !this.#ground.byIntent;
+    if (!this.#place || !leads) return;
     const opened = this.#context.waitForEvent('page');
     await this.#page.evaluate(`void open(${JSON.stringify(this.#urlOf(place))})`);
     const popup = await opened;

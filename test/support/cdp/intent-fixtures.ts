@@ -36,7 +36,7 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
   origins: async ({}, use) => use([]),
   intentChromium: [
     async ({}, use) => {
-      const browser = await startFarChromium(['localhost', '127.0.0.1'], ['*.example']);
+      const browser = await startFarChromium(['localhost', '127.0.0.1', '*.localhost'], ['*.example']);
       await use(browser);
       await browser.close();
     },
