@@ -115,7 +115,7 @@ export class Intent implements Reach {
       if (page) this.#navigations.forget(String(gone), page.targetId);
       this.#announcements.forget(String(gone));
     }
-    if (method?.startsWith('Network.')) {
+    if (this.#places.size > 0 && method?.startsWith('Network.')) {
       this.#announcements.observe(message);
       const { requestId } = fieldsOf<Protocol.Network.LoadingFinishedEvent>(message.params);
       if (/^Network\.loadingF/.test(method)) this.#carried.delete(String(requestId));
