@@ -41,6 +41,7 @@ const REFUSED = 'refused, with its reason';
 const folder = await mkdtemp(join(tmpdir(), 'poolwright-compat-'));
 const site = await startSite();
 const near = await startEmulator({ allowLoopback: true, concurrentBrowsers: 4 });
+// So far away that round trips are hidden: that must not be seen either.
 const far = await startEmulator({ concurrentBrowsers: 4, rtt: 20 });
 const client = new ServiceClient({ baseURL: near.baseURL, apiKey: near.apiKey });
 const webPort = await freePort();

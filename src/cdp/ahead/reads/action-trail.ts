@@ -1,20 +1,20 @@
 import type { CdpMessage } from '../../transport/message.ts';
 import type { UtilityWorld } from '../utility-worlds.ts';
-import { type Follower, ReadHabits } from './read-habits.ts';
+import { type Follower, type HabitKeys, isSame } from './read-habits.ts';
 
 /** A command of the client and the reads that follow it, as far as they have. */
 export class ActionTrail {
-  readonly key: string;
+  readonly keys: HabitKeys;
   readonly world: UtilityWorld;
   readonly #names = new Map<string, string>();
   /** Names of the results that the client waits for, by the ID of its command. */
   readonly #results = new Map<number, string>();
   readonly #sent = new Set<Follower>();
-  readonly #asked = new Set<Follower>();
+  readonly #asked: Follower[] = [];
 
   /** @param known further objects that have a name, by that */
-  constructor(head: CdpMessage, world: UtilityWorld, known: ReadonlyMap<string, string>) {
-    this.key = ReadHabits.keyOf(head);
+  constructor(head: CdpMessage, keys: HabitKeys, world: UtilityWorld, known: ReadonlyMap<string, string>) {
+    this.keys = keys;
     this.world = world;
     let count = 0;
     JSON.stringify(head.params, (field, value) => {
@@ -41,20 +41,24 @@ export class ActionTrail {
 
   /** The client sends one itself. @param id of its command */
   asked(follower: Follower, id: number | undefined): void {
-    this.#asked.add(follower);
+    this.#asked.push(follower);
     if (id !== undefined && follower.result !== null) this.#results.set(id, follower.result);
   }
 
-  /** The client gets an answer with an object in it. */
-  answered(id: number, objectId: unknown): void {
+  /** The client gets an answer. Returns whether there is an object in it that it asked for here. */
+  answered(id: number, objectId: unknown): boolean {
     const name = this.#results.get(id);
     this.#results.delete(id);
-    if (name !== undefined && typeof objectId === 'string') this.#name(objectId, name);
+    if (name === undefined || typeof objectId !== 'string') return false;
+    this.#name(objectId, name);
+    return true;
   }
 
   /** It is over: what was sent in vain is worth less. */
   end(): void {
-    for (const follower of this.#sent) if (!this.#asked.has(follower)) follower.worth -= 1;
+    for (const follower of this.#sent) {
+      if (!this.#asked.some((asked) => isSame(asked, follower))) follower.worth -= 1;
+    }
   }
 
   #name(id: unknown, name: string): void {

@@ -17,7 +17,7 @@ const HARMLESS = /^(?:Network|Fetch|Log|Target|IO)\.|^Runtime\.releaseObject$|^P
  */
 const FRESH_MS = 100;
 
-/** An object that the client works with, and where. */
+/** Objects that the client works with in one world. */
 interface Handles {
   /** What it calls its functions on. */
   utility?: string;
@@ -38,6 +38,8 @@ export class ReadsAhead implements Interceptor {
   readonly #habits = new ReadHabits();
   readonly #trails = new Map<string, ActionTrail>();
   readonly #handles = new WeakMap<UtilityWorld, Handles>();
+  /** What the client's present action in a session began with, and the handles that it has got since. */
+  readonly #actions = new Map<string, { root: string; handles: Set<string> }>();
   /** Input events that the browser has not answered, and their sessions. */
   readonly #inputs = new Map<number | undefined, string>();
 
@@ -53,6 +55,7 @@ export class ReadsAhead implements Interceptor {
       onEnd: (sessionId) => {
         this.#end(sessionId);
         this.#sent.forget(sessionId);
+        this.#actions.delete(sessionId);
         for (const [id, of] of this.#inputs) if (of === sessionId) this.#inputs.delete(id);
       },
     });
@@ -65,7 +68,7 @@ export class ReadsAhead implements Interceptor {
     if (HARMLESS.test(method)) return command;
     const trail = this.#trails.get(sessionId);
     if (trail && isRead(command)) {
-      const follower = this.#habits.observe(trail.key, command, trail.names);
+      const follower = this.#habits.observe(trail.keys, command, trail.names);
       if (follower) trail.asked(follower, id);
       return this.#sent.ask(commandKey(command), command) ? null : command;
     }
@@ -87,7 +90,8 @@ export class ReadsAhead implements Interceptor {
     if (sessionId !== undefined && objectId !== undefined) this.#worlds.sawObject(sessionId, objectId);
     const passed = this.#sent.onMessage(message);
     if (!passed || sessionId === undefined || passed.id === undefined) return passed;
-    this.#trails.get(sessionId)?.answered(passed.id, objectId);
+    const isHandle = this.#trails.get(sessionId)?.answered(passed.id, objectId);
+    if (isHandle && objectId !== undefined) this.#actions.get(sessionId)?.handles.add(objectId);
     if (subtype === 'node') this.#note(this.#worlds.ofObject(sessionId, objectId), { node: String(objectId) });
     return passed;
   }
@@ -107,7 +111,8 @@ export class ReadsAhead implements Interceptor {
     const known = new Map<string, string>();
     if (utility !== undefined) known.set('utility', utility);
     if (node !== undefined) known.set('node', node);
-    const trail = new ActionTrail(command, world, known);
+    const keys = ReadHabits.keysOf(command, this.#rootOf(command, sessionId));
+    const trail = new ActionTrail(command, keys, world, known);
     this.#trails.set(sessionId, trail);
     if (!this.#savings.isFar || this.#inputs.size > 0 || world.prefix === undefined) return;
     // Behind the command itself.
@@ -122,8 +127,7 @@ export class ReadsAhead implements Interceptor {
     const makes = (name: string) => ids.set(name, `${prefix}.${++last}`);
     const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(command.params);
     if (command.method === 'Runtime.callFunctionOn' && returnByValue !== true) makes('head');
-    for (const follower of this.#habits.followers(trail.key)) {
-      if (follower.worth <= 0) continue;
+    for (const follower of this.#habits.followers(trail.keys)) {
       const params = ReadHabits.fill(follower, ids);
       if (!params) continue;
       const { method, result } = follower;
@@ -134,9 +138,22 @@ export class ReadsAhead implements Interceptor {
     }
   }
 
+  /** What the action began with that a command belongs to: one that is about none of its handles begins another. */
+  #rootOf(command: CdpMessage, sessionId: string): string {
+    const action = this.#actions.get(sessionId);
+    if (action && objectsOf(command).some((objectId) => action.handles.has(objectId))) return action.root;
+    const root = ReadHabits.rootOf(command);
+    this.#actions.set(sessionId, { root, handles: new Set() });
+    return root;
+  }
+
   /** What was read in a session is not to be used any more. */
   #end(sessionId: string): void {
-    this.#trails.get(sessionId)?.end();
+    const trail = this.#trails.get(sessionId);
+    if (trail) {
+      trail.end();
+      this.#habits.meet(trail.keys);
+    }
     this.#trails.delete(sessionId);
     this.#sent.drop((of) => of === sessionId);
   }
@@ -157,6 +174,13 @@ function resultOf({ result }: CdpMessage): { objectId?: string; subtype?: unknow
   const { result: value } = fieldsOf<Protocol.Runtime.CallFunctionOnResponse>(result);
   const { objectId, subtype } = fieldsOf<Protocol.Runtime.RemoteObject>(value);
   return typeof objectId === 'string' ? { objectId, subtype } : {};
+}
+
+/** IDs of the objects that a command is about. */
+function objectsOf({ params }: CdpMessage): string[] {
+  const { objectId, arguments: given } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
+  const all = Array.isArray(given) ? given.map((one) => fieldsOf<Protocol.Runtime.CallArgument>(one).objectId) : [];
+  return [objectId, ...all].filter((id) => typeof id === 'string');
 }
 
 function isResult({ result }: CdpMessage): boolean {
