@@ -29,6 +29,7 @@ await main(async () => {
       format: ['esm'],
       target: 'node20',
       platform: 'node',
+      skipNodeModulesBundle: true,
       outDir,
       silent: true,
       skipNodeModulesBundle: true,

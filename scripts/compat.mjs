@@ -17,6 +17,7 @@ await main(async () => {
     format: ['esm'],
     target: 'node20',
     platform: 'node',
+    skipNodeModulesBundle: true,
     outDir,
     silent: true,
     external: ['poolwright', 'ws'],
