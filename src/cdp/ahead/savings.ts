@@ -1,5 +1,5 @@
 /** From which round trip on it is worth the trouble, in ms: nearer browsers are left as they are. */
-export const FAR_MS = 5;
+const FAR_MS = 5;
 
 /**
  * How far away the browser of one link is, and what was saved on the way to it. Measured, not guessed: the distance is
@@ -14,7 +14,7 @@ export class Savings {
   /** What the longest one of the present flight has saved: commands that are sent together wait together. */
   #inFlight = 0;
 
-  /** @param farMs from which round trip on something is sent ahead; {@link FAR_MS} unless given */
+  /** @param farMs from which round trip on something is sent ahead; 5 ms unless given */
   constructor(farMs = FAR_MS, now = () => performance.now()) {
     this.#farMs = farMs;
     this.#now = now;

@@ -34,6 +34,8 @@ export class ContextsAhead implements Interceptor {
   /** Sessions of pages that the client has sent nothing to. */
   readonly #fresh = new Set<string>();
   readonly #windows = new Windows();
+  /** What came while the client is being told of a page: it must hear of that first. */
+  #behindPage: CdpMessage[] | null = null;
 
   constructor(link: InterceptorLink, savings: Savings) {
     this.#link = link;
@@ -55,6 +57,13 @@ export class ContextsAhead implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
+    const passed = this.#judge(message);
+    if (!passed || !this.#behindPage) return passed;
+    this.#behindPage.push(passed);
+    return null;
+  }
+
+  #judge(message: CdpMessage): CdpMessage | null {
     const { id, method, sessionId } = message;
     if (id !== undefined) return this.#onAnswer(message);
     if (sessionId !== undefined) {
@@ -168,6 +177,13 @@ export class ContextsAhead implements Interceptor {
     ahead.page = 'shown';
     if (ahead.sessionId !== undefined) this.#contexts.delete(ahead);
     for (const message of ahead.held.splice(0)) this.#link.deliver(message);
+    this.#behindPage ??= [];
+    // In line behind those, which are delivered in tasks of their own.
+    setImmediate(() => {
+      const behind = this.#behindPage ?? [];
+      this.#behindPage = null;
+      for (const message of behind) this.#link.deliver(message);
+    });
   }
 
   #send(ahead: ContextAhead, command: CdpMessage, onAnswer?: (answer: CdpMessage) => void): void {
