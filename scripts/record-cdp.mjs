@@ -13,6 +13,7 @@ await main(async () => {
     format: ['esm'],
     target: 'node20',
     platform: 'node',
+    skipNodeModulesBundle: true,
     outDir,
     silent: true,
   });
