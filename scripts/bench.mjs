@@ -29,7 +29,6 @@ await main(async () => {
       format: ['esm'],
       target: 'node20',
       platform: 'node',
-      skipNodeModulesBundle: true,
       outDir,
       silent: true,
       skipNodeModulesBundle: true,
