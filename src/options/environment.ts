@@ -13,10 +13,10 @@ export function variable(environment: Environment, name: keyof Environment): str
   return value === '' ? undefined : value;
 }
 
-/** Whether nothing may be sent ahead, whatever the options say: `POOLWRIGHT_AHEAD` is `0` or `false`. */
-export function forbidsAhead(environment: Environment): boolean {
+/** What `POOLWRIGHT_AHEAD` says, whatever the options do: `0` or `false`, anything else for yes; undefined unless set. */
+export function aheadVariable(environment: Environment): boolean | undefined {
   const value = variable(environment, 'POOLWRIGHT_AHEAD');
-  return value === '0' || value === 'false';
+  return value === undefined ? undefined : value !== '0' && value !== 'false';
 }
 
 /** Whether this is a CI run: `CI` set to anything but `false` or `0`. */

@@ -4,7 +4,7 @@ import { identityOf } from '../common/browser-identity.ts';
 import { traceTime } from '../common/time-trace.ts';
 import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { DEFAULTS } from '../options/defaults.ts';
-import { forbidsAhead } from '../options/environment.ts';
+import { aheadVariable } from '../options/environment.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
 import { BrokerClient } from './browser/broker-client.ts';
 import { type BrowserConnection, connectToLease } from './browser/browser-connection.ts';
@@ -76,7 +76,7 @@ function workerBrowser(
   const reuse = options.reuse ?? DEFAULTS.reuse;
   const settings = {
     metering: options.metering ?? DEFAULTS.metering,
-    ahead: (options.ahead ?? DEFAULTS.ahead) && !forbidsAhead(process.env),
+    ahead: aheadVariable(process.env) ?? options.ahead ?? DEFAULTS.ahead,
     sharesBrowser: reuse !== 'test',
     exposeNetwork: exposedNetwork(options.exposeNetwork, {
       // The second one is how Playwright hands on the address of a `webServer` that names a port.
