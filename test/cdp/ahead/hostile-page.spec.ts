@@ -38,8 +38,10 @@ const WATCH = `
   new PerformanceObserver((list) => list.getEntries().forEach(({ entryType }) => count(seen.calls, entryType)))
     .observe({ entryTypes: ['resource', 'mark', 'measure', 'layout-shift'] });
   window.report = () => {
-    // Some come when the page is drawn next, whatever comes before that.
-    const copy = { ...seen, events: seen.events.sort(), mutations: seen.mutations.sort(), names: Object.getOwnPropertyNames(window).length - seen.names, focus: document.hasFocus(), shown: document.visibilityState,
+    // Some come when the page is drawn next, whatever comes before that; of these the browser makes one out of several.
+    const joined = (event) => /^(selectionchange|scroll),/.test(event);
+    const events = seen.events.filter((event, at, all) => !joined(event) || all.indexOf(event) === at).sort();
+    const copy = { ...seen, events, mutations: seen.mutations.sort(), names: Object.getOwnPropertyNames(window).length - seen.names, focus: document.hasFocus(), shown: document.visibilityState,
       size: [innerWidth, innerHeight, outerWidth, outerHeight, screenX, screenY, history.length] };
     return JSON.stringify(copy);
   };`;

@@ -44,7 +44,7 @@ for (const { megabits, bytes } of LINKS) {
       );
       length.catch(() => undefined);
       // Once it has begun to go up.
-      await expect.poll(() => link.bridgedBytes()).toBeGreaterThan(bytes);
+      await expect.poll(() => link.bridgedBytes()).toBeGreaterThan(bytes / 10);
       expect(await link.answers(3_000)).toBe(true);
       expect(await length).toBe(bytes);
       expect(performance.now() - started).toBeGreaterThan(15_000);

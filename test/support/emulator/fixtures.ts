@@ -70,7 +70,8 @@ export const test = base.extend<Fixtures>({
   folder: async ({}, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
     await use(folder);
-    await rm(folder, { recursive: true, force: true });
+    // What a killed emulator was starting may be writing its last file there.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   },
 
   fakeChromium: async ({ folder }, use) => {
