@@ -126,12 +126,18 @@ export function comparable(seen: readonly SeenMessage[]) {
   }
   // Those of several sessions are independent of each other.
   const ofEach = sessions.map((sessionId) => commands.filter((command) => command.startsWith(`${nameOf(sessionId)} `)));
-  const inOrder = ofEach.flat();
+  // Playwright lets go of what is no page of its own as soon as it is told of it, whatever it is doing.
+  const isOfLettingGo = (text: string) => /\bTarget\.detach(?:ed)?FromTarget /.test(text);
+  const lettingGoLast = (all: string[]) => [
+    ...all.filter((each) => !isOfLettingGo(each)),
+    ...all.filter(isOfLettingGo),
+  ];
+  const inOrder = ofEach.flatMap(lettingGoLast);
   const numbers = inOrder.map((command) => Number(command.split(' ')[2]));
   return {
     commands: inOrder.map((command) => command.replace(/^(session \d+) \d+/, '$1')),
     answers: numbers.map((id) => answers.get(id)),
-    events,
+    events: Object.fromEntries(Object.entries(events).map(([session, all]) => [session, lettingGoLast(all)])),
   };
 }
 
