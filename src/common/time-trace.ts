@@ -10,7 +10,7 @@ if (isOn) process.env[ORIGIN_VARIABLE] ??= String(timeOrigin);
 /**
  * Says on standard error, under `DEBUG=poolwright:time`, that a step of the run is done: how many ms after the start of the
  * run, and of this process.
- * @param who the process: `runner`, `broker`, `emulator`, `worker 0`
+ * @param who the process: `runner`, `broker`, `emulator`, `worker`
  */
 export function traceTime(who: string, step: string): void {
   if (!isOn) return;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import type { WorkerSlot } from '../browsers/held-browser.ts';
@@ -42,6 +43,8 @@ export class RequestClock {
 
     const { slot, acquireTimeout, ends, clock } = options;
     // Not `AbortSignal.any`: the signals live as long as the run, and would remember every request.
+    // As many as there are workers wait for the same end: that is no leak, which Node would tell the terminal.
+    setMaxListeners(0, ...ends);
     for (const signal of ends) signal.addEventListener('abort', this.#end);
     this.#since = clock.now();
     this.who = `slot ${slot.index} (${slot.project || 'the default project'})`;

@@ -28,6 +28,8 @@ export interface ConnectedBrowser {
 
 /** Bound on connecting to a browser that the service called ready, in ms: a wedged tab can stall it for ever. */
 const CONNECT_TIMEOUT_MS = 30_000;
+/** So many addresses that a page was denied are kept in mind, for what is said of them. */
+const MOST_DENIED = 1_000;
 
 /** What our transport does beside carrying messages. */
 export interface TransportUse {
@@ -52,7 +54,7 @@ export async function connectToBrowser(
   { meter, exposure, persistent, ahead }: TransportUse,
 ): Promise<ConnectedBrowser> {
   traceTime('worker', 'a browser is leased');
-  // Its WebSocket takes a tenth of a second to load, which processes without a browser need not spend.
+  // Of no use to a process without a browser.
   const { openTransport } = await import('../../cdp/open-transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
   let bridgedBytes = 0;
@@ -60,7 +62,9 @@ export async function connectToBrowser(
   const denied = new Set<string>();
   const byIntent = {
     onPlace: (place: string) => void places.add(place),
-    onDenied: (url: string) => void denied.add(url),
+    onDenied: (url: string) => {
+      if (denied.size < MOST_DENIED) denied.add(url);
+    },
   };
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,

@@ -2,12 +2,15 @@ import { expect, test } from '@playwright/test';
 import { RequestClock } from '../../../../src/broker/leasing/request-clock.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 
-function clockOf(explain: (signal: AbortSignal) => Promise<string>) {
+function clockOf(
+  explain: (signal: AbortSignal) => Promise<string>,
+  ends: AbortSignal[] = [new AbortController().signal],
+) {
   const clock = new FakeClock();
   const request = new RequestClock({
     slot: { project: 'us', index: 2 },
     acquireTimeout: 60_000,
-    ends: [new AbortController().signal],
+    ends,
     waitsFor: () => 'waiting for the pool to have one ready',
     explain,
     late: () => undefined,
@@ -31,6 +34,18 @@ test('the time is over when it is over, however long it takes to find out what t
   });
   expect(String(request.signal.reason)).toContain('slot 2 (us): waiting for the pool to have one ready.');
   expect(asked).toMatchObject({ aborted: true });
+});
+
+test('many that wait for one end are no leak, and Node says nothing of one', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  const { signal } = new AbortController();
+  const requests = Array.from({ length: 50 }, () => clockOf(async () => '', [signal]).request);
+  await new Promise(setImmediate);
+  process.off('warning', note);
+  for (const request of requests) request.stop();
+  expect(warnings.map(({ message }) => message)).toEqual([]);
 });
 
 test('what was found out in time is what is said', async () => {
