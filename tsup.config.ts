@@ -7,15 +7,17 @@ const publicEntries = {
   client: 'src/service/index.ts',
   emulator: 'src/emulator/index.ts',
   reporter: 'src/reporter/index.ts',
+  puppeteer: 'src/puppeteer/index.ts',
+  'playwright-library': 'src/playwright/library.ts',
 };
 
 /** Playwright loads its global setup the way it loads a config. */
 const setupEntry = { 'global-setup': 'src/playwright/setup/global-setup.ts' };
 
 // Child processes and the command line are run by path.
-const { index, reporter, ...others } = publicEntries;
-const runEntries = { index, reporter, ...setupEntry, 'broker-main': 'src/broker/process/main.ts' };
-const otherEntries = { ...others, 'emulator-main': 'src/emulator/main.ts', cli: 'src/cli/main.ts' };
+const { client, emulator, ...loadedByRuns } = publicEntries;
+const runEntries = { ...loadedByRuns, ...setupEntry, 'broker-main': 'src/broker/process/main.ts' };
+const otherEntries = { client, emulator, 'emulator-main': 'src/emulator/main.ts', cli: 'src/cli/main.ts' };
 
 /**
  * Puts in place of `options/schema/check.ts` a module that loads it when there are options to check. Zod takes longer to load

@@ -43,6 +43,7 @@ export async function startShard(options: ShardOptions): Promise<{ run(): Promis
   };
   const broker = await startBroker({
     runId: 'sim',
+    runner: 'playwright',
     service: { kind: 'hosted', baseURL, apiKey },
     recordFolder: null,
     workers,

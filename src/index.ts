@@ -11,6 +11,6 @@ export {
 } from './errors.ts';
 export type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './options/schema/schema.ts';
 export { type HostedUse, withHostedBrowsers } from './playwright/config/with-hosted-browsers.ts';
-export type { HostedSession } from './playwright/fixture-types.ts';
 export { type HostedTestFixtures, type HostedWorkerOptions, test } from './playwright/test.ts';
 export type { HostedBrowserAttachment } from './record/attachment.ts';
+export type { HostedSession } from './worker/hosted-session.ts';

@@ -31,6 +31,7 @@ export async function startSurroundings(plan: HostedProject['plan'], workers: nu
     const { baseURL } = (await firstJsonLine(service.stdout, START_TIMEOUT_MS)) as { baseURL: string };
     const broker = await startBroker({
       runId: 'bench',
+      runner: 'playwright',
       service: { kind: 'hosted', baseURL, apiKey: 'pw_bench' },
       recordFolder: join(folder, 'record'),
       workers,

@@ -8,20 +8,27 @@ import { ScriptsAhead } from './ahead/scripts-ahead.ts';
 import { type BridgeOptions, bridgeFactory } from './bridge/bridge-factory.ts';
 import { BackForwardCache } from './contexts/back-forward-cache.ts';
 import { HiddenTargets } from './contexts/hidden-targets.ts';
+import { LeavesOpen } from './contexts/leaves-open.ts';
 import { PersistentContext, type PersistentOptions } from './contexts/persistent-context.ts';
 import { Downloads } from './files/downloads.ts';
+import { NamedDownloads } from './files/named-downloads.ts';
 import { Uploads } from './files/uploads.ts';
 import type { Meter } from './metering/meter.ts';
 import { Metering } from './metering/metering.ts';
 import type { InterceptorFactory } from './transport/interceptor.ts';
 
+/** Who talks through a transport. */
+export type Client = 'playwright' | 'puppeteer';
+
 /** What a transport does beside carrying messages. */
 export interface InterceptorOptions extends BridgeOptions {
-  /** The first context that Playwright asks for is the browser's own; without this, each is a new one. */
-  persistent?: PersistentOptions;
+  /** `'playwright'` unless given. */
+  client?: Client;
+  /** Playwright only: the first context that it asks for is the browser's own; without this, each is a new one. */
+  persistent?: PersistentOptions | undefined;
   /** Counts the bytes that the browser moves. */
-  meter?: Meter;
-  /** Hides round trips to a browser that is far away. */
+  meter?: Meter | undefined;
+  /** Playwright only: hides round trips to a browser that is far away. */
   ahead?: AheadOptions | undefined;
 }
 
@@ -34,11 +41,34 @@ export interface AheadOptions {
 }
 
 /**
- * The interceptors for Playwright, in their order from Playwright to the browser: commands pass them from the first to
- * the last, answers and events from the last to the first. Each has the reason for its position.
+ * The interceptors in their order from the client to the browser: commands pass them from the first to the last, answers
+ * and events from the last to the first. Each has the reason for its position.
  */
-export async function playwrightInterceptors(options: InterceptorOptions): Promise<InterceptorFactory[]> {
-  const { persistent, meter, ahead } = options;
+export async function interceptorsFor(options: InterceptorOptions): Promise<InterceptorFactory[]> {
+  const { client = 'playwright', persistent, meter } = options;
+  const isPlaywright = client === 'playwright';
+  const list = isPlaywright ? nextToPlaywright(options) : [];
+  // At the client's end: what it answers never happens.
+  if (!isPlaywright) list.push((link) => new LeavesOpen(link));
+  // Anywhere: it looks at one command that no other looks at, and at no message.
+  list.push((link) => new Uploads(link));
+  const bridge = await bridgeFactory(options);
+  // Before metering: what it tells the client about requests made here is not the browser's traffic.
+  if (bridge) list.push(bridge.create);
+  // Behind the bridge, which would take its page, the one that fetches files, for one of the client's.
+  list.push((link) => (isPlaywright ? new Downloads(link) : new NamedDownloads(link)));
+  // Behind downloads, which hold events back: bytes count when they come. Before hidden targets: those do not count.
+  if (meter) list.push(() => new Metering(meter, (url) => bridge?.carries(url) ?? false));
+  // Next to the browser: what the client must not see, no other interceptor sees either.
+  if (persistent) list.push((link) => new PersistentContext(link, persistent));
+  else list.push((link) => new HiddenTargets(link));
+  // At the very end: what takes its time there is the way to the browser and nothing else.
+  if (options.ahead) list.push(distance(options.ahead));
+  return list;
+}
+
+/** Those that do for Playwright what no other client needs. */
+function nextToPlaywright({ persistent, ahead }: InterceptorOptions): InterceptorFactory[] {
   const list: InterceptorFactory[] = [];
   // Those that send ahead stand in Playwright's place: to all others it looks as if Playwright were there sooner.
   if (ahead) {
@@ -55,19 +85,9 @@ export async function playwrightInterceptors(options: InterceptorOptions): Promi
   }
   // Next to Playwright: what it adds follows an event that Playwright has really seen.
   list.push((link) => new BackForwardCache(link));
-  // Anywhere: it looks at one command that no other looks at, and at no message.
-  list.push((link) => new Uploads(link));
-  const bridge = await bridgeFactory(options);
-  // Before metering: what it tells Playwright about requests made here is not the browser's traffic.
-  if (bridge) list.push(bridge.create);
-  // Behind the bridge, which would take its page, the one that fetches files, for one of Playwright's.
-  list.push((link) => new Downloads(link));
-  // Behind downloads, which hold events back: bytes count when they come. Before hidden targets: those do not count.
-  if (meter) list.push(() => new Metering(meter, (url) => bridge?.carries(url) ?? false));
-  // Next to the browser: what Playwright must not see, no other interceptor sees either.
-  if (persistent) list.push((link) => new PersistentContext(link, persistent));
-  else list.push((link) => new HiddenTargets(link));
-  // At the very end: what takes its time there is the way to the browser and nothing else.
-  if (ahead) list.push(() => new Distance(ahead.savings));
   return list;
+}
+
+function distance({ savings }: AheadOptions): InterceptorFactory {
+  return () => new Distance(savings);
 }

@@ -1,6 +1,7 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
 import { OptionsError } from '../errors.ts';
-import type { ContextUse, HostedSession, Use } from './fixture-types.ts';
+import type { HostedSession } from '../worker/hosted-session.ts';
+import type { ContextUse, Use } from './fixture-types.ts';
 import type { WorkerProject } from './setup/worker-broker.ts';
 
 /**

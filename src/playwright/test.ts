@@ -7,8 +7,8 @@ import {
   type TestType,
 } from '@playwright/test';
 import type { HostedOptions } from '../options/schema/schema.ts';
+import type { HostedSession } from '../worker/hosted-session.ts';
 import { asMerged } from './config/merged-options.ts';
-import type { HostedSession } from './fixture-types.ts';
 import { assertChromium, presentSession, provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
 
 /** Test-scoped fixtures that poolwright's `test` adds. */

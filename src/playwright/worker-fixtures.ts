@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
-import { identityOf } from '../common/browser-identity.ts';
 import { traceTime } from '../common/time-trace.ts';
 import { OptionsError, type PoolwrightError } from '../errors.ts';
 import { DEFAULTS } from '../options/defaults.ts';
-import { aheadVariable } from '../options/environment.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
-import { BrokerClient } from './browser/broker-client.ts';
+import { BrokerClient } from '../worker/broker-client.ts';
+import { type HostedSession, hostedSessionOf } from '../worker/hosted-session.ts';
+import { linkSettings } from '../worker/link/link-settings.ts';
+import { WorkerBrowser } from '../worker/worker-browser.ts';
 import { type BrowserConnection, connectToLease } from './browser/browser-connection.ts';
 import { browserHandle } from './browser/browser-handle.ts';
-import { WorkerBrowser } from './browser/worker-browser.ts';
 import { reusesContext } from './config/reused-context.ts';
-import type { ContextUse, HostedSession, Use } from './fixture-types.ts';
+import type { ContextUse, Use } from './fixture-types.ts';
 import { brokerForWorker, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
 import { workerState } from './worker-state.ts';
 
@@ -72,25 +72,20 @@ function workerBrowser(
   { address, ownProject }: WorkerBrokerAddress,
   { id, name, options }: WorkerProject,
   { project, config, parallelIndex }: WorkerInfo,
-): WorkerBrowser {
-  const reuse = options.reuse ?? DEFAULTS.reuse;
+): WorkerBrowser<BrowserConnection> {
+  const exposeNetwork = exposedNetwork(options.exposeNetwork, {
+    // The second one is how Playwright hands on the address of a `webServer` that names a port.
+    baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
+    webServer: config.webServer,
+  });
   const settings = {
-    metering: options.metering ?? DEFAULTS.metering,
-    ahead: aheadVariable(process.env) ?? options.ahead ?? DEFAULTS.ahead,
-    sharesBrowser: reuse !== 'test',
-    exposeNetwork: exposedNetwork(options.exposeNetwork, {
-      // The second one is how Playwright hands on the address of a `webServer` that names a port.
-      baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
-      webServer: config.webServer,
-    }),
-    context: options.context ?? DEFAULTS.context,
-    identity: options.identity,
+    ...linkSettings(options, exposeNetwork, process.env),
     onUnreached: (text: string) => workerState().recorder.unreached(text),
   };
   return new WorkerBrowser({
     broker: new BrokerClient(address, ownProject),
     connect: (lease, events) => connectToLease(chromium, lease, { ...settings, ...events }),
-    reuse,
+    reuse: options.reuse ?? DEFAULTS.reuse,
     project: { id, name },
     parallelIndex,
     testTimeout: project.timeout,
@@ -157,6 +152,5 @@ export async function presentSession(): Promise<HostedSession> {
   }
   const link = await hosted.connected();
   recorder.uses(link);
-  const { startedAt, expiresAt, reused } = link.lease;
-  return { ...identityOf(link.lease), startedAt, expiresAt, reused };
+  return hostedSessionOf(link.lease);
 }

@@ -1,10 +1,11 @@
-import type { WorkerBrowser } from './browser/worker-browser.ts';
+import type { WorkerBrowser } from '../worker/worker-browser.ts';
+import type { BrowserConnection } from './browser/browser-connection.ts';
 import { Recorder } from './recording/recorder.ts';
 
 /** What the fixtures of one worker process share. */
 export interface WorkerState {
   /** The worker's hosted browser, once a test has needed one. */
-  hosted: WorkerBrowser | null;
+  hosted: WorkerBrowser<BrowserConnection> | null;
   readonly recorder: Recorder;
   /** What `use` sets for the contexts of the running test. Playwright adds it to what newContext is given, unseen. */
   contextUse: Readonly<Record<string, unknown>>;

@@ -6,11 +6,11 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
     const { runId, shard, startedAt, endedAt, merged } = record;
     return merged.length > 0 ? merged : [{ runId, shard, startedAt, endedAt }];
   });
-  const runIds = new Set(parts.map(({ runId }) => runId));
   const ends = records.flatMap(({ endedAt }) => endedAt ?? []).sort();
   return {
     schema: 1,
-    runId: runIds.size === 1 ? (parts[0]?.runId ?? null) : null,
+    runId: onlyOne(parts.map(({ runId }) => runId)),
+    runner: onlyOne(records.map(({ runner }) => runner)),
     service: serviceOf(records),
     chromiums: [...new Set(records.flatMap(({ chromiums }) => chromiums))],
     shard: null,
@@ -21,6 +21,12 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
     balance: balanceOf(records),
     merged: parts,
   };
+}
+
+/** What all are; null where they differ. */
+function onlyOne<T>(values: readonly T[]): T | null {
+  const [first = null] = values;
+  return values.every((value) => value === first) ? first : null;
 }
 
 function ofShard(session: SessionRecord, { shard }: RunRecord): SessionRecord {

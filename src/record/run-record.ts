@@ -18,6 +18,9 @@ const endReasons = [
   'broker-died',
 ] as const;
 
+/** What runs the tests; a script that leases a browser by itself has none. */
+export const runners = ['playwright', 'vitest', 'jest', 'mocha', 'node-test'] as const;
+
 export const testStatuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'] as const;
 
 const shard = z.object({ current: z.number().int(), total: z.number().int() }).nullable();
@@ -25,9 +28,9 @@ const service = z.enum(['hosted', 'emulator']).nullable();
 
 /** One try of a test on one browser; a test that changed its browser half-way is with each. */
 export const testRecord = z.object({
-  id: z.string().describe("Playwright's ID of the test: `index.html#?testId=<id>` in its HTML report"),
+  id: z.string().describe("The runner's ID of the test; Playwright's is `index.html#?testId=<id>` in its HTML report"),
   title: z.string().describe('`describe › test`'),
-  file: z.string().describe("Relative to the config's `rootDir`, with `/`"),
+  file: z.string().describe("Relative to the runner's root folder, with `/`"),
   line: z.number().int(),
   project: z.string(),
   parallelIndex: z.number().int().describe('Slot of the worker that ran it'),
@@ -78,6 +81,7 @@ export const runRecord = z
   .object({
     schema: z.literal(1).describe('Version of this file; another one may have other fields'),
     runId: z.string().nullable(),
+    runner: z.enum(runners).nullable().default('playwright').describe('What ran the tests; null: a script of its own'),
     service,
     chromiums: z
       .array(z.string())
@@ -102,6 +106,7 @@ export const runRecord = z
   })
   .describe('What a run of poolwright did with hosted browsers');
 
+export type Runner = (typeof runners)[number];
 export type EndReason = (typeof endReasons)[number];
 export type TestRecord = z.infer<typeof testRecord>;
 export type SessionRecord = z.infer<typeof sessionRecord>;

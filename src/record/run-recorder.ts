@@ -6,7 +6,7 @@ import { keyOf, type SessionFacts, withTotals } from './session-record.ts';
 import type { TestUsage } from './test-usage.ts';
 
 /** Which run goes on record, and where. */
-export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'service' | 'chromiums' | 'shard'> {
+export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'runner' | 'service' | 'chromiums' | 'shard'> {
   /** Folder of `run.json`; null: nothing is written. */
   recordFolder: string | null;
   /** Called with why `run.json` could not be written. */
@@ -96,10 +96,11 @@ export class RunRecorder {
   }
 
   #record(endedAt: string | null, balance: RunRecord['balance']): RunRecord {
-    const { runId, service, chromiums, shard } = this.#options;
+    const { runId, runner, service, chromiums, shard } = this.#options;
     return {
       schema: 1,
       runId,
+      runner,
       service,
       chromiums,
       shard,

@@ -49,6 +49,7 @@ export class TestResults {
     return {
       schema: 1,
       runId: null,
+      runner: 'playwright',
       service: null,
       chromiums: [],
       shard: null,

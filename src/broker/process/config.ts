@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { errorCodes } from '../../errors.ts';
+import { runners } from '../../record/run-record.ts';
 import { hostedProject } from '../rpc/requests.ts';
 
 /** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
@@ -7,6 +8,8 @@ export const brokerConfig = z.object({
   /** Only gives back what the dead brokers of this run left, and ends. */
   onlySweep: z.boolean().optional(),
   runId: z.string(),
+  /** What runs the tests; null: a script. */
+  runner: z.enum(runners).nullable(),
   /** Tells this broker from every other one, also from those of its run. */
   mark: z.string(),
   /** Marks of the brokers of this run that have died. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debugEnabled } from '../../common/debug.ts';
@@ -194,7 +195,7 @@ class SupervisedBroker {
     this.#marks.push(mark);
     const ready = await handshake(child, config, START_TIMEOUT_MS + ANSWER_GRACE_MS);
     child.once('exit', (code, signal) => this.#exited(signal ?? `exit code ${code}`));
-    child.unref();
+    letProcessEnd(child);
     return ready;
   }
 
@@ -217,6 +218,12 @@ function spawnBroker(): ChildProcess {
     stdio: ['pipe', 'pipe', 'inherit'],
     env,
   });
+}
+
+/** A script that has given its browsers back ends, and its broker with it: no handle of the broker's keeps it. */
+function letProcessEnd(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdin, child.stdout]) if (stream instanceof Socket) stream.unref();
 }
 
 function say(line: string): void {

@@ -82,6 +82,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   // Before the checks: the record begins when the run does.
   const recorder = new RunRecorder({
     runId: config.runId,
+    runner: config.runner,
     service: config.service.kind,
     chromiums: embedded?.chromiums ?? [],
     shard: config.shard,

@@ -34,6 +34,8 @@ export class BridgedSessions {
   readonly #sessions = new Map<string, BridgedSession>();
   /** Sessions of tests on targets that are bridged. */
   readonly #further = new Map<string, { target: BridgedSession; madeOffline: boolean }>();
+  /** Sessions on tabs, over which Puppeteer is attached to their pages. */
+  readonly #tabs = new Set<string>();
   readonly #begin: (sessionId: string, session: BridgedSession) => void;
 
   /** @param begin is called for each new target, while it still waits to be let run */
@@ -86,7 +88,9 @@ export class BridgedSessions {
     }
   }
 
-  #meet(sessionId: string, parent: string | undefined, info: Fields<Protocol.Target.TargetInfo>): void {
+  #meet(sessionId: string, over: string | undefined, info: Fields<Protocol.Target.TargetInfo>): void {
+    if (info.type === 'tab' && over === undefined) this.#tabs.add(sessionId);
+    const parent = over !== undefined && this.#tabs.has(over) ? undefined : over;
     if (!TYPES.has(info.type)) return;
     const targetId = String(info.targetId);
     const known = [...this.#sessions.values()].find((session) => session.targetId === targetId);
@@ -116,6 +120,7 @@ export class BridgedSessions {
   }
 
   #forget(sessionId: string): void {
+    this.#tabs.delete(sessionId);
     this.#sessions.delete(sessionId);
     const further = this.#further.get(sessionId);
     this.#further.delete(sessionId);

@@ -8,14 +8,17 @@ export type TargetInfo = Fields<Protocol.Target.TargetInfo>;
 /** Of the browser's events about targets, what is looked at here. */
 type TargetFields = Fields<Protocol.Target.AttachedToTargetEvent & Protocol.Target.TargetDestroyedEvent>;
 
+/** What a page is to a client: Playwright is attached to pages, Puppeteer to the tabs that they are in. */
+const PAGES = new Set<unknown>(['page', 'tab']);
+
 /**
  * Hides targets from the client, first of all the pages that a browser has when the client connects to it. Playwright
  * would adopt them into the default context, and then every screenshot of a failed test comes twice, one of them blank;
  * and a page that answers nothing would hold up the connection. What is opened later is shown, popups included; so are
  * workers, unless somebody else wants a target hidden.
  *
- * Existing pages are announced between the client's `Target.setAutoAttach` to the browser and the answer to it. A target
- * that is hidden is let go at once, and nothing about it is passed on.
+ * Existing pages are announced between the client's first `Target.setAutoAttach` to the browser, or `setDiscoverTargets`
+ * before that, and the answer to the former. A target that is hidden is let go at once, and nothing about it is passed on.
  */
 export class HiddenTargets implements Interceptor {
   readonly #commands: BrowserCommands;
@@ -26,6 +29,8 @@ export class HiddenTargets implements Interceptor {
   readonly #claimed = new Set<unknown>();
   /** ID of the client's `Target.setAutoAttach`; null before it is sent and after it is answered. */
   #attaching: number | null = null;
+  /** Whether the client, which is not connected yet, is told of the browser's targets. */
+  #discovering = false;
   #connected = false;
 
   /** @param alsoHidden asked about each target that the browser attaches the client to */
@@ -40,8 +45,9 @@ export class HiddenTargets implements Interceptor {
   }
 
   onCommand(command: CdpMessage): CdpMessage {
-    const isAttaching = command.method === 'Target.setAutoAttach' && command.sessionId === undefined;
-    if (isAttaching && !this.#connected) this.#attaching = command.id ?? null;
+    if (this.#connected || command.sessionId !== undefined) return command;
+    if (command.method === 'Target.setDiscoverTargets') this.#discovering = true;
+    if (command.method === 'Target.setAutoAttach') this.#attaching = command.id ?? null;
     return command;
   }
 
@@ -54,6 +60,7 @@ export class HiddenTargets implements Interceptor {
     if (id !== undefined) {
       if (id === this.#attaching) {
         this.#attaching = null;
+        this.#discovering = false;
         this.#connected = true;
       }
       return false;
@@ -74,12 +81,15 @@ export class HiddenTargets implements Interceptor {
     const targetInfo: TargetInfo = fieldsOf(fields.targetInfo);
     const targetId = targetInfo.targetId ?? fields.targetId;
     if (method === 'Target.targetDestroyed') return this.#targets.delete(targetId);
+    if (method === 'Target.targetCreated' && this.#discovering && PAGES.has(targetInfo.type)) {
+      this.#targets.add(targetId);
+    }
     if (method !== 'Target.attachedToTarget') return this.#targets.has(targetId);
     if (this.#claimed.delete(targetId)) {
       this.#sessions.add(fields.sessionId);
       return true;
     }
-    const wasThere = this.#attaching !== null && targetInfo.type === 'page';
+    const wasThere = this.#attaching !== null && PAGES.has(targetInfo.type);
     if (!wasThere && !this.#alsoHidden(targetInfo)) {
       this.#targets.delete(targetId);
       return false;

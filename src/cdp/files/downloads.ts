@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { Protocol } from 'devtools-protocol';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { OwnPage } from './own-page.ts';
 import { fetchRemoteFile } from './remote-file.ts';
+import { removeHere } from './remove-here.ts';
 
 /** The browser names the file, and it is written here: nothing that leads out of the folder. */
 const FILE_NAME = /^[\w-]+$/;
@@ -62,14 +62,5 @@ export class Downloads implements Interceptor {
     const remote = { path: posix.join(this.#remoteFolder, guid), size };
     await fetchRemoteFile(this.#link, await this.#page.session(), remote, join(folder, guid));
     removeHere(remote.path);
-  }
-}
-
-/** A browser on this machine has left its files on this disk: an emulated one. */
-function removeHere(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch {
-    // Another user's browser, then: it is not ours to remove.
   }
 }

@@ -1,20 +1,24 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import type { BrowserCommands } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 
 const createdContext = v.looseObject({ browserContextId: v.string() });
 const createdTarget = v.looseObject({ targetId: v.string() });
 const attached = v.looseObject({ sessionId: v.string() });
 
 /**
- * An empty page of our own in the browser, in a context of its own, which ends with the link. Playwright, which is told
+ * An empty page of our own in the browser, in a context of its own, which ends with the link. A client, which is told
  * of every page of the browser, is not told of this one.
  */
 export class OwnPage {
   readonly #commands: BrowserCommands;
   #contextId: string | undefined;
   #sessionId: string | undefined;
+  /** Sessions on its tab. */
+  readonly #others = new Set<unknown>();
+  /** What the browser tells a client that discovers targets. */
+  readonly #targets = new Set<unknown>();
   #opened: Promise<string> | undefined;
 
   constructor(commands: BrowserCommands) {
@@ -37,14 +41,31 @@ export class OwnPage {
   }
 
   #isAbout({ sessionId, method, params }: CdpMessage): boolean {
-    if (sessionId !== undefined) return sessionId === this.#sessionId;
-    const fields = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
-    if (method === 'Target.detachedFromTarget') return fields.sessionId === this.#sessionId;
-    const { browserContextId } = fieldsOf<Protocol.Target.TargetInfo>(fields.targetInfo);
+    if (sessionId !== undefined) return this.#isOwn(sessionId);
+    const fields = fieldsOf<Protocol.Target.AttachedToTargetEvent & Protocol.Target.TargetDestroyedEvent>(params);
+    if (method === 'Target.detachedFromTarget') return this.#isOwn(fields.sessionId);
+    if (method === 'Target.targetDestroyed') return this.#targets.delete(fields.targetId);
+    const { browserContextId, targetId } = fieldsOf<Protocol.Target.TargetInfo>(fields.targetInfo);
     if (browserContextId !== this.#contextId) return false;
-    // Playwright has the browser attach it to every new page.
-    if (method === 'Target.attachedToTarget') this.#sessionId ??= String(fields.sessionId);
+    this.#targets.add(targetId);
+    if (method === 'Target.attachedToTarget') this.#attached(fields);
     return true;
+  }
+
+  #isOwn(sessionId: unknown): boolean {
+    return sessionId === this.#sessionId || this.#others.has(sessionId);
+  }
+
+  /** Playwright has the browser attach it to every new page, Puppeteer to every tab: those wait to be let go. */
+  #attached({ sessionId, targetInfo }: Fields<Protocol.Target.AttachedToTargetEvent>): void {
+    if (typeof sessionId !== 'string') return;
+    if (fieldsOf<Protocol.Target.TargetInfo>(targetInfo).type === 'page') {
+      this.#sessionId ??= sessionId;
+      return;
+    }
+    this.#others.add(sessionId);
+    this.#commands.post('Runtime.runIfWaitingForDebugger', {}, sessionId);
+    this.#commands.post('Target.detachFromTarget', { sessionId });
   }
 
   async #open(): Promise<string> {

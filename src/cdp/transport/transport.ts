@@ -15,7 +15,8 @@ export interface CdpTransport {
   send(message: object): void;
   /** Closes the link; the browser itself goes on. */
   close(): void;
-  onmessage?: ((message: object) => void) | undefined;
+  /** @param text the message as it came, where nothing in it was changed on its way: a client need not write it again */
+  onmessage?: ((message: object, text?: string) => void) | undefined;
   /** Called once, after the last message, with the reason in words. */
   onclose?: ((reason?: string) => void) | undefined;
   /** How many commands the client has sent, its signs of life (`Browser.getVersion`) left out. */
@@ -66,6 +67,8 @@ class SocketTransport implements CdpTransport {
   #onclose: CdpTransport['onclose'];
   /** Set once the link is down, until the client has been told. */
   #end: LinkClosed | undefined;
+  /** What came last. */
+  #arrived: { message: CdpMessage; text: string } | undefined;
   #closing = false;
   #commands = 0;
   /** Why this side closed, where it was not asked to. */
@@ -77,7 +80,8 @@ class SocketTransport implements CdpTransport {
     this.traffic = traffic;
     this.#interceptors = new InterceptorList(interceptors, {
       toBrowser: (command) => socket.send(JSON.stringify(command)),
-      toClient: (message) => this.onmessage?.(message),
+      toClient: (message) =>
+        this.onmessage?.(message, message === this.#arrived?.message ? this.#arrived.text : undefined),
     });
     // Each message in a task of its own, as Playwright's own transport does: what Playwright does about a message it
     // does in microtasks, and those must all have run before it sees the next (several come in one packet).
@@ -124,7 +128,9 @@ class SocketTransport implements CdpTransport {
   }
 
   readonly #deliver = (data: unknown): void => {
-    const message = parseMessage(String(data));
+    const text = String(data);
+    const message = parseMessage(text);
+    if (message) this.#arrived = { message, text };
     if (message) this.#interceptors.message(message);
     // No word of what it was: it may hold anything.
     else this.#fail('a message was not JSON');

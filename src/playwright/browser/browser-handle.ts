@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
-import type { RecordSink } from '../recording/recorder.ts';
+import type { RecordSink } from '../../worker/use-records.ts';
 import { workerState } from '../worker-state.ts';
 import type { BrowserConnection } from './browser-connection.ts';
 

@@ -1,38 +1,12 @@
 import type { TestInfo } from '@playwright/test';
-import type { LeasedBrowser, SessionReport } from '../../broker/rpc/protocol.ts';
 import type { PoolwrightError } from '../../errors.ts';
-import {
-  ATTACHMENT_NAME,
-  attachmentOf,
-  type BrowserUse,
-  testRecordOf,
-  usesTogether,
-} from '../../record/test-record.ts';
-import type { TestUsage } from '../../record/test-usage.ts';
-import { describeLoss, type Loss, lossError } from '../browser/loss.ts';
-import { unreachedError } from '../browser/unreached-servers.ts';
+import { ATTACHMENT_NAME } from '../../record/test-record.ts';
+import type { RecordedLink } from '../../worker/link/lease-link.ts';
+import { lossError } from '../../worker/link/loss.ts';
+import { unreachedError } from '../../worker/link/unreached.ts';
+import { type RecordSink, UseRecords } from '../../worker/use-records.ts';
+
 import { testFactsOf } from './test-facts.ts';
-
-/** What the recorder needs of a connected browser. */
-export interface RecordedLink {
-  readonly lease: LeasedBrowser;
-  /** Bytes since the link was opened; null without metering. */
-  observedBytes(): number | null;
-  /** Bytes that pages moved through this machine since then. */
-  bridgedBytes(): number;
-  /** Origins of this machine that tests went to themselves since then, and that were carried for them. */
-  carriedOrigins(): readonly string[];
-  /** Commands that Playwright has sent since then. */
-  commands(): number;
-  /** Null while the link is up and the browser answers, and after it was let go. */
-  lost(): Loss | null;
-}
-
-/** What it asks of the broker. That a broker is gone is reported where a browser is asked for, not here. */
-export interface RecordSink {
-  sessionReport(sessionId: string): Promise<SessionReport>;
-  testUsage(usage: TestUsage): Promise<void>;
-}
 
 interface OpenRecord {
   testInfo: TestInfo;
@@ -53,10 +27,7 @@ interface OpenRecord {
 export class Recorder {
   readonly #records = new WeakMap<TestInfo, OpenRecord>();
   #current: OpenRecord | null = null;
-  /** What of a link's bridged bytes is on record. */
-  readonly #bridgedOnRecord = new WeakMap<RecordedLink, number>();
-  /** Sessions without a figure: a service that has none while a session runs is asked once, not after every test. */
-  readonly #withoutFigure = new Set<string>();
+  readonly #uses = new UseRecords();
 
   /**
    * A test begins, or one of its `beforeAll` hooks (those get the same `testInfo` before the test itself does).
@@ -161,26 +132,12 @@ export class Recorder {
     { testInfo, startedAt, links, unreached }: OpenRecord,
     sink: RecordSink,
   ): Promise<PoolwrightError | null> {
-    const facts = testFactsOf(testInfo, startedAt);
-    const lost = await lossAmong([...links.keys()], sink);
-    const uses: BrowserUse[] = [];
-    for (const [link, before] of links) {
-      const now = link.observedBytes();
-      const observedBytes = now === null ? null : now - before;
-      const infrastructureFailure = link === lost?.link ? lost.failure : null;
-      const use = { browser: link.lease, observedBytes, infrastructureFailure };
-      uses.push(use);
-      const test = testRecordOf(facts, use);
-      const crossed = { bridgedBytes: this.#newlyBridged(link), carriedOrigins: [...link.carriedOrigins()] };
-      await sink.testUsage({ sessionId: link.lease.sessionId, test, ...crossed }).catch(() => undefined);
-    }
-    const together = usesTogether(uses);
-    if (!together) return null;
-    const { sessionId } = together.browser;
     const { workerIndex, config } = testInfo;
-    const bandwidthBytes = await this.#bandwidthBytes(sessionId, sink);
-    const attachment = attachmentOf(facts, together, { workerIndex, shard: config.shard, bandwidthBytes });
-    testInfo.annotations.push({ type: ATTACHMENT_NAME, description: sessionId });
+    const facts = testFactsOf(testInfo, startedAt);
+    const recorded = await this.#uses.put(facts, links, { workerIndex, shard: config.shard }, sink);
+    if (!recorded) return null;
+    const { attachment, lost } = recorded;
+    testInfo.annotations.push({ type: ATTACHMENT_NAME, description: attachment.sessionId });
     await testInfo.attach(ATTACHMENT_NAME, {
       body: JSON.stringify(attachment, null, 2),
       contentType: 'application/json',
@@ -189,20 +146,6 @@ export class Recorder {
     if (testInfo.errors.length === 0) return null;
     if (lost) return lossError(lost.link.lease, lost.failure);
     return unreached.size > 0 ? unreachedError(unreached) : null;
-  }
-
-  #newlyBridged(link: RecordedLink): number {
-    const bridged = link.bridgedBytes();
-    const before = this.#bridgedOnRecord.get(link) ?? 0;
-    this.#bridgedOnRecord.set(link, bridged);
-    return bridged - before;
-  }
-
-  async #bandwidthBytes(sessionId: string, sink: RecordSink): Promise<number | null> {
-    if (this.#withoutFigure.has(sessionId)) return null;
-    const bytes = (await reportOf(sessionId, sink))?.bandwidthBytes ?? null;
-    if (bytes === null) this.#withoutFigure.add(sessionId);
-    return bytes;
   }
 }
 
@@ -215,22 +158,4 @@ function noteSharedUse(record: OpenRecord): void {
   if (!before?.inUse || record.links.has(before.link) || before.link.commands() === before.commands) return;
   record.used = true;
   record.links = new Map([[before.link, before.bytes], ...record.links]);
-}
-
-/** The first browser that was lost, and why; null: none was. */
-async function lossAmong(
-  links: RecordedLink[],
-  sink: RecordSink,
-): Promise<{ link: RecordedLink; failure: string } | null> {
-  for (const link of links) {
-    const loss = link.lost();
-    if (!loss) continue;
-    return { link, failure: describeLoss(link.lease, loss, await reportOf(link.lease.sessionId, sink)) };
-  }
-  return null;
-}
-
-/** Null when the broker has no answer. */
-async function reportOf(sessionId: string, sink: RecordSink): Promise<SessionReport | null> {
-  return await sink.sessionReport(sessionId).catch(() => null);
 }

@@ -3,8 +3,7 @@ import type { FullConfig } from '@playwright/test';
 import type { HostedProject } from '../../broker/rpc/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { leasePlan, type MergedOptions } from '../../options/lease-plan.ts';
-import { resolveService } from '../../options/resolve-service.ts';
-import { earlierAttempts, newRunId } from './run-id.ts';
+import { startOwnBroker } from '../../worker/own-broker.ts';
 
 /** The project whose tests a worker runs. */
 export interface WorkerProject {
@@ -52,22 +51,7 @@ export async function brokerForWorker(project: WorkerProject, config: FullConfig
 }
 
 async function startOwn(project: HostedProject, options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
-  // Most workers have their run's, and need no part of what starts one.
-  const { startBroker } = await import('../../broker/process/start.ts');
-  const { projectFolder } = await import('../../options/project-folder.ts');
-  const { pool, ...rest } = options;
-  const { suite, ledgerFolder } = projectFolder(config.configFile ? dirname(config.configFile) : config.rootDir);
-  const started = await startBroker({
-    runId: newRunId(process.env),
-    service: resolveService({ ...rest, pool: pool ?? undefined }, process.env),
-    recordFolder: null,
-    workers: 1,
-    shard: config.shard,
-    suite,
-    ledgerFolder,
-    overRuns: earlierAttempts(process.env),
-    projects: [project],
-  });
-  for (const notice of started.notices) process.stderr.write(`poolwright: ${notice}\n`);
-  return started.address;
+  const folder = config.configFile ? dirname(config.configFile) : config.rootDir;
+  const { address } = await startOwnBroker({ options, project, folder, shard: config.shard, runner: 'playwright' });
+  return address;
 }

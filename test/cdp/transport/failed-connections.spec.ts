@@ -20,8 +20,7 @@ const leased = (cdpUrl: string) => ({ cdpUrl, sessionId: 'ses_1' }) as LeasedBro
 const WAYS: Record<string, BrowserType> = { 'latest, by transport': chromium, 'oldest, by tunnel': oldest.chromium };
 
 for (const [way, browserType] of Object.entries(WAYS)) {
-  const connect = (cdpUrl: string) =>
-    connectToBrowser(browserType, leased(cdpUrl), { meter: null, exposure, persistent: null, ahead: null });
+  const connect = (cdpUrl: string) => connectToBrowser(browserType, leased(cdpUrl), { exposure });
 
   test.describe(`Playwright ${way}`, () => {
     for (const status of [401, 404, 503]) {

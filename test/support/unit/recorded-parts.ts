@@ -1,9 +1,10 @@
 import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/protocol.ts';
-import type { Loss } from '../../../src/playwright/browser/loss.ts';
-import type { RecordedLink, RecordSink } from '../../../src/playwright/recording/recorder.ts';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
 import type { TestUsage } from '../../../src/record/test-usage.ts';
+import type { RecordedLink } from '../../../src/worker/link/lease-link.ts';
+import type { Loss } from '../../../src/worker/link/loss.ts';
+import type { RecordSink } from '../../../src/worker/use-records.ts';
 
 /** Tests, browsers and a broker as the recorder of a worker sees them. */
 

@@ -62,6 +62,7 @@ export function aRecord(given: Partial<RunRecord>): RunRecord {
   return {
     schema: 1,
     runId: 'run-1',
+    runner: 'playwright',
     service: 'hosted',
     chromiums: [],
     shard: null,

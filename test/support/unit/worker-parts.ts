@@ -1,9 +1,9 @@
 import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
 import { LeaseError } from '../../../src/errors.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
-import type { BrowserConnection } from '../../../src/playwright/browser/browser-connection.ts';
-import type { Loss } from '../../../src/playwright/browser/loss.ts';
-import type { WorkerBroker, WorkerBrowserOptions } from '../../../src/playwright/browser/worker-browser.ts';
+import type { LeaseLink } from '../../../src/worker/link/lease-link.ts';
+import type { Loss } from '../../../src/worker/link/loss.ts';
+import type { WorkerBroker, WorkerBrowserOptions } from '../../../src/worker/worker-browser.ts';
 
 /** The broker and the links of one worker, which do what a test says when it says it. */
 
@@ -34,11 +34,11 @@ interface Ask {
 interface Opening {
   session: Session;
   onSilent(): void;
-  resolve(link: BrowserConnection): void;
+  resolve(link: LeaseLink): void;
   reject(error: Error): void;
 }
 
-type ScriptedLink = BrowserConnection & { lose(silent: boolean): void };
+type ScriptedLink = LeaseLink & { lose(silent: boolean): void };
 
 const HOUR_MS = 3_600_000;
 
@@ -112,7 +112,7 @@ export class ScriptedParts {
     },
   };
 
-  readonly connect: WorkerBrowserOptions['connect'] = (lease, { onSilent }) =>
+  readonly connect: WorkerBrowserOptions<LeaseLink>['connect'] = (lease, { onSilent }) =>
     new Promise((resolve, reject) => {
       const session = this.sessions.find((each) => each.lease === lease);
       if (session) this.openings.push({ session, onSilent, resolve, reject });
@@ -196,7 +196,7 @@ export class ScriptedParts {
     if (!holds) this.faults.push(fault);
   }
 
-  private link(session: Session, onSilent: () => void): BrowserConnection {
+  private link(session: Session, onSilent: () => void): LeaseLink {
     let loss: Loss | null = null;
     const link = {
       lease: session.lease,

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { Savings } from '../../../src/cdp/ahead/savings.ts';
-import { type InterceptorOptions, playwrightInterceptors } from '../../../src/cdp/interceptors.ts';
+import { type InterceptorOptions, interceptorsFor } from '../../../src/cdp/interceptors.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import type { InterceptorLink } from '../../../src/cdp/transport/interceptor.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
@@ -11,7 +11,7 @@ const unused = () => {
 const link = { call: unused, post: unused, deliver: unused, send: unused } as InterceptorLink;
 
 async function namesOf(options: InterceptorOptions): Promise<string[]> {
-  return (await playwrightInterceptors(options)).map((create) => create(link).constructor.name);
+  return (await interceptorsFor(options)).map((create) => create(link).constructor.name);
 }
 
 test('the order, from Playwright to the browser', async () => {

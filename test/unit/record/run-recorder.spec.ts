@@ -29,6 +29,7 @@ const test = base.extend<Fixtures>({
       (given) =>
         new RunRecorder({
           runId: 'run-1',
+          runner: 'playwright',
           service: 'hosted',
           chromiums: [],
           shard: { current: 1, total: 2 },

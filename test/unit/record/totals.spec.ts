@@ -54,6 +54,7 @@ const uses: fc.Arbitrary<Use[]> = fc
 async function recordOf(heard: readonly Use[]): Promise<RunRecord> {
   const recorder = new RunRecorder({
     runId: 'run-1',
+    runner: 'playwright',
     service: 'hosted',
     chromiums: [],
     shard: null,

@@ -25,6 +25,7 @@ export const memoryLedger = () => new Ledger(null, quiet);
 export const memoryRecorder = () =>
   new RunRecorder({
     runId: run.runId,
+    runner: 'playwright',
     service: 'hosted',
     chromiums: [],
     shard: null,

@@ -26,6 +26,7 @@ for (const { name, isRecorded } of ENDS) {
     const run = await startedBroker({
       ...address,
       runId: 'r1',
+      runner: 'playwright',
       mark: 'm1',
       deadMarks: [],
       service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },

@@ -20,6 +20,7 @@ test("what a run says before it begins holds no secret, whatever the service's o
   };
   const run = await startedBroker({
     runId: 'r1',
+    runner: 'playwright',
     mark: 'm1',
     deadMarks: [],
     address: join(tmpdir(), `notices-${randomBytes(4).toString('hex')}.sock`),

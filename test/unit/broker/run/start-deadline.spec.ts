@@ -10,6 +10,7 @@ function config(baseURL: string, startTimeoutMs: number, pool: string | null): B
   const plan = { pool, fallback: 'fail' as const, session: {}, reuse: 'run' as const, acquireTimeout: 1_000 };
   return {
     runId: 'r1',
+    runner: 'playwright',
     mark: 'm1',
     deadMarks: [],
     address: join(tmpdir(), `start-${randomBytes(4).toString('hex')}.sock`),

@@ -1,5 +1,4 @@
 import { expect, type TestInfo, test } from '@playwright/test';
-import type { WorkerBrowser } from '../../../../src/playwright/browser/worker-browser.ts';
 import { recordTest } from '../../../../src/playwright/worker-fixtures.ts';
 import { workerState } from '../../../../src/playwright/worker-state.ts';
 
@@ -12,7 +11,7 @@ test('a test begins once, however many fixtures say so, and again after a hook',
     present: null,
     sink: null,
     beginTest: (timeout: number) => begun.push(timeout),
-  } as unknown as WorkerBrowser;
+  } as unknown as typeof state.hosted;
   const info = { timeout: 7, duration: 0, errors: [], project: { use: {} } } as unknown as TestInfo;
   try {
     const around = () => recordTest(null, () => recordTest(null, async () => undefined, info), info);

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import type { LeasedBrowser } from '../../../../src/broker/rpc/protocol.ts';
-import { lastsForNext, neededFor, tooShort } from '../../../../src/playwright/browser/lease-time.ts';
+import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
+import { lastsForNext, neededFor, tooShort } from '../../../src/worker/lease-time.ts';
 
 /** When a browser is too old for the test that begins, in seconds: its life, what is left of it, and the test's timeout. */
 const CASES = [

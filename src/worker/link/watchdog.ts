@@ -1,4 +1,3 @@
-import type { Browser, CDPSession } from '@playwright/test';
 import type { LinkTraffic } from '../../cdp/transport/open-socket.ts';
 import { answerOf } from './sign-of-life.ts';
 
@@ -12,10 +11,11 @@ const SILENCE_MS = 15_000;
  */
 const SLOWEST_UPLINK = 62.5;
 
-/** The browser at the other end of a link. */
-export interface WatchedLink {
-  browser: Browser;
-  traffic(): LinkTraffic;
+/** How a client asks its browser something. */
+export interface Questions {
+  /** Makes the asking ready; what it resolves with asks one question, as often as it is called. */
+  ready(): Promise<() => Promise<unknown>>;
+  isConnected(): boolean;
 }
 
 /** Asks a browser for a sign of life. */
@@ -32,30 +32,34 @@ export interface Watchdog {
  * Watches a connected browser: a stopped process or a cut network closes no link, and every call on such a link waits
  * for ever. Calls `onSilent` once, when it was asked for a sign of life and nothing came for 15 s.
  */
-export function watch({ browser, traffic }: WatchedLink, onSilent: (seconds: number) => void): Watchdog {
-  // One CDP session for all signs of life, opened before it is needed.
-  let session: Promise<CDPSession> | null = browser.newBrowserCDPSession();
-  session.catch(() => undefined); // who asks hears of it
+export function watch(
+  { ready, isConnected }: Questions,
+  traffic: () => LinkTraffic,
+  onSilent: (seconds: number) => void,
+): Watchdog {
+  // One way to ask for all signs of life, made before it is needed.
+  let asking: Promise<() => Promise<unknown>> | null = ready();
+  asking.catch(() => undefined); // who asks hears of it
   /** Of the bytes sent, those before the last question that was answered. */
   let arrived = 0;
   const askOnce = async (ms: number): Promise<'answered' | 'refused' | 'silent'> => {
-    session ??= browser.newBrowserCDPSession();
+    asking ??= ready();
     const { sent } = traffic();
-    const question = session.then((opened) => opened.send('Browser.getVersion'));
+    const question = asking.then((put) => put());
     const answer = await answerOf(question, traffic, ms + Math.max(0, sent - arrived) / SLOWEST_UPLINK);
     if (answer === 'answered') arrived = Math.max(arrived, sent);
     // Somebody has ended the session; that says nothing about the browser, and the next question needs another one.
-    if (answer === 'refused') session = null;
+    if (answer === 'refused') asking = null;
     return answer;
   };
   const ask = async (ms: number) => {
     const answer = await askOnce(ms);
-    return answer === 'refused' && browser.isConnected() ? await askOnce(ms) : answer;
+    return answer === 'refused' && isConnected() ? await askOnce(ms) : answer;
   };
   let timer: NodeJS.Timeout | null = setTimeout(check, INTERVAL_MS).unref();
   async function check() {
     const answer = await ask(SILENCE_MS);
-    if (timer === null || !browser.isConnected()) return;
+    if (timer === null || !isConnected()) return;
     if (answer === 'silent') onSilent(SILENCE_MS / 1000);
     else timer = setTimeout(check, INTERVAL_MS).unref();
   }

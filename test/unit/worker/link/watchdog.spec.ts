@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { type Browser, expect, test } from '@playwright/test';
-import { answerOf } from '../../../../src/playwright/browser/sign-of-life.ts';
-import { watch } from '../../../../src/playwright/browser/watchdog.ts';
+import { expect, test } from '@playwright/test';
+import { answerOf } from '../../../../src/worker/link/sign-of-life.ts';
+import { watch } from '../../../../src/worker/link/watchdog.ts';
 
 /** What counts as a sign of life, with links that are numbers. */
 
@@ -46,10 +46,13 @@ test('an answer that came while this process did nothing else is not overlooked'
 
 test('what was sent before is waited for, until a question behind it was answered', async () => {
   let answers = true;
-  const session = { send: () => (answers ? Promise.resolve() : never) };
-  const browser = { newBrowserCDPSession: async () => session, isConnected: () => true } as unknown as Browser;
+  const questions = { ready: async () => () => (answers ? Promise.resolve() : never), isConnected: () => true };
   let sent = 3_000_000;
-  const dog = watch({ browser, traffic: () => ({ received: 0, sent, queued: 0 }) }, () => undefined);
+  const dog = watch(
+    questions,
+    () => ({ received: 0, sent, queued: 0 }),
+    () => undefined,
+  );
   expect(await dog.answers(500)).toBe(true);
   answers = false;
   // 48 s of uplink lie before the first question; were they waited for again, this would take as long.

@@ -1,9 +1,9 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
-import { WorkerBrowser } from '../../../../src/playwright/browser/worker-browser.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
-import { before, ScriptedParts, type Session } from '../../../support/unit/worker-parts.ts';
+import type { LeasePlan } from '../../../src/options/lease-plan.ts';
+import { WorkerBrowser } from '../../../src/worker/worker-browser.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+import { before, ScriptedParts, type Session } from '../../support/unit/worker-parts.ts';
 
 /**
  * A worker's browser in thousands of histories: tests that begin, share, open contexts at once and are given up; leases

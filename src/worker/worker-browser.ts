@@ -1,20 +1,20 @@
-import type { BrokerConnection } from '../../broker/rpc/client.ts';
-import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/protocol.ts';
-import { LeaseError } from '../../errors.ts';
-import type { LeasePlan } from '../../options/lease-plan.ts';
-import type { RecordSink } from '../recording/recorder.ts';
+import type { BrokerConnection } from '../broker/rpc/client.ts';
+import type { GiveBackParams, LeasedBrowser } from '../broker/rpc/protocol.ts';
+import { LeaseError } from '../errors.ts';
+import type { LeasePlan } from '../options/lease-plan.ts';
 import { Acquisition } from './acquisition.ts';
-import type { BrowserConnection, ConnectionOptions } from './browser-connection.ts';
 import { exceedsLifetime, lastsForNext, neededFor, tooShort } from './lease-time.ts';
+import type { LeaseLink, LinkEvents } from './link/lease-link.ts';
+import type { RecordSink } from './use-records.ts';
 
 /** What a worker asks of its run's broker. */
 export type WorkerBroker = Omit<BrokerConnection, 'prefetch' | 'watch' | 'finish' | 'recorded'>;
 
 /** Who asks for the browser, and of whom. */
-export interface WorkerBrowserOptions {
+export interface WorkerBrowserOptions<Link extends LeaseLink = LeaseLink> {
   broker: WorkerBroker;
   /** Connects to a leased browser. @throws LeaseError when that fails */
-  connect(lease: LeasedBrowser, events: Pick<ConnectionOptions, 'onNote' | 'onSilent'>): Promise<BrowserConnection>;
+  connect(lease: LeasedBrowser, events: LinkEvents): Promise<Link>;
   /** All that a worker needs of its plan: the broker has the rest. */
   reuse: LeasePlan['reuse'];
   /** What the broker knows its plan by, and its name for what is said on the terminal. */
@@ -38,14 +38,14 @@ const SHARES =
  * known in time, so that the fresh one is fetched while the test before still runs. Without it, a worker would have the
  * same browser for all its tests: a browser's end, or its loss, would fail every test that is still to come.
  */
-export class WorkerBrowser {
-  #link: BrowserConnection | null = null;
+export class WorkerBrowser<Link extends LeaseLink = LeaseLink> {
+  #link: Link | null = null;
   /** The replacement of the link under way: whoever asks meanwhile gets what comes of it. */
-  #changing: Promise<BrowserConnection> | null = null;
+  #changing: Promise<Link> | null = null;
   /** The browser that is waited for. */
-  #acquiring: Acquisition | null = null;
+  #acquiring: Acquisition<Link> | null = null;
   /** The browser of the next test, on its way or here. */
-  #ahead: Acquisition | null = null;
+  #ahead: Acquisition<Link> | null = null;
   #closing: Promise<void> | null = null;
   /** Whether a context was opened on the present browser. */
   #used = false;
@@ -60,9 +60,9 @@ export class WorkerBrowser {
   readonly #broker: WorkerBroker;
   readonly #givenBack = new WeakSet<LeasedBrowser>();
 
-  readonly #options: WorkerBrowserOptions;
+  readonly #options: WorkerBrowserOptions<Link>;
 
-  constructor(options: WorkerBrowserOptions) {
+  constructor(options: WorkerBrowserOptions<Link>) {
     this.#options = options;
 
     this.#broker = options.broker;
@@ -73,7 +73,7 @@ export class WorkerBrowser {
    * Gets the first browser; bounded by the plan's `acquireTimeout`. To be called once; {@link connected} looks after it
    * from then on. Whatever comes of it, close afterwards.
    */
-  start(): Promise<BrowserConnection> {
+  start(): Promise<Link> {
     return this.#replaced();
   }
 
@@ -111,7 +111,7 @@ export class WorkerBrowser {
    * @param testTimeout of the running test, in ms (0: none); null where no test runs yet
    * @throws LeaseError `ABORTED` when the test is over before its browser has come, or this is closed
    */
-  async connected(testTimeout: number | null = null): Promise<BrowserConnection> {
+  async connected(testTimeout: number | null = null): Promise<Link> {
     if (testTimeout !== null) this.#needMs = neededFor(testTimeout);
     const asking = this.#tests;
     const link = await this.#usable();
@@ -127,12 +127,12 @@ export class WorkerBrowser {
   }
 
   /** The link as it is, also a lost one; null before the first browser. */
-  get present(): BrowserConnection | null {
+  get present(): Link | null {
     return this.#link;
   }
 
   /** The next test's browser, on its way or here; null while none was asked for ahead. */
-  get ahead(): Promise<BrowserConnection> | null {
+  get ahead(): Promise<Link> | null {
     return this.#ahead?.link ?? null;
   }
 
@@ -174,7 +174,7 @@ export class WorkerBrowser {
     this.#broker.say(name ? `project "${name}": ${text}` : text).catch(() => undefined);
   }
 
-  async #usable(): Promise<BrowserConnection> {
+  async #usable(): Promise<Link> {
     if (this.#closing) throw isClosed();
     const link = this.#link;
     if (!this.#changing && link && this.#stale === null && link.lost() === null) return link;
@@ -182,14 +182,14 @@ export class WorkerBrowser {
   }
 
   /** The browser that comes instead of the present one. All who ask while it is on its way get the same one. */
-  #replaced(): Promise<BrowserConnection> {
+  #replaced(): Promise<Link> {
     this.#changing ??= this.#change().finally(() => {
       this.#changing = null;
     });
     return this.#changing;
   }
 
-  async #change(): Promise<BrowserConnection> {
+  async #change(): Promise<Link> {
     const link = this.#link;
     const stale = this.#stale;
     this.#link = null;
@@ -201,7 +201,7 @@ export class WorkerBrowser {
   }
 
   /** The browser that was fetched ahead, if it has come and is as good as new; else one that is asked for now. */
-  async #fresh(): Promise<BrowserConnection> {
+  async #fresh(): Promise<Link> {
     const ahead = this.#ahead;
     this.#ahead = null;
     const fetched = ahead && !ahead.isAsking ? await ahead.link.catch(() => null) : null;
@@ -219,7 +219,7 @@ export class WorkerBrowser {
     }
   }
 
-  #acquire(ahead: boolean): Acquisition {
+  #acquire(ahead: boolean): Acquisition<Link> {
     const broker = this.#broker;
     const { project, parallelIndex, connect } = this.#options;
     const onNote = (text: string) => this.#note(text);
@@ -234,18 +234,18 @@ export class WorkerBrowser {
   }
 
   /** Takes a request back that was made ahead, if the broker has it still. */
-  async #abandonAhead(ahead: Acquisition): Promise<void> {
+  async #abandonAhead(ahead: Acquisition<Link>): Promise<void> {
     const isAsking = ahead.isAsking;
     ahead.abandon();
     if (isAsking) await this.#broker.cancelAhead().catch(() => undefined);
   }
 
   /** One that was fetched ahead is as good as new for every worker, unless it is about to end. */
-  async #letGoUnused(link: BrowserConnection): Promise<void> {
+  async #letGoUnused(link: Link): Promise<void> {
     await this.#letGo(link, lastsForNext(link.lease, this.#needMs) ? 'healthy' : 'rolled-over', true);
   }
 
-  async #letGo(link: BrowserConnection, wanted: 'healthy' | 'rolled-over' = 'healthy', unused = false): Promise<void> {
+  async #letGo(link: Link, wanted: 'healthy' | 'rolled-over' = 'healthy', unused = false): Promise<void> {
     const isUp = link.lost() === null;
     const goesOn = isUp && wanted === 'healthy' && (unused || this.#options.reuse === 'run');
     const isHealthy = goesOn ? await link.answers(HEALTH_MS) : isUp;

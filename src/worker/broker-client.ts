@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BrokerConnection, connectToBroker } from '../../broker/rpc/client.ts';
-import type { HostedProject } from '../../broker/rpc/protocol.ts';
-import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import { brokerLost } from '../../broker/rpc/wire-error.ts';
-import { LeaseError } from '../../errors.ts';
+import { type BrokerConnection, connectToBroker } from '../broker/rpc/client.ts';
+import type { HostedProject } from '../broker/rpc/protocol.ts';
+import type { BrokerAddress } from '../broker/rpc/shared-broker.ts';
+import { brokerLost } from '../broker/rpc/wire-error.ts';
+import { LeaseError } from '../errors.ts';
 import type { WorkerBroker } from './worker-browser.ts';
 
 /** How long a broker that died has to be replaced by its run, in ms. */

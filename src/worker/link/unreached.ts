@@ -1,11 +1,5 @@
-import type { BrowserContext } from '@playwright/test';
 import { PoolwrightError } from '../../errors.ts';
 import { parseNetworkRules } from '../../options/network-rules.ts';
-
-/** How a request ends that no server took: not one that a page, a route or `setOffline` ended. */
-const NO_SERVER =
-  /^net::ERR_((CONNECTION|TUNNEL|PROXY|ADDRESS|NAME|EMPTY|SOCKET|SOCKS)_|BLOCKED_BY_(PRIVATE|LOCAL)_NETWORK_)/;
-const NO_FILE = /^net::ERR_(FILE_NOT_FOUND|ACCESS_DENIED)$/;
 
 /** What pages of a browser reach through this machine. */
 export interface Carried {
@@ -14,20 +8,21 @@ export interface Carried {
   wasCarried(url: string): boolean;
 }
 
+/** How a request ends that no server took: not one that a page, a route or `setOffline` ended. */
+const NO_SERVER =
+  /^net::ERR_((CONNECTION|TUNNEL|PROXY|ADDRESS|NAME|EMPTY|SOCKET|SOCKS)_|BLOCKED_BY_(PRIVATE|LOCAL)_NETWORK_)/;
+const NO_FILE = /^net::ERR_(FILE_NOT_FOUND|ACCESS_DENIED)$/;
+const LOOPBACK = parseNetworkRules('<loopback>');
+
 /**
- * Tells the user about requests to servers and files of this machine that no remote browser reaches by itself: all that
- * the test sees is a refused connection, or a file that is not there.
- * @param onUnreached called for each such request
+ * Tells about a request to a server or file of this machine that no remote browser reaches by itself: all that the test
+ * sees is a refused connection, or a file that is not there. Null for every other request.
+ * @param error as the browser names it (`net::ERR_…`)
  */
-export function noteUnreached(context: BrowserContext, carried: Carried, onUnreached: (text: string) => void): void {
-  const loopback = parseNetworkRules('<loopback>');
-  context.on('requestfailed', (request) => {
-    const url = request.url();
-    const error = request.failure()?.errorText ?? '';
-    if (carried.wasCarried(url)) return;
-    if (loopback.matches(url) && NO_SERVER.test(error)) onUnreached(ofServer(new URL(url), carried));
-    if (url.startsWith('file:///') && NO_FILE.test(error)) onUnreached(ofFile(url, carried));
-  });
+export function unreachedText(url: string, error: string, carried: Carried): string | null {
+  if (carried.wasCarried(url)) return null;
+  if (LOOPBACK.matches(url) && NO_SERVER.test(error)) return ofServer(new URL(url), carried);
+  return url.startsWith('file:///') && NO_FILE.test(error) ? ofFile(url, carried) : null;
 }
 
 /** What a test fails with beside its own error: without it, nothing there says what to set. */

@@ -1,28 +1,27 @@
-import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/protocol.ts';
-import { LeaseError } from '../../errors.ts';
-import type { BrowserConnection } from './browser-connection.ts';
+import type { GiveBackParams, LeasedBrowser } from '../broker/rpc/protocol.ts';
+import { LeaseError } from '../errors.ts';
 
 /** What it takes to get a browser. */
-export interface AcquireSteps {
+export interface AcquireSteps<Link> {
   lease(): Promise<LeasedBrowser>;
   /** @throws LeaseError when it cannot be connected to */
-  open(lease: LeasedBrowser): Promise<BrowserConnection>;
+  open(lease: LeasedBrowser): Promise<Link>;
   /** Never rejects. */
   giveBack(lease: LeasedBrowser, condition: GiveBackParams['condition'], unused?: boolean): Promise<void>;
 }
 
 /** One browser on its way to this worker: asked for, then connected to. */
-export class Acquisition {
+export class Acquisition<Link> {
   /** Resolves with the connected browser, which is then the owner's to give back. */
-  readonly link: Promise<BrowserConnection>;
+  readonly link: Promise<Link>;
   #asking = false;
   #abandoned = false;
   #reject: (error: LeaseError) => void = () => undefined;
 
-  readonly #steps: AcquireSteps;
+  readonly #steps: AcquireSteps<Link>;
 
   /** @param attempts a browser that cannot be connected to is given back and another one taken, this often */
-  constructor(steps: AcquireSteps, attempts: number) {
+  constructor(steps: AcquireSteps<Link>, attempts: number) {
     this.#steps = steps;
 
     this.link = new Promise((resolve, reject) => {
@@ -46,7 +45,7 @@ export class Acquisition {
     if (this.#asking) this.#reject(notNeeded());
   }
 
-  async #run(attempts: number): Promise<BrowserConnection> {
+  async #run(attempts: number): Promise<Link> {
     for (let attempt = 1; ; attempt += 1) {
       const lease = await this.#ask();
       if (this.#abandoned) {

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { BrokerClient } from '../../../../src/playwright/browser/broker-client.ts';
+import { BrokerClient } from '../../../src/worker/broker-client.ts';
 
 /** What a worker's line does at its end. */
 

@@ -1,4 +1,4 @@
-import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../broker/rpc/protocol.ts';
 
 /** Whether a test fits into what is left of a browser's life. */
 

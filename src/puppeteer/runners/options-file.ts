@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { errorMessage } from '../../common/error-message.ts';
+import { OptionsError } from '../../errors.ts';
+import { parseHostedOptions } from '../../options/schema/parse.ts';
+import type { HostedOptions } from '../../options/schema/schema.ts';
+
+/** What one may be called; the first that is there counts. */
+const NAMES = ['ts', 'mts', 'mjs', 'js', 'cjs', 'json'].map((ending) => `poolwright.config.${ending}`);
+
+/**
+ * The options of a run under a runner whose own config has no place for them: what `poolwright.config.*` in its root
+ * folder exports by default. Without that file, all is by default and by environment variables.
+ * @throws OptionsError for two such files, one that cannot be loaded, and every wrong option in it
+ */
+export async function optionsFromFile(root: string): Promise<HostedOptions> {
+  const found = NAMES.filter((name) => existsSync(join(root, name)));
+  const [name, second] = found;
+  if (name === undefined) return {};
+  if (second !== undefined) {
+    throw new OptionsError(name, `There are ${found.join(' and ')} in ${root}: keep one of them.`);
+  }
+  return parseHostedOptions(await load(root, name), name);
+}
+
+async function load(root: string, name: string): Promise<unknown> {
+  const path = join(root, name);
+  try {
+    if (name.endsWith('.json')) return JSON.parse(await readFile(path, 'utf8'));
+    const module = await import(pathToFileURL(path).href);
+    return module.default ?? {};
+  } catch (error) {
+    const isTypeScript = /\.m?ts$/.test(name) && !('typescript' in process.features && process.features.typescript);
+    const hint = isTypeScript
+      ? ` This Node (${process.version}) reads no TypeScript: call it poolwright.config.mjs.`
+      : '';
+    throw new OptionsError(name, `${name} could not be read: ${errorMessage(error)}.${hint}`);
+  }
+}

@@ -1,0 +1,41 @@
+import { type StartedBroker, type StartOptions, startBroker } from '../broker/process/start.ts';
+import { BROKER_VARIABLE } from '../broker/rpc/shared-broker.ts';
+import { projectFolder } from '../options/project-folder.ts';
+import { resolveService, type ServiceChoice } from '../options/resolve-service.ts';
+import { earlierAttempts, newRunId } from '../options/run-id.ts';
+import type { HostedOptions } from '../options/schema/schema.ts';
+import { say } from './say.ts';
+
+/** A run of a test runner, as its main process knows it. */
+export interface RunStart extends Pick<StartOptions, 'projects' | 'recordFolder' | 'runner' | 'shard' | 'workers'> {
+  options: HostedOptions;
+  /** Where the user's package is looked for. */
+  folder: string;
+}
+
+/**
+ * Starts the broker of a run, tells the processes that are started from here where it is, and greets the user.
+ * @throws OptionsError, ServiceError or EmulatorError codes, see `startBroker`: before any browser was asked for
+ */
+export async function startRun({ options, folder, ...start }: RunStart): Promise<StartedBroker> {
+  const service = resolveService(options, process.env);
+  const { suite, ledgerFolder } = projectFolder(folder);
+  const broker = await startBroker({
+    ...start,
+    runId: newRunId(process.env),
+    service,
+    suite,
+    ledgerFolder,
+    overRuns: earlierAttempts(process.env),
+  });
+  process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid });
+  say(greeting(service, broker.baseURL));
+  for (const notice of broker.notices) say(notice);
+  return broker;
+}
+
+function greeting(service: ServiceChoice, baseURL: string): string {
+  if (service.kind === 'hosted') return `hosted browsers of ${new URL(baseURL).host}`;
+  const why = service.chosenBy === 'no-key' ? 'no POOLWRIGHT_API_KEY is set' : "`service: 'emulator'`";
+  return `browsers of this machine, through the emulator of the service (${why})`;
+}
