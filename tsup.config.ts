@@ -8,6 +8,7 @@ const publicEntries = {
   emulator: 'src/emulator/index.ts',
   reporter: 'src/reporter/index.ts',
   puppeteer: 'src/puppeteer/index.ts',
+  vitest: 'src/puppeteer/runners/vitest/index.ts',
   'playwright-library': 'src/playwright/library.ts',
 };
 

@@ -34,6 +34,8 @@ export interface RegistryOptions {
   /** What the service said last instead of giving a browser, if that was lately. */
   trouble(): string | null;
   recorder: Pick<RunRecorder, 'add' | 'changed' | 'leaseFailed'>;
+  /** How long a used browser waits at least for the next worker, in ms. Default: as long as one takes to start. */
+  idleMs?: number | undefined;
   /** Default: the machine's. */
   clock?: Clock;
   /** Source of jitter, from 0 up to 1. Default `Math.random`. */
@@ -96,7 +98,7 @@ export function createRegistry(options: RegistryOptions): LeaseRegistry {
       recorder.changed();
     },
   });
-  const supplies = new Supplies({ fetcher, ender, recorder, closing, clock });
+  const supplies = new Supplies({ fetcher, ender, recorder, closing, clock, idleMs: options.idleMs });
   const notes = new SessionNotes(client, run);
   const stopHeartbeat = startHeartbeat({ ledger, browsers, notes, clock });
   const notices = new WaitNotices(log, clock);

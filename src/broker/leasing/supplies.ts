@@ -16,6 +16,8 @@ export interface SuppliesOptions {
   /** Fires when no browser is lent any more; who waits gets its reason. */
   closing: AbortSignal;
   clock: Clock;
+  /** See {@link Supply}. */
+  idleMs?: number | undefined;
 }
 
 /** One supply a plan: projects whose browsers can stand in for each other share one. */
@@ -50,7 +52,7 @@ export class Supplies {
   }
 
   #make(plan: LeasePlan): Supply {
-    const { fetcher, ender, recorder, clock } = this.#options;
+    const { fetcher, ender, recorder, clock, idleMs } = this.#options;
     return new Supply(
       {
         fetch: (slot, yields) => fetcher.fetch(plan, slot, yields),
@@ -58,6 +60,7 @@ export class Supplies {
         failedUnseen: (error) => recorder.leaseFailed(errorMessage(error)),
       },
       clock,
+      idleMs,
     );
   }
 

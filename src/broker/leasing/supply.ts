@@ -59,10 +59,13 @@ export class Supply {
 
   readonly #actions: SupplyActions;
   readonly #clock: Clock;
+  readonly #idleMs: number;
 
-  constructor(actions: SupplyActions, clock: Clock) {
+  /** @param idleMs how long a used browser waits at least for the next worker; 0: as long as one takes to start */
+  constructor(actions: SupplyActions, clock: Clock, idleMs = 0) {
     this.#actions = actions;
     this.#clock = clock;
+    this.#idleMs = idleMs;
   }
 
   /** Workers that wait. */
@@ -236,8 +239,9 @@ export class Supply {
 
   #keep(held: HeldBrowser, toBeReplaced: boolean): void {
     const idleMs = isFresh(held) && this.#unfilled > 0 ? AHEAD_IDLE_MS : toBeReplaced ? REPLACED_IDLE_MS : IDLE_MS;
+    const ms = Math.max(idleMs, this.#idleMs);
     this.#idle.add(held);
-    const timer = this.#clock.after(idleMs, () => {
+    const timer = this.#clock.after(ms, () => {
       // The worker that it was for has not come.
       if (isFresh(held)) this.#expected = Math.max(0, this.#expected - 1);
       this.#discard(held, 'idle');

@@ -36,6 +36,8 @@ export const brokerConfig = z.object({
   /** What each project on hosted browsers needs. Named pools are looked up before any browser is asked for. */
   projects: z.array(hostedProject),
   debug: z.boolean(),
+  /** How long a used browser waits at least for the next worker, in ms: longer than a run's, while a user watches files. */
+  idleMs: z.number().positive().optional(),
 });
 
 /** The broker's one answer on its standard output. */

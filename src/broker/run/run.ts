@@ -111,6 +111,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     log,
     trouble: () => overload.lately(),
     recorder,
+    idleMs: config.idleMs,
   });
   const finish = once(async () => {
     await Promise.all([registry.endAll(), sweep?.end()]);

@@ -11,6 +11,9 @@ import { linkSettings } from '../../worker/link/link-settings.ts';
 import { optionsFromFile } from './options-file.ts';
 import { PROJECT, SETTINGS_VARIABLE, type WorkerSettings } from './worker-settings.ts';
 
+/** How long a browser waits for a file to change, in ms: a forgotten terminal must not cost a night. */
+const WATCHED_IDLE_MS = 600_000;
+
 /** A runner's run, as its main process tells of it. */
 export interface RunnerStart {
   runner: Exclude<Runner, 'playwright'>;
@@ -19,6 +22,8 @@ export interface RunnerStart {
   /** How many browsers it will use at most at once. */
   workers: number;
   shard: RunRecord['shard'];
+  /** A user watches files: browsers are kept between two runs, for ten minutes at most. */
+  watches?: boolean;
   /** For how many of them tests are there for certain: those browsers are fetched now. Default 0. */
   expected?: number;
 }
@@ -33,12 +38,22 @@ export interface RunnerRun {
  * Starts the one broker of a run, and tells the processes that run tests, which inherit this one's environment.
  * @throws OptionsError, ServiceError or EmulatorError codes, before any browser was asked for
  */
-export async function startRunnerRun({ runner, root, workers, shard, expected = 0 }: RunnerStart): Promise<RunnerRun> {
+export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
+  const { runner, root, workers, shard, watches = false, expected = 0 } = start;
   const options = await optionsFromFile(root);
   const folder = join(root, 'test-results', 'poolwright');
   const plan = leasePlan(options, process.env);
   const projects = [{ ...PROJECT, plan }];
-  const broker = await startRun({ runner, options, folder: root, recordFolder: folder, workers, shard, projects });
+  const broker = await startRun({
+    runner,
+    options,
+    folder: root,
+    recordFolder: folder,
+    workers,
+    shard,
+    projects,
+    ...(watches && { idleMs: WATCHED_IDLE_MS }),
+  });
   const settings: WorkerSettings = {
     runner,
     root,

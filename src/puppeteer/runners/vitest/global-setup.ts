@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import type { TestProject } from 'vitest/node';
+import type { RunnerRun } from '../runner-run.ts';
+
+/** What a test file on hosted browsers imports. */
+const OURS = 'poolwright/vitest';
+
+/** Several projects of one Vitest have one run. */
+let shared: { run: Promise<RunnerRun>; projects: number } | null = null;
+
+/**
+ * `globalSetup: 'poolwright/vitest'`: starts the broker of the run. What it returns is the teardown, which in watch mode
+ * is called when Vitest ends.
+ * @throws OptionsError, ServiceError or EmulatorError codes, before any browser was asked for
+ */
+export async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  shared ??= { run: start(project), projects: 0 };
+  const mine = shared;
+  mine.projects += 1;
+  const run = await mine.run;
+  return async () => {
+    mine.projects -= 1;
+    if (mine.projects > 0) return;
+    shared = null;
+    await run.finish();
+  };
+}
+
+async function start(project: TestProject): Promise<RunnerRun> {
+  const { startRunnerRun } = await import('../runner-run.ts');
+  const { root, shard, watch, maxWorkers } = project.vitest.config;
+  return await startRunnerRun({
+    runner: 'vitest',
+    root,
+    workers: typeof maxWorkers === 'number' ? maxWorkers : availableParallelism(),
+    shard: shard ? { current: shard.index, total: shard.count } : null,
+    watches: watch,
+    // Of a shard's files it is not known which they are.
+    expected: shard ? 0 : await countFiles(project),
+  });
+}
+
+/** How many test files there are on hosted browsers. */
+async function countFiles(project: TestProject): Promise<number> {
+  const { testFiles } = await project.globTestFiles();
+  const ours = await Promise.all(testFiles.map(async (file) => (await readFile(file, 'utf8')).includes(OURS)));
+  return ours.filter(Boolean).length;
+}
