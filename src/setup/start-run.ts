@@ -7,7 +7,8 @@ import type { HostedOptions } from '../options/schema/schema.ts';
 import { say } from './say.ts';
 
 /** A run of a test runner, as its main process knows it. */
-export interface RunStart extends Pick<StartOptions, 'idleMs' | 'projects' | 'recordFolder' | 'runner' | 'shard' | 'workers'> {
+export interface RunStart
+  extends Pick<StartOptions, 'idleMs' | 'projects' | 'recordFolder' | 'runner' | 'shard' | 'workers'> {
   options: HostedOptions;
   /** Where the user's package is looked for. */
   folder: string;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '../e2e/fixtures.ts';
 import { descendants } from '../e2e/process-tree.ts';
-import type { RunningPlaywright } from '../e2e/run-playwright.ts';
+import type { RunningCommand } from '../e2e/run-command.ts';
 import { isRunning } from '../processes.ts';
 import type { ChaosPlan, Victim } from './chaos-plan.ts';
 
@@ -9,7 +9,7 @@ import type { ChaosPlan, Victim } from './chaos-plan.ts';
  * Strikes whom the plan says once enough tests have begun. False: the run was over before.
  * @param service process of the service outside of the run
  */
-export async function strike(run: RunningPlaywright, { death, source }: ChaosPlan, service: number): Promise<boolean> {
+export async function strike(run: RunningCommand, { death, source }: ChaosPlan, service: number): Promise<boolean> {
   if (!death) return false;
   const { whom, blow, pauseMs, afterTests } = death;
   if (!(await begun(run, afterTests))) return false;
@@ -32,7 +32,7 @@ export async function strike(run: RunningPlaywright, { death, source }: ChaosPla
 }
 
 /** Whether so many tests have begun; false when the run ended first. */
-export async function begun(run: RunningPlaywright, tests: number): Promise<boolean> {
+export async function begun(run: RunningCommand, tests: number): Promise<boolean> {
   return await run.printed(new RegExp(`(AT \\d+[\\s\\S]*){${tests}}`)).then(
     () => true,
     () => false,

@@ -1,5 +1,6 @@
 import type { Consumer } from '../e2e/consumer.ts';
-import { type RunningPlaywright, startPlaywright } from '../e2e/run-playwright.ts';
+import type { RunningCommand } from '../e2e/run-command.ts';
+import { startPlaywright } from '../e2e/run-playwright.ts';
 import { suite } from '../e2e/suites.ts';
 import type { Neighbour } from './chaos-plan.ts';
 
@@ -39,11 +40,7 @@ const PLACES: Record<Neighbour['place'], readonly string[]> = {
 };
 
 /** Starts it; resolves at once. */
-export function startNeighbour(
-  consumer: Consumer,
-  { place }: Neighbour,
-  env: Record<string, string>,
-): RunningPlaywright {
+export function startNeighbour(consumer: Consumer, { place }: Neighbour, env: Record<string, string>): RunningCommand {
   const { NODE_OPTIONS, ...rest } = env;
   // Processes of one machine have one clock.
   const clock: Record<string, string> = NODE_OPTIONS && place !== 'host' ? { NODE_OPTIONS } : {};
@@ -52,7 +49,7 @@ export function startNeighbour(
 }
 
 /** What the other run did to it, one line each: its tests pass and it lost no browser, or somebody took it. */
-export async function harmOf(consumer: Consumer, neighbour: RunningPlaywright): Promise<string[]> {
+export async function harmOf(consumer: Consumer, neighbour: RunningCommand): Promise<string[]> {
   const { code } = await neighbour.exit;
   if (code !== 0) return [`the neighbour's run ended with ${code}:\n${neighbour.output()}`];
   const { sessions } = JSON.parse(await consumer.read(`${OUTPUT}/poolwright/run.json`)) as {

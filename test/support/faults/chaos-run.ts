@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Consumer } from '../e2e/consumer.ts';
 import { expect } from '../e2e/fixtures.ts';
 import { processesIn } from '../e2e/process-tree.ts';
-import { type RunningPlaywright, startPlaywright } from '../e2e/run-playwright.ts';
+import type { RunningCommand } from '../e2e/run-command.ts';
+import { startPlaywright } from '../e2e/run-playwright.ts';
 import { startEmulatorProcess } from '../emulator-process.ts';
 import { poolwright } from '../run-cli.ts';
 import {
@@ -123,7 +124,7 @@ async function act(chaos: ChaosRun): Promise<void> {
   }
 }
 
-async function expectEnd(run: RunningPlaywright): Promise<void> {
+async function expectEnd(run: RunningCommand): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(resolve, RUN_MS, 'late');

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { TestProject } from 'vitest/node';
+import { PoolwrightError } from '../../../errors.ts';
 import type { RunnerRun } from '../runner-run.ts';
 
 /** What a test file on hosted browsers imports. */
@@ -23,8 +24,18 @@ export async function setUp(project: TestProject): Promise<() => Promise<void>> 
     mine.projects -= 1;
     if (mine.projects > 0) return;
     shared = null;
-    await run.finish();
+    await finish(run);
   };
+}
+
+/** Vitest prints what a teardown throws, and ends as if nothing had been; the summary has said what was exceeded. */
+async function finish(run: RunnerRun): Promise<void> {
+  try {
+    await run.finish();
+  } catch (error) {
+    if (!(error instanceof PoolwrightError) || error.code !== 'BUDGET_EXCEEDED') throw error;
+    process.exitCode = 1;
+  }
 }
 
 async function start(project: TestProject): Promise<RunnerRun> {

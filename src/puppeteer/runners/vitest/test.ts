@@ -33,43 +33,55 @@ declare module 'vitest' {
 
 type Task = TestContext['task'];
 
-/** Vitest's `test` with a hosted browser in the hands of those tests that name one of its fixtures. */
-export const test: TestAPI<HostedFixtures> = base.extend<OwnFixtures>({
-  hostedWorker: [
-    // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are needed
-    async ({}, use) => {
-      const worker = new RunnerWorker('vitest', {
-        parallelIndex: Number(process.env.VITEST_POOL_ID ?? 1) - 1,
-        workerIndex: Number(process.env.VITEST_WORKER_ID ?? 1) - 1,
+/**
+ * Vitest's `test` with a hosted browser in the hands of those tests that name one of its fixtures. Vitest's main process
+ * loads this file too, for the global setup, and refuses to make a `test` there.
+ */
+export const test: TestAPI<HostedFixtures> =
+  process.env.VITEST_POOL_ID === undefined ? (base as unknown as TestAPI<HostedFixtures>) : withFixtures();
+
+function withFixtures(): TestAPI<HostedFixtures> {
+  return base.extend<OwnFixtures>({
+    hostedWorker: [
+      // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are needed
+      async ({}, use) => {
+        const worker = new RunnerWorker('vitest', {
+          parallelIndex: Number(process.env.VITEST_POOL_ID ?? 1) - 1,
+          workerIndex: Number(process.env.VITEST_WORKER_ID ?? 1) - 1,
+        });
+        await use(worker);
+        await worker.close();
+      },
+      { scope: 'worker' },
+    ],
+
+    hostedTest: async ({ task, annotate, hostedWorker }, use) => {
+      const scope = hostedWorker.openScope(task.timeout);
+      const run = hostedWorker.begin(startOf(task), scope);
+      let isAnnotated = false;
+      await use(async () => {
+        const served = await run.serve();
+        if (isAnnotated) return served;
+        isAnnotated = true;
+        await annotate(served.session.sessionId, ATTACHMENT_NAME);
+        return served;
       });
-      await use(worker);
-      await worker.close();
+      await scope.close();
+      const ended = await hostedWorker.end(run, outcomeOf(task));
+      if (ended) putOnRecord(task, ended);
     },
-    { scope: 'worker' },
-  ],
 
-  hostedTest: async ({ task, annotate, hostedWorker }, use) => {
-    const scope = hostedWorker.openScope(task.timeout);
-    const run = hostedWorker.begin(startOf(task), scope);
-    await use(async () => {
-      const served = await run.serve();
-      await annotate(served.session.sessionId, ATTACHMENT_NAME);
-      return served;
-    });
-    await scope.close();
-    const ended = await hostedWorker.end(run, outcomeOf(task));
-    if (ended) putOnRecord(task, ended);
-  },
-
-  browser: async ({ hostedTest }, use) => await use((await hostedTest()).browser),
-  context: async ({ hostedTest }, use) => await use((await hostedTest()).context),
-  page: async ({ hostedTest }, use) => await use(await (await hostedTest()).page()),
-  hostedSession: async ({ hostedTest }, use) => await use((await hostedTest()).session),
-}) as TestAPI<HostedFixtures>;
+    browser: async ({ hostedTest }, use) => await use((await hostedTest()).browser),
+    context: async ({ hostedTest }, use) => await use((await hostedTest()).context),
+    page: async ({ hostedTest }, use) => await use(await (await hostedTest()).page()),
+    hostedSession: async ({ hostedTest }, use) => await use((await hostedTest()).session),
+  }) as TestAPI<HostedFixtures>;
+}
 
 function startOf(task: Task): TestStart {
   const titles = [task.name];
-  for (let { suite } = task; suite && suite.name !== ''; suite = suite.suite as typeof suite) titles.unshift(suite.name);
+  for (let { suite } = task; suite && suite.name !== ''; suite = suite.suite as typeof suite)
+    titles.unshift(suite.name);
   return {
     id: task.id,
     titles,

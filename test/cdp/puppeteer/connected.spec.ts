@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import puppeteer from 'puppeteer-core';
+import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+import { expect, test } from '../../support/cdp/puppeteer.ts';
+
+/** What Puppeteer sees of a hosted browser, and what it does to one. */
+
+test('pages that are there are hidden, those that are opened are shown, popups included', async ({
+  cdpUrl,
+  connectPuppeteer,
+}) => {
+  const other = await puppeteer.connect({ browserWSEndpoint: cdpUrl });
+  const foreign = await other.newPage();
+  await foreign.goto('data:text/html,<title>foreign</title>');
+  const browser = await connectPuppeteer(cdpUrl);
+  expect(await browser.pages()).toEqual([]);
+  expect(browser.targets().filter((target) => target.type() === 'page')).toEqual([]);
+  const page = await browser.newPage();
+  expect(page.viewport()).toBe(null);
+  const [popup] = await Promise.all([
+    new Promise<unknown>((resolve) => page.once('popup', resolve)),
+    page.evaluate(`void open('about:blank')`),
+  ]);
+  expect(popup).not.toBe(null);
+  expect(await browser.pages()).toHaveLength(2);
+  // What happens to a hidden page stays hidden.
+  await foreign.goto('data:text/html,<title>elsewhere</title>');
+  await foreign.close();
+  expect(await browser.pages()).toHaveLength(2);
+  await other.disconnect();
+});
+
+test('a page that is closed is gone, a context takes its pages with it', async ({ cdpUrl, connectPuppeteer }) => {
+  const browser = await connectPuppeteer(cdpUrl);
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.goto('data:text/html,<title>one</title>');
+  await context.newPage();
+  expect(await context.pages()).toHaveLength(2);
+  await page.close();
+  expect(await context.pages()).toHaveLength(1);
+  await context.close();
+  expect(await browser.pages()).toEqual([]);
+});
+
+test('browser.close() disconnects, and leaves the browser as it is', async ({ cdpUrl, connectPuppeteer }) => {
+  const browser = await connectPuppeteer(cdpUrl);
+  await browser.close();
+  expect(browser.connected).toBe(false);
+  const again = await connectPuppeteer(cdpUrl);
+  expect(await again.version()).toContain('Chrome');
+});
+
+test('a link that is cut disconnects Puppeteer, and no error holds the address', async ({ cdpUrl, open }) => {
+  const transport = await open(cdpUrl, { client: 'puppeteer' });
+  const { asPuppeteerTransport } = await import('../../../src/puppeteer/transport.ts');
+  const browser = await puppeteer.connect({ transport: asPuppeteerTransport(transport) });
+  const page = await browser.newPage();
+  const waiting = page.waitForFunction('false').catch((error: unknown) => error);
+  transport.close();
+  const error = await waiting;
+  expect(error).toBeInstanceOf(Error);
+  const { host, pathname } = new URL(cdpUrl);
+  expect(String((error as Error).stack)).not.toContain(host);
+  expect(String((error as Error).stack)).not.toContain(pathname);
+});
+
+test('what its pages move is counted, and loopback is carried for them', async ({ start, connectPuppeteer }) => {
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'text/html');
+    if (request.url === '/big') return response.end('x'.repeat(100_000));
+    return response.end(
+      '<title>here</title><script>fetch("/big").then((r) => r.text()).then((t) => { document.title = t.length; })</script>',
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  // Not `allowLoopback`: nothing but the bridge leads there.
+  const { api } = await start({});
+  const { cdpUrl } = (await api.create()).body;
+  const meter = new Meter();
+  let bridged = 0;
+  const browser = await connectPuppeteer(cdpUrl, {
+    meter,
+    bridge: parseNetworkRules('<loopback>'),
+    onBridgedBytes: (bytes) => {
+      bridged += bytes;
+    },
+  });
+  const page = await browser.newPage();
+  const response = await page.goto(url);
+  expect(response?.status()).toBe(200);
+  await page.waitForFunction('document.title === "100000"');
+  expect(bridged).toBeGreaterThan(100_000);
+  // In a frame, and with the page's own interception on top.
+  await page.setRequestInterception(true);
+  page.on('request', (request) => void request.continue());
+  await page.goto(`${url}?again`);
+  await page.waitForFunction('document.title === "100000"');
+  await browser.disconnect();
+  server.close();
+  server.closeAllConnections();
+});

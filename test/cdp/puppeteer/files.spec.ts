@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { ElementHandle, Page } from 'puppeteer-core';
+import { test as base, expect } from '../../support/cdp/puppeteer.ts';
+import { hasOwnDisks } from '../../support/own-disks.ts';
+
+/** Files between this machine and a browser that has another disk, with Puppeteer. */
+
+base.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
+base.use({ onFullChromium: true });
+
+const test = base.extend<{ files: string }>({
+  files: async ({}, use) => {
+    const server = createServer((request, response) => {
+      const name = decodeURIComponent(request.url?.slice(1) ?? '');
+      if (name === '') return response.setHeader('content-type', 'text/html').end('<input type="file" multiple>');
+      response.setHeader('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(name)}`);
+      return response.end(name === 'big.bin' ? Buffer.alloc(5_000_000, 7) : `this is ${name}`);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    server.close();
+    server.closeAllConnections();
+  },
+});
+
+async function click(page: Page, href: string): Promise<void> {
+  await page.evaluate(`Object.assign(document.createElement('a'), ${JSON.stringify({ href })}).click()`);
+}
+
+test('a context with a folder for downloads: files appear there whole, under their names', async ({
+  cdpUrl,
+  connectPuppeteer,
+  files,
+  folder,
+}) => {
+  const browser = await connectPuppeteer(cdpUrl);
+  const context = await browser.createBrowserContext({ downloadBehavior: { policy: 'allow', downloadPath: folder } });
+  const page = await context.newPage();
+  await page.goto(files);
+  await click(page, '/report.txt');
+  await expect.poll(() => readdirSync(folder)).toEqual(['report.txt']);
+  expect(await readFile(join(folder, 'report.txt'), 'utf8')).toBe('this is report.txt');
+  await click(page, '/report.txt');
+  await expect.poll(() => readdirSync(folder).sort()).toEqual(['report (1).txt', 'report.txt']);
+  await click(page, '/big.bin');
+  await expect.poll(() => existsSync(join(folder, 'big.bin'))).toBe(true);
+  // Never half of it: it appears when it is whole.
+  expect((await readFile(join(folder, 'big.bin'))).length).toBe(5_000_000);
+  // The page that fetches files is nobody's business.
+  expect(await browser.pages()).toHaveLength(1);
+  expect(browser.browserContexts()).toHaveLength(2);
+});
+
+test('a page that is told where to (as older scripts do), and names that would lead elsewhere', async ({
+  cdpUrl,
+  connectPuppeteer,
+  files,
+  folder,
+}) => {
+  const browser = await connectPuppeteer(cdpUrl);
+  const page = await browser.newPage();
+  const session = await page.createCDPSession();
+  await session.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
+  await page.goto(files);
+  await click(page, '/..%2F..%2Foutside.txt');
+  await expect.poll(() => readdirSync(folder).length).toBe(1);
+  expect(readdirSync(folder)[0]).toContain('outside.txt');
+  await click(page, '/Bericht%20%C3%BC.txt');
+  await expect.poll(() => readdirSync(folder)).toContain('Bericht ü.txt');
+});
+
+test('events of a download, where they were asked for, tell of the file that is here', async ({
+  cdpUrl,
+  connectPuppeteer,
+  files,
+  folder,
+}) => {
+  const browser = await connectPuppeteer(cdpUrl);
+  const page = await browser.newPage();
+  const session = await browser.target().createCDPSession();
+  await session.send('Browser.setDownloadBehavior', {
+    behavior: 'allowAndName',
+    downloadPath: folder,
+    eventsEnabled: true,
+  });
+  const completed = new Promise<string>((resolve) => {
+    session.on('Browser.downloadProgress', ({ guid, state }) => state === 'completed' && resolve(guid));
+  });
+  await page.goto(files);
+  await click(page, '/named.txt');
+  const guid = await completed;
+  expect(await readFile(join(folder, guid), 'utf8')).toBe('this is named.txt');
+});
+
+test('files to upload reach the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {
+  await writeFile(join(folder, 'one.txt'), 'one');
+  await writeFile(join(folder, 'zwei ü.json'), '{"two":2}');
+  const browser = await connectPuppeteer(cdpUrl);
+  const page = await browser.newPage();
+  await page.goto(files);
+  const input = (await page.$('input')) as unknown as ElementHandle<never> & { uploadFile(...paths: string[]): Promise<void> };
+  await input.uploadFile(join(folder, 'one.txt'), join(folder, 'zwei ü.json'));
+  const seen = await input.evaluate(
+    `(async (input) => Promise.all([...input.files].map(async (f) => [f.name, f.type, await f.text()])))(document.querySelector('input'))`,
+  );
+  expect(seen).toEqual([
+    ['one.txt', 'text/plain', 'one'],
+    ['zwei ü.json', 'application/json', '{"two":2}'],
+  ]);
+});

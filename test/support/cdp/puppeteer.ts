@@ -1,0 +1,22 @@
+import puppeteer, { type Browser } from 'puppeteer-core';
+import type { TransportOptions } from '../../../src/cdp/open-transport.ts';
+import { asPuppeteerTransport } from '../../../src/puppeteer/transport.ts';
+import { test as base, type CdpFixtures } from './fixtures.ts';
+
+/** Puppeteer on a transport of ours. */
+export const test = base.extend<{
+  connectPuppeteer: (cdpUrl: string, options?: Partial<TransportOptions>) => Promise<Browser>;
+}>({
+  connectPuppeteer: async ({ open }, use) => {
+    const browsers: Browser[] = [];
+    await use(async (cdpUrl, options = {}) => {
+      const transport = asPuppeteerTransport(await open(cdpUrl, { ...options, client: 'puppeteer' }));
+      const browser = await puppeteer.connect({ transport, defaultViewport: null });
+      browsers.push(browser);
+      return browser;
+    });
+    for (const browser of browsers) if (browser.connected) await browser.disconnect();
+  },
+});
+
+export { expect } from './fixtures.ts';

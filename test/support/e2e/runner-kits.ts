@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+/** A test as every runner can have it: `body` has `page`, `hostedSession` and `expect`. */
+export interface RunnerTest {
+  name: string;
+  body: string;
+  /** ms; else the runner's default. */
+  timeout?: number;
+}
+
+/** How one runner is set up, and told what to run. */
+export interface RunnerKit {
+  runner: string;
+  /** Its command line, as Node gets it. */
+  args: readonly string[];
+  /** What turns poolwright on, by file name. */
+  config: Record<string, string>;
+  /** A file with these tests: its name and its text. */
+  file(name: string, tests: readonly RunnerTest[]): [name: string, text: string];
+}
+
+const bin = (path: string) => resolve(root, 'node_modules', path);
+
+export const vitest: RunnerKit = {
+  runner: 'vitest',
+  args: [bin('vitest/vitest.mjs'), 'run', '--reporter=verbose'],
+  config: {
+    'vitest.config.mjs': `
+      export default { test: { globalSetup: 'poolwright/vitest', maxWorkers: 1, fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000 } };`,
+  },
+  file: (name, tests) => [
+    `${name}.test.mjs`,
+    `import { test, expect } from 'poolwright/vitest';
+    ${tests
+      .map(
+        ({ name: title, body, timeout }) =>
+          `test(${JSON.stringify(title)}, ${timeout === undefined ? '' : `{ timeout: ${timeout} }, `}async ({ page, hostedSession }) => {${body}});`,
+      )
+      .join('\n')}`,
+  ],
+};
+
+export const kits: readonly RunnerKit[] = [vitest];
