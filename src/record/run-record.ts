@@ -31,7 +31,7 @@ export const testRecord = z.object({
   id: z.string().describe("The runner's ID of the test; Playwright's is `index.html#?testId=<id>` in its HTML report"),
   title: z.string().describe('`describe › test`'),
   file: z.string().describe("Relative to the runner's root folder, with `/`"),
-  line: z.number().int(),
+  line: z.number().int().describe('0: its runner does not tell'),
   project: z.string(),
   parallelIndex: z.number().int().describe('Slot of the worker that ran it'),
   retry: z.number().int().describe('0 for the first try'),

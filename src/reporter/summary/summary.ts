@@ -61,7 +61,7 @@ export function problems({ lost, leaseFailures, unconfirmed }: RunFigures): stri
 
 /** A test by project, file and title. */
 export function nameOf({ project, file, line: at, title, retry }: TestTry): string {
-  return `${project ? `[${project}] ` : ''}${file}:${at} › ${title}${retry > 0 ? ` (retry ${retry})` : ''}`;
+  return `${project ? `[${project}] ` : ''}${file}${at > 0 ? `:${at}` : ''} › ${title}${retry > 0 ? ` (retry ${retry})` : ''}`;
 }
 
 function some(lines: string[]): string[] {

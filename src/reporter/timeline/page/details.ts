@@ -12,7 +12,7 @@ export function testDetails(test: TimelineTest, data: TimelineData): DocumentFra
     ['Result', resultOf(test, data)],
     ['Retry', retry > 0 ? String(retry) : null],
     ['Project', data.projects[project] || null],
-    ['File', `${data.files[file] ?? ''}:${line}`],
+    ['File', `${data.files[file] ?? ''}${line > 0 ? `:${line}` : ''}`],
     ['Began', clock(Math.round(start / 1_000) * 1_000)],
     ['Took', duration(took)],
     ['Observed', moved === null ? null : bytes(moved)],

@@ -1,0 +1,134 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { processesIn } from '../../support/e2e/process-tree.ts';
+import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
+import { vitest } from '../../support/e2e/runner-kits.ts';
+
+/** What only Vitest has. */
+
+const [cli = ''] = vitest.args;
+const TEST = `
+  import { test, expect } from 'poolwright/vitest';
+  test('goes', async ({ page, hostedSession, task }) => {
+    await page.goto(process.env.SITE_URL);
+    console.log('SESSION ' + hostedSession.sessionId);
+  });`;
+
+const config = (more: string) =>
+  `export default { test: { globalSetup: 'poolwright/vitest', testTimeout: 60_000, hookTimeout: 60_000, ${more} } };`;
+
+for (const pool of ['threads', 'forks']) {
+  for (const isolate of [true, false]) {
+    test(`pool ${pool}, isolate ${isolate}: two files on one browser, in the report's meta and annotations`, async ({
+      newConsumer,
+      service,
+      site,
+    }) => {
+      const consumer = await newConsumer();
+      await consumer.write({
+        'vitest.config.mjs': config(`pool: '${pool}', isolate: ${isolate}, maxWorkers: 1, fileParallelism: false`),
+        'a.test.mjs': TEST,
+        'b.test.mjs': TEST,
+        'c.test.mjs': `import { test } from 'vitest'; test('needs none', () => {});`,
+      });
+      const args = [cli, 'run', '--reporter=json', '--reporter=default', '--outputFile=report.json'];
+      const run = await runCommand(consumer, args, { ...service.env, SITE_URL: site.url });
+      expect(run.code, run.output).toBe(0);
+      const { testResults } = JSON.parse(await consumer.read('report.json'));
+      const metas = testResults
+        .flatMap(({ assertionResults }: { assertionResults: { meta: object }[] }) => assertionResults)
+        .map(({ meta }: { meta: object }) => meta)
+        .filter((meta: object) => 'hostedBrowser' in meta);
+      expect(metas).toHaveLength(2);
+      expect(
+        new Set(metas.map((meta: { hostedBrowser: { sessionId: string } }) => meta.hostedBrowser.sessionId)).size,
+      ).toBe(1);
+      expect(await service.allSessions()).toBe(1);
+      expect(await service.running()).toEqual([]);
+      const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+      expect(sessions[0]).toMatchObject({ testsServed: 2, endReason: 'run-ended' });
+    });
+  }
+}
+
+test('watch mode keeps its browser between two runs, and lets go of it at the end', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({ 'vitest.config.mjs': config('maxWorkers: 1'), 'a.test.mjs': TEST });
+  const run = startCommand(consumer, [cli, 'watch', '--reporter=verbose'], { ...service.env, SITE_URL: site.url });
+  await run.printed(/Waiting for file changes/);
+  const [first] = await service.running();
+  await appendFile(join(consumer.folder, 'a.test.mjs'), '\n// changed');
+  await run.printed(/SESSION [^]*SESSION [^]*Waiting for file changes/);
+  expect(await service.running()).toEqual([first]);
+  expect(await service.allSessions()).toBe(1);
+  process.kill(run.child.pid ?? 0, 'SIGINT');
+  await run.exit;
+  await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
+});
+
+test('a test file without the global setup: one error, which says what to add', async ({ newConsumer, service }) => {
+  const consumer = await newConsumer();
+  await consumer.write({ 'vitest.config.mjs': 'export default {};', 'a.test.mjs': TEST });
+  const run = await runCommand(consumer, [cli, 'run'], service.env);
+  expect(run.code).toBe(1);
+  expect(run.output).toContain("add `globalSetup: 'poolwright/vitest'` to `test` in vitest.config");
+  expect(await service.allSessions()).toBe(0);
+});
+
+test('shards, tests at once, retries and a persistent context', async ({ newConsumer, service, site }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'vitest.config.mjs': config('maxWorkers: 1, retry: 1'),
+    'poolwright.config.mjs': `export default { context: { mode: 'persistent', clear: true } };`,
+    'a.test.mjs': `
+      import { test, expect } from 'poolwright/vitest';
+      test('leaves a cookie', async ({ page }) => {
+        await page.goto(process.env.SITE_URL);
+        await page.evaluate(() => { document.cookie = 'left=1; max-age=600'; localStorage.left = '1'; });
+      });
+      let tries = 0;
+      test('finds none', async ({ page, browser }) => {
+        await page.goto(process.env.SITE_URL);
+        expect(await page.evaluate(() => document.cookie + (localStorage.left ?? ''))).not.toMatch(/left|1/);
+        expect((await browser.pages()).length).toBe(1);
+        tries += 1;
+        if (tries === 1) expect(1).toBe(2);
+      });`,
+    'b.test.mjs': `
+      import { describe } from 'vitest';
+      import { test, expect } from 'poolwright/vitest';
+      describe.concurrent('at once', () => {
+        for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto(process.env.SITE_URL + '?' + n); });
+      });`,
+  });
+  const env = { ...service.env, SITE_URL: site.url };
+  const shards = [];
+  for (const shard of ['1/2', '2/2']) {
+    const run = await runCommand(consumer, [cli, 'run', `--shard=${shard}`], env);
+    expect(run.code, run.output).toBe(0);
+    shards.push(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
+  }
+  expect(shards.map(({ shard }) => shard)).toEqual([
+    { current: 1, total: 2 },
+    { current: 2, total: 2 },
+  ]);
+  const tests = shards.flatMap(({ sessions }) => sessions).flatMap((session: { tests: object[] }) => session.tests);
+  const told = tests.map((each) => Object.entries(each).filter(([key]) => ['title', 'retry', 'status'].includes(key)));
+  expect(
+    told.map((entries) => Object.fromEntries(entries)).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+  ).toEqual([
+    { title: 'at once › test 1', retry: 0, status: 'passed' },
+    { title: 'at once › test 2', retry: 0, status: 'passed' },
+    { title: 'at once › test 3', retry: 0, status: 'passed' },
+    { title: 'finds none', retry: 0, status: 'failed' },
+    { title: 'finds none', retry: 1, status: 'passed' },
+    { title: 'leaves a cookie', retry: 0, status: 'passed' },
+  ]);
+  expect(await service.running()).toEqual([]);
+});
