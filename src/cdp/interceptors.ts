@@ -28,6 +28,8 @@ export interface InterceptorOptions extends BridgeOptions {
   persistent?: PersistentOptions | undefined;
   /** Counts the bytes that the browser moves. */
   meter?: Meter | undefined;
+  /** Takes down how far away the browser is. */
+  distance?: Savings | undefined;
   /** Playwright only: hides round trips to a browser that is far away. */
   ahead?: AheadOptions | undefined;
 }
@@ -63,7 +65,8 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   if (persistent) list.push((link) => new PersistentContext(link, persistent));
   else list.push((link) => new HiddenTargets(link));
   // At the very end: what takes its time there is the way to the browser and nothing else.
-  if (options.ahead) list.push(distance(options.ahead));
+  const savings = options.ahead?.savings ?? options.distance;
+  if (savings) list.push(() => new Distance(savings));
   return list;
 }
 
@@ -86,8 +89,4 @@ function nextToPlaywright({ persistent, ahead }: InterceptorOptions): Intercepto
   // Next to Playwright: what it adds follows an event that Playwright has really seen.
   list.push((link) => new BackForwardCache(link));
   return list;
-}
-
-function distance({ savings }: AheadOptions): InterceptorFactory {
-  return () => new Distance(savings);
 }

@@ -37,6 +37,10 @@ export interface RunFigures {
   observedBytes: number;
   /** What crossed `exposeNetwork`, in neither of the others. */
   bridgedBytes: number;
+  /** Median of the browsers' round trips, in ms; null where nobody has measured. */
+  roundTripMs: number | null;
+  /** What waiting for round trips was saved, in ms. */
+  savedMs: number;
   /** By the service; null where it gave no figure at all. */
   serviceBytes: number | null;
   /** Sessions that `serviceBytes` does not cover. */
@@ -69,6 +73,7 @@ function figuresOf(record: RunRecord): RunFigures {
   const served = sorted(sessions.map(({ testsServed }) => testsServed));
   const waits = sorted(sessions.flatMap(({ waitMs }) => waitMs ?? []));
   const starts = sorted(sessions.flatMap(({ startMs }) => startMs ?? []));
+  const trips = sorted(sessions.flatMap(({ roundTripMs }) => roundTripMs ?? []));
   const withServiceFigure = sessions.filter(({ bandwidthBytes }) => bandwidthBytes !== null);
   return {
     sessions: sessions.length,
@@ -84,6 +89,8 @@ function figuresOf(record: RunRecord): RunFigures {
     rollovers: sessions.filter(({ endReason }) => endReason === 'rolled-over').length,
     observedBytes: sum(sessions, ({ observedBytes }) => observedBytes),
     bridgedBytes: sum(sessions, ({ bridgedBytes }) => bridgedBytes),
+    roundTripMs: trips.length > 0 ? quantile(trips, 0.5) : null,
+    savedMs: sum(sessions, ({ savedMs }) => savedMs),
     serviceBytes:
       withServiceFigure.length > 0 ? sum(withServiceFigure, ({ bandwidthBytes }) => bandwidthBytes ?? 0) : null,
     withoutFigure: sessions.length - withServiceFigure.length,

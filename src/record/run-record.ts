@@ -40,6 +40,7 @@ export const testRecord = z.object({
   startedAt: z.string(),
   endedAt: z.string(),
   observedBytes: z.number().nullable().describe("Bytes the test's pages moved; null without metering"),
+  savedMs: z.number().default(0).describe('Waiting for round trips that was saved (`ahead`), in ms, as measured'),
   infrastructureFailure: z.string().nullable().describe('Null, or why the browser was lost'),
 });
 
@@ -72,6 +73,12 @@ export const sessionRecord = z.object({
     .describe(
       'What its tests went to themselves on the test machine, and that was carried for pages from there: origins (`http://localhost:4173`), folders of `file:` pages',
     ),
+  roundTripMs: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('Shortest time in which the browser answered, in ms: how far away it is; null: nobody has measured'),
+  savedMs: z.number().default(0).describe('What its tests saved by `ahead`, in ms'),
   bandwidthBytes: z.number().nullable().describe("The service's own figure, asked for after the stop; null: none"),
   infrastructureFailures: z.array(z.string()),
   tests: z.array(testRecord),

@@ -62,13 +62,14 @@ export class RunRecorder {
    * A test used a session, possibly one that a dead broker acquired. A use that is reported twice counts once: a worker
    * whose broker dies does not know whether its report arrived, and sends it again.
    */
-  testUsed({ sessionId, test, bridgedBytes, carriedOrigins }: TestUsage): void {
+  testUsed({ sessionId, test, bridgedBytes, roundTripMs, carriedOrigins }: TestUsage): void {
     const session = this.#sessions.findLast((each) => each.sessionId === sessionId);
     // Playwright's UI may run the same try again: it has another start then.
     const isSame = (known: TestRecord) => keyOf(known) === keyOf(test) && known.startedAt === test.startedAt;
     if (!session || session.tests.some(isSame)) return;
     session.tests.push(test);
     session.bridgedBytes += bridgedBytes;
+    session.roundTripMs = shorter(session.roundTripMs, roundTripMs);
     session.carriedOrigins = [...new Set([...session.carriedOrigins, ...carriedOrigins])].sort();
     this.changed();
   }
@@ -116,6 +117,11 @@ export class RunRecorder {
 }
 
 /** What a broker of this run that died had on record. How its browsers ended is the ledger's business. */
+/** The shorter of two round trips, of those that are known. */
+function shorter(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
 function ofDeadBroker(record: RunRecord | null, runId: string | null): RunRecord | null {
   if (record?.runId !== runId || record.endedAt !== null) return null;
   const sessions = record.sessions.map((session) =>

@@ -2,7 +2,7 @@ import type { HostedBrowserAttachment } from './attachment.ts';
 import type { SessionRecord, TestRecord } from './run-record.ts';
 
 /** What the tests of a session come to. */
-export type SessionTotals = Pick<SessionRecord, 'testsServed' | 'observedBytes' | 'infrastructureFailures'>;
+export type SessionTotals = Pick<SessionRecord, 'testsServed' | 'observedBytes' | 'savedMs' | 'infrastructureFailures'>;
 
 /** A session as it is known by itself: without its totals, which follow from its tests. */
 export type SessionFacts = Omit<SessionRecord, keyof SessionTotals>;
@@ -13,6 +13,7 @@ export function withTotals({ tests, ...facts }: SessionFacts): SessionRecord {
     ...facts,
     testsServed: tests.length,
     observedBytes: tests.reduce((sum, { observedBytes }) => sum + (observedBytes ?? 0), 0),
+    savedMs: tests.reduce((sum, { savedMs }) => sum + savedMs, 0),
     infrastructureFailures: tests.flatMap(({ infrastructureFailure }) => infrastructureFailure ?? []),
     tests,
   };
@@ -59,6 +60,7 @@ export function sessionFromTests(first: ServedTest, ...others: ServedTest[]): Se
     endConfirmed: null,
     workersServed: new Set(attachments.map(({ workerIndex }) => workerIndex)).size,
     bridgedBytes: 0,
+    roundTripMs: null,
     carriedOrigins: [],
     // Figures that the service gave while the session ran: the last one is the highest.
     bandwidthBytes: figures.length > 0 ? Math.max(...figures) : null,

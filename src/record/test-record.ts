@@ -21,7 +21,7 @@ export interface TestFacts
 }
 
 /** What became of a test in one browser, or in all that it used. */
-export type TestOutcome = Pick<TestRecord, 'observedBytes' | 'infrastructureFailure'>;
+export type TestOutcome = Pick<TestRecord, 'observedBytes' | 'savedMs' | 'infrastructureFailure'>;
 
 /** A test's use of one browser. */
 export interface BrowserUse extends TestOutcome {
@@ -32,7 +32,10 @@ export interface BrowserUse extends TestOutcome {
 export type AttachmentSurroundings = Pick<HostedBrowserAttachment, 'workerIndex' | 'shard' | 'bandwidthBytes'>;
 
 /** A test as `run.json` has it. */
-export function testRecordOf(facts: TestFacts, { observedBytes, infrastructureFailure }: TestOutcome): TestRecord {
+export function testRecordOf(
+  facts: TestFacts,
+  { observedBytes, savedMs, infrastructureFailure }: TestOutcome,
+): TestRecord {
   const { titles, file, rootDir, startedAt, endedAt, id, line, project, parallelIndex, retry, status, ok } = facts;
   return {
     id,
@@ -47,6 +50,7 @@ export function testRecordOf(facts: TestFacts, { observedBytes, infrastructureFa
     startedAt: startedAt.toISOString(),
     endedAt: endedAt.toISOString(),
     observedBytes,
+    savedMs,
     infrastructureFailure,
   };
 }
@@ -89,6 +93,7 @@ export function usesTogether(uses: readonly BrowserUse[]): BrowserUse | null {
   return {
     browser: last.browser,
     observedBytes: metered.length > 0 ? metered.reduce((sum, bytes) => sum + bytes, 0) : null,
+    savedMs: uses.reduce((sum, { savedMs }) => sum + savedMs, 0),
     infrastructureFailure: uses.find((use) => use.infrastructureFailure !== null)?.infrastructureFailure ?? null,
   };
 }

@@ -7,6 +7,8 @@ export const testUsage = z.object({
   test: testRecord,
   /** What its pages moved through the test machine since the worker's last report of that browser. */
   bridgedBytes: z.number().nonnegative(),
+  /** How far away the browser is, in ms; null: nobody has measured. */
+  roundTripMs: z.number().nullable(),
   /** Origins of the test machine that tests of that browser went to themselves so far. */
   carriedOrigins: z.array(z.string()),
 });

@@ -21,8 +21,10 @@ export class TestResults {
   add(testCase: TestCase, result: TestResult): void {
     const body = result.attachments.find(({ name }) => name === ATTACHMENT_NAME)?.body;
     const attachment = body ? readAttachment(body) : null;
-    const unknown = { observedBytes: null, infrastructureFailure: null };
-    const test = testRecordOf(testFactsOf(testCase, result, this.#rootDir), attachment ?? unknown);
+    const { observedBytes = null, infrastructureFailure = null } = attachment ?? {};
+    const facts = testFactsOf(testCase, result, this.#rootDir);
+    // What it saved is not in its attachment.
+    const test = testRecordOf(facts, { observedBytes, infrastructureFailure, savedMs: 0 });
     this.#seen.set(keyOf(test), test);
     if (attachment) this.#served.set(keyOf(test), { test, attachment });
   }

@@ -22,6 +22,8 @@ export interface RecordedUse {
 export class UseRecords {
   /** What of a link's bridged bytes is on record. */
   readonly #bridgedOnRecord = new WeakMap<RecordedLink, number>();
+  /** What of a link's saved time is. */
+  readonly #savedOnRecord = new WeakMap<RecordedLink, number>();
   /** Sessions without a figure: a service that has none while a session runs is asked once, not after every test. */
   readonly #withoutFigure = new Set<string>();
 
@@ -42,10 +44,13 @@ export class UseRecords {
       const now = link.observedBytes();
       const observedBytes = now === null ? null : now - before;
       const infrastructureFailure = link === lost?.link ? lost.failure : null;
-      const use = { browser: link.lease, observedBytes, infrastructureFailure };
+      const { roundTripMs } = link.distance();
+      const savedMs = this.#newly(this.#savedOnRecord, link, link.distance().savedMs);
+      const use = { browser: link.lease, observedBytes, savedMs, infrastructureFailure };
       uses.push(use);
       const test = testRecordOf(facts, use);
-      const crossed = { bridgedBytes: this.#newlyBridged(link), carriedOrigins: [...link.carriedOrigins()] };
+      const bridgedBytes = this.#newly(this.#bridgedOnRecord, link, link.bridgedBytes());
+      const crossed = { bridgedBytes, roundTripMs, carriedOrigins: [...link.carriedOrigins()] };
       await sink.testUsage({ sessionId: link.lease.sessionId, test, ...crossed }).catch(() => undefined);
     }
     const together = usesTogether(uses);
@@ -54,11 +59,11 @@ export class UseRecords {
     return { attachment: attachmentOf(facts, together, { ...where, bandwidthBytes }), lost };
   }
 
-  #newlyBridged(link: RecordedLink): number {
-    const bridged = link.bridgedBytes();
-    const before = this.#bridgedOnRecord.get(link) ?? 0;
-    this.#bridgedOnRecord.set(link, bridged);
-    return bridged - before;
+  /** What of a sum that only grows is not on record yet; now it is. */
+  #newly(onRecord: WeakMap<RecordedLink, number>, link: RecordedLink, sum: number): number {
+    const before = onRecord.get(link) ?? 0;
+    onRecord.set(link, sum);
+    return sum - before;
   }
 
   async #bandwidthBytes(sessionId: string, sink: RecordSink): Promise<number | null> {

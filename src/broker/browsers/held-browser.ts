@@ -73,6 +73,7 @@ export function heldBrowser({ browser, request, plan, slot, askedAt, shard }: Fe
       endConfirmed: false,
       workersServed: 0,
       bridgedBytes: 0,
+      roundTripMs: null,
       carriedOrigins: [],
       bandwidthBytes: null,
       tests: [],

@@ -56,8 +56,9 @@ export async function connectToLease(
   const exposure = parseExposure(options.exposeNetwork);
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : undefined;
-  const ahead = options.ahead ? { savings: new Savings(), contexts: options.sharesBrowser } : undefined;
-  const connected = await connectToBrowser(chromium, lease, { meter, exposure, persistent, ahead });
+  const distance = new Savings();
+  const ahead = options.ahead ? { savings: distance, contexts: options.sharesBrowser } : undefined;
+  const connected = await connectToBrowser(chromium, lease, { meter, exposure, persistent, distance, ahead });
   const { browser, transport, bridgedBytes, carriedOrigins, wasCarried } = connected;
   const { closed } = transport;
   const defaultContext = browser.contexts()[0];
@@ -102,6 +103,7 @@ export async function connectToLease(
     },
     observedBytes: () => meter?.total() ?? null,
     commands: () => transport.commands,
+    distance: () => ({ roundTripMs: distance.roundTripMs, savedMs: distance.savedMs }),
     bridgedBytes,
     carriedOrigins,
     ...life,

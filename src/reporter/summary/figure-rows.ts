@@ -1,6 +1,9 @@
 import type { RunFigures } from '../../record/figures.ts';
 import { bytes, duration, many } from './format.ts';
 
+/** From which round trip on there is something to save, in ms. */
+const FAR_MS = 5;
+
 /** A figure as terminal, Markdown and timeline show it. */
 export interface FigureRow {
   label: string;
@@ -19,6 +22,7 @@ export function figureRows(figures: RunFigures): FigureRow[] {
     waited && { label: 'waited', value: `median ${duration(waited.median)}, longest ${duration(waited.longest)}` },
     start && { label: 'start', value: `median ${duration(start.median)}, p95 ${duration(start.p95)}` },
     { label: 'reused', value: `${many(reconnects, 'reconnect')}, ${many(rollovers, 'rollover')}` },
+    distance(figures),
     { label: 'bandwidth', value: bandwidth(figures) },
     figures.costCents === null
       ? null
@@ -32,6 +36,13 @@ function results({ failedTests, lostTests, retries }: RunFigures): string {
   if (lostTests > 0) said.push(`${lostTests} failed by a lost browser`);
   if (retries > 0) said.push(retries === 1 ? '1 retry' : `${retries} retries`);
   return said.join(', ');
+}
+
+/** Null near the browser, where nothing is to be saved. */
+function distance({ roundTripMs, savedMs }: RunFigures): FigureRow | null {
+  if (roundTripMs === null || roundTripMs < FAR_MS) return null;
+  const saved = savedMs > 0 ? `about ${duration(savedMs)} of waiting saved` : '`ahead: true` hides much of it';
+  return { label: 'distance', value: `${Math.round(roundTripMs)} ms a round trip; ${saved}` };
 }
 
 function bandwidth({ observedBytes, serviceBytes, withoutFigure, bridgedBytes }: RunFigures): string {

@@ -10,6 +10,8 @@ export interface RecordedLink {
   bridgedBytes(): number;
   /** Origins of this machine that tests went to themselves since then, and that were carried for them. */
   carriedOrigins(): readonly string[];
+  /** How far away the browser is, in ms, and what waiting for round trips was saved since then; null: not known. */
+  distance(): { roundTripMs: number | null; savedMs: number };
   /** Commands that the client has sent since then. */
   commands(): number;
   /** Null while the link is up and the browser answers, and after it was let go. */

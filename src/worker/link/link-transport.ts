@@ -26,7 +26,8 @@ export interface Connected<Client> extends Crossings {
 }
 
 /** Whose link it is, and what the transport does beside carrying messages. */
-export interface TransportUse extends Pick<InterceptorOptions, 'ahead' | 'client' | 'meter' | 'persistent'> {
+export interface TransportUse
+  extends Pick<InterceptorOptions, 'ahead' | 'client' | 'distance' | 'meter' | 'persistent'> {
   /** What pages reach through this machine. */
   exposure: Exposure;
 }

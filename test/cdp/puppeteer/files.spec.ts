@@ -104,7 +104,9 @@ test('files to upload reach the page', async ({ cdpUrl, connectPuppeteer, files,
   const browser = await connectPuppeteer(cdpUrl);
   const page = await browser.newPage();
   await page.goto(files);
-  const input = (await page.$('input')) as unknown as ElementHandle<never> & { uploadFile(...paths: string[]): Promise<void> };
+  const input = (await page.$('input')) as unknown as ElementHandle<never> & {
+    uploadFile(...paths: string[]): Promise<void>;
+  };
   await input.uploadFile(join(folder, 'one.txt'), join(folder, 'zwei ü.json'));
   const seen = await input.evaluate(
     `(async (input) => Promise.all([...input.files].map(async (f) => [f.name, f.type, await f.text()])))(document.querySelector('input'))`,

@@ -49,6 +49,7 @@ export class FakeLink implements RecordedLink {
   readonly lease: LeasedBrowser;
   bytes: number | null = 0;
   bridged = 0;
+  saved = 0;
   origins: string[] = [];
   sent = 0;
   loss: Loss | null = null;
@@ -84,6 +85,7 @@ export class FakeLink implements RecordedLink {
   observedBytes = () => this.bytes;
   bridgedBytes = () => this.bridged;
   carriedOrigins = () => this.origins;
+  distance = () => ({ roundTripMs: null, savedMs: this.saved });
   commands = () => this.sent;
   lost = () => this.loss;
 }

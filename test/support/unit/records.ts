@@ -24,6 +24,7 @@ export function aTest(given: Partial<TestRecord>): TestRecord {
     startedAt: at(4),
     endedAt: at(6),
     observedBytes: 1_000,
+    savedMs: 0,
     infrastructureFailure: null,
     ...given,
   };
@@ -48,6 +49,7 @@ export function aSession(given: Partial<SessionRecord>): SessionRecord {
     startMs: 2_000,
     waitMs: 1_500,
     endReason: 'finished',
+    roundTripMs: null,
     endConfirmed: true,
     workersServed: 1,
     bridgedBytes: 0,

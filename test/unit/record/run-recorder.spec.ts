@@ -50,6 +50,7 @@ const use = (id: string, bridgedBytes = 0, ...carriedOrigins: string[]) => ({
   test: aTest({ id }),
   bridgedBytes,
   carriedOrigins,
+  roundTripMs: null,
 });
 const ids = (record: RunRecord | null) => record?.sessions.map(({ tests }) => tests.map(({ id }) => id));
 

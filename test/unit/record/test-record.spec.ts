@@ -30,7 +30,7 @@ const surroundings: AttachmentSurroundings = { workerIndex: 5, shard: null, band
 
 function use(sessionId: string, observedBytes: number | null, infrastructureFailure: string | null = null): BrowserUse {
   const browser = { sessionId, leaseId: null, poolId: null, servedBy: null, reused: false };
-  return { browser, observedBytes, infrastructureFailure };
+  return { browser, observedBytes, savedMs: 0, infrastructureFailure };
 }
 
 function attached(given: BrowserUse, more: Partial<AttachmentSurroundings> = {}) {

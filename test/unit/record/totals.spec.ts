@@ -63,7 +63,7 @@ async function recordOf(heard: readonly Use[]): Promise<RunRecord> {
   });
   for (const sessionId of SESSIONS) recorder.add(aSession({ sessionId, tests: [] }));
   for (const { session, test, bridgedBytes, twice } of heard) {
-    const usage = { sessionId: session, test, bridgedBytes, carriedOrigins: [] };
+    const usage = { sessionId: session, test, bridgedBytes, roundTripMs: null, carriedOrigins: [] };
     for (let n = 0; n <= Number(twice); n += 1) recorder.testUsed(usage);
   }
   return await recorder.end(null);

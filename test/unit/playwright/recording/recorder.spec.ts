@@ -48,6 +48,7 @@ test('a test counts from when it opens a context on; its record and its attachme
     startedAt: expect.any(String),
     endedAt: expect.any(String),
     observedBytes: 300,
+    savedMs: 0,
     infrastructureFailure: null,
   });
   const { project, parallelIndex, startedAt, endedAt, observedBytes, infrastructureFailure } = testRecord.parse(
