@@ -28,7 +28,7 @@ function expectType<Expected>() {
 
 // The wrapper gives back the kind of config that it gets, and refuses what it does not know.
 const options: HostedOptions = { pool: 'pool_e2e', fallback: 'session', acquireTimeout: 60_000 };
-export default defineConfig(
+defineConfig(
   withHostedBrowsers(
     {
       testDir: './tests',
@@ -45,7 +45,7 @@ export default defineConfig(
     options,
   ),
 );
-export const generic = withHostedBrowsers<{ account: string }, { region: 'eu' | 'us' }>({
+withHostedBrowsers<{ account: string }, { region: 'eu' | 'us' }>({
   use: { account: 'me', region: 'eu', hosted: { reuse: 'test' } },
 });
 // @ts-expect-error: neither is a string
@@ -107,4 +107,4 @@ startEmulator({ port: '8787' });
 // The record is read with its schema, and the reporter is one of Playwright's.
 const record: RunRecord = runRecord.parse(JSON.parse('{}'));
 expectType<string | null>()(record.runId);
-export const reporter = new PoolwrightReporter();
+new PoolwrightReporter();
