@@ -14,6 +14,7 @@ export async function lintPackage(file) {
 /**
  * Asks are-the-types-wrong how TypeScript resolves each entry from ESM, from CommonJS and through a bundler. `node10`, which knows no
  * `exports`, is supported for the package's main entry only.
+ * An entry without a `require` is not to be found from CommonJS.
  * @param entries as `entriesOf` says them
  * @returns {Promise<string[]>} problems, one line each
  */
@@ -26,7 +27,10 @@ export async function lintTypes(file, entries, packageName) {
   return problems
     .map((problem) => ({ ...problem, name: nameOf(problem.entrypoint, packageName) }))
     .filter(({ name, resolutionKind }) => resolutionKind !== 'node10' || name === packageName)
-    .filter(({ kind, name }) => kind !== 'CJSResolvesToESM' || !onlyEsm.has(name))
+    .filter(({ kind, name, resolutionKind }) => {
+      const isOfCommonJs = kind === 'CJSResolvesToESM' || (kind === 'NoResolution' && resolutionKind === 'node16-cjs');
+      return !isOfCommonJs || !onlyEsm.has(name);
+    })
     .map(({ kind, name, resolutionKind, ...rest }) => {
       const where = [name, resolutionKind, rest.fileName].filter(Boolean).join(', ');
       return `types: ${kind} (${where || JSON.stringify(rest)})`;
