@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = 'dist';
-const INPUTS = ['src', 'tsup.config.ts', 'package.json', 'tsconfig.json', 'scripts/licences.mjs'];
+const INPUTS = ['src', 'tsup.config.ts', 'package.json', 'tsconfig.json', 'scripts/licences.mjs', 'scripts/sbom.mjs'];
 const LAST_OUTPUT = 'dist/index.d.cts'; // types are written last
 
 function newest(path) {

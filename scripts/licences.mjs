@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeSbom } from './sbom.mjs';
 
 /** Where the licences of what is bundled are shipped. */
 const LICENCES = join('dist', 'THIRD_PARTY_LICENSES.txt');
@@ -8,8 +9,8 @@ const LICENCES = join('dist', 'THIRD_PARTY_LICENSES.txt');
 const folders = new Set();
 
 /**
- * A plugin of the build: writes the licence of every package that is bundled into {@link LICENCES}. The builds of one
- * run add to one file. Fails the build when a package comes without a licence of its own.
+ * A plugin of the build: writes the licence of every package that is bundled into {@link LICENCES}, and the list of them. The builds
+ * of one run add to the same files. Fails the build when a package comes without a licence of its own.
  */
 export const licences = {
   name: 'licences',
@@ -19,9 +20,11 @@ export const licences = {
       if (folder) folders.add(folder);
     });
     build.onEnd(() => {
-      const texts = [...folders].sort().map(licenceOf);
+      const sorted = [...folders].sort();
+      const texts = sorted.map(licenceOf);
       mkdirSync(dirname(LICENCES), { recursive: true });
       writeFileSync(LICENCES, `poolwright holds code of these packages.\n\n${texts.join('\n\n')}\n`);
+      writeSbom(sorted);
     });
   },
 };

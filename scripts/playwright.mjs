@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 
 /**
  * Runs `playwright test` to its end and returns its exit code. Ctrl-C reaches it through the terminal's process group;
@@ -24,7 +25,7 @@ export async function playwrightTest(args, env = {}) {
 
 /** Runs a script from the repository's root; its error is one message, not a stack. */
 export async function main(script) {
-  process.chdir(new URL('..', import.meta.url).pathname);
+  process.chdir(fileURLToPath(new URL('..', import.meta.url)));
   try {
     process.exitCode = await script();
   } catch (error) {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 
 /** `npm run schema`: writes the published JSON schema of `run.json` from the one in the source. */
@@ -14,7 +14,7 @@ export function schemaText(runRecord) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { ensureBuilt } = await import('./build.mjs');
-  process.chdir(new URL('..', import.meta.url).pathname);
+  process.chdir(fileURLToPath(new URL('..', import.meta.url)));
   ensureBuilt();
   const { runRecord } = await import('../dist/reporter.js');
   writeFileSync(SCHEMA_FILE, schemaText(runRecord));

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
+import { INSTALLED, install, nodeBinary } from './installed.mjs';
 import { main } from './playwright.mjs';
 
 /**
@@ -21,7 +22,6 @@ const SPECS = [
 const TESTS = 'Playwright latest|reuse:|hands the healthy|SIGKILL of a worker|Ctrl-C|rollover|before the first worker';
 
 const PAGE = join('docs', 'versions.md');
-const cache = resolve('node_modules', '.cache', 'poolwright-versions');
 
 /** Full Chromium for every session: the tests of every day have plain ones on the headless shell. */
 let fullChromium = {};
@@ -68,35 +68,15 @@ function write(unsorted) {
 
 /** The folder of `@playwright/test` in this version, installed when it is not there. */
 function playwright(version) {
-  const folder = join(cache, `playwright-${version}`);
   const range = version === 'latest' ? 'latest' : `~${version}.0`;
-  return install(folder, `@playwright/test@${range}`, join('@playwright', 'test'));
-}
-
-/** The Node of this major version, from the registry's own package of it. */
-function nodeBinary(major) {
-  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  return join(install(join(cache, `node-${major}`), `${name}@${major}`, name), 'bin', 'node');
-}
-
-function install(folder, spec, inModules) {
-  const installed = join(folder, 'node_modules', inModules);
-  if (!existsSync(installed)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    const args = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', spec];
-    const { status } = spawnSync(npm, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-    if (status !== 0) throw new Error(`${spec} could not be installed`);
-  }
-  return installed;
+  return install(`playwright-${version}`, `@playwright/test@${range}`, join('@playwright', 'test'));
 }
 
 function run({ playwright: folder, node = process.execPath }) {
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const nodeVersion = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
   console.log(`\nPlaywright ${version} on Node ${nodeVersion}`);
-  const results = join(cache, 'results.json');
+  const results = join(INSTALLED, 'results.json');
   const cli = join('node_modules', '@playwright', 'test', 'cli.js');
   const args = [cli, 'test', '--project=e2e', '-g', TESTS, '--reporter=list,json', ...SPECS];
   spawnSync(process.execPath, args, {

@@ -1,5 +1,6 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { moveOver } from './platform/move-over.ts';
 
 /**
  * Writes a file, and the folder that it lies in where there is none: beside it, to the disk, and moved into place.
@@ -16,7 +17,7 @@ export async function writeWhole(file: string, text: string): Promise<void> {
     } finally {
       await handle.close();
     }
-    await rename(beside, file);
+    await moveOver(beside, file);
   } catch (error) {
     // A full disk takes half of it: that is of no use to anybody.
     await rm(beside, { force: true }).catch(() => undefined);

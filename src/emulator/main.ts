@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import pTimeout from 'p-timeout';
 import { errorMessage } from '../common/error-message.ts';
+import { over } from '../common/platform/life-line.ts';
 import { traceTime } from '../common/time-trace.ts';
 import { PoolwrightError } from '../errors.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
@@ -27,7 +28,7 @@ process.title = 'poolwright emulator';
 process.on('SIGINT', () => undefined);
 process.stdout.on('error', () => undefined);
 
-const unwanted = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close'), once(process, 'SIGTERM')]);
+const unwanted = Promise.race([over(process.stdin), once(process, 'SIGTERM')]);
 const lines = createInterface({ input: process.stdin });
 
 try {

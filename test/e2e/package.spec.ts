@@ -11,11 +11,14 @@ import { makeConsumer } from '../support/e2e/consumer.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
-const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
+const {
+  dependencies,
+  peerDependencies,
+}: Record<'dependencies' | 'peerDependencies', Record<string, string>> = JSON.parse(
   await readFile(join(root, 'package.json'), 'utf8'),
 );
 const INSTALLED = ['poolwright', ...Object.keys(dependencies)];
-const PEERS = ['@playwright/test', 'playwright', 'playwright-core'];
+const PEERS = ['playwright', ...Object.keys(peerDependencies)];
 
 const test = base.extend<object, { folder: string }>({
   folder: [

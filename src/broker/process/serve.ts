@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
+import { over } from '../../common/platform/life-line.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
@@ -17,10 +18,7 @@ import { type BrokerReady, brokerConfig } from './config.ts';
 export async function serve(given: unknown, service: Promise<RunService>): Promise<void> {
   traceTime('broker', 'loaded');
   const config = brokerConfig.parse(given);
-  const orphaned = Promise.race([
-    process.stdin.readableEnded ? Promise.resolve() : once(process.stdin, 'end'),
-    once(process, 'SIGTERM'),
-  ]);
+  const orphaned = Promise.race([over(process.stdin), once(process, 'SIGTERM')]);
 
   let run: BrokerRun;
   try {

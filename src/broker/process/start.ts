@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { debugEnabled } from '../../common/debug.ts';
 import { distFile } from '../../common/dist-file.ts';
 import { errorMessage } from '../../common/error-message.ts';
@@ -15,6 +13,7 @@ import type { ServiceChoice } from '../../options/resolve-service.ts';
 import { type RunRecord, runRecord } from '../../record/run-record.ts';
 import { connectToBroker } from '../rpc/client.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
+import { makeSocketAddress } from '../rpc/socket-address.ts';
 import { type BrokerConfig, type BrokerReady, brokerReady } from './config.ts';
 
 /** What a run tells its broker. */
@@ -64,12 +63,8 @@ const REPLACEMENTS = 3;
  * Chromium, service not reachable): before any browser was asked for.
  */
 export async function startBroker(options: StartOptions): Promise<StartedBroker> {
-  const folder = process.platform === 'win32' ? null : await mkdtemp(join(tmpdir(), 'poolwright-'));
-  const name = randomBytes(8).toString('hex');
-  const address: BrokerAddress = {
-    address: folder ? join(folder, 'broker.sock') : `\\\\.\\pipe\\poolwright-${name}`,
-    token: randomBytes(24).toString('base64url'),
-  };
+  const { folder, path } = await makeSocketAddress();
+  const address: BrokerAddress = { address: path, token: randomBytes(24).toString('base64url') };
   const debug = debugEnabled('poolwright:broker', process.env.DEBUG);
   const config = { ...options, ...address, startTimeoutMs: START_TIMEOUT_MS, debug };
   const broker = new SupervisedBroker(config);
@@ -216,6 +211,7 @@ function spawnBroker(): ChildProcess {
   return spawn(process.execPath, [...SMALL_HEAP, distFile('broker-main.js')], {
     detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
     stdio: ['pipe', 'pipe', 'inherit'],
+    windowsHide: true,
     env,
   });
 }

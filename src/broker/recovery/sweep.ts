@@ -1,6 +1,5 @@
 import { rmdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
 import { type Endable, endLease } from '../../lease/end-lease.ts';
 import { type ParsedNote, parseNote } from '../../lease/note.ts';
@@ -9,6 +8,7 @@ import { runningSessions } from '../../service/running-sessions.ts';
 import type { Pool, Session } from '../../service/schemas/index.ts';
 import { isOfBroker } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
+import { isSocketFolder } from '../rpc/socket-address.ts';
 import { workspaceMark } from './ledger.ts';
 import { type FoundLedger, type LedgerContent, readLedgers } from './ledger-file.ts';
 import { type BrokerName, brokerKey, brokerOfNote, type Judging, LifeSigns } from './life-signs.ts';
@@ -195,7 +195,7 @@ function removeLedger(
 /** A broker's socket lies alone in a folder of its own. Nothing else is removed, whatever a ledger names. */
 function removeSocket({ socket }: LedgerContent): void {
   const folder = dirname(socket);
-  if (dirname(folder) !== tmpdir() || !/^poolwright-\w+$/.test(basename(folder))) return;
+  if (!isSocketFolder(folder)) return;
   try {
     rmSync(socket, { force: true });
     rmdirSync(folder);

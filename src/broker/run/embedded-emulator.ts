@@ -28,7 +28,10 @@ const STOP_TIMEOUT_MS = 8_000;
  * @throws EmulatorError with the emulator's own code and message.
  */
 export async function startEmbeddedEmulator(options: Record<string, unknown>): Promise<EmbeddedEmulator> {
-  const child = spawn(process.execPath, [distFile('emulator-main.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [distFile('emulator-main.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    windowsHide: true,
+  });
   child.stdin.on('error', () => undefined); // it may be gone before it has read: its answer tells
   child.stdin.write(`${JSON.stringify(options)}\n`);
 

@@ -104,13 +104,18 @@ async function runEmulator({
   await Promise.race([emulator.stop(), killed]);
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM that comes at least `after` ms from now. */
+/** What asks to stop: on Windows, which delivers no SIGTERM, Ctrl-Break and a closed terminal do, too. */
+export function stopSignals(platform: NodeJS.Platform): NodeJS.Signals[] {
+  // Elsewhere a closed terminal ends who has no handler for it; with one, `nohup` could not keep an emulator.
+  return platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
+}
+
+/** Resolves at the first of {@link stopSignals} that comes at least `after` ms from now. */
 function stopSignal(after = 0): Promise<void> {
   const since = Date.now();
   return new Promise((resolve) => {
     const onSignal = () => Date.now() - since >= after && resolve();
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
+    for (const signal of stopSignals(process.platform)) process.on(signal, onSignal);
   });
 }
 

@@ -37,6 +37,7 @@ export class BrowserProcess {
       env,
       // Its own process group: a Ctrl-C in the terminal is ours to handle, and the whole tree can be killed at once.
       detached: true,
+      windowsHide: true,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     });
     const [, , , input, output] = this.#child.stdio;

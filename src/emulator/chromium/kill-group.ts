@@ -16,7 +16,8 @@ export function signalGroup(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
 /** Kills a process that was started `detached`, and everything it started. Never throws: gone is what we want. */
 export function killGroup(pid: number): void {
   if (process.platform === 'win32') {
-    spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' }).on('error', () => undefined);
+    const taskkill = spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true });
+    taskkill.on('error', () => undefined);
     return;
   }
   try {

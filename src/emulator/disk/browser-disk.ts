@@ -3,11 +3,11 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
+import { longestSocketPath } from '../../common/platform/socket-path.ts';
 import { type Command, OwnDisk } from './own-disk.ts';
 
-/** What an address of a socket has room for, in bytes: less on macOS, one for its end. */
-const ADDRESS_BYTES = (process.platform === 'linux' ? 108 : 104) - 1;
-const LONGEST_TEMPORARY = ADDRESS_BYTES - '/org.chromium.Chromium.XXXXXX/SingletonSocket'.length;
+/** Chromium makes a socket in its temporary folder. */
+const SOCKET = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
 
 /** Where one browser's files are. */
 export interface BrowserDisk {
@@ -71,14 +71,19 @@ class SharedDisk implements BrowserDisk {
   }
 
   wrap({ env, ...command }: Command): Command {
-    // Chromium aborts when it cannot bind its socket. It has the machine's own folder then, whatever is left there.
-    if (this.#temporary.length > LONGEST_TEMPORARY) return { env, ...command };
-    return { ...command, env: { ...env, TMPDIR: this.#temporary } };
+    return { ...command, env: { ...env, ...temporaryFolder(this.#temporary, process.platform) } };
   }
 
   async remove(): Promise<void> {
     await rm(this.#temporary, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
   }
+}
+
+/** The variables that make a folder Chromium's temporary one. None where its socket's path would be too long there. */
+export function temporaryFolder(folder: string, platform: NodeJS.Platform): NodeJS.ProcessEnv {
+  if (platform === 'win32') return { TEMP: folder, TMP: folder };
+  // Chromium aborts when it cannot bind its socket. It has the machine's own folder then, whatever is left there.
+  return Buffer.byteLength(folder + SOCKET) > longestSocketPath(platform) ? {} : { TMPDIR: folder };
 }
 
 /** What a browser needs of this machine, wherever it lies: its profile, Chromium's own folder, and what arguments name. */

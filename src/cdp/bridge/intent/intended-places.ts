@@ -26,7 +26,7 @@ export class IntendedPlaces {
   /** Whether an address is in one of them. */
   has(url: string): boolean {
     if (!url.startsWith('file:')) return this.#origins.has(originOf(url.replace(/^ws/, 'http')) ?? '');
-    const file = withoutFragment(url);
+    const file = withDriveLetter(withoutFragment(url));
     for (const folder of this.#folders) if (file.startsWith(folder)) return true;
     return false;
   }
@@ -38,11 +38,16 @@ export function placeOf(url: unknown): string | null {
   const { protocol, host, href } = new URL(url);
   if (protocol !== 'file:') return loopbackOrigin(url);
   if (host !== '') return null;
-  const file = href.replace(/[?#].*$/, '');
+  const file = withDriveLetter(href.replace(/[?#].*$/, ''));
   if (isFolder(file)) return file.endsWith('/') ? file : `${file}/`;
   const folder = file.replace(/[^/]*$/, '');
   // Who keeps a page in the root folder does not mean the disk.
-  return folder === 'file:///' ? file : folder;
+  return /^file:\/\/\/([A-Z]:\/)?$/.test(folder) ? file : folder;
+}
+
+/** Windows takes `c:` for `C:`, and Chromium says `C:` there, whatever it was told. */
+function withDriveLetter(url: string): string {
+  return url.replace(/^file:\/\/\/[a-z]:(?=\/|$)/, (drive) => drive.slice(0, -2) + drive.slice(-2).toUpperCase());
 }
 
 function isFolder(url: string): boolean {

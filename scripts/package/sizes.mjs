@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { build } from 'esbuild';
+
+/** Where the bounds are. */
+export const BUDGET_FILE = 'scripts/package/size-budget.json';
+const WHAT_TO_DO =
+  'Was a dependency bundled by mistake (dist/sbom.cdx.json lists all), or is something loaded at once that could be loaded when it is needed? ' +
+  'If the growth is meant: npm run package -- --write, and say why in the commit.';
+/** So much more than now is allowed when bounds are written, and what they are rounded up to. */
+const SLACK = 1.05;
+const STEP_BYTES = 1_000;
+
+/**
+ * Bytes of the package: packed, unpacked, and by entry of what is read when it is loaded: its own files, as far as they are imported
+ * at once, not later.
+ * @param entries as `entriesOf` says them
+ */
+export async function measure({ size, unpackedSize }, entries) {
+  const sizes = { packed: size, unpacked: unpackedSize };
+  for (const entry of entries) {
+    for (const condition of ['import', 'require']) {
+      if (entry[condition]) sizes[`${condition} ${entry.name}`] = await bytesOf(entry[condition]);
+    }
+  }
+  return sizes;
+}
+
+async function bytesOf(file) {
+  const { metafile } = await build({
+    entryPoints: [file],
+    bundle: true,
+    write: false,
+    metafile: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
+  });
+  const { inputs } = metafile;
+  const seen = new Set();
+  const visit = (path) => {
+    if (seen.has(path) || !inputs[path]) return;
+    seen.add(path);
+    for (const each of inputs[path].imports) if (each.kind !== 'dynamic-import') visit(each.path);
+  };
+  visit(file.replace(/^\.\//, ''));
+  return [...seen].reduce((sum, path) => sum + inputs[path].bytes, 0);
+}
+
+/** What is over its bound, one line each. */
+export function overBudget(sizes, budget) {
+  const problems = [];
+  for (const [what, bytes] of Object.entries(sizes)) {
+    const bound = budget[what];
+    if (bound === undefined) problems.push(`size: ${what} has no bound in ${BUDGET_FILE}: npm run package -- --write`);
+    else if (bytes > bound)
+      problems.push(`size: ${what} has ${bytes} bytes, ${bytes - bound} more than allowed. ${WHAT_TO_DO}`);
+  }
+  for (const what of Object.keys(budget)) {
+    if (!(what in sizes)) problems.push(`size: ${what} in ${BUDGET_FILE} is no part of the package any more`);
+  }
+  return problems;
+}
+
+export function readBudget() {
+  return JSON.parse(readFileSync(BUDGET_FILE, 'utf8'));
+}
+
+/** Bounds for what there is now. */
+export function budgetFor(sizes) {
+  const bounds = Object.entries(sizes).map(([what, bytes]) => [
+    what,
+    Math.ceil((bytes * SLACK) / STEP_BYTES) * STEP_BYTES,
+  ]);
+  return `${JSON.stringify(Object.fromEntries(bounds), null, 2)}\n`;
+}

@@ -1,0 +1,1 @@
+export function nextStep(changes: string[], isPublished: () => boolean): 'propose' | 'publish' | 'nothing';

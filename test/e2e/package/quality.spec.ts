@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
+import { expect, test } from '@playwright/test';
+import { entriesOf } from '../../../scripts/package/entries.mjs';
+import { lintPackage, lintTypes } from '../../../scripts/package/linters.mjs';
+import { npm, pack } from '../../../scripts/package/pack.mjs';
+import { budgetFor, measure, overBudget, readBudget } from '../../../scripts/package/sizes.mjs';
+
+const root = resolve(import.meta.dirname, '../../..');
+const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+
+/** Runs a script of the repository; what it printed is the message of a failure. */
+function runScript(file: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { cwd: root, encoding: 'utf8' });
+  return { status, printed: stdout + stderr };
+}
+
+test('npm run package: no linter has anything to say, and nothing is larger than it may be', () => {
+  const { status, printed } = runScript('scripts/package/check.mjs');
+  expect(status, printed).toBe(0);
+  expect(printed).toContain(`${entriesOf(manifest).length} entries, 0 problems`);
+});
+
+test('npm run api: the public surface is the one in api/', () => {
+  const { status, printed } = runScript('scripts/api.mjs', '--check');
+  expect(status, printed).toBe(0);
+});
+
+test('publint and are-the-types-wrong see what is wrong with a package', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'poolwright-wrong-'));
+  try {
+    const wrong = {
+      'package.json': JSON.stringify({
+        name: 'wrong',
+        version: '1.0.0',
+        exports: { '.': { types: './index.d.ts', import: './index.js', require: './missing.cjs' } },
+      }),
+      'index.js': 'export const a = 1;',
+      'index.d.ts': 'export const a: number;',
+    };
+    await Promise.all(Object.entries(wrong).map(([file, text]) => writeFile(join(folder, file), text)));
+    const { file } = pack(folder, folder);
+    expect((await lintPackage(file)).join('\n')).toMatch(/missing\.cjs/);
+    const entries = [{ name: 'wrong', types: './index.d.ts', import: './index.js', require: './missing.cjs' }];
+    expect((await lintTypes(file, entries, 'wrong')).join('\n')).toMatch(/FalseESM|FalseCJS|wrong/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a size over its bound, one without a bound and a bound without a size are problems', async () => {
+  const sizes = { packed: 1_000, unpacked: 5_000, 'import poolwright': 10 };
+  expect(overBudget(sizes, JSON.parse(budgetFor(sizes)))).toEqual([]);
+  expect(overBudget(sizes, { packed: 999, unpacked: 5_000, 'import old': 1 })).toEqual([
+    expect.stringMatching(/packed has 1000 bytes, 1 more than allowed\. .*npm run package -- --write/),
+    expect.stringMatching(/import poolwright has no bound/),
+    expect.stringMatching(/import old .* no part of the package any more/),
+  ]);
+  expect(Object.keys(readBudget())).toContain('packed');
+});
+
+test('what an entry reads when it is loaded: its own chunks, not those that are imported later', async () => {
+  const entries = entriesOf(manifest).filter(({ name }) => name === manifest.name);
+  const sizes = await measure({ size: 1, unpackedSize: 2 }, entries);
+  const index = (await readFile(join(root, 'dist/index.js'))).length;
+  expect(sizes['import poolwright']).toBeGreaterThan(index);
+  // The broker's client waits for a lease behind an `import()`; zod and the reporter are never read.
+  expect(sizes['import poolwright']).toBeLessThan(150_000);
+});
+
+test('the SBOM is CycloneDX, and lists what THIRD_PARTY_LICENSES.txt has the licences of', async () => {
+  const text = await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8');
+  expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull();
+  const { metadata, components, dependencies } = JSON.parse(text);
+  expect(metadata.component).toMatchObject({ name: manifest.name, version: manifest.version });
+  const licences = await readFile(join(root, 'dist/THIRD_PARTY_LICENSES.txt'), 'utf8');
+  const listed = [...licences.matchAll(/^-{80}\n(\S+) (\S+) \(/gm)].map(([, name, version]) => `${name}@${version}`);
+  const named = components.map(({ name, version }: { name: string; version: string }) => `${name}@${version}`);
+  expect(named.sort()).toEqual(listed.sort());
+  expect(named.length).toBeGreaterThan(20);
+  for (const { hashes, licenses, purl, 'bom-ref': ref } of components) {
+    expect(hashes).toEqual([{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+    expect(licenses).toHaveLength(1);
+    expect(ref).toBe(purl);
+  }
+  const own = dependencies.find(({ ref }: { ref: string }) => ref === metadata.component['bom-ref']);
+  expect(own.dependsOn).toHaveLength(named.length);
+});
+
+test('it is in the package, with the licences', () => {
+  const [{ files }] = JSON.parse(npm(['pack', '--dry-run', '--json', '--ignore-scripts'], root));
+  const paths = files.map(({ path }: { path: string }) => path);
+  for (const file of ['dist/sbom.cdx.json', 'dist/THIRD_PARTY_LICENSES.txt', 'LICENSE']) expect(paths).toContain(file);
+  // No script runs on the machine of who installs it.
+  for (const name of ['preinstall', 'install', 'postinstall']) expect(manifest.scripts).not.toHaveProperty(name);
+});

@@ -1,0 +1,86 @@
+import { mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
+import { isSocketFolder, makeSocketAddress, socketParents } from '../../../../src/broker/rpc/socket-address.ts';
+import { longestSocketPath } from '../../../../src/common/platform/socket-path.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+
+const LETTERS = 'XXXXXX';
+/** What lies below the parent of a socket's folder. */
+const BELOW = `/poolwright-${LETTERS}/broker.sock`;
+const MAC = '/var/folders/2k/tmccc7sj7pg2c0qt6646cz8r0000gn/T';
+
+test('macOS: its temporary folder is long, and long enough', () => {
+  expect(socketParents({ platform: 'darwin', temporary: `${MAC}/` })).toEqual([MAC, '/tmp']);
+  // A temporary folder inside of it, as CI runners, Nix and test tools make them, is too long.
+  expect(socketParents({ platform: 'darwin', temporary: `${MAC}/nix-shell.AbCdEf/playwright` })).toEqual(['/tmp']);
+});
+
+test('Linux: the temporary folder, unless a path in it would be cut off', () => {
+  expect(socketParents({ platform: 'linux', temporary: '/tmp' })).toEqual(['/tmp', '/tmp']);
+  const longest = `/${'t'.repeat(107 - 1 - BELOW.length)}`;
+  expect(socketParents({ platform: 'linux', temporary: longest })).toEqual([longest, '/tmp']);
+  expect(socketParents({ platform: 'linux', temporary: `${longest}t` })).toEqual(['/tmp']);
+  // Bytes count, not letters.
+  expect(socketParents({ platform: 'linux', temporary: longest.replace(/t$/, 'ü') })).toEqual(['/tmp']);
+});
+
+test('whatever the temporary folder, a socket’s path fits', () => {
+  const platforms = fc.constantFrom<NodeJS.Platform>('linux', 'darwin', 'freebsd');
+  fc.assert(
+    fc.property(platforms, fc.string({ unit: 'grapheme', maxLength: 160 }), (platform, name) => {
+      const [parent = ''] = socketParents({ platform, temporary: `/${name}` });
+      expect(parent.startsWith('/')).toBe(true);
+      expect(Buffer.byteLength(parent + BELOW)).toBeLessThanOrEqual(longestSocketPath(platform));
+    }),
+    propertyRuns(500),
+  );
+});
+
+test('Windows: a pipe of its own, and no folder', async () => {
+  const machine = { platform: 'win32', temporary: 'C:\\Users\\me\\AppData\\Local\\Temp' } as const;
+  const [one, other] = [await makeSocketAddress(machine), await makeSocketAddress(machine)];
+  expect(one).toEqual({ path: expect.stringMatching(/^\\\\\.\\pipe\\poolwright-[0-9a-f]{16}$/), folder: null });
+  expect(other.path).not.toBe(one.path);
+  expect(isSocketFolder('\\\\.\\pipe', machine)).toBe(false);
+});
+
+test.describe('on this machine', () => {
+  test.skip(process.platform === 'win32', 'it has pipes');
+
+  test('a broker can listen, however long the temporary folder is', async () => {
+    const outer = await mkdtemp(join(tmpdir(), 'long-'));
+    for (const temporary of [outer, join(outer, 'x'.repeat(120))]) {
+      const machine = { platform: process.platform, temporary };
+      const { path, folder } = await makeSocketAddress(machine);
+      expect(folder).toBe(dirname(path));
+      expect((await stat(dirname(path))).mode & 0o077).toBe(0);
+      expect(isSocketFolder(dirname(path), machine)).toBe(true);
+      const server = createServer();
+      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
+      expect((await stat(path)).isSocket()).toBe(true);
+      await new Promise((resolve) => server.close(resolve));
+      await rmdir(dirname(path));
+    }
+    await rm(outer, { recursive: true });
+  });
+});
+
+test('what a sweep takes for a socket’s folder', () => {
+  const machine = { platform: 'linux', temporary: '/own' } as const;
+  for (const folder of ['/own/poolwright-aB3xYz', '/tmp/poolwright-aB3xYz']) {
+    expect(isSocketFolder(folder, machine), folder).toBe(true);
+  }
+  for (const folder of [
+    '/own',
+    '/poolwright-aB3xYz',
+    '/own/a/poolwright-aB3xYz',
+    '/own/poolwright-',
+    '/own/other-aB3xYz',
+  ]) {
+    expect(isSocketFolder(folder, machine), folder).toBe(false);
+  }
+});
