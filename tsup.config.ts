@@ -38,6 +38,14 @@ const checkLazily: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** Puts in place of `cli/init/libraries.ts` the file that is built of it, minified. */
+const ownLibraries: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'own-libraries',
+  setup(build) {
+    build.onResolve({ filter: /[\\/]libraries\.ts$/ }, () => ({ path: './init-libraries.js', external: true }));
+  },
+};
+
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
@@ -50,7 +58,7 @@ export const shared: Options = {
   sourcemap: false,
   // What is bundled may be CommonJS and ask for Node's own modules.
   banner: ({ format }) => (format === 'esm' ? { js: REQUIRE } : {}),
-  esbuildPlugins: [checkLazily, licences],
+  esbuildPlugins: [checkLazily, ownLibraries, licences],
   // Every entry lies flat in dist/, so that `distFile()` finds its neighbours from any chunk.
   shims: true,
 };
@@ -68,6 +76,13 @@ export default defineConfig([
     entry: { options: 'src/options/schema/check.ts' },
     format: ['cjs'],
     noExternal: ['zod'],
+  },
+  {
+    ...shared,
+    esbuildPlugins: [licences],
+    entry: { 'init-libraries': 'src/cli/init/libraries.ts' },
+    format: ['esm'],
+    minify: true,
   },
   // What runs in the browser of who looks at a timeline; it is put into the page as it is.
   {

@@ -17,6 +17,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   doctor: async () => (await import('./doctor/index.ts')).addDoctorCommand,
   emulator: async () => (await import('./commands/emulator.ts')).addEmulatorCommand,
   extensions: async () => (await import('./commands/extensions.ts')).addExtensionsCommand,
+  init: async () => (await import('./commands/init.ts')).addInitCommand,
   ips: async () => (await import('./commands/ips.ts')).addIpsCommand,
   pools: async () => (await import('./commands/pools.ts')).addPoolsCommand,
   profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,

@@ -1,0 +1,79 @@
+import { type Command, Option } from 'commander';
+import { confirm } from '../confirm.ts';
+import { apply } from '../init/apply.ts';
+import { CI_PROVIDERS } from '../init/ci/plan-ci.ts';
+import { type InitOptions, makePlan } from '../init/make-plan.ts';
+import type { Plan } from '../init/plan.ts';
+import { RUNNERS } from '../init/puppeteer/runners.ts';
+import { planJson, planLines } from '../init/show.ts';
+import { printJson } from '../print.ts';
+
+interface Options extends InitOptions {
+  yes?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+const HELP = `
+It wraps what playwright.config.* exports in withHostedBrowsers, adds the variables to .env.example and a script to
+package.json, shows the difference and asks. A second run finds all in place. Nothing is installed, and no file that
+is there is replaced: what cannot be edited safely is said with the lines to write.
+Exit code: 0 all is in place, 1 something is left for you to write, 2 nothing was changed because nobody was asked.`;
+
+/** `poolwright init`: makes a suite ready for hosted browsers. */
+export function addInitCommand(program: Command): void {
+  program
+    .command('init')
+    .description(
+      'Make the tests in this folder ready for hosted browsers: edits the config, after showing what and asking',
+    )
+    .option('--config <path>', "the tests' config file (default: playwright.config.* here, else the only one below)")
+    .addOption(
+      new Option('--runner <name>', 'which tests, where there are several kinds (default: found out)').choices([
+        'playwright',
+        ...Object.keys(RUNNERS),
+      ]),
+    )
+    .addOption(new Option('--ci <provider>', 'also add a pipeline that runs the tests').choices(CI_PROVIDERS))
+    .option('--dry-run', 'show the difference and change nothing')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(run);
+}
+
+async function run({ yes, dryRun, json, ...options }: Options): Promise<void> {
+  const folder = process.cwd();
+  const { plan, title } = await makePlan(folder, options);
+  const changed = plan.changes.map(({ file }) => file);
+  const isWanted = changed.length > 0 && !dryRun;
+  const canAsk = yes === true || process.stdin.isTTY === true;
+
+  // A program reads stdout; the person who is asked reads stderr.
+  const out = json ? process.stderr : process.stdout;
+  const color = out.isTTY === true && !process.env.NO_COLOR;
+  if (!json || (isWanted && !yes && canAsk))
+    out.write(`${[title, '', ...planLines(plan, folder, color)].join('\n')}\n`);
+  if (isWanted && canAsk) {
+    await confirm(`Change ${changed.length} ${changed.length === 1 ? 'file' : 'files'}?`, yes);
+    await apply(plan.changes);
+  }
+  const applied = isWanted && canAsk;
+  if (json) printJson({ title, ...planJson(plan, folder, applied) });
+  else out.write(`${closing(plan, applied, changed.length > 0)}\n`);
+
+  if (isWanted && !canAsk) {
+    process.stderr.write(
+      'poolwright: nothing was changed: there is no terminal to ask at. Add --yes to change the files.\n',
+    );
+    process.exitCode = 2;
+  } else if (plan.byHand.length > 0) process.exitCode = 1;
+}
+
+function closing(plan: Plan, applied: boolean, hasChanges: boolean): string {
+  if (!applied) {
+    if (hasChanges) return 'Nothing was changed.';
+    return plan.byHand.length > 0 ? 'Nothing else to change.' : 'All is in place: nothing to change.';
+  }
+  return ['Done. Next:', ...plan.next.map((step, n) => `  ${n + 1}. ${step}`)].join('\n');
+}

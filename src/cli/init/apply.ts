@@ -1,0 +1,53 @@
+import { constants } from 'node:fs';
+import { access, chmod, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { writeWhole } from '../../common/write-whole.ts';
+import { PoolwrightError } from '../../errors.ts';
+import type { FileChange } from './plan.ts';
+
+/**
+ * Writes the files of a plan; none, when one of them cannot be written.
+ * @throws PoolwrightError `ABORTED` naming that file
+ */
+export async function apply(changes: FileChange[]): Promise<void> {
+  for (const { file, before } of changes) {
+    const folder = await nearestFolder(dirname(file));
+    for (const each of before === null ? [folder] : [folder, file])
+      await access(each, constants.W_OK).catch((error) => refuse(file, error, 'Nothing was changed.'));
+  }
+  const written: string[] = [];
+  for (const { file, before, after } of changes) {
+    try {
+      await replace(file, before, after);
+    } catch (error) {
+      refuse(file, error, written.length > 0 ? `Changed before that: ${written.join(', ')}.` : 'Nothing was changed.');
+    }
+    written.push(file);
+  }
+}
+
+/** A link stays a link, and a file keeps its mode. */
+async function replace(file: string, before: string | null, after: string): Promise<void> {
+  if (before === null) {
+    await writeWhole(file, after);
+    return;
+  }
+  const target = await realpath(file);
+  const { mode } = await stat(target);
+  await writeWhole(target, after);
+  await chmod(target, mode);
+}
+
+/** The folder, or the nearest one above it that exists. */
+async function nearestFolder(folder: string): Promise<string> {
+  const exists = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  return exists || dirname(folder) === folder ? folder : await nearestFolder(dirname(folder));
+}
+
+function refuse(file: string, error: unknown, state: string): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  throw new PoolwrightError('ABORTED', `${file} cannot be written (${code ?? message}). ${state}`, { cause: error });
+}

@@ -1,0 +1,152 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename, sep } from 'node:path';
+import { globSync } from './libraries.ts';
+import type { Plan } from './plan.ts';
+import { IGNORED } from './project/find-config.ts';
+import type { Project } from './project/project.ts';
+
+/** What another set-up leaves in a project, and what to do about it. */
+interface Trace {
+  /** In which files, by their name. */
+  files: RegExp;
+  /** On which lines. */
+  line: RegExp;
+  what: string;
+  todo: string;
+}
+
+const SOURCES = /\.[cm]?[jt]sx?$/;
+const ANY = /./;
+const BY_US = "poolwright gives Playwright's own `browser`, `context` and `page` a hosted browser";
+
+const TRACES: Trace[] = [
+  {
+    files: SOURCES,
+    line: /\bconnectOverCDP\s*\(/,
+    what: 'a browser that is connected by hand (connectOverCDP)',
+    todo: `Remove this fixture, and its import from the tests: ${BY_US}. For the session's ID import \`test\` from poolwright.`,
+  },
+  {
+    files: SOURCES,
+    line: /\b(chromium|firefox|webkit|browserType|playwright)\.connect\s*\(/,
+    what: 'a Playwright server that is connected by hand (connect)',
+    todo: `Remove this fixture, and its import from the tests: ${BY_US}.`,
+  },
+  {
+    files: SOURCES,
+    line: /\bconnectOptions['"]?\s*[:=]/,
+    what: '`connectOptions`: another remote browser',
+    todo: 'Remove it: a wrapped project that has it fails with an error. A project that keeps it needs `hosted: false` in its `use`.',
+  },
+  {
+    files: SOURCES,
+    line: /['"]@azure\/(microsoft-)?playwright(-testing)?(\/reporter)?['"]/,
+    what: "Azure's Playwright service",
+    todo: 'Remove this config, or what it has of the service (getServiceConfig, createAzurePlaywrightConfig, its reporter), and the script that names it with -c.',
+  },
+  {
+    files: /^package\.json$/,
+    line: /"@azure\/(microsoft-)?playwright(-testing)?"\s*:/,
+    what: "Azure's Playwright service",
+    todo: 'Uninstall it, and @azure/identity where nothing else needs it.',
+  },
+  {
+    files: ANY,
+    line: /\bPLAYWRIGHT_SERVICE_(URL|ACCESS_TOKEN|RUN_ID)\b/,
+    what: "a variable of Azure's Playwright service",
+    todo: 'Remove it.',
+  },
+  {
+    files: /^package\.json$/,
+    line: /browserstack-node-sdk/,
+    what: "BrowserStack's SDK",
+    todo: 'Take it out of the scripts (`browserstack-node-sdk playwright test` becomes `playwright test`), and uninstall it: it puts its own browsers in place of all others.',
+  },
+  {
+    files: /^browserstack\.ya?ml$/,
+    line: ANY,
+    what: "BrowserStack's config",
+    todo: 'Remove it. Its `platforms` become projects: `use: { hosted: { session: { … } } }`.',
+  },
+  {
+    files: ANY,
+    line: /\bcdp\.browserstack\.com|\bBROWSERSTACK_(USERNAME|ACCESS_KEY)\b/,
+    what: "BrowserStack's address or account",
+    todo: 'Remove it, with the fixture or option that it belongs to.',
+  },
+  {
+    files: ANY,
+    line: /\bcdp\.lambdatest\.com|\bLT_(USERNAME|ACCESS_KEY)\b/,
+    what: "LambdaTest's address or account",
+    todo: 'Remove it, with the fixture or capabilities that it belongs to; the capabilities become projects.',
+  },
+  {
+    files: SOURCES,
+    line: /['"][^'"]*lambdatest-setup['"]/,
+    what: "LambdaTest's fixture",
+    todo: 'Import `test` from @playwright/test again, and remove that file.',
+  },
+  {
+    files: SOURCES,
+    line: /\bpuppeteer\.connect\s*\(|\bbrowserWSEndpoint\b/,
+    what: 'a browser that Puppeteer connects to by hand',
+    todo: 'Remove it: poolwright connects the browser that each test gets.',
+  },
+  {
+    files: ANY,
+    line: /\bPW_TEST_CONNECT_WS_ENDPOINT\b/,
+    what: "Playwright's variable for a remote browser",
+    todo: 'Remove it: it goes over every config.',
+  },
+];
+
+/** Larger ones, in bytes, are not written by hand. */
+const LARGEST = 512 * 1024;
+/** Lines of one kind in one project: the rest looks the same. */
+const MOST_OF_A_KIND = 8;
+const COMMENT = /^\s*(\/\/|\*|\/\*|#)/;
+
+/** Looks through the project's own sources for what another vendor's set-up has left. Values of `.env` are not read. */
+export function findLeftovers(plan: Plan, { folder, root }: Project): void {
+  const options = { ignore: IGNORED, absolute: true, dot: false };
+  const files = new Set([
+    ...globSync(
+      ['**/*.{ts,js,mts,mjs,cts,cjs,tsx,jsx}', '**/browserstack.{yml,yaml}', 'package.json', '.env.example'],
+      {
+        ...options,
+        cwd: folder,
+      },
+    ),
+    ...globSync(
+      ['.github/workflows/*.{yml,yaml}', '.gitlab-ci.yml', '.circleci/config.yml', '.buildkite/pipeline.yml'],
+      {
+        cwd: root,
+        absolute: true,
+        dot: true,
+      },
+    ),
+  ]);
+  const counts = new Map<Trace, number>();
+  for (const path of [...files].sort()) {
+    const file = path.replaceAll('/', sep);
+    for (const [trace, line] of tracesIn(file)) {
+      const count = (counts.get(trace) ?? 0) + 1;
+      counts.set(trace, count);
+      if (count <= MOST_OF_A_KIND) plan.leftovers.push({ file, line, what: trace.what, todo: trace.todo });
+    }
+  }
+  for (const [trace, count] of counts)
+    if (count > MOST_OF_A_KIND) plan.notes.push(`${count - MOST_OF_A_KIND} more lines: ${trace.what}.`);
+}
+
+function tracesIn(file: string): [Trace, line: number][] {
+  const name = basename(file);
+  const traces = TRACES.filter(({ files }) => files.test(name));
+  if (statSync(file).size > LARGEST) return [];
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return traces.flatMap((trace): [Trace, number][] => {
+    // Of a whole file, its first line.
+    const found = lines.flatMap((line, n) => (trace.line.test(line) && !COMMENT.test(line) ? [n + 1] : []));
+    return (trace.line === ANY ? found.slice(0, 1) : found).map((line) => [trace, line]);
+  });
+}

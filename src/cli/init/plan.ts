@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { OptionsError } from '../../errors.ts';
+
+/** One file, as it is and as it shall be, by its whole path. */
+export interface FileChange {
+  file: string;
+  /** Null: the file is new. */
+  before: string | null;
+  after: string;
+}
+
+/** What the user has to write, because it cannot be edited safely. */
+export interface ByHand {
+  file: string;
+  /** Ends a sentence that begins with the file's name. */
+  why: string;
+  /** What to do, as a heading of `lines`. */
+  todo: string;
+  lines: string[];
+}
+
+/** A line of another vendor's set-up. */
+export interface Leftover {
+  file: string;
+  /** From 1. */
+  line: number;
+  what: string;
+  todo: string;
+}
+
+const BOM = '\uFEFF';
+
+/** What `poolwright init` has found and would do. Each step adds its own; files are read through it, so that steps build on each other. */
+export class Plan {
+  /** What is there already, a sentence each. */
+  readonly present: string[] = [];
+  readonly byHand: ByHand[] = [];
+  readonly leftovers: Leftover[] = [];
+  /** What the user should know before saying yes. */
+  readonly notes: string[] = [];
+  /** What is left to do afterwards, in order. */
+  readonly next: string[] = [];
+  private readonly files = new Map<string, { before: string | null; after: string | null }>();
+
+  /**
+   * A file's text as it will be, without a byte order mark; null when there is none.
+   * @throws OptionsError for a file that cannot be read, or is not UTF-8
+   */
+  read(file: string): string | null {
+    const known = this.files.get(file) ?? { before: onDisk(file), after: null };
+    this.files.set(file, known);
+    const text = known.after ?? known.before;
+    return text?.startsWith(BOM) ? text.slice(1) : text;
+  }
+
+  /** Sets a file's text; a byte order mark stays. */
+  write(file: string, text: string): void {
+    this.read(file);
+    const before = this.files.get(file)?.before ?? null;
+    this.files.set(file, { before, after: before?.startsWith(BOM) ? BOM + text : text });
+  }
+
+  get changes(): FileChange[] {
+    return [...this.files].flatMap(([file, { before, after }]) =>
+      after === null || after === before ? [] : [{ file, before, after }],
+    );
+  }
+}
+
+function onDisk(file: string): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code})`;
+    throw new OptionsError('--config', `${file} ${why}. Nothing was changed.`);
+  }
+}

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { up as nearest } from 'empathic/find';
+import { up as nearestPackage } from 'empathic/package';
+import { OptionsError } from '../../../errors.ts';
+import { type Agent, detect, resolveCommand } from '../libraries.ts';
+
+/** What of a `package.json` matters here. */
+export interface Manifest {
+  scripts?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+/** The package that the tests belong to. */
+export interface Project {
+  /** Folder of the nearest `package.json`; without one, the folder that was asked for. */
+  folder: string;
+  /** The repository's folder, where CI looks for its files; without one, `folder`. */
+  root: string;
+  /** Null: there is no `package.json`. */
+  manifest: Manifest | null;
+  /** Names of all dependencies, those of the repository's own package included. */
+  dependencies: Set<string>;
+  agent: Agent;
+}
+
+/**
+ * The project of a folder.
+ * @throws OptionsError for a `package.json` that is no JSON object
+ */
+export async function projectOf(start: string): Promise<Project> {
+  // What lies above the repository is not part of it.
+  const git = nearest('.git', { cwd: start });
+  const last = git && dirname(git);
+  const file = nearestPackage({ cwd: start, ...(last !== undefined && { last }) });
+  const folder = file ? dirname(file) : start;
+  const root = last ?? folder;
+  const manifest = file ? readManifest(file) : null;
+  const above = root === folder ? null : readManifest(join(root, 'package.json'), true);
+  const dependencies = new Set(
+    [manifest, above].flatMap((each) => Object.keys({ ...each?.dependencies, ...each?.devDependencies })),
+  );
+  const found = await detect({ cwd: folder, stopDir: root });
+  return { folder, root, manifest, dependencies, agent: found?.agent ?? 'npm' };
+}
+
+function readManifest(file: string, mayLack = false): Manifest | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
+  } catch (error) {
+    if (mayLack) return null;
+    const why =
+      error instanceof SyntaxError ? 'is no JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new OptionsError('package.json', `${file} ${why}. Mend it first: nothing was changed.`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new OptionsError('package.json', `${file} is no JSON object. Mend it first: nothing was changed.`);
+}
+
+/** A command of the project's package manager, as it is typed. */
+export function commandOf(agent: Agent, what: 'add' | 'frozen' | 'execute-local' | 'run', args: string[]): string {
+  const { command, args: all } = resolveCommand(agent, what, args) ?? { command: 'npx', args };
+  return [command, ...all].join(' ');
+}
+
+/** Which of these files have changes that git does not have; none where there is no git. */
+export async function uncommitted(files: string[], root: string): Promise<string[]> {
+  const changed = files.map(async (file) => {
+    const asked = promisify(execFile)('git', ['status', '--porcelain', '--', file], { cwd: root, timeout: 10_000 });
+    const { stdout } = await asked.catch(() => ({ stdout: '' }));
+    return stdout.trim() === '' ? [] : [relative(root, file)];
+  });
+  return (await Promise.all(changed)).flat();
+}
+
+/** The version of an installed package, such as `1.65.1`; undefined where it is not installed. */
+export function installedVersion(name: string, folder: string): string | undefined {
+  const file = nearest(join('node_modules', name, 'package.json'), { cwd: folder });
+  return file && (JSON.parse(readFileSync(file, 'utf8')) as { version?: string }).version;
+}

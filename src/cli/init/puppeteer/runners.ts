@@ -1,0 +1,52 @@
+/** The runners of Puppeteer tests. What of poolwright each of them needs stands here and nowhere else. */
+
+export type PuppeteerRunner = 'vitest' | 'jest' | 'mocha' | 'node-test';
+
+interface RunnerSetup {
+  /** What a person calls it. */
+  title: string;
+  /** The module that a config names. */
+  module: string;
+  /** Where the runner looks for its config, the first first. */
+  configs: string[];
+  /** The script that runs the tests. */
+  command: string;
+  /** What the tests themselves have to do; null: nothing. */
+  inTests: string | null;
+}
+
+const SOURCE = (name: string, ...extensions: string[]) => extensions.map((extension) => `${name}.${extension}`);
+
+export const RUNNERS: Record<PuppeteerRunner, RunnerSetup> = {
+  vitest: {
+    title: 'Puppeteer with Vitest',
+    module: 'poolwright/vitest',
+    configs: [
+      ...SOURCE('vitest.config', 'ts', 'mts', 'cts', 'js', 'mjs', 'cjs'),
+      ...SOURCE('vite.config', 'ts', 'mts', 'cts', 'js', 'mjs', 'cjs'),
+    ],
+    command: 'vitest run',
+    inTests: "in the test files: import { test } from 'poolwright/vitest', and take `browser` or `page` from it",
+  },
+  jest: {
+    title: 'Puppeteer with Jest',
+    module: 'poolwright/jest',
+    configs: [...SOURCE('jest.config', 'js', 'ts', 'mjs', 'cjs', 'mts', 'cts', 'json')],
+    command: 'jest',
+    inTests: null,
+  },
+  mocha: {
+    title: 'Puppeteer with Mocha',
+    module: 'poolwright/mocha',
+    configs: [...SOURCE('.mocharc', 'js', 'cjs', 'mjs', 'yaml', 'yml', 'jsonc', 'json')],
+    command: 'mocha',
+    inTests: null,
+  },
+  'node-test': {
+    title: 'Puppeteer with node:test',
+    module: 'poolwright/node-test',
+    configs: [],
+    command: 'node --import poolwright/node-test --test',
+    inTests: null,
+  },
+};

@@ -1,0 +1,87 @@
+import { relative } from 'node:path';
+import { styleText } from 'node:util';
+import { createTwoFilesPatch } from './libraries.ts';
+import type { FileChange, Plan } from './plan.ts';
+
+/** What the user is shown before the question. Paths as seen from `folder`. */
+export function planLines(plan: Plan, folder: string, color: boolean): string[] {
+  const here = (file: string) => relative(folder, file) || file;
+  const lines: string[] = [];
+  for (const change of plan.changes)
+    lines.push(
+      ...diffOf(change, folder)
+        .split('\n')
+        .map((line) => (color ? colored(line) : line)),
+    );
+  for (const line of plan.present) lines.push(`Already there: ${line}.`);
+  for (const note of plan.notes) lines.push(`Note: ${note}`);
+  if (plan.leftovers.length > 0) lines.push('', 'Left of another set-up, for you to remove:');
+  for (const { what, todo, places } of byKind(plan.leftovers)) {
+    lines.push(`  ${what}: ${places.map(({ file, line }) => `${here(file)}:${line}`).join(', ')}`, `    ${todo}`);
+  }
+  for (const { file, why, todo, lines: wanted } of plan.byHand) {
+    lines.push(
+      '',
+      `For you to write: ${here(file)} ${why}.`,
+      `  ${todo}`,
+      '',
+      ...wanted.map((line) => `    ${line}`),
+      '',
+    );
+  }
+  return lines;
+}
+
+/** Leftovers that call for the same, with all their places. */
+function byKind(leftovers: Plan['leftovers']) {
+  const kinds = new Map<string, { what: string; todo: string; places: { file: string; line: number }[] }>();
+  for (const { what, todo, file, line } of leftovers) {
+    const kind = kinds.get(what + todo) ?? { what, todo, places: [] };
+    kinds.set(what + todo, kind);
+    kind.places.push({ file, line });
+  }
+  return kinds.values();
+}
+
+/** A unified diff of one file. */
+export function diffOf({ file, before, after }: FileChange, folder: string): string {
+  const name = relative(folder, file).replaceAll('\\', '/');
+  return createTwoFilesPatch(
+    before === null ? '/dev/null' : `a/${name}`,
+    `b/${name}`,
+    before ?? '',
+    after,
+    undefined,
+    undefined,
+    {
+      context: 3,
+      stripTrailingCr: true,
+      headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
+    },
+  );
+}
+
+function colored(line: string): string {
+  if (/^(---|\+\+\+) /.test(line)) return styleText('bold', line);
+  if (line.startsWith('@@')) return styleText('cyan', line);
+  if (line.startsWith('+')) return styleText('green', line);
+  return line.startsWith('-') ? styleText('red', line) : line;
+}
+
+/** The same for a program. */
+export function planJson(plan: Plan, folder: string, applied: boolean) {
+  const here = (file: string) => relative(folder, file).replaceAll('\\', '/');
+  return {
+    applied,
+    changes: plan.changes.map((change) => ({
+      file: here(change.file),
+      action: change.before === null ? 'create' : 'edit',
+      diff: diffOf(change, folder),
+    })),
+    present: plan.present,
+    byHand: plan.byHand.map((each) => ({ ...each, file: here(each.file) })),
+    remove: plan.leftovers.map((each) => ({ ...each, file: here(each.file) })),
+    notes: plan.notes,
+    next: plan.next,
+  };
+}

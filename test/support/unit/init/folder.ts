@@ -1,0 +1,67 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { test as base } from '@playwright/test';
+import { type InitOptions, makePlan } from '../../../../src/cli/init/make-plan.ts';
+import { diffOf } from '../../../../src/cli/init/show.ts';
+
+interface Fixtures {
+  /** Makes a project with these files, in a repository of its own. */
+  project(files: Record<string, string>): Promise<{
+    folder: string;
+    /** What `init` would do there, or in a folder below; texts by file. */
+    plan(options?: InitOptions, below?: string): Promise<PlanSeen>;
+  }>;
+}
+
+export interface PlanSeen {
+  title: string;
+  texts: Record<string, string>;
+  diffs: string[];
+  present: string[];
+  byHand: { file: string; why: string; lines: string[] }[];
+  leftovers: { file: string; line: number; what: string }[];
+  notes: string[];
+  next: string[];
+}
+
+/** Tests of what `init` plans for a project on disk. */
+export const test = base.extend<Fixtures>({
+  project: async ({}, use, testInfo) => {
+    let count = 0;
+    await use(async (files) => {
+      const folder = testInfo.outputPath(`project-${++count}`);
+      // The repository ends here: what is above is not the project's.
+      for (const [path, content] of Object.entries({ '.git/HEAD': '', ...files })) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), content);
+      }
+      const here = (path: string) => path.slice(folder.length + 1).replaceAll('\\', '/');
+      const plan = async (options: InitOptions = {}, below = '.') => {
+        const { plan, title } = await makePlan(join(folder, below), options);
+        return {
+          title,
+          texts: Object.fromEntries(plan.changes.map(({ file, after }) => [here(file), after])),
+          diffs: plan.changes.map((change) => diffOf(change, folder)),
+          present: plan.present,
+          byHand: plan.byHand.map(({ file, why, lines }) => ({ file: here(file), why, lines })),
+          leftovers: plan.leftovers.map(({ file, line, what }) => ({ file: here(file), line, what })),
+          notes: plan.notes,
+          next: plan.next,
+        };
+      };
+      return { folder, plan };
+    });
+  },
+});
+
+export { expect } from '@playwright/test';
+
+/** A `package.json` with these development dependencies and scripts. */
+export function manifest(
+  devDependencies: string[],
+  scripts?: Record<string, string>,
+  indent: number | string = 2,
+): string {
+  const versions = Object.fromEntries(devDependencies.map((name) => [name, '*']));
+  return `${JSON.stringify({ name: 'project', ...(scripts && { scripts }), devDependencies: versions }, null, indent)}\n`;
+}
