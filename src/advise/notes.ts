@@ -1,9 +1,12 @@
 import type { Model } from './past/model.ts';
 import type { PastRun } from './past/past-runs.ts';
-import { sum } from './statistics.ts';
+import { median, sum } from './statistics.ts';
 
 /** From this share of an older run's tests on that the newest one does not have, the newest one may be a part of the suite. */
 const MISSING_SHARE = 0.2;
+
+/** From so many times as long in runs with more workers, tests wait for the machine that runs them. */
+const LONGER = 1.15;
 
 /** What the figures take for granted, or do not know: one sentence each. */
 export function notesOn(model: Model, runs: readonly PastRun[]): string[] {
@@ -14,6 +17,7 @@ export function notesOn(model: Model, runs: readonly PastRun[]): string[] {
     serviceNote(runs),
     phaseNote(model),
     runsNote(runs),
+    machineNote(model),
   ];
   return notes.flatMap((note) => note ?? []);
 }
@@ -61,4 +65,21 @@ function phaseNote({ projects, phases, sharedPhase }: Model): string | null {
 function runsNote(runs: readonly PastRun[]): string | null {
   if (runs.length > 1) return null;
   return 'From one run: the 90th percentile knows how waits vary, not how the tests do. Give the run.json of several.';
+}
+
+/** The same tests in runs with more and with fewer workers: the simulation takes their times as they are. */
+function machineNote({ runs }: Model): string | null {
+  const workers = runs.map((run) => run.workers);
+  const [fewest, most] = [Math.min(...workers), Math.max(...workers)];
+  const [few, many] = [fewest, most].map((count) => runs.filter((run) => run.workers === count));
+  const msOf = (some: typeof runs | undefined, test: number) =>
+    median((some ?? []).flatMap(({ tries }) => tries[test]?.at(-1)?.ms ?? []));
+  const ratios = (runs[0]?.tries ?? []).flatMap((_, test) => {
+    const before = msOf(few, test);
+    return before > 0 ? [msOf(many, test) / before] : [];
+  });
+  const ratio = median(ratios);
+  if (fewest === most || ratio < LONGER) return null;
+  const more = Math.round((ratio - 1) * 100);
+  return `Tests take ${more} % longer in the runs with ${most} workers than in those with ${fewest}: the machine that runs them is a bound, which the table does not know.`;
 }

@@ -98,7 +98,7 @@ export function modelOf(runs: readonly PastRun[], fullyParallel: boolean | null 
 }
 
 /** The groups that Playwright would make of the tests. @param tests in the order of its queue */
-export function groupsOf(
+function groupsOf(
   tests: readonly Pick<ObservedTry, 'project' | 'file' | 'line'>[],
   projects: readonly string[],
   isSideBySide: (key: string) => boolean,

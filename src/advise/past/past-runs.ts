@@ -1,5 +1,5 @@
 import type { SkippedFile } from '../../record/read-records.ts';
-import type { RunRecord } from '../../record/run-record.ts';
+import type { RunRecord, TestRecord } from '../../record/run-record.ts';
 import { keyOf } from '../../record/session-record.ts';
 
 /** A record, and what it is called in messages. */
@@ -56,16 +56,15 @@ function flawOf({ endedAt, sessions }: RunRecord): string | null {
   if (endedAt === null) return 'the run was cut off: it has no end on record';
   const tests = sessions.flatMap((session) => session.tests);
   if (tests.some(({ status }) => status === 'interrupted')) return 'the run was interrupted: not all of its tests ran';
-  const begun = new Map<string, string>();
-  for (const test of tests) {
-    const key = `${keyOf(test)} ${test.project}`;
-    // A try that used two browsers is with each; a setup project runs in every shard.
-    if (sessions.some(({ shard }) => shard !== null)) break;
-    if ((begun.get(key) ?? test.startedAt) !== test.startedAt)
-      return 'it has the same tests more than once, as of a UI session';
-    begun.set(key, test.startedAt);
-  }
-  return null;
+  // A project that others depend on runs in every shard.
+  const isSharded = sessions.some(({ shard }) => shard !== null);
+  return !isSharded && hasRepetitions(tests) ? 'it has the same tests more than once, as of a UI session' : null;
+}
+
+/** Whether a try began more than once; one that used two browsers is with each, and began once. */
+function hasRepetitions(tests: readonly TestRecord[]): boolean {
+  const begun = new Map(tests.map((test) => [keyOf(test), test.startedAt]));
+  return tests.some((test) => begun.get(keyOf(test)) !== test.startedAt);
 }
 
 /** The shards in a record, or why it cannot be told apart. */

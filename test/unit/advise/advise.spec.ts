@@ -147,6 +147,21 @@ test('what is taken for granted is said', () => {
   expect(adviceOn([{ ...one, startedAt: at(-9) }, part]).notes).toContainEqual(
     expect.stringContaining('1 of the older runs are not in it'),
   );
+  const slower = runOf([
+    [0, 'us/a › 1', 1, 7],
+    [1, 'us/b › 2', 1, 5],
+  ]);
+  const quicker = runOf([
+    [0, 'us/a › 1', 1, 5],
+    [0, 'us/b › 2', 5, 8],
+  ]);
+  expect(adviceOn([quicker, slower]).notes).toContainEqual(
+    expect.stringContaining('33 % longer in the runs with 2 workers than in those with 1'),
+  );
+  expect(adviceOn([slower, slower, quicker, quicker].map((run) => ({ ...run, leaseFailures: [] }))).notes).toHaveLength(
+    1,
+  );
+  expect(adviceOn([quicker, quicker]).notes).toEqual([]);
   const blobs = runOf([[0, 'us/a › 1', 1, 4]], {}, () => ({ lentAt: null, waitMs: null, startMs: null }));
   expect(adviceOn([blobs]).notes).toContainEqual(expect.stringContaining('no waits'));
 });

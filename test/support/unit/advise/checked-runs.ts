@@ -24,7 +24,7 @@ export interface Check {
 }
 
 /** The committed runs, one a line. */
-export const CHECKED_RUNS = new URL('checked-runs.jsonl', import.meta.url);
+const CHECKED_RUNS = new URL('checked-runs.jsonl', import.meta.url);
 
 export function readCheckedRuns(file: URL | string = CHECKED_RUNS): CheckedRun[] {
   return readFileSync(file, 'utf8')
