@@ -53,7 +53,7 @@ function boundLine({ project, file, tests, ms, boundsFrom, slowest }: LongGroup,
   const what =
     tests === 1
       ? `${project ? `[${project}] ` : ''}${where}: ${duration(ms)}`
-      : `${name}: ${duration(ms)} for ${tests} tests in one worker, ${duration(slowest.ms)} of it ${where}`;
+      : `${name}: ${duration(ms)} for ${tests} tests in one worker, ${duration(slowest.ms)} of it "${slowest.title}" in line ${slowest.line}`;
   return boundsFrom < groups ? `${what}; a run waits for it from ${many(boundsFrom, 'worker')} on` : what;
 }
 

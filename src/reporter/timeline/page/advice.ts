@@ -37,7 +37,7 @@ function picture(advice: TimelineAdvice): HTMLElement {
   // From one browser to two it is as far as from two to four: that is what it takes to be twice as fast.
   const x = (browsers: number) => (until > from ? (Math.log2(browsers) - from) / (until - from) : 0.5);
   const y = (ms: number) => 1 - ms / top;
-  const plot = element('div', { class: 'plot', 'aria-hidden': 'true' });
+  const plot = element('div', { class: 'plot', role: 'img', 'aria-label': inWords(advice) });
   for (const ms of marks) plot.append(placed('span', 'time-line', 0, y(ms), element('b', {}, clock(ms))));
   if (boundMs > 0) plot.append(placed('span', 'bound-line', 0, y(boundMs), null));
   plot.append(lines(choices, x, y));
@@ -48,7 +48,7 @@ function picture(advice: TimelineAdvice): HTMLElement {
   for (const { browsers, wallMs } of runs) plot.append(placed('i', 'was', x(browsers), y(wallMs), null));
   for (const browsers of new Set(numbers))
     plot.append(placed('span', 'number', x(browsers), 1, element('b', {}, String(browsers))));
-  return element('figure', { role: 'img', 'aria-label': inWords(advice) }, plot, legend(choices, boundMs > 0));
+  return element('figure', {}, plot, legend(choices, boundMs > 0));
 }
 
 /** For each number of shards a line of the medians, above it the band up to the 90th percentile. */
@@ -56,6 +56,7 @@ function lines(choices: TimelineChoice[], x: (browsers: number) => number, y: (m
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', `0 0 ${SIDE} ${SIDE}`);
   svg.setAttribute('preserveAspectRatio', 'none');
+  svg.setAttribute('aria-hidden', 'true');
   for (const [n, shards] of shardNumbers(choices).entries()) {
     const own = choices.filter((choice) => choice.shards === shards).sort((a, b) => a.browsers - b.browsers);
     const point = (browsers: number, ms: number) => `${(x(browsers) * SIDE).toFixed(1)},${(y(ms) * SIDE).toFixed(1)}`;
