@@ -9,12 +9,15 @@ import { duration, many } from '../summary/format.ts';
 const UNEVEN = 1.15;
 /** From this share of a run on, a saving is worth a word. */
 const WORTH = 0.05;
+/** Fewer browser-minutes round to none. */
+const LEAST_MINUTES = 0.05;
 
 /** Where browsers come from, what that costs, and what would be better. */
 export function waitLines({ waits, of }: Advice): string[] {
   const { sources, waitedMs, savesMs, savesBrowserMs, recommended, why } = waits;
   const together = `Workers wait ${duration(waitedMs)} for browsers, all of them together, in a run with ${many(of.browsers, 'browser')}.`;
-  const best = `With a browser that is always ready it would be ${shorter(savesMs, of.medianMs)}, and ${minutes(savesBrowserMs)} of browsers less.`;
+  const less = savesBrowserMs < LEAST_MINUTES * 60_000 ? '' : `, and take ${minutes(savesBrowserMs)} less`;
+  const best = `With a browser that is always ready it would be ${shorter(savesMs, of.medianMs)}${less}.`;
   return [...sources.map((each) => sourceLine(each, sources.length > 1)), together, best, POOL_LINES[why](recommended)];
 }
 
