@@ -18,7 +18,7 @@ export function median(values: readonly number[]): number {
  * A number from 0 to below 1 for these whole numbers: always the same one for the same numbers, in whatever order they are
  * asked for. So two simulations that differ in one thing draw the same times for everything else.
  */
-export function chance(...numbers: readonly number[]): number {
+function chance(...numbers: readonly number[]): number {
   let hash = 0x9e3779b9;
   for (const number of numbers) {
     hash = Math.imul(hash ^ (number + 0x7f4a7c15), 0x85ebca6b);

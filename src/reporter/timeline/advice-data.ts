@@ -23,7 +23,7 @@ export function adviceData(advice: Advice): TimelineAdvice {
     choices: choices.map(({ browsers, shards, workers, medianMs, p90Ms, browserMs, cost }) => {
       return { browsers, shards, workers, medianMs, p90Ms, browserMs, cost };
     }),
-    recommended: choices.findIndex((choice) => choice === recommended?.choice),
+    recommended: recommended ? choices.indexOf(recommended.choice) : -1,
     runs: runs.map(({ workers, shards, wallMs }) => ({ browsers: workers * shards, wallMs })),
     boundMs: bounds.groups[0]?.ms ?? 0,
     sentences: [
