@@ -20,13 +20,15 @@ const MAY_IMPORT: Record<string, string[]> = {
   broker: ['record', 'lease', 'options', 'service', ...BASE],
   cdp: BASE,
   worker: ['record', 'broker', 'cdp', 'options', ...BASE],
-  reporter: ['record', 'broker', 'lease', 'options', 'service', ...BASE],
+  // Simulations of runs from records of runs: no I/O.
+  advise: ['record', ...BASE],
+  reporter: ['advise', 'record', 'broker', 'lease', 'options', 'service', ...BASE],
   // The global setup prints the summary where the reporter is not loaded.
   setup: ['record', 'broker', 'lease', 'options', 'reporter', ...BASE],
   playwright: ['setup', 'worker', 'record', 'broker', 'cdp', 'lease', 'options', 'service', 'reporter', ...BASE],
   puppeteer: ['setup', 'worker', 'record', 'broker', 'cdp', 'options', 'reporter', ...BASE],
   emulator: ['service', ...BASE],
-  cli: ['emulator', 'record', 'broker', 'cdp', 'lease', 'options', 'service', 'reporter', ...BASE],
+  cli: ['emulator', 'advise', 'record', 'broker', 'cdp', 'lease', 'options', 'service', 'reporter', ...BASE],
 };
 
 /** Files side by side in one folder. */

@@ -8,6 +8,7 @@ import { writeRun } from '../../reporter/publish.ts';
 import { reportToGitHub } from '../../reporter/summary/github.ts';
 import { summaryLines } from '../../reporter/summary/summary.ts';
 import { printJson } from '../print.ts';
+import { addAdviseCommand } from './report-advise.ts';
 
 interface Options {
   output: string;
@@ -17,9 +18,9 @@ interface Options {
 
 /** `poolwright report`: what runs have left on record. */
 export function addReportCommand(program: Command): void {
-  program
-    .command('report')
-    .description('Work with the records of runs')
+  const report = program.command('report').description('Work with the records of runs');
+  addAdviseCommand(report);
+  report
     .command('merge')
     .description('One summary, one run.json and one timeline of several runs, such as the shards of one')
     .argument('<files...>', 'run.json of each; one that cannot be used is named, and the others are merged')

@@ -61,8 +61,34 @@ export interface TimelineData {
   slowest: TimelineNamed[];
   heaviest: TimelineNamed[];
   problems: string[];
+  /** How many browsers a run like this needs; null where the record does not tell. */
+  advice: TimelineAdvice | null;
   /** Address of Playwright's HTML report from the page, without a hash; null without one. */
   report: string | null;
+}
+
+/** What is expected of runs with other numbers of browsers. Times in ms. */
+export interface TimelineAdvice {
+  choices: TimelineChoice[];
+  /** Place in `choices`; -1: none. */
+  recommended: number;
+  /** The runs that it is made from, as they were. */
+  runs: { browsers: number; wallMs: number }[];
+  /** The longest that one worker is busy with one group of tests. */
+  boundMs: number;
+  sentences: string[];
+}
+
+/** A number of browsers, and what a run with them takes. */
+export interface TimelineChoice {
+  browsers: number;
+  shards: number;
+  workers: number;
+  medianMs: number;
+  p90Ms: number;
+  browserMs: number;
+  /** Null without prices. */
+  cost: number | null;
 }
 
 /** A test of the tables, by its place in `tests`. */

@@ -1,11 +1,21 @@
+import type { Advice } from '../../advise/advise.ts';
 import type { RunWithFigures, TestTry } from '../../record/figures.ts';
 import { type SessionRecord, type TestRecord, testStatuses } from '../../record/run-record.ts';
 import { figureRows } from '../summary/figure-rows.ts';
 import { bytes, duration } from '../summary/format.ts';
+import { adviceData } from './advice-data.ts';
 import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from './data.ts';
 
-/** What the page shows of a run. @param report address of the HTML report, seen from the page */
-export function timelineData({ record, figures }: RunWithFigures, report: string | null): TimelineData {
+/**
+ * What the page shows of a run.
+ * @param report address of the HTML report, seen from the page
+ * @param advice on runs with other numbers of browsers
+ */
+export function timelineData(
+  { record, figures }: RunWithFigures,
+  report: string | null,
+  advice: Advice | null,
+): TimelineData {
   const moments = record.sessions.flatMap(momentsOf).sort((a, b) => a - b);
   const from = moments[0] ?? Date.parse(record.startedAt);
   const until = moments.at(-1) ?? from;
@@ -39,6 +49,7 @@ export function timelineData({ record, figures }: RunWithFigures, report: string
       ...figures.leaseFailures.map((text) => `no browser: ${text}`),
       ...figures.unconfirmed.map((id) => `not confirmed ended: session ${id}`),
     ],
+    advice: advice && adviceData(advice),
     report,
   };
 }

@@ -1,4 +1,5 @@
 import type { TimelineData, TimelineNamed } from '../data.ts';
+import { adviceSection } from './advice.ts';
 import { Chart } from './chart.ts';
 import { Controls } from './controls.ts';
 import { descriptions, element } from './dom.ts';
@@ -45,6 +46,7 @@ function show(root: HTMLElement, data: TimelineData): void {
       table('Slowest tests', 'time', data.slowest, data, reveal),
       table('Heaviest tests', 'observed', data.heaviest, data, reveal),
     ),
+    ...(data.advice && data.advice.choices.length > 0 ? [adviceSection(data.advice)] : []),
   );
   draw();
   let resized = 0;

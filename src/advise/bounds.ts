@@ -1,0 +1,62 @@
+import type { Model, SuiteTest } from './past/model.ts';
+import { type Plan, shardJobs } from './simulation/predict.ts';
+import { median, sum } from './statistics.ts';
+
+/** How many of the longest groups are named. */
+const NAMED = 5;
+
+/** A group that one worker runs in one go, and how long that takes: no number of browsers makes a run shorter. */
+export interface LongGroup {
+  project: string;
+  file: string;
+  tests: number;
+  /** With its failed tries, in the median of the past runs. */
+  ms: number;
+  /** From so many workers on a run waits for it: the others have done the rest of the work by then. */
+  boundsFrom: number;
+  slowest: SuiteTest & { ms: number };
+}
+
+/** What bounds a run from below. */
+export interface Bounds {
+  /** All tests one after the other, in ms. */
+  workMs: number;
+  groups: LongGroup[];
+}
+
+/** What holds the suite up, longest first. */
+export function boundsOf(model: Model): Bounds {
+  const msOf = model.tests.map((_, test) =>
+    median(model.runs.map(({ tries }) => sum((tries[test] ?? []).map(({ ms }) => ms)))),
+  );
+  const workMs = sum(msOf);
+  const groups = model.groups.map(({ project, file, tests }): LongGroup => {
+    const ms = sum(tests.map((test) => msOf[test] ?? 0));
+    const slowest = tests.reduce((most, test) => ((msOf[test] ?? 0) > (msOf[most] ?? 0) ? test : most), tests[0] ?? 0);
+    const named = model.tests[slowest];
+    return {
+      project: model.projects[project] ?? '',
+      file,
+      tests: tests.length,
+      ms,
+      boundsFrom: ms > 0 ? Math.max(1, Math.ceil(workMs / ms)) : Number.POSITIVE_INFINITY,
+      slowest: { id: '', title: '', line: 0, project: '', file, ...named, ms: msOf[slowest] ?? 0 },
+    };
+  });
+  return { workMs, groups: groups.sort((a, b) => b.ms - a.ms).slice(0, NAMED) };
+}
+
+/** How the work is spread over shards: the longest shard's share, as a multiple of the mean; 1: all have the same. */
+export function imbalanceOf(model: Model, { shards }: Pick<Plan, 'shards'>): number {
+  const times = model.runs.at(-1);
+  if (!times || shards === 1) return 1;
+  const work = Array.from({ length: shards }, (_, n) =>
+    sum(
+      shardJobs(model, times, { current: n + 1, total: shards }).flatMap((jobs) =>
+        jobs.flatMap(({ tests }) => tests.flatMap(({ tries }) => tries.map(({ ms }) => ms))),
+      ),
+    ),
+  );
+  const mean = sum(work) / shards;
+  return mean > 0 ? Math.max(...work) / mean : 1;
+}

@@ -1,0 +1,120 @@
+import type { Model } from './past/model.ts';
+import { type Draws, type Plan, type Prediction, predict } from './simulation/predict.ts';
+import { sum } from './statistics.ts';
+
+/** Numbers of workers that are looked at; between two of them little changes. */
+const WORKERS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
+/** A number is worth a row when it makes a run shorter by this share. */
+const WORTH = 0.02;
+/** So many numbers in a row that are not worth one end the table. */
+const NOT_WORTH = 2;
+
+/** What a run costs: any currency, the same in all of them. */
+export interface Prices {
+  perHour: number;
+  /** Of 10⁹ bytes. */
+  perGb: number;
+}
+
+/** What somebody wants. At most one of the first three is used: the first that is there. */
+export interface Wishes {
+  timeMs?: number | undefined;
+  browsers?: number | undefined;
+  cost?: number | undefined;
+  /** Only this number of shards. */
+  shards?: number | undefined;
+  /** Most browsers that may run at once. */
+  limit?: number | undefined;
+  prices?: Prices | undefined;
+}
+
+/** A row of the table. */
+export interface Choice extends Prediction {
+  /** At once, in all shards. */
+  browsers: number;
+  /** Null without prices. */
+  cost: number | null;
+}
+
+/** What may be chosen: rows for more and more browsers, as long as they make a run shorter, for each number of shards. */
+export function choicesOf(model: Model, wishes: Wishes, draws: Draws): Choice[] {
+  const most = Math.min(wishes.limit ?? Number.POSITIVE_INFINITY, wishes.browsers ?? Number.POSITIVE_INFINITY);
+  return shardNumbers(model, wishes).flatMap((shards) => rows(model, shards, most, wishes, draws));
+}
+
+function shardNumbers({ groups, runs }: Model, { shards }: Wishes): number[] {
+  if (shards !== undefined) return [shards];
+  const asBefore = runs.at(-1)?.shards ?? 1;
+  return [...new Set([1, 2, 4, asBefore])]
+    .filter((count) => count <= Math.max(groups.length, asBefore))
+    .sort((a, b) => a - b);
+}
+
+function rows(model: Model, shards: number, most: number, { prices }: Wishes, draws: Draws): Choice[] {
+  const found: Choice[] = [];
+  let skipped = 0;
+  // More workers than groups find nothing to do.
+  const useful = Math.min(Math.floor(most / shards), model.groups.length);
+  for (const workers of numbersUpTo(useful, model.runs.at(-1)?.workers ?? 1)) {
+    const choice = choiceOf(model, { workers, shards }, prices, draws);
+    const shortest = Math.min(...found.map(({ medianMs }) => medianMs));
+    skipped = choice.medianMs <= shortest * (1 - WORTH) ? 0 : skipped + 1;
+    if (skipped === 0 || workers === model.runs.at(-1)?.workers) found.push(choice);
+    if (skipped >= NOT_WORTH) break;
+  }
+  return found;
+}
+
+function numbersUpTo(most: number, asBefore: number): number[] {
+  const numbers = [...WORKERS, asBefore, most].filter((workers) => workers >= 1 && workers <= most);
+  return [...new Set(numbers)].sort((a, b) => a - b);
+}
+
+/** One row, whatever it is worth. */
+export function choiceOf(model: Model, plan: Plan, prices: Prices | undefined, draws: Draws): Choice {
+  const prediction = predict(model, plan, draws);
+  return {
+    ...prediction,
+    browsers: plan.workers * plan.shards,
+    cost: prices ? costOf(model, prediction, prices) : null,
+  };
+}
+
+function costOf({ runs }: Model, { browserMs }: Prediction, { perHour, perGb }: Prices): number {
+  const bytes = sum(runs.map((run) => run.bytes)) / Math.max(1, runs.length);
+  return (browserMs / 3_600_000) * perHour + (bytes / 1e9) * perGb;
+}
+
+/** Which row is recommended, and whether it is what was wanted; null: there is no row at all. */
+export interface Recommendation {
+  choice: Choice;
+  /** False: no row is, and this one comes nearest. */
+  fits: boolean;
+}
+
+/** A run that takes at most this much longer than the shortest one is as good, when it takes fewer browsers. */
+const NEARLY = 1.1;
+
+/** Chooses a row for what is wanted. */
+export function recommend(choices: readonly Choice[], { timeMs, browsers, cost }: Wishes): Recommendation | null {
+  const cheapest = choices.toSorted(
+    (a, b) => a.browsers - b.browsers || a.shards - b.shards || a.medianMs - b.medianMs,
+  );
+  const fastest = choices.toSorted(
+    (a, b) => a.medianMs - b.medianMs || a.browsers - b.browsers || a.shards - b.shards,
+  )[0];
+  const [fewest] = cheapest;
+  if (!fastest || !fewest) return null;
+  if (timeMs !== undefined) {
+    const choice = cheapest.find(({ p90Ms }) => p90Ms <= timeMs);
+    return choice ? { choice, fits: true } : { choice: fastest, fits: false };
+  }
+  if (browsers !== undefined) return { choice: fastest, fits: true };
+  if (cost !== undefined) {
+    const payable = choices.filter((each) => (each.cost ?? Number.POSITIVE_INFINITY) <= cost);
+    const choice = recommend(payable, {})?.choice;
+    const least = choices.toSorted((a, b) => (a.cost ?? 0) - (b.cost ?? 0))[0] ?? fewest;
+    return choice ? { choice, fits: true } : { choice: least, fits: false };
+  }
+  return { choice: cheapest.find(({ medianMs }) => medianMs <= fastest.medianMs * NEARLY) ?? fastest, fits: true };
+}

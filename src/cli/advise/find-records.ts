@@ -1,0 +1,60 @@
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NamedRecord } from '../../advise/past/past-runs.ts';
+import { OptionsError } from '../../errors.ts';
+import { readRecords, type SkippedFile } from '../../record/read-records.ts';
+
+/** Where a run leaves its record unless told otherwise, and where `report merge` puts one. */
+const USUAL = ['test-results/poolwright/run.json', 'poolwright-report/run.json'];
+/** Folders in a folder that are looked into. */
+const DEEPEST = 8;
+
+/**
+ * The records in these files and folders; a file that is none is named with the reason.
+ * @param given empty: where a run leaves its record
+ * @throws OptionsError when there is nothing to read
+ */
+export function findRecords(given: readonly string[]): { records: NamedRecord[]; skipped: SkippedFile[] } {
+  const usual = USUAL.filter((file) => existsSync(file)).slice(0, 1);
+  if (given.length === 0 && usual.length === 0) {
+    throw new OptionsError(
+      'files',
+      `there is no ${USUAL.join(' and no ')} here: name run.json files, or folders with some`,
+    );
+  }
+  const records: NamedRecord[] = [];
+  const skipped: SkippedFile[] = [];
+  for (const path of given.length > 0 ? given : usual) {
+    const files = isFolder(path) ? runFilesIn(path, 0) : [path];
+    if (files.length === 0) skipped.push({ file: path, why: 'there is no run.json in this folder' });
+    for (const file of new Set(files)) {
+      const read = readRecords([file]);
+      records.push(...read.records.map((record) => ({ file, record })));
+      skipped.push(...read.skipped);
+    }
+  }
+  return { records, skipped };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Files whose name ends in `run.json`: who collects them gives them names such as `2026-03-01-run.json`. */
+function runFilesIn(folder: string, depth: number): string[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) return entry.name.endsWith('run.json') ? [path] : [];
+    const isSeen = entry.isDirectory() && entry.name !== 'node_modules' && depth < DEEPEST;
+    return isSeen ? runFilesIn(path, depth + 1) : [];
+  });
+}
+
+/** What may not be read is not there. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => a.name.localeCompare(b.name));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,130 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { expect, test } from '@playwright/test';
+import type { Advice } from '../../../src/advise/advise.ts';
+import { poolwright } from '../../support/run-cli.ts';
+import { readCheckedRuns } from '../../support/unit/advise/checked-runs.ts';
+
+/** `poolwright report advise` on the records of real runs. */
+
+const runs = readCheckedRuns();
+const recordOf = (workers: number, shards: number, n = 0) =>
+  JSON.stringify(runs.find((run) => run.workers === workers && run.shards === shards)?.records[n]);
+
+/** Writes these files into a folder of the test's own, and runs the command there. */
+async function advise(files: Record<string, string>, ...args: string[]) {
+  const folder = test.info().outputPath();
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(`${folder}/${name}`), { recursive: true });
+    await writeFile(`${folder}/${name}`, content);
+  }
+  return { folder, ...(await poolwright(['report', 'advise', ...args], {}, folder)) };
+}
+
+test('a table, what is recommended, what waits and retries cost, what holds the suite up', async () => {
+  const { code, stdout, stderr } = await advise({ 'test-results/poolwright/run.json': recordOf(2, 1) });
+  expect(code, stderr).toBe(0);
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^poolwright: 28 tests in 12 groups, from 1 run: \d+\.\d s with 2 workers$/m);
+  expect(stdout).toMatch(/^ browsers +shards +workers each +time, median +time, p90 +browser-minutes *$/m);
+  expect(stdout).toMatch(/^ 1 +1 +1 +\d/m);
+  expect(stdout).toMatch(/^ Recommended: \d+ browsers, npx playwright test --workers=\d+/m);
+  expect(stdout).toMatch(/Sessions \(\d+ on record\): 1\.\d s from asking to having one/);
+  expect(stdout).toContain('1 failed try a run');
+  expect(stdout).toMatch(
+    /\[us\] us\/c\.spec\.ts: 28\.\d s for 4 tests in one worker, 10\.\d s of it "2 waits 10000 ms" in line \d+; a run waits for it from \d workers on/,
+  );
+  expect(stdout).toContain('From one run: the 90th percentile knows how waits vary, not how the tests do.');
+  const again = await advise({}, 'test-results');
+  expect(again.stdout).toBe(stdout);
+});
+
+test('one row for a wanted time, and exit code 1 where there is none', async () => {
+  const files = { 'runs/one-run.json': recordOf(1, 1), 'runs/deep/run.json': recordOf(4, 1) };
+  const fits = await advise(files, 'runs', '--time', '10m', '--shards', '1');
+  expect(fits.stdout).toContain('Recommended: 1 browser, npx playwright test --workers=1\n');
+  expect(fits.code).toBe(0);
+  const none = await advise(files, 'runs', '--time', '4s', '--json');
+  expect(none.code).toBe(1);
+  const { advice }: { advice: Advice } = JSON.parse(none.stdout);
+  expect(advice.recommended?.fits).toBe(false);
+  expect(advice.runs).toHaveLength(2);
+  expect(advice.choices.map(({ shards }) => shards)).toEqual(expect.arrayContaining([1, 2, 4]));
+  expect((await advise(files, 'runs', '--time', '4s')).stdout).toContain(
+    'Nothing in the table ends within 4.0 s in 9 of 10 runs.',
+  );
+});
+
+test('the shards of a run are one run, and prices make a column', async () => {
+  const files = { 's1/run.json': recordOf(2, 2, 0), 's2/run.json': recordOf(2, 2, 1) };
+  const both = await advise(
+    files,
+    's1/run.json',
+    's2/run.json',
+    '--cost',
+    '5',
+    '--price-per-hour',
+    '36',
+    '--shards',
+    '2',
+  );
+  expect(both.code, both.stderr).toBe(0);
+  expect(both.stdout).toMatch(/^poolwright: 28 tests .* with 2 workers in 2 shards$/m);
+  expect(both.stdout).toMatch(/browser-minutes +cost *$/m);
+  expect(both.stdout).toMatch(/--workers=\d+ --shard=1\/2, and so on\n.*, cost \d/);
+  const half = await advise(files, 's1');
+  expect(half.code).toBe(1);
+  expect(half.stderr.split('\n')).toEqual([
+    'poolwright: skipped s1/run.json: shard 2 of 2 of its run is not among the files',
+    'poolwright: no whole run is among the files. A run writes its own to <outputDir>/poolwright/run.json.',
+    '',
+  ]);
+});
+
+test('what cannot be used is named, and the rest is used', async () => {
+  const record = recordOf(1, 1);
+  const cut = JSON.stringify({ ...JSON.parse(record), runId: 'cut', endedAt: null });
+  const files = {
+    'good.json': record,
+    'cut.json': cut,
+    'next.json': record.replace('"schema":1', '"schema":2'),
+    'empty/a.txt': '',
+  };
+  const some = await advise(files, 'good.json', 'cut.json', 'next.json', 'none.json', 'empty', 'good.json');
+  expect(some.code).toBe(0);
+  expect(some.stderr.trim().split('\n')).toEqual([
+    'poolwright: skipped next.json: it is of version 2, and this poolwright reads version 1',
+    'poolwright: skipped none.json: there is no such file',
+    'poolwright: skipped empty: there is no run.json in this folder',
+    'poolwright: skipped cut.json: the run was cut off: it has no end on record',
+    'poolwright: skipped good.json: it is of the same run as good.json',
+  ]);
+  const none = await advise(files, 'cut.json', '--json');
+  expect(none.code).toBe(1);
+  expect(JSON.parse(none.stdout)).toMatchObject({ advice: null, skipped: [{ file: 'cut.json' }] });
+});
+
+test('wrong options are told before anything is read', async () => {
+  const said = async (...args: string[]) => {
+    const { code, stderr } = await advise({}, ...args);
+    return `${code} ${stderr.split('\n')[0]}`;
+  };
+  expect(await said()).toContain('2 poolwright: there is no test-results/poolwright/run.json');
+  expect(await said('x', '--time', 'soon')).toContain('2 error: option');
+  expect(await said('x', '--time', '5')).toContain('It must be a time, such as 5m, 90s or 1h30m.');
+  expect(await said('x', '--cost', '3')).toContain('2 poolwright: --cost needs --price-per-hour');
+  expect(await said('x', '--browsers', '0')).toContain('2 poolwright: --browsers must be 1 or more, not 0');
+  expect(await said('x', '--browsers', '2', '--time', '1m')).toContain(
+    "2 error: option '--time <time>' cannot be used with option",
+  );
+});
+
+test('--output writes the timeline with the advice', async () => {
+  const { folder, code, stdout } = await advise({ 'run.json': recordOf(4, 1) }, 'run.json', '--output', 'out');
+  expect(code).toBe(0);
+  expect(stdout).toContain('timeline  out/timeline.html');
+  const page = await readFile(`${folder}/out/timeline.html`, 'utf8');
+  const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
+  expect(data.advice.choices.length).toBeGreaterThan(2);
+  expect(data.tests).toHaveLength(29);
+});

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { advise } from '../../../../src/advise/advise.ts';
+import { choiceOf } from '../../../../src/advise/choices.ts';
+import { modelOf } from '../../../../src/advise/past/model.ts';
+import { type PastRun, pastRuns } from '../../../../src/advise/past/past-runs.ts';
+import type { Plan } from '../../../../src/advise/simulation/predict.ts';
+import type { RunRecord } from '../../../../src/record/run-record.ts';
+
+/** Real runs of one suite with other numbers of workers and shards: made by `npm run advise:check`. */
+export interface CheckedRun extends Plan {
+  suite: string;
+  records: RunRecord[];
+}
+
+/** What one run tells of another one. */
+export interface Check {
+  suite: string;
+  from: Plan;
+  to: Plan;
+  realMs: number;
+  predictedMs: number;
+  /** How far the prediction is from what happened, as a share of that: below zero it is too short. */
+  error: number;
+}
+
+/** The committed runs, one a line. */
+const CHECKED_RUNS = new URL('checked-runs.jsonl', import.meta.url);
+
+export function readCheckedRuns(file: URL | string = CHECKED_RUNS): CheckedRun[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): CheckedRun => JSON.parse(line));
+}
+
+export function pastRunOf({ suite, records }: CheckedRun): PastRun {
+  const { runs, skipped } = pastRuns(records.map((record, n) => ({ file: `${suite} ${n}`, record })));
+  const [run] = runs;
+  if (!run || runs.length > 1 || skipped.length > 0) throw new Error(`${suite}: ${JSON.stringify(skipped)}`);
+  return run;
+}
+
+/** Predicts each run of a suite from each other one of it. */
+export function checksOf(runs: readonly CheckedRun[]): Check[] {
+  return runs.flatMap((from) => {
+    const model = modelOf([pastRunOf(from)]);
+    return runs
+      .filter(({ suite }) => suite === from.suite)
+      .map((to): Check => {
+        const realMs = advise([pastRunOf(to)], { draws: 1 }).runs[0]?.wallMs ?? 0;
+        const predictedMs = choiceOf(model, to, undefined, { draws: 20, seed: 1 }).medianMs;
+        const plans = { from: planOf(from), to: planOf(to) };
+        return { suite: from.suite, ...plans, realMs, predictedMs, error: (predictedMs - realMs) / realMs };
+      });
+  });
+}
+
+function planOf({ workers, shards }: Plan): Plan {
+  return { workers, shards };
+}
