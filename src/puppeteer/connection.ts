@@ -1,7 +1,5 @@
 import type { Browser, ConnectOptions } from 'puppeteer-core';
 import type { LeasedBrowser } from '../broker/rpc/protocol.ts';
-import { Savings } from '../cdp/ahead/savings.ts';
-import { Meter } from '../cdp/metering/meter.ts';
 import { type ContextMode, contextMode } from '../options/context-mode.ts';
 import { parseExposure } from '../options/expose-network.ts';
 import { keepsIdentity } from '../options/identity.ts';
@@ -47,19 +45,17 @@ export async function connectPuppeteer(
   lease: LeasedBrowser,
   options: PuppeteerConnectionOptions,
 ): Promise<PuppeteerConnection> {
-  const meter = options.metering ? new Meter() : undefined;
-  const distance = new Savings();
   const exposure = parseExposure(options.exposeNetwork);
   const viewport = options.identity === 'override' ? {} : { defaultViewport: null };
   const connected = await connectThrough(
     lease,
-    { meter, exposure, distance, client: 'puppeteer' },
+    { metering: options.metering, exposure, client: 'puppeteer' },
     (transport, timeout) => {
       const settings = { ...viewport, ...options.connect, transport: asPuppeteerTransport(transport) };
       return within(timeout, options.puppeteer.connect(settings));
     },
   );
-  const { browser, transport, bridgedBytes, carriedOrigins, wasCarried } = connected;
+  const { browser, transport, figures, wasCarried } = connected;
   const carried = { byIntent: exposure.byIntent, wasCarried };
   tellUnreached(browser, (url, error) => {
     const text = unreachedText(url, error, carried);
@@ -80,11 +76,7 @@ export async function connectPuppeteer(
     browser,
     lease,
     mode: contextMode(options.context, lease.hasOwnState),
-    observedBytes: () => meter?.total() ?? null,
-    commands: () => transport.commands,
-    distance: () => ({ roundTripMs: distance.roundTripMs, savedMs: distance.savedMs }),
-    bridgedBytes,
-    carriedOrigins,
+    ...figures,
     ...life,
   };
 }

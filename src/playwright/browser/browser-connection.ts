@@ -1,7 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
-import { Savings } from '../../cdp/ahead/savings.ts';
-import { Meter } from '../../cdp/metering/meter.ts';
 import type { LinkClosed } from '../../cdp/transport/link-closed.ts';
 import { contextMode } from '../../options/context-mode.ts';
 import { parseExposure } from '../../options/expose-network.ts';
@@ -52,14 +50,17 @@ export async function connectToLease(
   lease: LeasedBrowser,
   options: ConnectionOptions,
 ): Promise<BrowserConnection> {
-  const meter = options.metering ? new Meter() : undefined;
   const exposure = parseExposure(options.exposeNetwork);
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : undefined;
-  const distance = new Savings();
-  const ahead = options.ahead ? { savings: distance, contexts: options.sharesBrowser } : undefined;
-  const connected = await connectToBrowser(chromium, lease, { meter, exposure, persistent, distance, ahead });
-  const { browser, transport, bridgedBytes, carriedOrigins, wasCarried } = connected;
+  const ahead = options.ahead ? { contexts: options.sharesBrowser } : null;
+  const connected = await connectToBrowser(chromium, lease, {
+    metering: options.metering,
+    exposure,
+    persistent,
+    ahead,
+  });
+  const { browser, transport, figures, wasCarried } = connected;
   const { closed } = transport;
   const defaultContext = browser.contexts()[0];
   const openContext = async (contextOptions: BrowserContextOptions) => {
@@ -101,11 +102,7 @@ export async function connectToLease(
       if (dropped.length > 0) options.onNote(droppedNote(lease.type, dropped));
       return await openContext(kept);
     },
-    observedBytes: () => meter?.total() ?? null,
-    commands: () => transport.commands,
-    distance: () => ({ roundTripMs: distance.roundTripMs, savedMs: distance.savedMs }),
-    bridgedBytes,
-    carriedOrigins,
+    ...figures,
     ...life,
   };
 }

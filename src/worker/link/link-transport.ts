@@ -1,6 +1,8 @@
+import { Savings } from '../../cdp/ahead/savings.ts';
 import { IntendedPlaces } from '../../cdp/bridge/intent/intended-places.ts';
 import { withoutFragment } from '../../cdp/bridge/intent/loopback-origin.ts';
-import type { InterceptorOptions } from '../../cdp/interceptors.ts';
+import type { AheadOptions, InterceptorOptions } from '../../cdp/interceptors.ts';
+import { Meter } from '../../cdp/metering/meter.ts';
 import { describeClosed, type LinkClosed } from '../../cdp/transport/link-closed.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { errorMessage } from '../../common/error-message.ts';
@@ -8,26 +10,25 @@ import { traceTime } from '../../common/time-trace.ts';
 import { LeaseError } from '../../errors.ts';
 import type { Exposure } from '../../options/expose-network.ts';
 import { redactText } from '../../redact.ts';
+import type { RecordedLink } from './lease-link.ts';
 
-/** What has passed over a transport through this machine. */
-export interface Crossings {
-  /** Bytes that its pages moved through this machine. */
-  bridgedBytes(): number;
-  /** Origins of this machine, and folders of `file:` pages, that tests went to themselves, each once. */
-  carriedOrigins(): readonly string[];
+/** What is known of a transport, whatever client talks through it. */
+type Figures = Pick<RecordedLink, 'bridgedBytes' | 'carriedOrigins' | 'commands' | 'distance' | 'observedBytes'>;
+
+/** A client that is connected, and the transport that it talks through. */
+export interface Connected<Client> {
+  readonly browser: Client;
+  readonly transport: CdpTransport;
+  readonly figures: Figures;
   /** Whether a request to an address went through this machine, as far as its pages had the right to it. */
   wasCarried(url: string): boolean;
 }
 
-/** A client that is connected, and the transport that it talks through. */
-export interface Connected<Client> extends Crossings {
-  readonly browser: Client;
-  readonly transport: CdpTransport;
-}
-
 /** Whose link it is, and what the transport does beside carrying messages. */
-export interface TransportUse
-  extends Pick<InterceptorOptions, 'ahead' | 'client' | 'distance' | 'meter' | 'persistent'> {
+export interface TransportUse extends Pick<InterceptorOptions, 'client' | 'persistent'> {
+  metering: boolean;
+  /** What is sent ahead; null: nothing. */
+  ahead?: Pick<AheadOptions, 'contexts'> | null;
   /** What pages reach through this machine. */
   exposure: Exposure;
 }
@@ -45,13 +46,15 @@ const MOST_DENIED = 1_000;
  */
 export async function connectThrough<Client>(
   { cdpUrl, sessionId }: { cdpUrl: string; sessionId: string },
-  { exposure, ...use }: TransportUse,
+  { exposure, metering, ahead = null, ...use }: TransportUse,
   connect: (transport: CdpTransport, timeout: number) => Promise<Client>,
 ): Promise<Connected<Client>> {
   traceTime('worker', 'a browser is leased');
   // Of no use to a process without a browser.
   const { openTransport } = await import('../../cdp/open-transport.ts');
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
+  const meter = metering ? new Meter() : undefined;
+  const savings = new Savings();
   let bridgedBytes = 0;
   const places = new IntendedPlaces();
   const denied = new Set<string>();
@@ -65,6 +68,9 @@ export async function connectThrough<Client>(
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
     ...use,
+    meter,
+    distance: savings,
+    ...(ahead && { ahead: { ...ahead, savings } }),
     ...(exposure.hosts && { bridge: exposure.hosts }),
     ...(exposure.byIntent && { byIntent }),
     onBridgedBytes: (bytes) => {
@@ -72,11 +78,15 @@ export async function connectThrough<Client>(
     },
   });
   traceTime('worker', 'the link is open');
-  const crossings: Crossings = {
+  const figures: Figures = {
+    observedBytes: () => meter?.total() ?? null,
+    commands: () => transport.commands,
+    distance: () => ({ roundTripMs: savings.roundTripMs, savedMs: savings.savedMs }),
     bridgedBytes: () => bridgedBytes,
     carriedOrigins: () => [...places.origins, ...places.folders],
-    wasCarried: (url) => exposure.hosts?.matches(url) || (places.has(url) && !denied.has(withoutFragment(url))),
   };
+  const wasCarried = (url: string) =>
+    exposure.hosts?.matches(url) || (places.has(url) && !denied.has(withoutFragment(url)));
   let cut: LinkClosed | null = null;
   void transport.closed.then((why) => {
     if (!why.byUs) cut = why;
@@ -84,7 +94,7 @@ export async function connectThrough<Client>(
   try {
     // Zero would mean no bound at all.
     const browser = await connect(transport, Math.max(1, deadline - performance.now()));
-    return { browser, transport, ...crossings };
+    return { browser, transport, figures, wasCarried };
   } catch (error) {
     transport.close();
     throw connectFailed(sessionId, cut ? describeClosed(cut) : redactText(errorMessage(error), [cdpUrl]));

@@ -20,7 +20,7 @@ const leased = (cdpUrl: string) => ({ cdpUrl, sessionId: 'ses_1' }) as LeasedBro
 const WAYS: Record<string, BrowserType> = { 'latest, by transport': chromium, 'oldest, by tunnel': oldest.chromium };
 
 for (const [way, browserType] of Object.entries(WAYS)) {
-  const connect = (cdpUrl: string) => connectToBrowser(browserType, leased(cdpUrl), { exposure });
+  const connect = (cdpUrl: string) => connectToBrowser(browserType, leased(cdpUrl), { metering: false, exposure });
 
   test.describe(`Playwright ${way}`, () => {
     for (const status of [401, 404, 503]) {

@@ -82,7 +82,7 @@ for (const [entry, client] of Object.entries(CLIENTS)) {
       const lease = (options: string) =>
         `${head} await leaseBrowser(${options}).catch((error) => { console.log(error.code + ': ' + error.message); process.exitCode = 1; });`;
       const cases: [options: string, env: Record<string, string>, says: RegExp][] = [
-        [`{ pol: 'x' }`, service.env, /^OPTIONS_INVALID: .*leaseBrowser\(options\)[^]*pol\b[^]*pool/m],
+        [`{ pol: 'x' }`, service.env, /^OPTIONS_INVALID: .*leaseBrowser\(options\)[\s\S]*pol\b[\s\S]*pool/m],
         ['{}', { CI: '1' }, /^ENVIRONMENT_MISSING: POOLWRIGHT_API_KEY is not set/m],
         [`{ pool: 'no-such' }`, service.env, /^OPTIONS_INVALID: `pool`: there is no pool "no-such"/m],
         ['{ needMs: -1 }', service.env, /^OPTIONS_INVALID: `needMs`/m],

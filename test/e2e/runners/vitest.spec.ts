@@ -63,7 +63,7 @@ test('watch mode keeps its browser between two runs, and lets go of it at the en
   await run.printed(/Waiting for file changes/);
   const [first] = await service.running();
   await appendFile(join(consumer.folder, 'a.test.mjs'), '\n// changed');
-  await run.printed(/SESSION [^]*SESSION [^]*Waiting for file changes/);
+  await run.printed(/SESSION [\s\S]*SESSION [\s\S]*Waiting for file changes/);
   expect(await service.running()).toEqual([first]);
   expect(await service.allSessions()).toBe(1);
   process.kill(run.child.pid ?? 0, 'SIGINT');

@@ -1,7 +1,7 @@
 import puppeteer, { type Browser } from 'puppeteer-core';
 import type { TransportOptions } from '../../../src/cdp/open-transport.ts';
 import { asPuppeteerTransport } from '../../../src/puppeteer/transport.ts';
-import { test as base, type CdpFixtures } from './fixtures.ts';
+import { test as base } from './fixtures.ts';
 
 /** Puppeteer on a transport of ours. */
 export const test = base.extend<{
