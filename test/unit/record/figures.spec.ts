@@ -1,7 +1,9 @@
 import { expect, test } from '@playwright/test';
 import { withFigures } from '../../../src/record/figures.ts';
-import type { RunRecord } from '../../../src/record/run-record.ts';
-import { aRecord, aSession, TROUBLED_RUN } from '../../support/unit/records.ts';
+import type { RunRecord, SessionRecord } from '../../../src/record/run-record.ts';
+import { withTotals } from '../../../src/record/session-record.ts';
+import { figureRows } from '../../../src/reporter/summary/figure-rows.ts';
+import { aRecord, aSession, aTest, TROUBLED_RUN } from '../../support/unit/records.ts';
 
 const figuresOf = (record: RunRecord) => withFigures(record).figures;
 
@@ -21,6 +23,8 @@ test('figures of a run', () => {
     rollovers: 1,
     observedBytes: 1_105_000,
     bridgedBytes: 0,
+    roundTripMs: null,
+    savedMs: 0,
     serviceBytes: 3_000_000,
     withoutFigure: 1,
     // The second session has no figure of the service: what its tests moved counts.
@@ -39,6 +43,24 @@ test('figures of a run', () => {
   ]);
   expect(heaviest[0]).toMatchObject({ id: 'both', observedBytes: 1_100_000 });
   expect(heaviest.map(({ id }) => id)).not.toContain('expected');
+});
+
+test('how far away the browsers were, and what was saved', () => {
+  const near = aSession({ sessionId: 'near', roundTripMs: 2, tests: [aTest({ savedMs: 0 })] });
+  const far = aSession({
+    sessionId: 'far',
+    roundTripMs: 98.4,
+    tests: [aTest({ savedMs: 30_000 }), aTest({ savedMs: 11_000 })],
+  });
+  const distanceOf = (...sessions: SessionRecord[]) => {
+    const figures = figuresOf(aRecord({ sessions: sessions.map(withTotals) }));
+    return figureRows(figures).find(({ label }) => label === 'distance')?.value;
+  };
+  expect(distanceOf(far)).toBe('98 ms a round trip; about 41.0 s of waiting saved');
+  // Nobody wants to hear of it where there is nothing to save.
+  expect(distanceOf(near)).toBeUndefined();
+  const plain = { ...far, tests: [aTest({})] };
+  expect(distanceOf(plain)).toBe('98 ms a round trip; `ahead: true` hides much of it');
 });
 
 test('p95 is what 95 of 100 do not exceed', () => {
