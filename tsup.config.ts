@@ -15,9 +15,25 @@ const publicEntries = {
 /** Playwright loads its global setup the way it loads a config. */
 const setupEntry = { 'global-setup': 'src/playwright/setup/global-setup.ts' };
 
+const jestTypes = { jest: 'src/puppeteer/runners/jest/index.ts' };
+
+/** What Jest loads by path, itself, outside of the tests. ES modules, because CommonJS has no `import()` in our build. */
+const jestEntries = {
+  'jest-environment': 'src/puppeteer/runners/jest/environment.ts',
+  'jest-global-setup': 'src/puppeteer/runners/jest/global-setup.ts',
+  'jest-global-teardown': 'src/puppeteer/runners/jest/global-teardown.ts',
+  'jest-reporter': 'src/puppeteer/runners/jest/reporter.ts',
+};
+
 // Child processes and the command line are run by path.
 const { client, emulator, ...loadedByRuns } = publicEntries;
-const runEntries = { ...loadedByRuns, ...setupEntry, 'broker-main': 'src/broker/process/main.ts' };
+const runEntries = {
+  ...loadedByRuns,
+  ...setupEntry,
+  ...jestTypes,
+  ...jestEntries,
+  'broker-main': 'src/broker/process/main.ts',
+};
 const otherEntries = { client, emulator, 'emulator-main': 'src/emulator/main.ts', cli: 'src/cli/main.ts' };
 
 /**
@@ -68,7 +84,14 @@ export default defineConfig([
   { ...shared, entry: runEntries, format: ['esm'], noExternal: ['zod', 'undici'] },
   { ...shared, entry: otherEntries, format: ['esm'] },
   { ...shared, entry: { ...publicEntries, ...setupEntry }, format: ['cjs'], splitting: true },
-  { ...shared, entry: publicEntries, format: ['esm', 'cjs'], dts: { only: true } },
+  // Unsplit: what Jest's users load in CommonJS leads to its ES modules by `import()`.
+  {
+    ...shared,
+    entry: { ...jestTypes, 'jest-preset': 'src/puppeteer/runners/jest/preset.cjs' },
+    format: ['cjs'],
+    splitting: false,
+  },
+  { ...shared, entry: { ...publicEntries, ...jestTypes }, format: ['esm', 'cjs'], dts: { only: true } },
   // Loaded synchronously, so by `require`, when there are options to check.
   {
     ...shared,

@@ -5,6 +5,9 @@ type DistFile =
   | 'broker-main.js'
   | 'emulator-main.js'
   | 'global-setup.js'
+  | 'jest-environment.js'
+  | 'jest-global-setup.js'
+  | 'jest-global-teardown.js'
   | 'reporter.js'
   | 'timeline.js'
   | 'timeline.css';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { StartedBroker } from '../../broker/process/start.ts';
 import { connectToBroker } from '../../broker/rpc/client.ts';
+import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import { DEFAULTS } from '../../options/defaults.ts';
 import { exposedNetwork } from '../../options/expose-network.ts';
 import { leasePlan } from '../../options/lease-plan.ts';
@@ -62,7 +62,7 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
     link: linkSettings(options, exposedNetwork(options.exposeNetwork, {}), process.env),
   };
   process.env[SETTINGS_VARIABLE] = JSON.stringify(settings);
-  if (expected > 0) await prefetch(broker, Math.min(expected, workers));
+  if (expected > 0) await prefetch(broker.address, Math.min(expected, workers));
   return {
     finish: async () => {
       delete process.env[SETTINGS_VARIABLE];
@@ -71,8 +71,8 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
   };
 }
 
-/** The first browsers come while the runner loads its tests. */
-async function prefetch({ address }: StartedBroker, count: number): Promise<void> {
+/** The first browsers come while the runner loads its tests. @throws LeaseError when the broker cannot be reached */
+export async function prefetch(address: BrokerAddress, count: number): Promise<void> {
   const control = await connectToBroker(address, 'control');
   try {
     await control.prefetch({ projects: Array.from({ length: count }, () => PROJECT.id) });

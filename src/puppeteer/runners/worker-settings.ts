@@ -33,7 +33,7 @@ export const SETTINGS_VARIABLE = 'POOLWRIGHT_WORKER';
 /** How each runner is set up: what a test is told that runs without. */
 const SET_UP: Record<Exclude<Runner, 'playwright'>, string> = {
   vitest: "add `globalSetup: 'poolwright/vitest'` to `test` in vitest.config",
-  jest: "add `preset: 'poolwright/jest'` to jest.config",
+  jest: "add `preset: 'poolwright/jest'` to jest.config; a `globalSetup` of its own calls `setup` of poolwright/jest",
   mocha: 'add `"require": ["poolwright/mocha"]` to .mocharc.json, or run `mocha --require poolwright/mocha`',
   'node-test': 'run `node --import poolwright/node-test --test`',
 };

@@ -1,0 +1,18 @@
+import { createRequire } from 'node:module';
+import type { TestEnvironment } from 'jest-environment-node';
+import { PoolwrightError } from '../../../errors.ts';
+
+/** Jest's own environment, of the Jest that runs: a package manager need not have put it where poolwright is. */
+export function loadNodeEnvironment(): typeof TestEnvironment {
+  for (const place of [import.meta.url, `${process.cwd()}/package.json`]) {
+    try {
+      return createRequire(place)('jest-environment-node').TestEnvironment;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
+    }
+  }
+  throw new PoolwrightError(
+    'ENVIRONMENT_MISSING',
+    'jest-environment-node cannot be found. Run `npm install --save-dev jest-environment-node`, in the version of your Jest.',
+  );
+}
