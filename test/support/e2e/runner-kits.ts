@@ -42,4 +42,26 @@ export const vitest: RunnerKit = {
   ],
 };
 
-export const kits: readonly RunnerKit[] = [vitest];
+export const jest: RunnerKit = {
+  runner: 'jest',
+  args: [bin('jest/bin/jest.js'), '--verbose'],
+  // With a limit to its memory, the one worker is a process of its own. Jest begins with the largest file.
+  config: {
+    'jest.config.cjs': `
+      module.exports = { preset: 'poolwright/jest', maxWorkers: 1, workerIdleMemoryLimit: '8GB', testTimeout: 60_000, testSequencer: './by-name.cjs' };`,
+    'by-name.cjs': `
+      const { default: Sequencer } = require('@jest/test-sequencer');
+      module.exports = class extends Sequencer { sort = (tests) => [...tests].sort((one, other) => (one.path < other.path ? -1 : 1)); };`,
+  },
+  file: (name, tests) => [
+    `${name}.test.js`,
+    tests
+      .map(
+        ({ name: title, body, timeout }) =>
+          `test(${JSON.stringify(title)}, async () => {${body}}${timeout === undefined ? '' : `, ${timeout}`});`,
+      )
+      .join('\n'),
+  ],
+};
+
+export const kits: readonly RunnerKit[] = [vitest, jest];

@@ -1,0 +1,7 @@
+module.exports = {
+  preset: 'poolwright/jest',
+  testMatch: ['**/*.test.cjs'],
+  testTimeout: 30_000,
+  // Plain JavaScript: there is nothing for Babel to do.
+  transform: {},
+};

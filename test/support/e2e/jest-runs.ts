@@ -1,0 +1,31 @@
+import type { RunRecord } from '../../../src/record/run-record.ts';
+import type { Consumer } from './consumer.ts';
+import { runCommand, startCommand } from './run-command.ts';
+import { jest } from './runner-kits.ts';
+
+const [CLI = ''] = jest.args;
+
+/** Runs Jest in a consumer's folder to its end. */
+export async function runJest(consumer: Consumer, args: readonly string[], env: Record<string, string>) {
+  return await runCommand(consumer, [CLI, ...args], env);
+}
+
+export function startJest(consumer: Consumer, args: readonly string[], env: Record<string, string>) {
+  return startCommand(consumer, [CLI, ...args], env);
+}
+
+/** jest.config with the preset and these keys. */
+export function jestConfig(keys: object = {}): Record<string, string> {
+  return { 'jest.config.json': JSON.stringify({ preset: 'poolwright/jest', ...keys }) };
+}
+
+export async function recordOf(consumer: Consumer): Promise<RunRecord> {
+  return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+}
+
+/** All tests of a record, as `file:line title`. */
+export function testsOf({ sessions }: RunRecord) {
+  return sessions
+    .flatMap(({ sessionId, tests }) => tests.map((test) => ({ ...test, sessionId })))
+    .sort((one, other) => one.startedAt.localeCompare(other.startedAt));
+}
