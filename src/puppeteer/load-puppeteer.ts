@@ -21,5 +21,6 @@ export async function loadPuppeteer(): Promise<Connects> {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+  // The latter in our CommonJS build, which has `require()` for `import()`.
+  return error instanceof Error && 'code' in error && /^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code));
 }
