@@ -9,6 +9,8 @@ const publicEntries = {
   reporter: 'src/reporter/index.ts',
   puppeteer: 'src/puppeteer/index.ts',
   vitest: 'src/puppeteer/runners/vitest/index.ts',
+  mocha: 'src/puppeteer/runners/mocha/index.ts',
+  'node-test': 'src/puppeteer/runners/node-test/index.ts',
   'playwright-library': 'src/playwright/library.ts',
 };
 
@@ -33,6 +35,7 @@ const runEntries = {
   ...jestTypes,
   ...jestEntries,
   'broker-main': 'src/broker/process/main.ts',
+  'node-test-run': 'src/puppeteer/runners/node-test/runner-thread.ts',
 };
 const otherEntries = { client, emulator, 'emulator-main': 'src/emulator/main.ts', cli: 'src/cli/main.ts' };
 
@@ -70,6 +73,8 @@ export const shared: Options = {
   target: 'node20',
   platform: 'node',
   outDir: 'dist',
+  // `node:test` has no other name.
+  removeNodeProtocol: false,
   // Whoever installs the package reads its code as it is: nothing is minified.
   sourcemap: false,
   // What is bundled may be CommonJS and ask for Node's own modules.

@@ -8,6 +8,7 @@ type DistFile =
   | 'jest-environment.js'
   | 'jest-global-setup.js'
   | 'jest-global-teardown.js'
+  | 'node-test-run.js'
   | 'reporter.js'
   | 'timeline.js'
   | 'timeline.css';

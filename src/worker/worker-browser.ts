@@ -8,7 +8,7 @@ import type { LeaseLink, LinkEvents } from './link/lease-link.ts';
 import type { RecordSink } from './use-records.ts';
 
 /** What a worker asks of its run's broker. */
-export type WorkerBroker = Omit<BrokerConnection, 'prefetch' | 'watch' | 'finish' | 'recorded'>;
+export type WorkerBroker = Omit<BrokerConnection, 'prefetch' | 'watch' | 'finish' | 'recorded' | 'slot'>;
 
 /** Who asks for the browser, and of whom. */
 export interface WorkerBrowserOptions<Link extends LeaseLink = LeaseLink> {

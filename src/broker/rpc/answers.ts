@@ -28,6 +28,9 @@ export const leasedBrowser = v.object({
   reused: v.boolean(),
 });
 
+/** What who says hello is told. */
+export const welcome = v.object({ slot: v.nullable(v.number()) });
+
 /** What the service says of a session; null where it says nothing. */
 export const sessionReport = v.object({
   status: v.nullable(v.string()),

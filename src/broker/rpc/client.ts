@@ -10,6 +10,7 @@ import {
   runState,
   type SessionReport,
   sessionReport,
+  welcome,
 } from './answers.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
 import { OpenRequests } from './open-requests.ts';
@@ -26,6 +27,8 @@ import { brokerLost } from './wire-error.ts';
 
 /** A worker's (or the run's own) line to the broker. While a worker's is open, its browser is its own. */
 export interface BrokerConnection {
+  /** Of a worker: a number that no other one has while this is open, the lowest that is free. */
+  readonly slot: number | null;
   lease(params: LeaseParams): Promise<LeasedBrowser>;
   /**
    * Takes back every lease marked `ahead` that has not come: each rejects with LeaseError `ABORTED`, also one whose
@@ -71,8 +74,9 @@ export async function connectToBroker(
     await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
     throw new AheadCancelled();
   };
-  await ask(METHODS.hello, { token: address.token, version: PROTOCOL_VERSION, role, ownProject });
+  const hello = await ask(METHODS.hello, { token: address.token, version: PROTOCOL_VERSION, role, ownProject });
   return {
+    slot: v.parse(welcome, hello).slot,
     lease,
     cancelAhead: async () => {
       cancels += 1;

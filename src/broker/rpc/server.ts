@@ -47,7 +47,8 @@ const LONGEST_REQUEST = 16 * 1024 ** 2;
 
 /** Listens on `address` (a socket path, or a named pipe on Windows). */
 export async function listen(address: string, handlers: BrokerHandlers): Promise<Server> {
-  const server = createServer((socket) => serve(socket, handlers));
+  const slots = new Set<number>();
+  const server = createServer((socket) => serve(socket, handlers, slots));
   // A broker that died at this address left its socket; on Windows a pipe goes with its process.
   if (process.platform !== 'win32') await rm(address, { force: true });
   await new Promise<void>((resolve, reject) => {
@@ -60,19 +61,21 @@ export async function listen(address: string, handlers: BrokerHandlers): Promise
   return server;
 }
 
-/** One connection: its socket is the claim on every browser it was lent. */
-function serve(socket: Socket, handlers: BrokerHandlers): void {
+/** One connection: its socket is the claim on every browser it was lent. @param slots those that are taken */
+function serve(socket: Socket, handlers: BrokerHandlers, slots: Set<number>): void {
   const { registry, projects, terminal } = handlers;
   const holder = {};
   const gone = new AbortController();
   let role: 'worker' | 'control' | null = null;
   let unwatch: (() => void) | null = null;
+  let slot: number | null = null;
 
   const helloTimer = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
   socket.on('error', () => undefined); // 'close' follows and does the work
   socket.on('close', () => {
     clearTimeout(helloTimer);
     gone.abort();
+    if (slot !== null) slots.delete(slot);
     registry.holderGone(holder);
     unwatch?.();
   });
@@ -92,6 +95,8 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
     clearTimeout(helloTimer);
     role = params.role;
     if (params.ownProject) projects.register(holder, params.ownProject);
+    if (params.role === 'worker') slot ??= take(slots);
+    return { slot };
   });
   on(METHODS.lease, leaseParams, 'worker', (params) => registry.lease(params, holder, gone.signal));
   on(METHODS.cancelAhead, z.object({}), 'worker', () => registry.cancelAhead(holder));
@@ -110,6 +115,14 @@ function serve(socket: Socket, handlers: BrokerHandlers): void {
   });
   on(METHODS.finish, z.object({}), 'control', () => handlers.finish());
   on(METHODS.recorded, z.object({}), 'control', () => handlers.recorded());
+}
+
+/** The lowest free slot: where a runner does not number its processes, they are told apart by it. */
+function take(slots: Set<number>): number {
+  let slot = 0;
+  while (slots.has(slot)) slot += 1;
+  slots.add(slot);
+  return slot;
 }
 
 interface Handler {

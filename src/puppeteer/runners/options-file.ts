@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { errorMessage } from '../../common/error-message.ts';
+import { importModule } from '../../common/import-module.ts';
 import { OptionsError } from '../../errors.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
@@ -29,8 +30,7 @@ async function load(root: string, name: string): Promise<unknown> {
   const path = join(root, name);
   try {
     if (name.endsWith('.json')) return JSON.parse(await readFile(path, 'utf8'));
-    const module = await import(pathToFileURL(path).href);
-    return module.default ?? {};
+    return (await importModule(pathToFileURL(path))).default ?? {};
   } catch (error) {
     const isTypeScript = /\.m?ts$/.test(name) && !('typescript' in process.features && process.features.typescript);
     const hint = isTypeScript

@@ -43,10 +43,20 @@ export class RunnerWorker {
     this.#worker.lastTestFailed = true;
   }
 
-  /** A context that several tests share. @param timeout how long its browser must last, in ms; 0: not known */
-  openScope(timeout: number): Scope {
-    if (this.#running.size === 0) this.#worker.beginTest(timeout);
+  /**
+   * A context of a test, or one that several tests share.
+   * @param timeout how long its browser must last, in ms; 0: not known
+   * @param shares whether another one is open, whose browser must stay
+   */
+  openScope(timeout: number, shares = false): Scope {
+    if (shares) this.#worker.beginSharing();
+    else if (this.#running.size === 0) this.#worker.beginTest(timeout);
     return new Scope(this.#worker, timeout);
+  }
+
+  /** Leases a browser where there is none, for tests that will ask. @throws LeaseError, ServiceError */
+  async ready(timeout: number): Promise<void> {
+    await this.#worker.connected(timeout);
   }
 
   /** A test begins. Its end is told by {@link end}. */

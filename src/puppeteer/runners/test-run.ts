@@ -8,7 +8,7 @@ import { lossError } from '../../worker/link/loss.ts';
 import { unreachedError } from '../../worker/link/unreached.ts';
 import type { RecordSink, UseRecords } from '../../worker/use-records.ts';
 import type { PuppeteerConnection } from '../connection.ts';
-import type { Scope } from './scope.ts';
+import type { Open, Scope } from './scope.ts';
 
 /** A test that begins. */
 export interface TestStart extends Pick<TestRecord, 'id' | 'line' | 'project' | 'retry'> {
@@ -74,9 +74,10 @@ export class TestRun {
 
   /** The test's browser and context. @throws LeaseError, ServiceError when no browser comes */
   async serve(): Promise<Served> {
-    const { link, context, page } = await this.#scope.open();
+    const open = await this.#scope.open();
+    const { link } = open;
     if (!this.#links.has(link)) this.#links.set(link, bytesOf(link));
-    return { browser: link.browser, context, session: hostedSessionOf(link.lease), page };
+    return servedOf(open);
   }
 
   /** The test is over. Null when it used no hosted browser. To be called once. */
@@ -98,6 +99,11 @@ export class TestRun {
     if (lost) return lossError(lost.link.lease, lost.failure);
     return this.#unreached.size > 0 ? unreachedError(this.#unreached) : null;
   }
+}
+
+/** What is open, as users have it. */
+export function servedOf({ link, context, page }: Open): Served {
+  return { browser: link.browser, context, session: hostedSessionOf(link.lease), page };
 }
 
 /** What is added to the message of a test that failed: which browser it had. */

@@ -35,7 +35,7 @@ const SET_UP: Record<Exclude<Runner, 'playwright'>, string> = {
   vitest: "add `globalSetup: 'poolwright/vitest'` to `test` in vitest.config",
   jest: "add `preset: 'poolwright/jest'` to jest.config; a `globalSetup` of its own calls `setup` of poolwright/jest",
   mocha: 'add `"require": ["poolwright/mocha"]` to .mocharc.json, or run `mocha --require poolwright/mocha`',
-  'node-test': 'run `node --import poolwright/node-test --test`',
+  'node-test': 'run `node --require poolwright/node-test --test` (`--import` does not reach the runner itself)',
 };
 
 /** The run that this process runs tests of. @throws OptionsError when none was set up */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { link, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, link, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -38,10 +38,12 @@ async function packedFiles(): Promise<string[]> {
 /**
  * Makes one. It lies inside the repository, so that poolwright's dependencies resolve as installed; poolwright itself
  * and `@playwright/test` come from its own `node_modules`.
+ * @param packages what must lie beside poolwright, because it imports that by its name
  */
 export async function makeConsumer(
   version: PlaywrightVersion,
   type: 'module' | 'commonjs' = 'commonjs',
+  packages: readonly string[] = [],
 ): Promise<Consumer> {
   packed ??= packedFiles();
   await mkdir(join(root, '.consumers'), { recursive: true });
@@ -54,6 +56,13 @@ export async function makeConsumer(
   const playwright = resolve(root, PLAYWRIGHTS[version]);
   await mkdir(join(folder, 'node_modules', '@playwright'), { recursive: true });
   await symlink(playwright, join(folder, 'node_modules', '@playwright', 'test'), 'junction');
+
+  for (const name of packages) {
+    // `npm run test:versions` puts another version in its place, with all that it needs.
+    const other = process.env[`TEST_${name.toUpperCase()}`];
+    const from = other ?? join(root, 'node_modules', name);
+    await cp(from, join(folder, 'node_modules', other ? '' : name), { recursive: true, verbatimSymlinks: true });
+  }
 
   const write = async (files: Record<string, string>) => {
     for (const [path, content] of Object.entries(files)) {

@@ -9,7 +9,11 @@ interface Fixtures {
   /** An option: whether plain sessions of `service` run on full Chromium, too, where they would have the headless shell. */
   onFullChromium: boolean;
   /** Makes a user's project; removed after the test. */
-  newConsumer(version?: PlaywrightVersion, type?: 'module' | 'commonjs'): Promise<Consumer>;
+  newConsumer(
+    version?: PlaywrightVersion,
+    type?: 'module' | 'commonjs',
+    packages?: readonly string[],
+  ): Promise<Consumer>;
   /** The service under test; after it, every browser of it is gone. */
   service: TestService;
   site: { url: string };
@@ -20,8 +24,8 @@ interface Fixtures {
 export const test = base.extend<Fixtures>({
   newConsumer: async ({}, use) => {
     const made: Consumer[] = [];
-    await use(async (version = 'latest', type = 'commonjs') => {
-      const consumer = await makeConsumer(version, type);
+    await use(async (version = 'latest', type = 'commonjs', packages = []) => {
+      const consumer = await makeConsumer(version, type, packages);
       made.push(consumer);
       return consumer;
     });

@@ -13,6 +13,8 @@ export interface RunnerTest {
 /** How one runner is set up, and told what to run. */
 export interface RunnerKit {
   runner: string;
+  /** Packages that must lie beside poolwright, because they import it by its name. */
+  packages?: readonly string[];
   /** Its command line, as Node gets it. */
   args: readonly string[];
   /** What turns poolwright on, by file name. */
@@ -64,4 +66,54 @@ export const jest: RunnerKit = {
   ],
 };
 
-export const kits: readonly RunnerKit[] = [vitest, jest];
+/** As much of `expect` as the tests here use, for runners that have none. */
+const EXPECT = `
+    const strictly = process.getBuiltinModule?.('node:assert/strict') ?? await import('node:assert/strict');
+    const expect = (value) => ({
+      toBe: (other) => strictly.equal(value, other),
+      not: { toBe: (other) => strictly.notEqual(value, other) },
+    });`;
+
+export const mocha: RunnerKit = {
+  runner: 'mocha',
+  packages: ['mocha'],
+  args: ['node_modules/mocha/bin/mocha.js', '*.test.mjs'],
+  config: { '.mocharc.json': JSON.stringify({ require: ['poolwright/mocha'], timeout: 60_000 }) },
+  file: (name, tests) => [
+    `${name}.test.mjs`,
+    `${EXPECT}
+    ${tests
+      .map(
+        ({ name: title, body, timeout }) => `it(${JSON.stringify(title)}, async function () {
+      ${timeout === undefined ? '' : `this.timeout(${timeout});`}
+      const { page, hostedSession } = this;
+      ${body}
+    });`,
+      )
+      .join('\n')}`,
+  ],
+};
+
+export const nodeTest: RunnerKit = {
+  runner: 'node-test',
+  args: ['--require', 'poolwright/node-test', '--test', '--test-concurrency=1', '--test-reporter=spec'],
+  config: {},
+  file: (name, tests) => [
+    `${name}.test.mjs`,
+    `import { test } from 'node:test';
+    import { hostedBrowser } from 'poolwright/node-test';
+    ${EXPECT}
+    const hosted = hostedBrowser();
+    ${tests
+      .map(
+        ({ name: title, body, timeout }) =>
+          `test(${JSON.stringify(title)}, ${timeout === undefined ? '' : `{ timeout: ${timeout} }, `}async () => {
+      const { page, session: hostedSession } = hosted;
+      ${body}
+    });`,
+      )
+      .join('\n')}`,
+  ],
+};
+
+export const kits: readonly RunnerKit[] = [vitest, jest, mocha, nodeTest];

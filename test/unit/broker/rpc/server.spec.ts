@@ -35,7 +35,7 @@ test.describe('a connection that is none of ours', () => {
     };
     expect(await said(hello({ version: 99 }))).toContain('different versions of poolwright');
     expect(await said({ id: 2, method: 'lease', params: {} })).toContain('is for a worker only');
-    expect(await said(hello({}))).toBe('{"id":1,"result":null}\n');
+    expect(await said(hello({}))).toBe('{"id":1,"result":{"slot":0}}\n');
     expect(await said({ id: 3, method: 'toString', params: {} })).toContain('is no request');
     expect(await said({ id: 4, method: 'finish', params: {} })).toContain('is for a control only');
     expect(await said({ id: 5, method: 'lease', params: { project: 7 } })).toContain('"error"');
