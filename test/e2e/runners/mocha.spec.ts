@@ -1,13 +1,17 @@
 import { cp } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf, processesIn } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
+import { startService } from '../../support/e2e/service.ts';
 
 /** What Mocha has of its own; what it has in common with the other runners is in runners.spec.ts. */
 
 const MOCHA = 'node_modules/mocha/bin/mocha.js';
-const CONFIG = { '.mocharc.json': JSON.stringify({ require: ['poolwright/mocha'], spec: ['*.spec.*'] }) };
+const CONFIG = {
+  '.mocharc.json': JSON.stringify({ require: ['poolwright/mocha'], spec: ['*.spec.*'], timeout: 20_000 }),
+};
 const GOES = `await page.goto(process.env.SITE_URL);`;
 
 /** CommonJS and `this`. */
@@ -231,4 +235,56 @@ test('the example runs as its README says, serial and in parallel', async ({ new
     expect(outcomes(await recordOf(consumer))).toHaveLength(3);
   }
   expect(await service.running()).toEqual([]);
+});
+
+test('`this.page` and `hosted` have types, beside those of Mocha', async ({ newConsumer }) => {
+  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    module: 'nodenext',
+    types: ['mocha', 'node'],
+  };
+  await consumer.write({
+    'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
+    'a.ts': `
+      import { hosted } from 'poolwright/mocha';
+      it('has types', async function () {
+        const title: string = await this.page.title();
+        const other: string = await (await hosted.page()).title();
+        const { sessionId }: { sessionId: string } = this.hostedSession;
+        this.timeout(5);
+        // @ts-expect-error a title is no number
+        const wrong: number = await this.page.title();
+        console.log(title, other, sessionId, wrong);
+      });`,
+  });
+  const tsc = await runCommand(consumer, [resolve('node_modules/typescript/bin/tsc'), '-p', '.']);
+  expect(tsc.code, tsc.output).toBe(0);
+});
+
+test("the wait for a browser does not count as the test's, whoever asks for it", async ({ newConsumer }) => {
+  const service = await startService({ browser: 'stub', startDelay: 2_500 });
+  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
+  await consumer.write({
+    ...CONFIG,
+    // Asked in the test, by a helper: nothing in the file itself tells.
+    'helper.js': `const { hosted } = require('poolwright/mocha'); exports.title = async () => (await hosted.page()).title();`,
+    'a.spec.js': `
+      it('waits', async function () { this.timeout(2_000); await require('./helper.js').title(); });
+      it('has its time all the same', async function () {
+        this.timeout(400);
+        await require('./helper.js').title();
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
+      });`,
+  });
+  try {
+    const run = await runCommand(consumer, [MOCHA], service.env);
+    expect(run.code, run.output).toBe(1);
+    expect(run.output).toMatch(/✔ waits/);
+    expect(outcomes(await recordOf(consumer))).toEqual(['has its time all the same: timedOut', 'waits: passed']);
+  } finally {
+    await service.stop();
+  }
 });

@@ -74,7 +74,7 @@ const EXPECT = `
       not: { toBe: (other) => strictly.notEqual(value, other) },
     });`;
 
-export const mocha: RunnerKit = {
+const mocha: RunnerKit = {
   runner: 'mocha',
   packages: ['mocha'],
   args: ['node_modules/mocha/bin/mocha.js', '*.test.mjs'],
@@ -94,7 +94,7 @@ export const mocha: RunnerKit = {
   ],
 };
 
-export const nodeTest: RunnerKit = {
+const nodeTest: RunnerKit = {
   runner: 'node-test',
   args: ['--require', 'poolwright/node-test', '--test', '--test-concurrency=1', '--test-reporter=spec'],
   config: {},

@@ -18,7 +18,7 @@ interface Running {
 }
 
 /** The hosted browser of one process that runs tests of Node's, and the tests that run there. */
-export class TestProcess {
+class TestProcess {
   #worker: Promise<OpenWorker> | null = null;
   /** How many suites with `hostedBrowser()` are not over. */
   #suites = 0;
