@@ -8,7 +8,6 @@ const publicEntries = {
   emulator: 'src/emulator/index.ts',
   reporter: 'src/reporter/index.ts',
   puppeteer: 'src/puppeteer/index.ts',
-  vitest: 'src/puppeteer/runners/vitest/index.ts',
   mocha: 'src/puppeteer/runners/mocha/index.ts',
   'node-test': 'src/puppeteer/runners/node-test/index.ts',
   'playwright-library': 'src/playwright/library.ts',
@@ -16,6 +15,9 @@ const publicEntries = {
 
 /** Playwright loads its global setup the way it loads a config. */
 const setupEntry = { 'global-setup': 'src/playwright/setup/global-setup.ts' };
+
+/** ES modules alone: Vitest itself cannot be required. */
+const vitestEntry = { vitest: 'src/puppeteer/runners/vitest/index.ts' };
 
 const jestTypes = { jest: 'src/puppeteer/runners/jest/index.ts' };
 
@@ -32,6 +34,7 @@ const { client, emulator, ...loadedByRuns } = publicEntries;
 const runEntries = {
   ...loadedByRuns,
   ...setupEntry,
+  ...vitestEntry,
   ...jestTypes,
   ...jestEntries,
   'broker-main': 'src/broker/process/main.ts',
@@ -97,6 +100,7 @@ export default defineConfig([
     splitting: false,
   },
   { ...shared, entry: { ...publicEntries, ...jestTypes }, format: ['esm', 'cjs'], dts: { only: true } },
+  { ...shared, entry: vitestEntry, format: ['esm'], dts: { only: true } },
   // Loaded synchronously, so by `require`, when there are options to check.
   {
     ...shared,

@@ -2,10 +2,9 @@
  * `poolwright/vitest`: `globalSetup: 'poolwright/vitest'` in vitest.config turns it on, `import { test } from
  * 'poolwright/vitest'` brings a hosted browser into tests.
  */
-export { expect } from 'vitest';
 export { OptionsError, PoolwrightError, ServiceError } from '../../../errors.ts';
 export type { HostedOptions } from '../../../options/schema/schema.ts';
 export type { HostedBrowserAttachment } from '../../../record/attachment.ts';
 export type { HostedSession } from '../../../worker/hosted-session.ts';
 export { setUp as default } from './global-setup.ts';
-export { type HostedFixtures, test } from './test.ts';
+export { expect, type HostedFixtures, test } from './test.ts';

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
-import { test as base, type TestAPI, type TestContext } from 'vitest';
+import type { ExpectStatic, TestAPI, TestContext } from 'vitest';
 import type { HostedBrowserAttachment } from '../../../record/attachment.ts';
 import { ATTACHMENT_NAME } from '../../../record/test-record.ts';
 import type { HostedSession } from '../../../worker/hosted-session.ts';
@@ -33,14 +33,16 @@ declare module 'vitest' {
 
 type Task = TestContext['task'];
 
-/**
- * Vitest's `test` with a hosted browser in the hands of those tests that name one of its fixtures. Vitest's main process
- * loads this file too, for the global setup, and refuses to make a `test` there.
- */
-export const test: TestAPI<HostedFixtures> =
-  process.env.VITEST_POOL_ID === undefined ? (base as unknown as TestAPI<HostedFixtures>) : withFixtures();
+/** Vitest's main process loads this file too, for the global setup, and Vitest refuses to be loaded there. */
+const vitest = process.env.VITEST_POOL_ID === undefined ? null : await import('vitest');
 
-function withFixtures(): TestAPI<HostedFixtures> {
+/** Vitest's `test` with a hosted browser in the hands of those tests that name one of its fixtures. */
+export const test = (vitest && withFixtures(vitest.test)) as TestAPI<HostedFixtures>;
+
+/** Vitest's own. */
+export const expect = vitest?.expect as ExpectStatic;
+
+function withFixtures(base: TestAPI): TestAPI<HostedFixtures> {
   return base.extend<OwnFixtures>({
     hostedWorker: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are needed
