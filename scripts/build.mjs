@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 
@@ -16,6 +25,7 @@ function newest(path) {
 
 /** Builds the package, unless the last build is newer than everything it was made from. */
 export function ensureBuilt() {
+  linkIntoExamples();
   if (existsSync(LAST_OUTPUT) && statSync(LAST_OUTPUT).mtimeMs > Math.max(...INPUTS.map(newest))) return;
   console.log('Building poolwright …');
   build();
@@ -23,6 +33,7 @@ export function ensureBuilt() {
 
 /** Builds the package, and removes what an earlier build left: the names of its parts change with their content. */
 function build() {
+  linkIntoExamples();
   const start = Date.now();
   const tsup = ['node_modules/tsup/dist/cli-default.js', '--silent'];
   const { status, stdout, stderr } = spawnSync(process.execPath, tsup, { encoding: 'utf8' });
@@ -33,6 +44,14 @@ function build() {
     if (statSync(path).mtimeMs < start - 1_000) rmSync(path, { recursive: true });
     else if (/\.c?js$/.test(name)) minifyLibraries(path);
   }
+}
+
+/** Examples are packages of their own, so that they can be copied: here they find poolwright as installed ones would. */
+function linkIntoExamples() {
+  const link = 'examples/node_modules/poolwright';
+  if (existsSync(link)) return;
+  mkdirSync('examples/node_modules', { recursive: true });
+  symlinkSync(resolve('.'), link, 'junction');
 }
 
 /**

@@ -1,0 +1,204 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { RunRecord } from 'poolwright/reporter';
+import type { Consumer } from '../support/e2e/consumer.ts';
+import {
+  copyExample,
+  copyFolder,
+  freePort,
+  importedBy,
+  npmTest,
+  readExample,
+  recordOf,
+} from '../support/e2e/examples.ts';
+import { test as base, expect } from '../support/e2e/fixtures.ts';
+import { processesIn } from '../support/e2e/process-tree.ts';
+import { startService } from '../support/e2e/service.ts';
+
+/** Each of examples/ in a folder of its own, with the packed files, by the command that its README names. */
+
+const root = resolve(import.meta.dirname, '../..');
+/** Those that other specs run, and the site that some are about. */
+const ELSEWHERE = ['ci', 'node_modules', 'site', 'puppeteer-jest', 'puppeteer-mocha', 'puppeteer-node-test'];
+const NAMES = [
+  'basic',
+  'budget',
+  'countries-and-types',
+  'dev-server',
+  'extension',
+  'faulty-service',
+  'profile-login',
+  'puppeteer-script',
+  'puppeteer-vitest',
+  'session-fixture',
+  'sharded-pool',
+];
+
+interface Fixtures {
+  /** Makes a user's copy of an example; nothing that was started there may be left after the test. */
+  example(name: string): Promise<Consumer>;
+  /** Environment with a port for the example's site. */
+  port: { PORT: string; SITE_PORT: string };
+}
+
+const test = base.extend<Fixtures>({
+  // Its browsers are as far from this machine's loopback as hosted ones.
+  service: async ({}, use) => {
+    const service = await startService({ allowLoopback: false });
+    await use(service);
+    expect(await service.running()).toEqual([]);
+    await service.stop();
+  },
+  example: async ({ newConsumer }, use) => {
+    const folders: string[] = [];
+    await use(async (name) => {
+      const consumer = await copyExample(name, await newConsumer());
+      folders.push(consumer.folder);
+      return consumer;
+    });
+    for (const folder of folders) {
+      await expect.poll(() => processesIn(folder), { timeout: 20_000 }).toEqual([]);
+    }
+  },
+  port: async ({}, use) => {
+    const port = String(await freePort());
+    await use({ PORT: port, SITE_PORT: port });
+  },
+});
+
+/** A run by what it used: a line for each session, `type by project: tests`. */
+function used({ sessions }: RunRecord): string[] {
+  return sessions.map(({ type, project, tests }) => `${type} by ${project}: ${tests.length}`).sort();
+}
+
+test('every example is a package that says what to run, with all that it imports, in the versions tested here', async () => {
+  const folders = readdirSync(resolve(root, 'examples'), { withFileTypes: true }).filter((each) => each.isDirectory());
+  expect(folders.map(({ name }) => name).filter((name) => !ELSEWHERE.includes(name))).toEqual(NAMES);
+  const index = readFileSync(resolve(root, 'examples/README.md'), 'utf8');
+  const { version, devDependencies } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
+  const tested: Record<string, string> = { ...devDependencies, poolwright: `^${version}` };
+  for (const name of [...NAMES, 'site']) {
+    const { dependencies } = await readExample(name);
+    expect(Object.keys(dependencies), name).toEqual(expect.arrayContaining(await importedBy(name)));
+    for (const [dependency, range] of Object.entries(dependencies)) {
+      expect(range, `${name}: ${dependency}`).toBe(tested[dependency]);
+    }
+    expect(index).toContain(`[${name}](${name})`);
+  }
+  for (const name of NAMES) {
+    const readme = readFileSync(resolve(root, 'examples', name, 'README.md'), 'utf8');
+    expect(readme).toContain('npm install');
+    expect(readme).toContain('npm test');
+    expect(readme.trimEnd().split('\n').length, name).toBeLessThanOrEqual(12);
+  }
+});
+
+test('basic: a pool made for the run, and created sessions, on the embedded emulator', async ({ example, port }) => {
+  const consumer = await example('basic');
+  await copyFolder('site', join(consumer.folder, '../site'));
+  const run = await npmTest(consumer, port, ['--workers=2']);
+  expect(run.code, run.output).toBe(0);
+  const record = await recordOf(consumer);
+  expect(record).toMatchObject({ runner: 'playwright', service: 'emulator' });
+  expect(new Set(record.sessions.map(({ source, type }) => `${source} ${type}`))).toEqual(
+    new Set(['pool hosted', 'session hosted_stealth']),
+  );
+});
+
+test('session-fixture: tests know their session', async ({ example, service, port }) => {
+  const consumer = await example('session-fixture');
+  const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=1']);
+  expect(run.code, run.output).toBe(0);
+  expect(used(await recordOf(consumer))).toEqual(['hosted by : 3']);
+});
+
+test('countries-and-types: a browser for each pair', async ({ example, service, port }) => {
+  const consumer = await example('countries-and-types');
+  const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=2']);
+  expect(run.code, run.output).toBe(0);
+  expect(used(await recordOf(consumer))).toEqual(
+    ['hosted', 'hosted_privacy', 'hosted_stealth']
+      .flatMap((type) => ['DE', 'US'].map((country) => `${type} by ${country} ${type}: 1`))
+      .sort(),
+  );
+});
+
+test('profile-login: one project logs in, the other one is', async ({ example, service, port }) => {
+  const consumer = await example('profile-login');
+  const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=1']);
+  expect(run.code, run.output).toBe(0);
+  expect(used(await recordOf(consumer))).toEqual(['hosted by account: 2', 'hosted by login: 1']);
+  expect((await service.client.listProfiles()).map(({ name }) => name)).toEqual(['example-customer']);
+});
+
+test('extension: zipped, uploaded, tested, deleted', async ({ example, service }) => {
+  const consumer = await example('extension');
+  const run = await npmTest(consumer, service.env, ['--workers=1']);
+  expect(run.code, run.output).toBe(0);
+  expect(used(await recordOf(consumer))).toEqual(['hosted by : 2']);
+  expect(await service.client.listExtensions()).toEqual([]);
+});
+
+test("dev-server: an edit shows in a remote browser's page", async ({ example, service, port }) => {
+  const consumer = await example('dev-server');
+  const before = await consumer.read('src/greeting.js');
+  const run = await npmTest(consumer, { ...service.env, ...port });
+  expect(run.code, run.output).toBe(0);
+  expect(used(await recordOf(consumer))).toEqual(['hosted by : 1']);
+  expect(await consumer.read('src/greeting.js')).toBe(before);
+});
+
+test('sharded-pool: two shards on one pool, one report', async ({ example, service }) => {
+  const consumer = await example('sharded-pool');
+  const run = await npmTest(consumer, service.env);
+  expect(run.code, run.output).toBe(0);
+  const shards = await Promise.all([1, 2].map((shard) => recordOf(consumer, `shards/${shard}/poolwright/run.json`)));
+  expect(shards.map(({ shard }) => shard)).toEqual([1, 2].map((current) => ({ current, total: 2 })));
+  const merged = await recordOf(consumer, 'playwright-report/poolwright/run.json');
+  expect(merged.sessions.map(({ source, tests }) => `${source}: ${tests.length}`)).toEqual(['pool: 2', 'pool: 2']);
+  expect(await consumer.read('playwright-report/index.html')).toContain('<html');
+  expect(await service.client.listPools()).toEqual([]);
+});
+
+test('budget: fails where it is exceeded, with a line that says by how much', async ({ example, service, port }) => {
+  const consumer = await example('budget');
+  const env = { ...service.env, ...port };
+  const over = await npmTest(consumer, env);
+  expect(over.code, over.output).toBe(1);
+  expect(over.output).toContain('3 passed');
+  const [line = ''] = /budget exceeded: .*/.exec(over.output) ?? [];
+  expect(await consumer.read('README.md')).toContain(line || 'the line of the budget');
+  const within = await npmTest(consumer, env, ['--workers=2']);
+  expect(within.code, within.output).toBe(0);
+  const { sessions } = await recordOf(consumer);
+  expect(sessions.length).toBe(2);
+  expect(sessions.flatMap(({ tests }) => tests).length).toBe(3);
+});
+
+test('puppeteer-vitest: pages under Vitest', async ({ example, service }) => {
+  const consumer = await example('puppeteer-vitest');
+  const run = await npmTest(consumer, service.env);
+  expect(run.code, run.output).toBe(0);
+  const record = await recordOf(consumer);
+  expect(record.runner).toBe('vitest');
+  expect(record.sessions.flatMap(({ tests }) => tests.map(({ status }) => status))).toEqual(['passed', 'passed']);
+});
+
+test('puppeteer-script: a lease, a price, a picture, on the embedded emulator', async ({ example }) => {
+  const consumer = await example('puppeteer-script');
+  const run = await npmTest(consumer, {});
+  expect(run.code, run.output).toBe(0);
+  expect(run.output).toMatch(/12\.50 €, seen by session \S+/);
+  expect((await consumer.read('price.png')).length).toBeGreaterThan(1000);
+});
+
+test('faulty-service: every fault happens, and the suite passes', async ({ example, port }) => {
+  const consumer = await example('faulty-service');
+  const run = await npmTest(consumer, port);
+  expect(run.code, run.output).toBe(0);
+  expect([...run.output.matchAll(/^fault: .*, (\d+) time/gm)].map(([, times]) => times)).toEqual(['1', '1', '1', '1']);
+  const { sessions } = await recordOf(consumer);
+  const passed = sessions.flatMap(({ tests }) => tests.filter(({ status }) => status === 'passed'));
+  expect(passed.length).toBe(4);
+  expect(sessions.filter(({ endReason }) => endReason !== 'run-ended').length).toBeGreaterThan(0);
+});

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { type RunRecord, runRecord } from 'poolwright/reporter';
+import type { Consumer } from './consumer.ts';
+import { follow, userEnvironment } from './run-command.ts';
+
+const FOLDER = resolve(import.meta.dirname, '../../../examples');
+
+/** An example's package.json, as far as a test looks at it. */
+export async function readExample(name: string): Promise<{ dependencies: Record<string, string> }> {
+  const { dependencies, devDependencies } = JSON.parse(await readFile(join(FOLDER, name, 'package.json'), 'utf8'));
+  return { dependencies: { ...dependencies, ...devDependencies } };
+}
+
+/** The packages that an example's files import. */
+export async function importedBy(name: string): Promise<string[]> {
+  const imported = new Set<string>();
+  for (const file of await readdir(join(FOLDER, name), { recursive: true })) {
+    if (!/\.(ts|js|mjs)$/.test(file) || file.includes('node_modules')) continue;
+    for (const [, from = ''] of (await readFile(join(FOLDER, name, file), 'utf8')).matchAll(/ from '([^.'][^']*)'/g)) {
+      if (!from.startsWith('node:')) imported.add(/^(@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from);
+    }
+  }
+  return [...imported].sort();
+}
+
+/** Copies an example into a folder, without what earlier runs in the repository have left. */
+export async function copyFolder(name: string, folder: string): Promise<void> {
+  const isSource = (path: string) => !/[\\/](node_modules|test-results|playwright-report|shards)$/.test(path);
+  await cp(join(FOLDER, name), folder, { recursive: true, filter: isSource });
+}
+
+/**
+ * Makes a user's copy of an example, as it is after `npm install`: a folder in the consumer's, which has what is installed.
+ * @returns the consumer, with that folder for its own
+ */
+export async function copyExample(name: string, installed: Consumer): Promise<Consumer> {
+  const folder = join(installed.folder, name);
+  await copyFolder(name, folder);
+  await mkdir(join(folder, 'node_modules')); // where a run keeps its ledger
+  const bin = join(installed.folder, 'node_modules/.bin');
+  await mkdir(bin, { recursive: true });
+  const commands = {
+    playwright: installed.playwrightCli,
+    poolwright: join(installed.folder, 'node_modules/poolwright/dist/cli.js'),
+  };
+  for (const [command, script] of Object.entries(commands)) {
+    const file = join(bin, command);
+    await writeFile(file, `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(script)} "$@"\n`);
+    await chmod(file, 0o755);
+  }
+  return { ...installed, folder, read: (file) => readFile(join(folder, file), 'utf8') };
+}
+
+/** Runs `npm test` there to its end; `args` are what stands behind the `--`. */
+export async function npmTest(consumer: Consumer, env: Record<string, string>, args: readonly string[] = []) {
+  const child = spawn('npm', ['test', ...(args.length > 0 ? ['--', ...args] : [])], {
+    cwd: consumer.folder,
+    env: userEnvironment(env),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const run = follow(child, consumer);
+  const { code } = await run.exit;
+  return { code, output: run.output() };
+}
+
+/** The record that a run has left. */
+export async function recordOf(consumer: Consumer, file = 'test-results/poolwright/run.json'): Promise<RunRecord> {
+  return runRecord.parse(JSON.parse(await consumer.read(file)));
+}
+
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
