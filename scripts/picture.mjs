@@ -43,7 +43,10 @@ await main(async () => {
 
 /** One of the committed runs: whole files on four workers of one machine. */
 function record() {
-  const runs = readFileSync(RECORDS, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  const runs = readFileSync(RECORDS, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
   const { records } = runs.find(({ workers, shards }) => workers === 4 && shards === 1);
   return { ...records[0], merged: [] };
 }
