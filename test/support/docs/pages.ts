@@ -36,7 +36,7 @@ export function docsPages(): DocsPage[] {
 }
 
 /** All code of a page, in its order. */
-export function blocksOf({ path, text }: DocsPage): CodeBlock[] {
+function blocksOf({ path, text }: DocsPage): CodeBlock[] {
   const blocks: CodeBlock[] = [];
   const lines = text.split('\n');
   for (let n = 0; n < lines.length; n += 1) {
