@@ -44,12 +44,13 @@ export const errorCodes = [
   'ABORTED',
 ] as const;
 
-/** One of {@link errorCodes}. */
+/** What kind of failure it is: a closed set, with a paragraph for each in docs/troubleshooting.md. */
 export type PoolwrightErrorCode = (typeof errorCodes)[number];
 
 /** The base of every error poolwright throws. `message` holds no secret: no key, no `cdpUrl`, no proxy password. */
 export class PoolwrightError extends Error {
   override readonly name: string = 'PoolwrightError';
+  /** The kind of failure. */
   readonly code: PoolwrightErrorCode;
 
   constructor(code: PoolwrightErrorCode, message: string, options?: { cause?: unknown }) {
@@ -61,6 +62,7 @@ export class PoolwrightError extends Error {
 /** A setting the user wrote is wrong or missing: `field` is the option's path or the environment variable's name. */
 export class OptionsError extends PoolwrightError {
   override readonly name = 'OptionsError';
+  /** The option's path (`session.country`), or the environment variable's name. */
   readonly field: string;
 
   constructor(field: string, message: string, code: 'OPTIONS_INVALID' | 'ENVIRONMENT_MISSING' = 'OPTIONS_INVALID') {
@@ -92,12 +94,19 @@ export interface ServiceErrorDetails {
 /** A call to the service that did not succeed (section 7 of the service document). */
 export class ServiceError extends PoolwrightError {
   override readonly name = 'ServiceError';
+  /** HTTP status; 0 when there was no answer. */
   readonly status: number;
+  /** The body's `code`, where it had one. */
   readonly serviceCode: string | undefined;
+  /** The body's `error` text; for a body that is not JSON, a short excerpt. */
   readonly serviceMessage: string | undefined;
+  /** Method and path of the call, query values left out. */
   readonly request: string;
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean;
+  /** `Retry-After` of the answer in ms, where it had one. */
   readonly retryAfterMs: number | undefined;
+  /** How many times the call was sent. */
   readonly attempts: number;
 
   constructor(code: PoolwrightErrorCode, message: string, details: ServiceErrorDetails & { cause?: unknown }) {
@@ -115,6 +124,7 @@ export class ServiceError extends PoolwrightError {
 /** Getting, keeping or giving back a browser failed. `sessionId` names it where there was one. */
 export class LeaseError extends PoolwrightError {
   override readonly name = 'LeaseError';
+  /** Of the browser, where there was one. */
   readonly sessionId: string | undefined;
 
   constructor(

@@ -19,6 +19,7 @@ export interface LeaseOptions extends CommonOptions {
 export interface LeasedBrowser extends AsyncDisposable {
   /** `newContext()` opens contexts in the mode and with the identity that the options say. Its `close()` releases it, too. */
   readonly browser: Browser;
+  /** The session behind it. */
   readonly session: HostedSession;
   /** Gives the browser back. Called again it does nothing more. Never rejects. */
   release(): Promise<void>;

@@ -13,6 +13,7 @@ import { assertChromium, presentSession, provideHostedBrowser, recordTest, recor
 
 /** Test-scoped fixtures that poolwright's `test` adds. */
 export interface HostedTestFixtures {
+  /** The session that serves the test. */
   hostedSession: HostedSession;
 }
 

@@ -16,6 +16,7 @@ export interface LeaseOptions extends CommonOptions {
 export interface LeasedBrowser extends AsyncDisposable {
   /** Puppeteer's own. Its `close()` and `disconnect()` release it, too. */
   readonly browser: Browser;
+  /** The session behind it. */
   readonly session: HostedSession;
   /** Gives the browser back. Called again it does nothing more. Never rejects. */
   release(): Promise<void>;

@@ -22,6 +22,7 @@ export const hostedBrowserAttachment = z.object({
   infrastructureFailure: z.string().nullable(),
 });
 
+/** What is attached to every test that used a hosted browser, as `hosted-browser` (JSON). Holds no secret. */
 export type HostedBrowserAttachment = z.infer<typeof hostedBrowserAttachment>;
 
 /** Reads an attachment; null when it is not one of this version. */

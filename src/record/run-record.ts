@@ -84,6 +84,7 @@ export const sessionRecord = z.object({
   tests: z.array(testRecord),
 });
 
+/** The zod schema of `run.json`. */
 export const runRecord = z
   .object({
     schema: z.literal(1).describe('Version of this file; another one may have other fields'),
@@ -115,6 +116,9 @@ export const runRecord = z
 
 export type Runner = (typeof runners)[number];
 export type EndReason = (typeof endReasons)[number];
+/** One try of a test on one browser. */
 export type TestRecord = z.infer<typeof testRecord>;
+/** One browser of a run, with the tests that it served. */
 export type SessionRecord = z.infer<typeof sessionRecord>;
+/** `run.json`: what a run did with hosted browsers. */
 export type RunRecord = z.infer<typeof runRecord>;

@@ -20,6 +20,7 @@ export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '
 
 /** Options of the reporter; `withHostedBrowsers` hands on its own `budget`. */
 export interface PoolwrightReporterOptions {
+  /** What the run may use; more makes it fail. Default: no limit. */
   budget?: Budget;
 }
 

@@ -36,7 +36,7 @@ Chromium: a headless shell for sessions of type hosted (--chromium-shell, POOLWR
 stealth and privacy types, profiles and extensions (--chromium, POOLWRIGHT_CHROMIUM); each else Playwright's download,
 else the system's. Full Chromium that is named alone is for all sessions.
 --rtt, --start-delay, --start-jitter and --error-rate make it as slow and as unreliable as a service far away. Add
-other faults while it runs: POST /__emulator/faults (see the README).
+other faults while it runs: POST /__emulator/faults (docs/emulator.md).
 Ctrl-C stops it and every browser; a second one kills them. Started by npx, it stops when npx is gone.`;
 
 /** `poolwright emulator`: the hosted-browser service on this machine. */

@@ -29,6 +29,7 @@ import { rememberRun, type WrappedProject } from './run-registry.ts';
 
 /** What `use` may say about hosted browsers; `false` keeps a project on a local browser. */
 export interface HostedUse {
+  /** Options of the project, over those of the run; `false`: a local browser. */
   hosted?: ProjectHostedOptions | false;
 }
 

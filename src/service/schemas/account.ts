@@ -16,5 +16,7 @@ export const accountBilling = z.looseObject({
     .nullish(),
 });
 
+/** The account's balance, in cents. */
 export type AccountBalance = z.infer<typeof accountBalance>;
+/** The account's plan, as far as the service tells; further fields pass. */
 export type AccountBilling = z.infer<typeof accountBilling>;

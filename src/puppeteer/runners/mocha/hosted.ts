@@ -14,9 +14,11 @@ export interface Hosted {
   context(): Promise<BrowserContext>;
   /** The context's first page, the same one each time. */
   page(): Promise<Page>;
+  /** The session that serves the test. */
   session(): Promise<HostedSession>;
 }
 
+/** The running test's hosted browser: see {@link Hosted}. */
 export const hosted: Hosted = {
   browser: async () => (await mochaProcess().serve()).browser,
   context: async () => (await mochaProcess().serve()).context,

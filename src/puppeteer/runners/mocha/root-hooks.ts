@@ -3,7 +3,12 @@ import type { MochaContext } from './mocha-api.ts';
 import { mochaProcess } from './mocha-process.ts';
 
 /** Run around every test, in every process that runs tests; with `--parallel` once a file. */
-export const mochaHooks: { beforeAll(): void; beforeEach(): Promise<void> } = {
+export const mochaHooks: {
+  /** Gives tests their `this.page` and its like, and adds what ends a test's context. */
+  beforeAll(): void;
+  /** Begins a test: has its browser ready where its file asks for one. */
+  beforeEach(): Promise<void>;
+} = {
   beforeAll(this: MochaContext): void {
     const root = this.test?.parent;
     if (!root) return;

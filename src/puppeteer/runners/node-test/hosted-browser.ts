@@ -8,7 +8,10 @@ import { testProcess } from './test-process.ts';
  * `of(t)`.
  */
 export interface HostedBrowser extends HostedTest {
-  /** @param test what Node gives to the test: `test('…', async (t) => …)` */
+  /**
+   * What one of several tests that run at once has.
+   * @param test what Node gives to the test: `test('…', async (t) => …)`
+   */
   of(test: NodeTest): HostedTest;
 }
 

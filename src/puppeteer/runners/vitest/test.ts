@@ -14,6 +14,7 @@ export interface HostedFixtures {
   context: BrowserContext;
   /** The first page of {@link context}. */
   page: Page;
+  /** The session that serves the test. */
   hostedSession: HostedSession;
 }
 

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import { ensureBuilt } from './build.mjs';
+import { ensureChromium } from './chromium.mjs';
+import { main } from './playwright.mjs';
+
+/** `npm run picture`: the timeline in the documentation, from the committed record of a real run with four workers. */
+
+const RECORDS = 'test/support/unit/advise/checked-runs.jsonl';
+const PICTURE = 'docs/images/timeline.png';
+/** CSS pixels. */
+const WIDTH = 1000;
+/** Above the heading that is left out. */
+const MARGIN = 12;
+
+await main(async () => {
+  ensureBuilt();
+  await ensureChromium();
+  const { findChromiums } = await import('../dist/emulator.js');
+  const { timelinePage } = await import('../dist/reporter.js');
+  const { shell, full } = await findChromiums();
+  const folder = await mkdtemp(join(tmpdir(), 'poolwright-picture-'));
+  const browser = await chromium.launch({ executablePath: (shell ?? full).path, args: ['--no-sandbox'] });
+  try {
+    const file = join(folder, 'timeline.html');
+    await writeFile(file, timelinePage(record()));
+    // A light page with a margin of its own: it can be read on a dark one, too.
+    const page = await browser.newPage({ viewport: { width: WIDTH, height: 700 }, colorScheme: 'light' });
+    await page.goto(pathToFileURL(file).href);
+    const slowest = await page.getByText('Slowest tests').boundingBox();
+    const height = Math.floor(slowest.y) - MARGIN;
+    await page.screenshot({ path: PICTURE, clip: { x: 0, y: 0, width: WIDTH, height } });
+  } finally {
+    await browser.close();
+    await rm(folder, { recursive: true });
+  }
+  return 0;
+});
+
+/** One of the committed runs: whole files on four workers of one machine. */
+function record() {
+  const runs = readFileSync(RECORDS, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  const { records } = runs.find(({ workers, shards }) => workers === 4 && shards === 1);
+  return { ...records[0], merged: [] };
+}

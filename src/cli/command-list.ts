@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+
+/** Each is loaded when it is asked for, with what it needs: a client for some, an emulator for others. */
+export const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
+  account: async () => (await import('./commands/account.ts')).addAccountCommand,
+  doctor: async () => (await import('./doctor/index.ts')).addDoctorCommand,
+  emulator: async () => (await import('./commands/emulator.ts')).addEmulatorCommand,
+  extensions: async () => (await import('./commands/extensions.ts')).addExtensionsCommand,
+  init: async () => (await import('./commands/init.ts')).addInitCommand,
+  ips: async () => (await import('./commands/ips.ts')).addIpsCommand,
+  pools: async () => (await import('./commands/pools.ts')).addPoolsCommand,
+  profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
+  report: async () => (await import('./commands/report.ts')).addReportCommand,
+  sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
+  sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
+};

@@ -1,0 +1,44 @@
+import { Command, CommanderError } from 'commander';
+import { COMMANDS } from '../../../src/cli/command-list.ts';
+
+/** The real command line, which parses and does nothing. */
+export async function commandLine(): Promise<Command> {
+  const program = new Command('poolwright');
+  for (const load of Object.values(COMMANDS)) (await load())(program);
+  disarm(program);
+  return program;
+}
+
+/** What the command line has against these arguments; null: nothing. */
+export async function refusal(program: Command, args: string[]): Promise<string | null> {
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return null;
+  } catch (error) {
+    if (error instanceof CommanderError && error.code === 'commander.helpDisplayed') return null;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What of a command that is only mentioned is not there: its name, a subcommand, an option; null: all is. */
+export function unknownPart(program: Command, args: string[]): string | null {
+  let command = program;
+  for (const arg of args) {
+    if (arg.startsWith('-')) {
+      const flag = arg.replace(/=.*/, '');
+      const isThere = flag === '--help' || command.options.some(({ long, short }) => long === flag || short === flag);
+      if (!isThere) return flag;
+      continue;
+    }
+    const next = command.commands.find((each) => each.name() === arg);
+    if (next) command = next;
+    else if (command.commands.length > 0) return arg;
+  }
+  return null;
+}
+
+function disarm(command: Command): void {
+  command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+  if (command.commands.length === 0) command.action(() => undefined);
+  for (const each of command.commands) disarm(each);
+}

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** The documentation, as a reader's machine sees it: pages, and the code in them. */
+
+export const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** A Markdown file of this repository. */
+export interface DocsPage {
+  /** From the repository's root, with `/`. */
+  path: string;
+  text: string;
+}
+
+/** A block between two fences. */
+export interface CodeBlock {
+  /** From the repository's root. */
+  page: string;
+  /** Of its first line, from 1. */
+  line: number;
+  /** Behind the fence; empty: none. */
+  language: string;
+  code: string;
+  /** `<!-- no-check: why -->` above it; null: it is checked. */
+  unchecked: string | null;
+}
+
+const FENCE = /^(\s*)```(\w*)\s*$/;
+const NO_CHECK = /^<!-- no-check: (.+) -->$/;
+
+/** The README, every page of `docs/`, and what lies beside examples. */
+export function docsPages(): DocsPage[] {
+  const folders = ['docs', 'examples', ...foldersIn('examples')];
+  const paths = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...folders.flatMap(pagesIn)];
+  return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+}
+
+/** All code of a page, in its order. */
+function blocksOf({ path, text }: DocsPage): CodeBlock[] {
+  const blocks: CodeBlock[] = [];
+  const lines = text.split('\n');
+  for (let n = 0; n < lines.length; n += 1) {
+    const [, indent, language] = FENCE.exec(lines[n] ?? '') ?? [];
+    if (indent === undefined || language === undefined) continue;
+    const from = n + 1;
+    const end = lines.findIndex((line, at) => at >= from && line.trim() === '```');
+    if (end < 0) throw new Error(`${path}:${n + 1}: a code block without an end`);
+    const above = lines.slice(0, n).findLast((line) => line.trim() !== '') ?? '';
+    blocks.push({
+      page: path,
+      line: from + 1,
+      language,
+      code: lines
+        .slice(from, end)
+        .map((line) => line.slice(indent.length))
+        .join('\n'),
+      unchecked: NO_CHECK.exec(above.trim())?.[1] ?? null,
+    });
+    n = end;
+  }
+  return blocks;
+}
+
+/** The blocks of all pages in one of these languages that are to be checked. */
+export function codeIn(...languages: string[]): CodeBlock[] {
+  return docsPages()
+    .flatMap(blocksOf)
+    .filter(({ language, unchecked }) => languages.includes(language) && unchecked === null);
+}
+
+function pagesIn(folder: string): string[] {
+  return entries(folder).flatMap((entry) =>
+    entry.isFile() && entry.name.endsWith('.md') ? [`${folder}/${entry.name}`] : [],
+  );
+}
+
+function foldersIn(folder: string): string[] {
+  return entries(folder).flatMap((entry) => (entry.isDirectory() ? [`${folder}/${entry.name}`] : []));
+}
+
+function entries(folder: string) {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true });
+}

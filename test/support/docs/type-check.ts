@@ -1,0 +1,67 @@
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import tsup from '../../../tsup.config.ts';
+import { type CodeBlock, ROOT } from './pages.ts';
+
+/** Of JavaScript: that what it imports is there. Globals of a runner that is not imported are not known. */
+const IMPORT_ERRORS = new Set([2305, 2307, 2614, 2724]);
+
+/** The sources of what users import, as the build has them: by the name that users write. */
+export function entrySources(): Record<string, string> {
+  const builds = Array.isArray(tsup) ? tsup : [tsup];
+  const entries = builds.flatMap((build) => (typeof build === 'object' && build.dts ? [build.entry] : []));
+  return Object.fromEntries(
+    Object.entries(Object.assign({}, ...entries) as Record<string, string>).map(([name, source]) => [
+      name === 'index' ? 'poolwright' : `poolwright/${name}`,
+      join(ROOT, source),
+    ]),
+  );
+}
+
+/** What TypeScript has against these blocks, each as a module of its own: `page:line: message`. */
+export function typeErrors(blocks: readonly CodeBlock[]): string[] {
+  // In a folder that is not there, so that packages are found from the root.
+  const files = new Map(blocks.map((block, n) => [join(ROOT, '.docs-code', `${n}.${extensionOf(block)}`), block]));
+  const options = compilerOptions();
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists, getSourceFile } = host;
+  const codeOf = (name: string) => {
+    const block = files.get(name);
+    return block && `${block.code}\nexport {};\n`;
+  };
+  host.fileExists = (name) => files.has(name) || fileExists(name);
+  host.readFile = (name) => codeOf(name) ?? readFile(name);
+  host.getSourceFile = (name, ...rest) => {
+    const code = codeOf(name);
+    return code === undefined ? getSourceFile(name, ...rest) : ts.createSourceFile(name, code, ts.ScriptTarget.ES2022);
+  };
+  const program = ts.createProgram([...files.keys()], options, host);
+  return [...files].flatMap(([name, block]) => {
+    const source = program.getSourceFile(name);
+    const semantic = program.getSemanticDiagnostics(source).filter(({ code }) => counts(block, code));
+    return [...program.getSyntacticDiagnostics(source), ...semantic].map((each) => said(block, source, each));
+  });
+}
+
+function counts({ language }: CodeBlock, code: number): boolean {
+  return language === 'ts' || IMPORT_ERRORS.has(code);
+}
+
+function said({ page, line }: CodeBlock, source: ts.SourceFile | undefined, { start, messageText }: ts.Diagnostic) {
+  const at = source && start !== undefined ? source.getLineAndCharacterOfPosition(start).line : 0;
+  return `${page}:${line + at}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+}
+
+/** JavaScript that exports or requires as CommonJS does is that. */
+function extensionOf({ language, code }: CodeBlock): string {
+  if (language === 'ts') return 'ts';
+  return /\bmodule\.exports\b|\brequire\(/.test(code) ? 'cjs' : 'mjs';
+}
+
+function compilerOptions(): ts.CompilerOptions {
+  const file = join(ROOT, 'tsconfig.json');
+  const { config } = ts.readConfigFile(file, ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [file] }, ts.sys, dirname(file));
+  const paths = Object.fromEntries(Object.entries(entrySources()).map(([name, source]) => [name, [source]]));
+  return { ...options, allowJs: true, checkJs: true, paths };
+}

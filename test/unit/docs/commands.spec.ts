@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@playwright/test';
+import { commandLine, refusal, unknownPart } from '../../support/docs/command-line.ts';
+import { type CodeBlock, codeIn, docsPages, ROOT } from '../../support/docs/pages.ts';
+import { commandsOf } from '../../support/docs/shell.ts';
+
+/** What the README and docs/ tell a reader to type. */
+
+/** Scripts of the reader's own `package.json`. */
+const SCRIPTS_OF_READERS = ['test:hosted'];
+
+function typed(): { where: string; words: string[] }[] {
+  return codeIn('sh').flatMap((block: CodeBlock) =>
+    commandsOf(block.code).map((words) => ({ where: `${block.page}:${block.line}: ${words.join(' ')}`, words })),
+  );
+}
+
+test('every `npx poolwright …` of a block is accepted by the command line', async () => {
+  const program = await commandLine();
+  const ours = typed().filter(({ words }) => words[0] === 'npx' && words[1] === 'poolwright');
+  expect(ours.length).toBeGreaterThan(20);
+  const refused: string[] = [];
+  for (const { where, words } of ours) {
+    const reason = await refusal(program, words.slice(2));
+    if (reason !== null) refused.push(`${where}: ${reason}`);
+  }
+  expect(refused).toEqual([]);
+  // The check sees what it has to see.
+  expect(await refusal(program, ['swep'])).toMatch(/unknown command/);
+  expect(await refusal(program, ['pools', 'create', 'name', '--size', 'many'])).not.toBeNull();
+  expect(await refusal(program, ['sweep', '--hard'])).toMatch(/unknown option/);
+});
+
+test('every `poolwright …` in a sentence names a command and options that are there', async () => {
+  const program = await commandLine();
+  const mentioned = docsPages().flatMap(({ path, text }) =>
+    [...text.matchAll(/`(?:npx )?poolwright ([a-z]+(?=[ `])[^`]*)`/g)].map(([, args = '']) => ({ path, args })),
+  );
+  expect(mentioned.length).toBeGreaterThan(20);
+  const unknown = mentioned.flatMap(({ path, args }) =>
+    alternatives(args).flatMap((each) => {
+      const part = unknownPart(program, each.split(/\s+/));
+      return part === null ? [] : [`${path}: poolwright ${each}: ${part}`];
+    }),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('every `npm run …`, and every file that `node` runs, is there', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const problems = typed().flatMap(({ where, words: [command, first = '', second = ''] }) => {
+    if (command === 'npm' && first === 'run')
+      return second in scripts || SCRIPTS_OF_READERS.includes(second) ? [] : [where];
+    if (command === 'node' && /^(scripts|test|bench)\//.test(first))
+      return existsSync(join(ROOT, first)) ? [] : [where];
+    return [];
+  });
+  const inSentences = docsPages().flatMap(({ path, text }) =>
+    [...text.matchAll(/`npm run ([\w:]+)[^`]*`/g)].flatMap(([whole, name = '']) =>
+      name in scripts ? [] : [`${path}: ${whole}`],
+    ),
+  );
+  expect([...problems, ...inSentences]).toEqual([]);
+});
+
+/** `pools list\|get` in a table is two commands; `report merge <run.json…>` names no file. */
+function alternatives(args: string): string[] {
+  const [first = '', ...rest] = args.replaceAll('\\|', '|').split(' ');
+  const [second = '', ...others] = rest.map((word) => word.replace(/[.,]$/, ''));
+  if (!second.includes('|')) return [[first, second, ...others].join(' ').trim()];
+  return second.split('|').map((each) => [first, each, ...others].join(' '));
+}
