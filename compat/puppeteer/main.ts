@@ -24,8 +24,8 @@ const version = createRequire(join(checkout, 'test', 'package.json'))('puppeteer
 await writePuppeteerPart(`
 Made by \`npm run compat:puppeteer\`: the tests of Puppeteer ${version}, its own, in ${suite.files.length} files, each as
 Puppeteer's harness runs it, on the same Chromium (headless shell). What they launch is a browser that is connected to: by
-its address, or through poolwright's transport with metering, and without \`exposeNetwork\`. What fails on both is not about
-the connection: this Chromium is newer than the one the tests are for, and Puppeteer itself expects some of it to fail.
+its address, or through poolwright's transport with metering, and without \`exposeNetwork\`. What fails on both is not
+poolwright's: this Chromium is newer than the one the tests are for, and Puppeteer itself expects some of it to fail.
 
 | | ${Object.values(HEADS).join(' | ')} |
 | --- | --- | --- |
