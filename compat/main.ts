@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -10,6 +10,7 @@ import { chromium as playwright } from '@playwright/test';
 import type { JSONReport, JSONReportSpec, JSONReportSuite } from '@playwright/test/reporter';
 import { ServiceClient } from 'poolwright/client';
 import { chooseChromium, findChromiums, startEmulator } from 'poolwright/emulator';
+import { writePlaywrightPart } from './page.ts';
 import { startSite } from './site.ts';
 
 /**
@@ -77,8 +78,7 @@ const table = [
 ];
 console.log(`\n${table.join('\n')}`);
 const version = JSON.parse(await readFile('node_modules/@playwright/test/package.json', 'utf8')).version;
-await writeFile(
-  'docs/compatibility.md',
+await writePlaywrightPart(
   `# Compatibility\n\nMade by \`npm run compat\` with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. Not in\nit, because they need a person at a display: --debug and page.pause().\n\n${table.join('\n')}\n`,
 );
 const worse = rows.filter(

@@ -81,8 +81,8 @@ export class NetworkBridge implements Interceptor {
 
   onCommand(command: CdpMessage): CdpMessage | null {
     const { method, sessionId } = command;
-    if (sessionId === undefined || method === undefined) return command;
     this.#sessions.observeCommand(command);
+    if (sessionId === undefined || method === undefined) return command;
     if (this.#requests.onCommand(command) === null) return null;
     const session = method === 'Fetch.disable' ? this.#sessions.get(sessionId) : undefined;
     const own = session && this.#ownPatterns(session);

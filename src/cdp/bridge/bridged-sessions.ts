@@ -36,6 +36,8 @@ export class BridgedSessions {
   readonly #further = new Map<string, { target: BridgedSession; madeOffline: boolean }>();
   /** Sessions on tabs, over which Puppeteer is attached to their pages. */
   readonly #tabs = new Set<string>();
+  /** Said of the whole browser, which is how Puppeteer says it. */
+  #ignoresHTTPSErrors = false;
   readonly #begin: (sessionId: string, session: BridgedSession) => void;
 
   /** @param begin is called for each new target, while it still waits to be let run */
@@ -66,7 +68,11 @@ export class BridgedSessions {
   }
 
   /** To be told of Playwright's commands, tests' own among them. */
-  observeCommand({ method, params, sessionId = '' }: CdpMessage): void {
+  observeCommand({ method, params, sessionId }: CdpMessage): void {
+    if (sessionId === undefined) {
+      if (method === 'Security.setIgnoreCertificateErrors') this.#ignoreEverywhere(ignores(params));
+      return;
+    }
     const session = this.#sessions.get(sessionId);
     const further = this.#further.get(sessionId);
     if (session && method === 'Fetch.enable') session.playwrightIntercepts = true;
@@ -78,14 +84,18 @@ export class BridgedSessions {
       target.hasOwnOrigin = Object.keys(headers ?? {}).some((name) => /^(origin|referer)$/i.test(name));
     }
     if (target && method === 'Security.setIgnoreCertificateErrors') {
-      const { ignore } = fieldsOf<Protocol.Security.SetIgnoreCertificateErrorsRequest>(params);
-      target.ignoreHTTPSErrors = ignore === true;
+      target.ignoreHTTPSErrors = ignores(params);
     }
     if (target && method === 'Network.emulateNetworkConditions') {
       const { offline } = fieldsOf<Protocol.Network.EmulateNetworkConditionsRequest>(params);
       target.offline = offline === true;
       if (further) further.madeOffline = target.offline;
     }
+  }
+
+  #ignoreEverywhere(ignore: boolean): void {
+    this.#ignoresHTTPSErrors = ignore;
+    for (const session of this.#sessions.values()) session.ignoreHTTPSErrors = ignore;
   }
 
   #meet(sessionId: string, over: string | undefined, info: Fields<Protocol.Target.TargetInfo>): void {
@@ -102,7 +112,7 @@ export class BridgedSessions {
     // What is attached to over a test's session is the test's too, also where the browser tells of that one first.
     if (parent !== undefined && !opener) return;
     // What Playwright tells a page before it tells the page's frames and workers holds for them.
-    const { ignoreHTTPSErrors = false, offline = false, hasOwnOrigin = false } = opener ?? {};
+    const { ignoreHTTPSErrors = this.#ignoresHTTPSErrors, offline = false, hasOwnOrigin = false } = opener ?? {};
     const session: BridgedSession = {
       targetId,
       contextId: String(info.browserContextId),
@@ -127,4 +137,8 @@ export class BridgedSessions {
     // The browser takes back what a session has set when that ends.
     if (further?.madeOffline) further.target.offline = false;
   }
+}
+
+function ignores(params: unknown): boolean {
+  return fieldsOf<Protocol.Security.SetIgnoreCertificateErrorsRequest>(params).ignore === true;
 }

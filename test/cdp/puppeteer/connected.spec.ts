@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import puppeteer from 'puppeteer-core';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 
 /** What Puppeteer sees of a hosted browser, and what it does to one. */
@@ -105,3 +106,24 @@ test('what its pages move is counted, and loopback is carried for them', async (
   server.close();
   server.closeAllConnections();
 });
+
+for (const how of ['listed', 'by intent'] as const) {
+  test(`\`acceptInsecureCerts\` holds for what is carried, ${how}`, async ({ start, connectPuppeteer }) => {
+    const server = await startDevServer({ secure: true });
+    const { api } = await start({});
+    const { cdpUrl } = (await api.create()).body;
+    const told = { onPlace: () => undefined, onDenied: () => undefined };
+    const reach = how === 'listed' ? { bridge: parseNetworkRules('<loopback>') } : { byIntent: told };
+    const trusting = await connectPuppeteer(cdpUrl, reach, { acceptInsecureCerts: true });
+    const page = await trusting.newPage();
+    expect((await page.goto(server.url))?.status()).toBe(200);
+    // Also on the second page, which meets a bridge that is there.
+    const second = await trusting.newPage();
+    expect((await second.goto(server.url))?.status()).toBe(200);
+    await trusting.disconnect();
+    const strict = await connectPuppeteer(cdpUrl, reach);
+    const third = await strict.newPage();
+    await expect(third.goto(server.url)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
+    await server.close();
+  });
+}

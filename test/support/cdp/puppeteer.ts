@@ -1,17 +1,17 @@
-import puppeteer, { type Browser } from 'puppeteer-core';
+import puppeteer, { type Browser, type ConnectOptions } from 'puppeteer-core';
 import type { TransportOptions } from '../../../src/cdp/open-transport.ts';
 import { asPuppeteerTransport } from '../../../src/puppeteer/transport.ts';
 import { test as base } from './fixtures.ts';
 
 /** Puppeteer on a transport of ours. */
 export const test = base.extend<{
-  connectPuppeteer: (cdpUrl: string, options?: Partial<TransportOptions>) => Promise<Browser>;
+  connectPuppeteer: (cdpUrl: string, options?: Partial<TransportOptions>, connect?: ConnectOptions) => Promise<Browser>;
 }>({
   connectPuppeteer: async ({ open }, use) => {
     const browsers: Browser[] = [];
-    await use(async (cdpUrl, options = {}) => {
+    await use(async (cdpUrl, options = {}, connect = {}) => {
       const transport = asPuppeteerTransport(await open(cdpUrl, { ...options, client: 'puppeteer' }));
-      const browser = await puppeteer.connect({ transport, defaultViewport: null });
+      const browser = await puppeteer.connect({ ...connect, transport, defaultViewport: null });
       browsers.push(browser);
       return browser;
     });
