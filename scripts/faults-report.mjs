@@ -94,7 +94,7 @@ ${table(
   kinds.map((kind) => kindRow(kind, ofKind(kind), seed)),
 )}
 
-${results.length} of the ${asked.stub + asked.chromium} runs of the set, on ${cpus().length} cores, Node ${process.version}, of the code at ${[...new Set(results.map(({ commit }) => commit))].join(', ')}. ${red.length === 0 ? 'No run was red.' : `${red.length} runs were red:`}
+${results.length} of the ${asked.stub + asked.chromium} runs of the set, on ${cpus().length} cores, Node ${process.version}, of the code at ${[...new Set(results.map(({ commit }) => commit))].join(', ')}. ${red.length === 0 ? 'No run was red.' : red.length === 1 ? 'One was red:' : `${red.length} were red:`}
 ${red.length === 0 ? '' : `\n${table(['again, alone', 'what was in it', 'what was wrong'], red.map(redRow))}\n`}
 ## What was in the runs
 
