@@ -40,16 +40,27 @@ async function finish(run: RunnerRun): Promise<void> {
 
 async function start(project: TestProject): Promise<RunnerRun> {
   const { startRunnerRun } = await import('../runner-run.ts');
-  const { root, shard, watch, maxWorkers } = project.vitest.config;
+  const { config } = project.vitest;
+  const { root, shard, watch } = config;
   return await startRunnerRun({
     runner: 'vitest',
     root,
-    workers: typeof maxWorkers === 'number' ? maxWorkers : availableParallelism(),
+    workers: workersOf(config),
     shard: shard ? { current: shard.index, total: shard.count } : null,
     watches: watch,
     // Of a shard's files it is not known which they are.
     expected: shard ? 0 : await countFiles(project),
   });
+}
+
+/** How many workers Vitest starts at most: what the config says, else Vitest's own default. */
+function workersOf(config: TestProject['vitest']['config']): number {
+  const { maxWorkers, watch } = config;
+  if (typeof maxWorkers === 'number') return maxWorkers;
+  // Before Vitest 4, which says so in `maxWorkers`.
+  if ('fileParallelism' in config && config.fileParallelism === false) return 1;
+  const cores = availableParallelism();
+  return Math.max(1, watch ? Math.floor(cores / 2) : cores - 1);
 }
 
 /** How many test files there are on hosted browsers. */
