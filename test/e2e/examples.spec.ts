@@ -2,16 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RunRecord } from 'poolwright/reporter';
 import type { Consumer } from '../support/e2e/consumer.ts';
-import {
-  copyExample,
-  copyFolder,
-  freePort,
-  importedBy,
-  npmTest,
-  readExample,
-  recordOf,
-} from '../support/e2e/examples.ts';
+import { copyExample, copyFolder, importedBy, npmTest, readExample, recordOf } from '../support/e2e/examples.ts';
 import { test as base, expect } from '../support/e2e/fixtures.ts';
+import { freePort } from '../support/e2e/free-port.ts';
 import { processesIn } from '../support/e2e/process-tree.ts';
 import { startService } from '../support/e2e/service.ts';
 

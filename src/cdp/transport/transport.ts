@@ -67,7 +67,7 @@ class SocketTransport implements CdpTransport {
   #onclose: CdpTransport['onclose'];
   /** Set once the link is down, until the client has been told. */
   #end: LinkClosed | undefined;
-  /** What came last. */
+  /** What is on its way to the client at this moment, as it came. */
   #arrived: { message: CdpMessage; text: string } | undefined;
   #closing = false;
   #commands = 0;
@@ -130,10 +130,12 @@ class SocketTransport implements CdpTransport {
   readonly #deliver = (data: unknown): void => {
     const text = String(data);
     const message = parseMessage(text);
-    if (message) this.#arrived = { message, text };
-    if (message) this.#interceptors.message(message);
     // No word of what it was: it may hold anything.
-    else this.#fail('a message was not JSON');
+    if (!message) return this.#fail('a message was not JSON');
+    this.#arrived = { message, text };
+    this.#interceptors.message(message);
+    // Not until the next one comes: it may have more than 100 MB.
+    this.#arrived = undefined;
   };
 
   #fail(fault: string): void {

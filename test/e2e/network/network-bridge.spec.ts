@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
+import { freePort } from '../../support/e2e/free-port.ts';
 import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
@@ -147,13 +146,4 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
     expect(run.output).toContain('through the emulator of the service');
     expect(run.output).toContain('1 passed');
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, link, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { constants, copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -51,7 +51,8 @@ export async function makeConsumer(
   for (const file of await packed) {
     const target = join(folder, 'node_modules', manifest.name, file);
     await mkdir(dirname(target), { recursive: true });
-    await link(join(root, file), target); // nobody writes to them, and they are 6 MB
+    // Not linked: each link that another test makes or removes would be a change of the file to `node --watch`.
+    await copyFile(join(root, file), target, constants.COPYFILE_FICLONE);
   }
   const playwright = resolve(root, PLAYWRIGHTS[version]);
   await mkdir(join(folder, 'node_modules', '@playwright'), { recursive: true });

@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type RunRecord, runRecord } from 'poolwright/reporter';
 import type { Consumer } from './consumer.ts';
@@ -71,15 +69,4 @@ export async function npmTest(consumer: Consumer, env: Record<string, string>, a
 /** The record that a run has left. */
 export async function recordOf(consumer: Consumer, file = 'test-results/poolwright/run.json'): Promise<RunRecord> {
   return runRecord.parse(JSON.parse(await consumer.read(file)));
-}
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
