@@ -10,6 +10,7 @@ import { BackForwardCache } from './contexts/back-forward-cache.ts';
 import { HiddenTargets } from './contexts/hidden-targets.ts';
 import { LeavesOpen } from './contexts/leaves-open.ts';
 import { PersistentContext, type PersistentOptions } from './contexts/persistent-context.ts';
+import { CarriedDownloads } from './files/carried-downloads.ts';
 import { Downloads } from './files/downloads.ts';
 import { NamedDownloads } from './files/named-downloads.ts';
 import { Uploads } from './files/uploads.ts';
@@ -54,11 +55,12 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   if (!isPlaywright) list.push((link) => new LeavesOpen(link));
   // Anywhere: it looks at one command that no other looks at, and at no message.
   list.push((link) => new Uploads(link));
-  const bridge = await bridgeFactory(options);
+  const downloads = new CarriedDownloads();
+  const bridge = await bridgeFactory({ ...options, downloads });
   // Before metering: what it tells the client about requests made here is not the browser's traffic.
   if (bridge) list.push(bridge.create);
   // Behind the bridge, which would take its page, the one that fetches files, for one of the client's.
-  list.push((link) => (isPlaywright ? new Downloads(link) : new NamedDownloads(link)));
+  list.push((link) => (isPlaywright ? new Downloads(link, downloads) : new NamedDownloads(link, downloads)));
   // Behind downloads, which hold events back: bytes count when they come. Before hidden targets: those do not count.
   if (meter) list.push(() => new Metering(meter, (url) => bridge?.carries(url) ?? false));
   // Next to the browser: what the client must not see, no other interceptor sees either.

@@ -1,5 +1,6 @@
+import { CarriedDownloads } from '../files/carried-downloads.ts';
 import type { InterceptorFactory } from '../transport/interceptor.ts';
-import type { NetworkBridge } from './bridge.ts';
+import type { BridgeParts, NetworkBridge } from './bridge.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 import { BridgedSessions } from './bridged-sessions.ts';
 import type { IntentEvents } from './intent/intent.ts';
@@ -14,6 +15,8 @@ export interface BridgeOptions {
   byIntent?: IntentEvents | undefined;
   /** Called with the number of bytes each time that some have crossed the bridge, either way. */
   onBridgedBytes?: (bytes: number) => void;
+  /** Takes downloads, which need not cross the link; nobody does unless given. */
+  downloads?: CarriedDownloads;
 }
 
 export interface BridgeFactory {
@@ -29,12 +32,13 @@ export async function bridgeFactory({
   bridge,
   byIntent,
   onBridgedBytes,
+  downloads = new CarriedDownloads(),
 }: BridgeOptions): Promise<BridgeFactory | null> {
   const onBytes = onBridgedBytes ?? (() => undefined);
   const loaded = bridge ? (await import('./bridge.ts')).NetworkBridge : null;
   if (byIntent) {
     let made: OnDemandBridge | undefined;
-    const parts = { listed: bridge ?? NONE, told: byIntent, onBytes, loaded };
+    const parts = { listed: bridge ?? NONE, told: byIntent, onBytes, downloads, loaded };
     return {
       create: (link) => {
         made = new OnDemandBridge(link, parts);
@@ -44,18 +48,21 @@ export async function bridgeFactory({
     };
   }
   if (!bridge || !loaded) return null;
-  return { create: listedBridge(loaded, bridge, onBytes), carries: (url) => bridge.matches(url) };
+  return {
+    create: listedBridge(loaded, bridge, { onCarried: onBytes, downloads }),
+    carries: (url) => bridge.matches(url),
+  };
 }
 
 /** A bridge to listed hosts, and to no others. */
 export function listedBridge(
   Bridge: typeof NetworkBridge,
   hosts: BridgedHosts,
-  onCarried: (bytes: number) => void = () => undefined,
+  parts: Pick<BridgeParts, 'onCarried' | 'downloads'>,
 ): InterceptorFactory {
   return (link) => {
     const sessions: BridgedSessions = new BridgedSessions((sessionId, session) => bridge.begin(sessionId, session));
-    const bridge = new Bridge(link, { sessions, reach: listedReach(hosts), onCarried });
+    const bridge = new Bridge(link, { sessions, reach: listedReach(hosts), ...parts });
     return bridge;
   };
 }

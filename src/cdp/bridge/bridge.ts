@@ -1,14 +1,15 @@
 import type { Protocol } from 'devtools-protocol';
+import type { CarriedDownloads } from '../files/carried-downloads.ts';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { BridgedDocuments } from './bridged-documents.ts';
 import type { BridgedSession, BridgedSessions } from './bridged-sessions.ts';
-import { CarriedRequests } from './carried-requests.ts';
 import { CarriedFiles } from './files/carried-files.ts';
 import { isFile } from './files/is-file.ts';
 import type { Reach } from './intent/reach.ts';
 import { LargeAnswers } from './large-answers/large-answers.ts';
-import { type ContinueFields, type PausedRequest, pausedRequest } from './paused-request.ts';
+import { CarriedRequests } from './requests/carried-requests.ts';
+import { type ContinueFields, type PausedRequest, pausedRequest } from './requests/paused-request.ts';
 import { BridgedWebSockets } from './web-sockets/bridged-web-sockets.ts';
 
 /** Commands that let a stopped request go. */
@@ -20,6 +21,8 @@ export interface BridgeParts {
   reach: Reach;
   /** Told of the bytes of bodies and WebSocket messages, both ways and decoded. */
   onCarried: (bytes: number) => void;
+  /** Takes what the browser would download, and need not have. */
+  downloads: CarriedDownloads;
 }
 
 /**
@@ -43,7 +46,7 @@ export class NetworkBridge implements Interceptor {
   /** Pages and frames whose documents have our scripts. */
   readonly #prepared = new Set<string>();
 
-  constructor(link: InterceptorLink, { sessions, reach, onCarried }: BridgeParts) {
+  constructor(link: InterceptorLink, { sessions, reach, onCarried, downloads }: BridgeParts) {
     this.#link = link;
     this.#reach = reach;
     this.#sessions = sessions;
@@ -56,7 +59,7 @@ export class NetworkBridge implements Interceptor {
     this.#webSockets = new BridgedWebSockets(link, parts);
     this.#largeAnswers = new LargeAnswers(link, parts);
     this.#files = new CarriedFiles(link, onCarried);
-    this.#requests = new CarriedRequests(link, { ...parts, largeAnswers: this.#largeAnswers });
+    this.#requests = new CarriedRequests(link, { ...parts, downloads, largeAnswers: this.#largeAnswers });
   }
 
   /** A new target, which waits to be let run. */

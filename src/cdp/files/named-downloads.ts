@@ -5,6 +5,7 @@ import { basename, join, parse, posix } from 'node:path';
 import type { Protocol } from 'devtools-protocol';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
+import type { CarriedDownloads } from './carried-downloads.ts';
 import { OwnPage } from './own-page.ts';
 import { fetchRemoteFile } from './remote-file.ts';
 import { removeHere } from './remove-here.ts';
@@ -36,6 +37,7 @@ const GUID = /^[\w-]+$/;
 export class NamedDownloads implements Interceptor {
   readonly #link: InterceptorLink;
   readonly #page: OwnPage;
+  readonly #carried: CarriedDownloads;
   /** Where the browser puts files. It makes the folder. */
   readonly #remoteFolder = `/tmp/poolwright-${randomUUID()}`;
   /** By browser context; the browser's own is `undefined`. */
@@ -46,8 +48,10 @@ export class NamedDownloads implements Interceptor {
   /** The last one asked for: a frame within a page says not which context it is in. */
   #last: Wanted | undefined;
 
-  constructor(link: InterceptorLink) {
+  /** @param carried those whose bodies are on this machine already */
+  constructor(link: InterceptorLink, carried: CarriedDownloads) {
     this.#link = link;
+    this.#carried = carried;
     this.#page = new OwnPage(link);
   }
 
@@ -87,6 +91,7 @@ export class NamedDownloads implements Interceptor {
   }
 
   end(): void {
+    this.#carried.end();
     removeHere(this.#remoteFolder);
   }
 
@@ -105,6 +110,7 @@ export class NamedDownloads implements Interceptor {
   #redirect(context: string | undefined, wanted: Wanted): { params: Protocol.Browser.SetDownloadBehaviorRequest } {
     this.#wanted.set(context, wanted);
     this.#last = wanted;
+    this.#carried.areTaken = true;
     return {
       params: {
         behavior: 'allowAndName',
@@ -130,6 +136,7 @@ export class NamedDownloads implements Interceptor {
     if (!wanted || typeof guid !== 'string' || !GUID.test(guid)) return message;
     const name = fileName(suggestedFilename) ?? guid;
     this.#downloads.set(guid, { ...wanted, name });
+    this.#carried.begin(params);
     return wanted.told ? message : null;
   }
 
@@ -144,27 +151,31 @@ export class NamedDownloads implements Interceptor {
       if (download.told) this.#link.deliver({ ...message, params: { ...params, ...told } });
     };
     if (state !== 'completed' || typeof receivedBytes !== 'number') {
+      this.#carried.drop(guid);
       tell({});
       return null;
     }
     this.#fetch(guid, receivedBytes, download).then(
-      (filePath) => tell({ ...(params.filePath !== undefined && { filePath }) }),
+      ({ filePath, size }) =>
+        tell({ totalBytes: size, receivedBytes: size, ...(params.filePath !== undefined && { filePath }) }),
       // The only other end that a client knows.
       () => tell({ state: 'canceled' }),
     );
     return null;
   }
 
-  /** Returns where the file is now. */
-  async #fetch(guid: string, size: number, { folder, name, byGuid }: Download): Promise<string> {
-    const remote = { path: posix.join(this.#remoteFolder, guid), size };
+  /** Returns where the file is now, and its size in bytes. */
+  async #fetch(guid: string, told: number, { folder, name, byGuid }: Download) {
+    const remote = { path: posix.join(this.#remoteFolder, guid), size: told };
     await mkdir(folder, { recursive: true });
     const unfinished = join(folder, `${guid}${UNFINISHED}`);
     try {
-      await fetchRemoteFile(this.#link, await this.#page.session(), remote, unfinished);
-      const target = byGuid ? join(folder, guid) : freeName(folder, name);
-      await rename(unfinished, target);
-      return target;
+      let size = told;
+      if (this.#carried.has(guid)) size = await this.#carried.write(guid, unfinished);
+      else await fetchRemoteFile(this.#link, await this.#page.session(), remote, unfinished);
+      const filePath = byGuid ? join(folder, guid) : freeName(folder, name);
+      await rename(unfinished, filePath);
+      return { filePath, size };
     } catch (error) {
       await rm(unfinished, { force: true });
       throw error;

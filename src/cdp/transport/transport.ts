@@ -131,7 +131,10 @@ class SocketTransport implements CdpTransport {
     const text = String(data);
     const message = parseMessage(text);
     // No word of what it was: it may hold anything.
-    if (!message) return this.#fail('a message was not JSON');
+    if (!message) {
+      this.#fail('a message was not JSON');
+      return;
+    }
     this.#arrived = { message, text };
     this.#interceptors.message(message);
     // Not until the next one comes: it may have more than 100 MB.

@@ -1,5 +1,5 @@
 import { createServer as createRaw } from 'node:net';
-import type { Page } from '@playwright/test';
+import type { Page, Response } from '@playwright/test';
 import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
 
@@ -118,3 +118,48 @@ test('a name and password in the address', async ({ far, dev }) => {
   });
   expect(bridged).toEqual(direct);
 });
+
+test('what is known of an answer: its headers, its server, its sizes, its times', async ({ far, dev, secure }) => {
+  const look = async (response: Response | null) => {
+    if (!response) return null;
+    await response.finished();
+    const request = response.request();
+    const { responseHeadersSize, responseBodySize } = await request.sizes();
+    const { requestStart, responseStart, responseEnd } = request.timing();
+    const { date: _date, ...headers } = response.headers();
+    return {
+      words: response.statusText(),
+      headers,
+      server: await response.serverAddr(),
+      security: await response.securityDetails(),
+      sizes: { responseHeadersSize, responseBodySize },
+      inOrder: 0 <= requestStart && requestStart <= responseStart && responseStart <= responseEnd,
+    };
+  };
+  const context = await far.browser()?.newContext({ ignoreHTTPSErrors: true });
+  if (!context) throw new Error('no browser');
+  for (const server of [dev, secure]) {
+    const { bridged, direct } = await bothWays(server, async (origin) => {
+      const page = (await context.newPage()) as Page;
+      const found: unknown[] = [];
+      for (const path of ['/', '/app.js', '/headers?x-own=YQ==', '/redirect?status=302&to=/']) {
+        const response = await page.goto(`${origin}${path}`);
+        const before = await response?.request().redirectedFrom()?.response();
+        found.push([path, await look(response), await look(before ?? null)]);
+      }
+      // A stream, which has the frames of its parts around it.
+      const stream = await look(await ask(page, '/stream'));
+      found.push([stream?.server, stream?.inOrder, stream?.sizes.responseHeadersSize]);
+      await page.close();
+      return found;
+    });
+    expect(bridged).toEqual(direct);
+  }
+});
+
+/** The answer that a script of the page gets. */
+async function ask(page: Page, path: string): Promise<Response> {
+  const answered = page.waitForResponse(`**${path}`);
+  await page.evaluate(async (url) => (await (await fetch(url)).arrayBuffer()).byteLength, path);
+  return await answered;
+}

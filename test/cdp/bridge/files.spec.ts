@@ -116,7 +116,7 @@ test('what a local browser refuses is refused, and a missing file is missing', a
       request.send();
     })`),
   ).toBe('');
-  const failed = page.waitForEvent('requestfailed');
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/nothing.png'));
   await page.evaluate(`void (new Image().src = 'nothing.png')`);
   expect((await failed).failure()?.errorText).toBe('net::ERR_FILE_NOT_FOUND');
   await expect(page.goto(urlOf(root, 'fixtures/nothing.html'))).rejects.toThrow(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
-import { answerTo, type ContinueFields, type PausedRequest } from '../paused-request.ts';
+import { answerTo, type ContinueFields, type PausedRequest } from '../requests/paused-request.ts';
 import { fileAnswer } from './file-answer.ts';
 
 /** An address of no file anywhere: the browser itself says then that it has found none. */

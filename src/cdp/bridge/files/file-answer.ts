@@ -1,11 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type BridgeOutcome, MAX_BODY_BYTES } from '../bridge-fetch.ts';
+import { type BridgeFailure, MAX_BODY_BYTES, type WholeAnswer } from '../requests/bridge-fetch.ts';
 import { contentTypeOf } from './content-types.ts';
 import { folderPage } from './folder-page.ts';
 
 /** What a local browser would have of a `file:` address; null: there is no such file. Never rejects. */
-export async function fileAnswer(url: string): Promise<BridgeOutcome | null> {
+export async function fileAnswer(url: string): Promise<WholeAnswer | BridgeFailure | null> {
   try {
     const path = fileURLToPath(url);
     const found = await stat(path);
@@ -27,10 +27,10 @@ export async function fileAnswer(url: string): Promise<BridgeOutcome | null> {
   }
 }
 
-function answer(body: Buffer, changedAt: Date, type: string): BridgeOutcome {
+function answer(body: Buffer, changedAt: Date, type: string): WholeAnswer {
   const headers = [
     { name: 'Content-Type', value: type },
     { name: 'Last-Modified', value: changedAt.toUTCString() },
   ];
-  return { status: 200, phrase: 'OK', headers, received: headers, body, rest: null };
+  return { status: 200, phrase: 'OK', headers, body };
 }

@@ -1,18 +1,26 @@
 import type { Protocol } from 'devtools-protocol';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
-import type { BridgeOutcome } from '../bridge-fetch.ts';
-import type { PausedRequest } from '../paused-request.ts';
+import { type CdpMessage, type Fields, fieldsOf } from '../../transport/message.ts';
+import type { BridgeAnswer, BridgeOutcome } from '../requests/bridge-fetch.ts';
+import type { PausedRequest } from '../requests/paused-request.ts';
 import { reportedText } from './header-bytes.ts';
 
+/** What was told of the answers under one network ID: several where there are redirects. */
+interface Told {
+  sessionId: string;
+  /** Still to be announced by the browser. */
+  coming: BridgeAnswer[];
+  last: BridgeAnswer;
+}
+
 /**
- * Tells Playwright the headers of carried requests as they crossed the network, cookies included, and of their answers,
- * `Set-Cookie` included. The browser reports those two (`Network.*ExtraInfo`) only of what it sends itself.
+ * Tells the client of carried requests what the browser reports only of what it sends itself: the headers as they crossed
+ * the network, cookies included, those of their answers, `Set-Cookie` included (`Network.*ExtraInfo`), and of an answer
+ * its server, its time and its size.
  */
 export class ExtraInfo {
   readonly #link: InterceptorLink;
-  /** How many answers under a network ID are still to be announced as having them. */
-  readonly #told = new Map<unknown, { sessionId: string; left: number }>();
+  readonly #told = new Map<unknown, Told>();
 
   constructor(link: InterceptorLink) {
     this.#link = link;
@@ -24,47 +32,73 @@ export class ExtraInfo {
    */
   tell({ sessionId, networkId: requestId }: PausedRequest, sent: Record<string, string>, outcome: BridgeOutcome): void {
     if (requestId === undefined || 'failure' in outcome) return;
-    this.#told.set(requestId, { sessionId, left: (this.#told.get(requestId)?.left ?? 0) + 1 });
-    const byName = new Map<string, [name: string, text: string]>();
-    for (const { name, value } of outcome.received) {
-      const text = reportedText(value);
-      const before = byName.get(name.toLowerCase());
-      // As CDP has several of one name.
-      byName.set(name.toLowerCase(), before ? [before[0], `${before[1]}\n${text}`] : [name, text]);
-    }
-    const headers = Object.fromEntries(byName.values());
+    const coming = this.#told.get(requestId)?.coming ?? [];
+    this.#told.set(requestId, { sessionId, coming: [...coming, outcome], last: outcome });
     const sentHeaders = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, reportedText(value)]));
     const request = { requestId, headers: sentHeaders, associatedCookies: [] };
-    const response = { requestId, headers, statusCode: outcome.status, blockedCookies: [] };
+    const headersText = reportedText(outcome.exchange.head);
+    const headers = reported(outcome);
+    const response = { requestId, headers, headersText, statusCode: outcome.status, blockedCookies: [] };
     this.#link.deliver({ sessionId, method: 'Network.requestWillBeSentExtraInfo', params: request });
     this.#link.deliver({ sessionId, method: 'Network.responseReceivedExtraInfo', params: response });
   }
 
-  /** Returns an event of the browser; of an answer whose headers were told, it says so. */
+  /** Returns an event of the browser, with what is known of the answer that it is about. */
   correct(message: CdpMessage): CdpMessage {
     if (this.#told.size === 0) return message;
     const { method, params } = message;
     const { requestId, redirectResponse } = fieldsOf<Protocol.Network.RequestWillBeSentEvent>(params);
-    if (method === 'Network.responseReceived' && this.#takeOne(requestId)) {
-      return { ...message, params: { ...fieldsOf(params), hasExtraInfo: true } };
+    const told = this.#told.get(requestId);
+    if (!told) return message;
+    const changed = (changes: object) => ({ ...message, params: { ...fieldsOf(params), ...changes } });
+    if (method === 'Network.responseReceived') {
+      const answer = told.coming.shift();
+      const { response } = fieldsOf<Protocol.Network.ResponseReceivedEvent>(params);
+      return answer ? changed({ hasExtraInfo: true, response: completed(response, answer) }) : message;
     }
-    if (method === 'Network.requestWillBeSent' && redirectResponse && this.#takeOne(requestId)) {
-      return { ...message, params: { ...fieldsOf(params), redirectHasExtraInfo: true } };
+    if (method === 'Network.requestWillBeSent' && redirectResponse) {
+      const answer = told.coming.shift();
+      if (!answer) return message;
+      return changed({ redirectHasExtraInfo: true, redirectResponse: completed(redirectResponse, answer) });
     }
     if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#told.delete(requestId);
-    return message;
+    return method === 'Network.loadingFinished' ? changed({ encodedDataLength: told.last.exchange.bytes() }) : message;
   }
 
   /** A page is gone. */
   forget(gone: string): void {
     for (const [requestId, { sessionId }] of this.#told) if (sessionId === gone) this.#told.delete(requestId);
   }
+}
 
-  #takeOne(requestId: unknown): boolean {
-    const told = this.#told.get(requestId);
-    if (!told) return false;
-    told.left -= 1;
-    if (told.left === 0) this.#told.delete(requestId);
-    return true;
+/** The browser's word of an answer, completed. */
+function completed(response: unknown, answer: BridgeAnswer): object {
+  const { server, waited, head } = answer.exchange;
+  const known: Fields<Protocol.Network.Response> = fieldsOf(response);
+  const timing = fieldsOf<Protocol.Network.ResourceTiming>(known.timing);
+  const { securityDetails, ...where } = server ?? {};
+  const answered = Number(timing.receiveHeadersEnd ?? -1);
+  // The way between the browser and this machine is before what it waited for the server.
+  const sent = Math.max(0, answered - waited);
+  const received = Object.entries(reported(answer)).filter(([name]) => !/^set-cookie$/i.test(name));
+  return {
+    ...known,
+    // Those that the browser was not handed too, because they were no longer true of what it was handed.
+    headers: { ...Object.fromEntries(received), ...fieldsOf(known.headers) },
+    encodedDataLength: head.length,
+    ...where,
+    ...(securityDetails && { securityDetails }),
+    ...(answered >= 0 && { timing: { ...timing, sendStart: sent, sendEnd: sent } }),
+  };
+}
+
+/** Headers by name, as CDP has them: several of one name in lines. */
+function reported({ received }: BridgeAnswer): Record<string, string> {
+  const byName = new Map<string, [name: string, text: string]>();
+  for (const { name, value } of received) {
+    const text = reportedText(value);
+    const before = byName.get(name.toLowerCase());
+    byName.set(name.toLowerCase(), before ? [before[0], `${before[1]}\n${text}`] : [name, text]);
   }
+  return Object.fromEntries(byName.values());
 }

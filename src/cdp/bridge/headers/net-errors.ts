@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, type Fields, fieldsOf } from '../../transport/message.ts';
-import type { BridgeOutcome } from '../bridge-fetch.ts';
-import type { PausedRequest } from '../paused-request.ts';
+import type { BridgeOutcome } from '../requests/bridge-fetch.ts';
+import type { PausedRequest } from '../requests/paused-request.ts';
 
 /** Tells Playwright of carried requests that fail the errors that Chromium has for them; the browser was told another. */
 export class NetErrors {

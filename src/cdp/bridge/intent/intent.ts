@@ -3,7 +3,7 @@ import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
 import type { BridgedSession, BridgedSessions } from '../bridged-sessions.ts';
 import { isFile } from '../files/is-file.ts';
-import type { PausedRequest } from '../paused-request.ts';
+import type { PausedRequest } from '../requests/paused-request.ts';
 import { type Announced, Announcements } from './announcements.ts';
 import { carriedHosts } from './carried-hosts.ts';
 import { type FrameDocument, FrameDocuments } from './frame-documents.ts';

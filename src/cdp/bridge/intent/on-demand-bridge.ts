@@ -1,6 +1,7 @@
+import type { CarriedDownloads } from '../../files/carried-downloads.ts';
 import type { Interceptor, InterceptorLink } from '../../transport/interceptor.ts';
 import type { CdpMessage } from '../../transport/message.ts';
-import type { NetworkBridge } from '../bridge.ts';
+import type { BridgeParts, NetworkBridge } from '../bridge.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
 import { BridgedSessions } from '../bridged-sessions.ts';
 import { Intent, type IntentEvents, type Wish } from './intent.ts';
@@ -10,6 +11,7 @@ export interface OnDemandOptions {
   listed: BridgedHosts;
   told: IntentEvents;
   onBytes(bytes: number): void;
+  downloads: CarriedDownloads;
   /** The bridge, where it is needed from the beginning; it is loaded when it is needed otherwise. */
   loaded: typeof NetworkBridge | null;
 }
@@ -21,16 +23,16 @@ export interface OnDemandOptions {
 export class OnDemandBridge implements Interceptor {
   readonly intent: Intent;
   readonly #link: InterceptorLink;
-  readonly #onBytes: OnDemandOptions['onBytes'];
+  readonly #parts: Pick<BridgeParts, 'onCarried' | 'downloads'>;
   readonly #sessions: BridgedSessions;
   #bridge: NetworkBridge | null = null;
   #loading: Promise<NetworkBridge> | null = null;
   /** The runner's own IDs of the commands that were held until the bridge was there. */
   readonly #held = new Map<number, number | undefined>();
 
-  constructor(link: InterceptorLink, { listed, told, onBytes, loaded }: OnDemandOptions) {
+  constructor(link: InterceptorLink, { listed, told, onBytes, downloads, loaded }: OnDemandOptions) {
     this.#link = link;
-    this.#onBytes = onBytes;
+    this.#parts = { onCarried: onBytes, downloads };
     this.#sessions = new BridgedSessions((sessionId, session) => this.#bridge?.begin(sessionId, session));
     this.intent = new Intent(listed, this.#sessions, told);
     if (loaded) this.#bridge = this.#make(loaded);
@@ -92,7 +94,7 @@ export class OnDemandBridge implements Interceptor {
   }
 
   #make(Bridge: typeof NetworkBridge): NetworkBridge {
-    const bridge = new Bridge(this.#link, { sessions: this.#sessions, reach: this.intent, onCarried: this.#onBytes });
+    const bridge = new Bridge(this.#link, { sessions: this.#sessions, reach: this.intent, ...this.#parts });
     this.intent.hasReachedDocument = (sessionId, frameId) => bridge.documents.isInFrame(sessionId, frameId);
     return bridge;
   }

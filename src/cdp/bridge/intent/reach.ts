@@ -1,6 +1,6 @@
 import type { BridgedHosts } from '../bridged-hosts.ts';
 import type { BridgedSession } from '../bridged-sessions.ts';
-import type { PausedRequest } from '../paused-request.ts';
+import type { PausedRequest } from '../requests/paused-request.ts';
 
 /** What pages reach through this machine, and on whose word. */
 export interface Reach {

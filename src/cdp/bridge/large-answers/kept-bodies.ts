@@ -14,6 +14,8 @@ interface Kept {
   pieces: Buffer[];
   size: number;
   ending: Ending | null;
+  /** Of a whole one, its size on the network, with its head. */
+  bytes: number | undefined;
   /** The browser's word that it is through: it was handed no body. */
   finished: CdpMessage | null;
   /** Playwright's questions for the body. */
@@ -36,7 +38,15 @@ export class KeptBodies {
 
   begin(networkId: string, sessionId: string): void {
     this.#forget(networkId);
-    this.#kept.set(networkId, { sessionId, pieces: [], size: 0, ending: null, finished: null, asking: [] });
+    this.#kept.set(networkId, {
+      sessionId,
+      pieces: [],
+      size: 0,
+      ending: null,
+      bytes: undefined,
+      finished: null,
+      asking: [],
+    });
   }
 
   add(networkId: string, piece: Buffer): void {
@@ -55,11 +65,13 @@ export class KeptBodies {
     }
   }
 
-  end(networkId: string, ending: Ending): void {
+  /** @param bytes as they crossed the network, with their head */
+  end(networkId: string, ending: Ending, bytes?: number): void {
     const kept = this.#kept.get(networkId);
     if (!kept || kept.ending !== null) return;
     kept.ending = ending;
-    if (kept.finished) this.#link.deliver(asEnded(kept.finished, ending));
+    kept.bytes = bytes;
+    if (kept.finished) this.#link.deliver(asEnded(kept.finished, kept));
     for (const question of kept.asking.splice(0)) this.#answer(question, kept);
   }
 
@@ -69,7 +81,7 @@ export class KeptBodies {
     const { requestId } = fieldsOf<Protocol.Network.LoadingFinishedEvent>(message.params);
     const kept = this.#kept.get(String(requestId));
     if (!kept || kept.sessionId !== message.sessionId) return message;
-    if (kept.ending !== null) return asEnded(message, kept.ending);
+    if (kept.ending !== null) return asEnded(message, kept);
     kept.finished = message;
     return null;
   }
@@ -108,8 +120,11 @@ export class KeptBodies {
   }
 }
 
-function asEnded(finished: CdpMessage, ending: Ending): CdpMessage {
-  if (ending === 'whole') return finished;
+function asEnded(finished: CdpMessage, { ending, bytes }: Kept): CdpMessage {
+  if (ending === 'whole') {
+    const told = fieldsOf<Protocol.Network.LoadingFinishedEvent>(finished.params);
+    return { ...finished, params: { ...told, encodedDataLength: bytes ?? told.encodedDataLength } };
+  }
   const { requestId, timestamp } = fieldsOf<Protocol.Network.LoadingFinishedEvent>(finished.params);
   const canceled = ending === 'net::ERR_ABORTED';
   const params = { requestId, timestamp, type: 'Fetch', errorText: ending, canceled };

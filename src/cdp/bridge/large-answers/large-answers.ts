@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { BrowserCommands, InterceptorLink } from '../../transport/interceptor.ts';
-import type { BridgeAnswer } from '../bridge-fetch.ts';
 import type { BridgedDocument, BridgedDocuments, HostsIn } from '../bridged-documents.ts';
 import { PageBinding } from '../page-binding.ts';
-import type { PausedRequest } from '../paused-request.ts';
+import type { BridgeAnswer } from '../requests/bridge-fetch.ts';
+import type { PausedRequest } from '../requests/paused-request.ts';
 import { EVENT_SOURCE_SHIM } from './event-source-shim.ts';
 import { KeptBodies } from './kept-bodies.ts';
 import { LARGE_ANSWER_SHIM } from './large-answer-shim.ts';
 
 /** What crosses the link at once, in bytes. */
-const PIECE_BYTES = 8 * 1024 * 1024;
+const PIECE_BYTES = 2 * 1024 * 1024;
 
 const said = v.variant('op', [
   v.object({ op: v.literal('more'), id: v.string() }),
@@ -38,6 +38,7 @@ interface Large {
   /** What is read of it already, and not sent. */
   head: Buffer;
   rest: NonNullable<BridgeAnswer['rest']>;
+  exchange: BridgeAnswer['exchange'];
   abort: AbortController;
 }
 
@@ -75,7 +76,8 @@ export class LargeAnswers {
     if (this.#blocking.get(document)?.delete(url)) return false;
     const id = randomUUID();
     // Before it is asked: it may want the first piece at once.
-    this.#large.set(id, { document, networkId, head: answer.body, rest: answer.rest, abort });
+    const { body: head, rest, exchange } = answer;
+    this.#large.set(id, { document, networkId, head, rest, exchange, abort });
     const isTaken = await this.#tell(document, { op: 'offer', id, url }).catch(() => false);
     if (isTaken) this.kept.begin(networkId, sessionId);
     else this.#large.delete(id);
@@ -102,12 +104,12 @@ export class LargeAnswers {
 
   /** Never rejects. */
   async #send(id: string, large: Large): Promise<void> {
-    const { document, networkId } = large;
+    const { document, networkId, exchange } = large;
     try {
       const piece = await this.#next(large);
       if (piece === null) {
         this.#large.delete(id);
-        this.kept.end(networkId, 'whole');
+        this.kept.end(networkId, 'whole', exchange.bytes());
         await this.#tell(document, { op: 'piece', id, last: true });
         return;
       }

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { localhostHere } from '../localhost.ts';
+import { localhostHere } from '../requests/localhost.ts';
 
 /** How a page's WebSocket is opened from this machine. */
 export interface BridgeSocketOptions {

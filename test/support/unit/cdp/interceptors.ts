@@ -8,6 +8,7 @@ import { listedBridge } from '../../../../src/cdp/bridge/bridge-factory.ts';
 import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cache.ts';
 import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
 import { PersistentContext } from '../../../../src/cdp/contexts/persistent-context.ts';
+import { CarriedDownloads } from '../../../../src/cdp/files/carried-downloads.ts';
 import { Downloads } from '../../../../src/cdp/files/downloads.ts';
 import { Uploads } from '../../../../src/cdp/files/uploads.ts';
 import { Meter } from '../../../../src/cdp/metering/meter.ts';
@@ -23,11 +24,13 @@ const NOWHERE = '127.0.0.1:1';
  * @param bridged host that the bridge carries requests to
  */
 export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<Record<string, InterceptorFactory>> {
+  const carried = new CarriedDownloads();
+  const parts = { onCarried: () => undefined, downloads: carried };
   return {
     'back-forward-cache': (link) => new BackForwardCache(link),
     uploads: (link) => new Uploads(link),
-    bridge: listedBridge(NetworkBridge, parseNetworkRules(bridged)),
-    downloads: (link) => new Downloads(link),
+    bridge: listedBridge(NetworkBridge, parseNetworkRules(bridged), parts),
+    downloads: (link) => new Downloads(link, carried),
     metering: () => new Metering(meter, () => false),
     'hidden-targets': (link) => new HiddenTargets(link),
     'persistent-context': (link) => new PersistentContext(link, { clear: true }),

@@ -1,5 +1,6 @@
 import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
 import { listedBridge } from '../../../../src/cdp/bridge/bridge-factory.ts';
+import { CarriedDownloads } from '../../../../src/cdp/files/carried-downloads.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
 import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
@@ -20,16 +21,24 @@ export class ScriptedBrowser {
   #command: CdpMessage | null = null;
 
   constructor() {
-    this.#list = new InterceptorList([listedBridge(NetworkBridge, parseNetworkRules('127.0.0.1:1'))], {
-      toBrowser: (command) => {
-        if (isOwnId(command.id)) this.#answer(command);
-        else this.#command = command;
+    this.#list = new InterceptorList(
+      [
+        listedBridge(NetworkBridge, parseNetworkRules('127.0.0.1:1'), {
+          onCarried: () => {},
+          downloads: new CarriedDownloads(),
+        }),
+      ],
+      {
+        toBrowser: (command) => {
+          if (isOwnId(command.id)) this.#answer(command);
+          else this.#command = command;
+        },
+        toClient: (message) => {
+          if (message === this.#said) this.#isHeard = true;
+          else this.made.push(message);
+        },
       },
-      toClient: (message) => {
-        if (message === this.#said) this.#isHeard = true;
-        else this.made.push(message);
-      },
-    });
+    );
   }
 
   /** The browser says something. Returns whether Playwright hears of it. */

@@ -4,7 +4,7 @@ import { test } from '@playwright/test';
 import fc from 'fast-check';
 import { binaryHeaders, reportedText, wireText } from '../../../../src/cdp/bridge/headers/header-bytes.ts';
 import { PageHeaders } from '../../../../src/cdp/bridge/headers/page-headers.ts';
-import { pausedRequest, requestHeaders } from '../../../../src/cdp/bridge/paused-request.ts';
+import { pausedRequest, requestHeaders } from '../../../../src/cdp/bridge/requests/paused-request.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 /** Bytes that a header may have, one character each. */

@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { OnDemandBridge } from '../../../../src/cdp/bridge/intent/on-demand-bridge.ts';
+import { CarriedDownloads } from '../../../../src/cdp/files/carried-downloads.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
 import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
@@ -14,6 +15,7 @@ function aLink() {
           listed: { matches: () => false, urlPatterns: [], hostExpressions: [] },
           told: { onPlace: (place) => places.push(place) },
           onBytes: () => undefined,
+          downloads: new CarriedDownloads(),
           loaded: null,
         }),
     ],

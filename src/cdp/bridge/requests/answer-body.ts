@@ -15,6 +15,7 @@ export class AnswerBody {
   readonly #decoder: Decoder | undefined;
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #onRead: (bytes: number) => void;
+  #read = 0;
   /** The chunk that was waited for in vain: it is the next one. */
   #coming: Promise<Buffer | null> | null = null;
 
@@ -27,6 +28,11 @@ export class AnswerBody {
     source.on('error', () => undefined);
     const body = decoder ? pipeline(source, decoder, () => undefined) : source;
     this.#chunks = body[Symbol.asyncIterator]();
+  }
+
+  /** What was read of it, as it crossed the network, in bytes. */
+  get encodedBytes(): number {
+    return this.#decoder?.bytesWritten ?? this.#read;
   }
 
   /**
@@ -106,6 +112,7 @@ export class AnswerBody {
     try {
       const { done, value } = await this.#chunks.next();
       if (done) return null;
+      this.#read += value.length;
       this.#onRead(value.length);
       return value;
     } catch (error) {

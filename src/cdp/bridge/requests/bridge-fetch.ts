@@ -7,10 +7,10 @@ import {
   type Inflate,
 } from 'node:zlib';
 import type { Protocol } from 'devtools-protocol';
-import { Agent, type Dispatcher, request as send } from 'undici';
+import { type Dispatcher, request as send } from 'undici';
+import { netErrorOf } from '../headers/net-error-names.ts';
 import { AnswerBody } from './answer-body.ts';
-import { netErrorOf } from './headers/net-error-names.ts';
-import { localhostHere } from './localhost.ts';
+import { BridgeConnections, type BridgeServer } from './bridge-connections.ts';
 
 /** A request of a page, to be made from this machine. */
 export interface BridgeRequest {
@@ -23,6 +23,8 @@ export interface BridgeRequest {
   ignoreHTTPSErrors: boolean;
   /** A script may wait for it: it is handed over as it comes, where it takes its time. */
   isScripts: boolean;
+  /** What the browser will make of it may be a download: never, where its answer says so, or whatever that says. */
+  download: 'never' | 'may-be' | 'is';
   signal: AbortSignal;
 }
 
@@ -36,16 +38,32 @@ export interface BridgeFailure {
   netError?: string | undefined;
 }
 
-export interface BridgeAnswer {
+/** What the browser is handed. */
+export interface WholeAnswer {
   status: number;
   phrase: string;
   /** In wire text, and as the server writes their names: those that are true of `body`. */
   headers: { name: string; value: string }[];
+  body: Buffer;
+}
+
+export interface BridgeAnswer extends WholeAnswer {
   /** All that the server has sent; also what was true of the body before it was decoded. */
   received: { name: string; value: string }[];
-  body: Buffer;
   /** What comes after `body` when that is not all of it: of one larger than {@link MAX_BODY_BYTES}, or a stream. */
   rest: AnswerBody | null;
+  /** The browser will not show it. */
+  isDownload: boolean;
+  /** What it was on the network. */
+  exchange: {
+    server: BridgeServer | undefined;
+    /** From the request to the answer's head, in ms. */
+    waited: number;
+    /** The head as the server has sent it, in wire text. */
+    head: string;
+    /** The answer as it crossed the network, in bytes, as far as it has; without the frames of a chunked one. */
+    bytes(): number;
+  };
 }
 
 /**
@@ -53,14 +71,12 @@ export interface BridgeAnswer {
  * and Chromium closes the link on a message of more than 100 MB.
  */
 export const MAX_BODY_BYTES = 70 * 1024 * 1024;
-/** Bound on connecting, in ms. */
-const CONNECT_TIMEOUT_MS = 30_000;
+/** The browser is handed a download that is no larger, in bytes. */
+const DOWNLOAD_BYTES = 256 * 1024;
 /** Bound on waiting for the head of an answer, and for each next piece of its body, in ms: as long as Chromium waits. */
 const ANSWER_TIMEOUT_MS = 300_000;
 /** How long the whole of a body may take before it is taken for one that comes in parts, in ms. */
 const STREAM_MS = 50;
-/** A kept connection may be closed by its server just when the next request is on its way, in ms. */
-const KEEP_ALIVE_MS = 1_000;
 
 /** Headers about one connection, which are the sender's own to set. */
 const OF_CONNECTION =
@@ -93,8 +109,7 @@ const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompres
 
 /** Makes pages' requests from this machine. Redirects are not followed: the page does that, and is asked anew. */
 export class BridgeFetcher {
-  #strict: Agent | undefined;
-  #lenient: Agent | undefined;
+  readonly #connections = new BridgeConnections(ANSWER_TIMEOUT_MS);
   readonly #onCarried: (bytes: number) => void;
 
   /** @param onCarried told of the bytes of bodies, both ways and decoded */
@@ -113,25 +128,28 @@ export class BridgeFetcher {
 
   /** Cuts what is under way. */
   close(): void {
-    void this.#strict?.destroy();
-    void this.#lenient?.destroy();
+    this.#connections.close();
   }
 
   async #fetch(request: BridgeRequest): Promise<BridgeOutcome> {
-    const { url, method, headers, body, ignoreHTTPSErrors, isScripts, signal } = request;
+    const { url, method, headers, body, ignoreHTTPSErrors, isScripts, download, signal } = request;
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
     this.#onCarried(body?.length ?? 0);
+    const asked = performance.now();
     const answer = await send(url, {
       method: method as Dispatcher.HttpMethod,
       headers: { ...sent, 'accept-encoding': ACCEPTED },
       body,
       signal,
       responseHeaders: 'raw',
-      dispatcher: this.#agent(ignoreHTTPSErrors),
+      dispatcher: this.#connections.agent(ignoreHTTPSErrors),
     });
+    const waited = performance.now() - asked;
     const received = pairs(answer.headers);
     const header = (wanted: string) => received.find(({ name }) => name.toLowerCase() === wanted)?.value;
     const { statusCode: status, statusText: phrase } = answer;
+    const lines = received.map(({ name, value }) => `${name}: ${value}\r\n`);
+    const head = `HTTP/1.1 ${status} ${phrase}\r\n${lines.join('')}\r\n`;
     const encoding = (header('content-encoding') ?? '').toLowerCase();
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
     // Chromium takes what it is handed as it is: it has decoded nothing, so this must.
@@ -140,10 +158,10 @@ export class BridgeFetcher {
     // Of one that is known to be large nothing needs to be held here.
     const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
     const patience = isScripts && !bodiless ? STREAM_MS : ANSWER_TIMEOUT_MS;
+    const isDownload = status === 200 && (download === 'is' || (download === 'may-be' && isDownloaded(header)));
+    const most = isDownload ? DOWNLOAD_BYTES : MAX_BODY_BYTES;
     const { begun, ended } =
-      known > MAX_BODY_BYTES
-        ? { begun: Buffer.alloc(0), ended: false }
-        : await source.readWithin(MAX_BODY_BYTES + 1, patience);
+      known > most ? { begun: Buffer.alloc(0), ended: false } : await source.readWithin(most + 1, patience);
     return {
       status,
       phrase,
@@ -156,33 +174,28 @@ export class BridgeFetcher {
       received,
       body: begun,
       rest: ended ? null : source,
+      isDownload,
+      exchange: {
+        server: this.#connections.serverOf(url),
+        waited,
+        head,
+        bytes: () => head.length + source.encodedBytes,
+      },
     };
   }
+}
 
-  #agent(ignoreHTTPSErrors: boolean): Agent {
-    this.#strict ??= newAgent(true);
-    if (!ignoreHTTPSErrors) return this.#strict;
-    this.#lenient ??= newAgent(false);
-    return this.#lenient;
-  }
+/** Whether a browser that is led there downloads it: it is told to, or cannot show such a thing. */
+function isDownloaded(header: (name: string) => string | undefined): boolean {
+  const type = (header('content-type') ?? '').toLowerCase();
+  if (/^\s*attachment\b/i.test(header('content-disposition') ?? '')) return true;
+  return /^application\/(octet-stream|zip|gzip|x-(zip|gzip|tar|bzip2?|7z|rar)\S*|vnd\.(ms|openxml)\S+)/.test(type);
 }
 
 /** @param raw names and values in turns, which is what undici gives for `responseHeaders: 'raw'` */
 function pairs(raw: unknown): { name: string; value: string }[] {
   const flat = raw as string[];
   return flat.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: flat[at + 1] ?? '' }] : []));
-}
-
-function newAgent(rejectUnauthorized: boolean): Agent {
-  return new Agent({
-    allowH2: false,
-    connect: { timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized, lookup: localhostHere },
-    headersTimeout: ANSWER_TIMEOUT_MS,
-    bodyTimeout: ANSWER_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // A browser that is told to keep a connection longer may; this one has no use for it.
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-  });
 }
 
 function describeFailure(error: unknown): BridgeOutcome {

@@ -1,10 +1,10 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
-import type { BrowserCommands, CommandParams } from '../transport/interceptor.ts';
-import { type Fields, fieldsOf } from '../transport/message.ts';
-import type { BridgeOutcome } from './bridge-fetch.ts';
-import { binaryHeaders, wireText } from './headers/header-bytes.ts';
-import type { PageHeaders } from './headers/page-headers.ts';
+import type { BrowserCommands, CommandParams } from '../../transport/interceptor.ts';
+import { type Fields, fieldsOf } from '../../transport/message.ts';
+import { binaryHeaders, wireText } from '../headers/header-bytes.ts';
+import type { PageHeaders } from '../headers/page-headers.ts';
+import type { BridgeFailure, WholeAnswer } from './bridge-fetch.ts';
 
 /** A request that the browser has stopped before it went out. */
 export interface PausedRequest {
@@ -109,7 +109,7 @@ type Answer =
   | ['Fetch.fulfillRequest', CommandParams<'Fetch.fulfillRequest'>];
 
 /** The command that ends a request as it ended here. */
-export function answerTo(requestId: string, outcome: BridgeOutcome): Answer {
+export function answerTo(requestId: string, outcome: WholeAnswer | BridgeFailure): Answer {
   if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
   const { status, phrase, headers, body } = outcome;
   const params = {

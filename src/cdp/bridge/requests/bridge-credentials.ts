@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
-import type { InterceptorLink } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import type { InterceptorLink } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgeOutcome } from './bridge-fetch.ts';
 import type { PausedRequest } from './paused-request.ts';
 

@@ -1,6 +1,13 @@
 import type { Protocol } from 'devtools-protocol';
-import type { InterceptorLink } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import type { CarriedDownloads } from '../../files/carried-downloads.ts';
+import type { InterceptorLink } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import type { BridgedSessions } from '../bridged-sessions.ts';
+import { ExtraInfo } from '../headers/extra-info.ts';
+import { ImpliedHeaders } from '../headers/implied-headers.ts';
+import { NetErrors } from '../headers/net-errors.ts';
+import { PageHeaders } from '../headers/page-headers.ts';
+import type { LargeAnswers } from '../large-answers/large-answers.ts';
 import { BridgeCredentials } from './bridge-credentials.ts';
 import {
   ACCEPTED,
@@ -10,18 +17,13 @@ import {
   type BridgeRequest,
   MAX_BODY_BYTES,
 } from './bridge-fetch.ts';
-import type { BridgedSessions } from './bridged-sessions.ts';
-import { ExtraInfo } from './headers/extra-info.ts';
-import { ImpliedHeaders } from './headers/implied-headers.ts';
-import { NetErrors } from './headers/net-errors.ts';
-import { PageHeaders } from './headers/page-headers.ts';
-import type { LargeAnswers } from './large-answers/large-answers.ts';
 import { answerTo, type ContinueFields, type PausedRequest, requestBody, requestHeaders } from './paused-request.ts';
 
 /** How often one request is tried with credentials. Playwright gives them once. */
 const MAX_CREDENTIALS = 2;
 
 interface Parts {
+  downloads: CarriedDownloads;
   sessions: BridgedSessions;
   largeAnswers: LargeAnswers;
   onCarried: (bytes: number) => void;
@@ -45,6 +47,7 @@ async function wholeOf({ body, headers, rest }: BridgeAnswer): Promise<Buffer | 
 export class CarriedRequests {
   readonly #link: InterceptorLink;
   readonly #sessions: BridgedSessions;
+  readonly #downloads: CarriedDownloads;
   readonly #largeAnswers: LargeAnswers;
   readonly #fetcher: BridgeFetcher;
   readonly #credentials: BridgeCredentials;
@@ -57,9 +60,10 @@ export class CarriedRequests {
   /** By network ID. */
   readonly #underWay = new Map<unknown, { sessionId: string; abort: AbortController }>();
 
-  constructor(link: InterceptorLink, { sessions, largeAnswers, onCarried }: Parts) {
+  constructor(link: InterceptorLink, { sessions, largeAnswers, downloads, onCarried }: Parts) {
     this.#link = link;
     this.#sessions = sessions;
+    this.#downloads = downloads;
     this.#largeAnswers = largeAnswers;
     this.#fetcher = new BridgeFetcher(onCarried);
     this.#credentials = new BridgeCredentials(link);
@@ -128,6 +132,7 @@ export class CarriedRequests {
         headers,
         body: await requestBody(this.#link, paused, changes),
         isScripts: this.#isOfScript(paused),
+        download: this.#mayDownload(paused),
         signal: abort.signal,
       };
       const document = request.isScripts ? this.#largeAnswers.documentOf(paused) : undefined;
@@ -187,6 +192,12 @@ export class CarriedRequests {
     return !isWorkers && /^(XHR|Fetch)$/.test(resourceType);
   }
 
+  #mayDownload({ isNavigation, networkId }: PausedRequest): BridgeRequest['download'] {
+    if (!isNavigation || !this.#downloads.areTaken) return 'never';
+    // What a link with a `download` attribute leads to is no request of a page's.
+    return networkId === undefined ? 'is' : 'may-be';
+  }
+
   async #outcome(sessionId: string, request: Omit<BridgeRequest, 'ignoreHTTPSErrors'>): Promise<BridgeOutcome> {
     const { offline = false, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
     if (offline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
@@ -195,6 +206,7 @@ export class CarriedRequests {
 
   /** An answer that comes in parts, or is too large for the browser, goes to the script that asked for it, if one did. */
   async #inPieces(paused: PausedRequest, answer: BridgeAnswer, abort: AbortController | null): Promise<BridgeOutcome> {
+    if (answer.isDownload) return this.#toDisk(paused, answer);
     if (abort && (await this.#largeAnswers.offer(paused, answer, abort))) return { ...answer, body: Buffer.alloc(0) };
     const body = await wholeOf(answer);
     if (body) return { ...answer, body, rest: null };
@@ -202,6 +214,22 @@ export class CarriedRequests {
     const most = `${MAX_BODY_BYTES / 1024 ** 2} MB`;
     const detail = `the answer is larger than ${most}, and only fetch() and XMLHttpRequest of a page can take such a one`;
     return { failure: 'Failed', detail };
+  }
+
+  /** The browser is handed the head of a download: its body is here, where it is to end. */
+  #toDisk(
+    { frameId, url, networkId, requestId }: PausedRequest,
+    { body: head, rest, ...answer }: BridgeAnswer,
+  ): BridgeOutcome {
+    const pieces = head.length > 0 ? [head] : [];
+    this.#downloads.offer(frameId, url, {
+      read: async (bytes) => pieces.pop() ?? (await rest?.read(bytes)) ?? Buffer.alloc(0),
+      cancel: () => rest?.cancel(),
+    });
+    // A navigation that turns out to be a download ends for its page as one that is given up.
+    this.#underWay.delete(networkId ?? requestId);
+    const headers = answer.headers.filter(({ name }) => !/^content-length$/i.test(name));
+    return { ...answer, headers, body: Buffer.alloc(0), rest: null };
   }
 
   /** What the page will call `net::ERR_FAILED` stands in its console with its reason. */
