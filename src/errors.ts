@@ -39,6 +39,7 @@ export const errorCodes = [
   'EMULATOR_NO_CHROMIUM',
   'EMULATOR_PORT_IN_USE',
   'EMULATOR_START_FAILED',
+  'EMULATOR_ENDED',
   // Bounds.
   'TIMEOUT',
   'ABORTED',
@@ -142,7 +143,7 @@ export class EmulatorError extends PoolwrightError {
   override readonly name = 'EmulatorError';
 
   constructor(
-    code: 'EMULATOR_NO_CHROMIUM' | 'EMULATOR_PORT_IN_USE' | 'EMULATOR_START_FAILED',
+    code: Extract<PoolwrightErrorCode, `EMULATOR_${string}`>,
     message: string,
     options?: { cause?: unknown },
   ) {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { pause } from '../../common/pause.ts';
@@ -19,6 +20,8 @@ export interface EnderOptions {
   log: Log;
   /** Fires when the service's word is not waited for any more. */
   ends: AbortSignal;
+  /** Fires when the service itself is gone, and all its browsers with it: only that of a run's own emulator can. */
+  serviceGone: AbortSignal;
   /** Called when a browser has ended; `confirmed`: its slot at the service is free. */
   onEnded(confirmed: boolean): void;
   clock: Clock;
@@ -30,9 +33,13 @@ export interface EnderOptions {
  */
 export class BrowserEnder {
   readonly #options: EnderOptions;
+  /** Fires when the service's word cannot come, or is not waited for any more. */
+  readonly #over: AbortSignal;
 
   constructor(options: EnderOptions) {
     this.#options = options;
+    this.#over = AbortSignal.any([options.ends, options.serviceGone]);
+    setMaxListeners(0, this.#over);
   }
 
   /** Begins to end a browser; `held.ended` settles when it is over. */
@@ -42,7 +49,7 @@ export class BrowserEnder {
   }
 
   async #giveBack(held: HeldBrowser): Promise<void> {
-    const { client, ledger, log, onEnded, clock } = this.#options;
+    const { client, ledger, log, serviceGone, onEnded, clock } = this.#options;
     const { record, browser } = held;
     const failure = await this.#untilConfirmed(held);
     markEnded(held, clock.now());
@@ -53,28 +60,31 @@ export class BrowserEnder {
     }
     record.endConfirmed = true;
     ledger.settled(held.request);
-    record.bandwidthBytes = await finalBandwidth(client, browser.sessionId);
+    if (!serviceGone.aborted) record.bandwidthBytes = await finalBandwidth(client, browser.sessionId);
     log.info(`session ${browser.sessionId} ended (${record.endReason})`);
   }
 
   /** Null once confirmed; else why not. */
   async #untilConfirmed({ browser }: HeldBrowser): Promise<unknown> {
-    const { client, log, ends, clock } = this.#options;
+    const { client, log, serviceGone, clock } = this.#options;
+    const over = this.#over;
     const end = new LeaseEnd(client, browser);
     let last: unknown;
     for (let wait: number = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
+      if (serviceGone.aborted) return null;
       try {
-        await end.confirm({ signal: ends });
+        await end.confirm({ signal: over });
         return null;
       } catch (error) {
+        if (serviceGone.aborted) return null;
         last = aborted(error) ? (last ?? error) : error;
-        if (ends.aborted || hopeless(error)) return last;
+        if (over.aborted || hopeless(error)) return last;
         log.info(`session ${browser.sessionId}: its end is not confirmed, trying again (${errorMessage(error)})`);
       }
       try {
-        await pause(wait, ends, clock);
+        await pause(wait, over, clock);
       } catch {
-        return last;
+        return serviceGone.aborted ? null : last;
       }
     }
   }

@@ -33,6 +33,8 @@ export interface RegistryOptions {
   log: Log;
   /** What the service said last instead of giving a browser, if that was lately. */
   trouble(): string | null;
+  /** Fires with the reason when the service has ended before the run; never unless given. */
+  serviceGone?: AbortSignal | undefined;
   recorder: Pick<RunRecorder, 'add' | 'changed' | 'leaseFailed'>;
   /** How long a used browser waits at least for the next worker, in ms. Default: as long as one takes to start. */
   idleMs?: number | undefined;
@@ -52,13 +54,19 @@ export interface LeaseRegistry
   endAll(): Promise<void>;
 }
 
+const NEVER = new AbortController().signal;
+
 /** Puts together the parts that lend the browsers of a run. Each is made with those it needs, which come before it. */
 export function createRegistry(options: RegistryOptions): LeaseRegistry {
   const { client, run, projects, pools, limit, ledger, log, trouble, recorder } = options;
-  const { clock = systemClock, random = Math.random } = options;
+  const { clock = systemClock, random = Math.random, serviceGone = NEVER } = options;
   const browsers = new HeldBrowsers();
   const phase = new RunPhase();
   const { closing } = phase;
+  serviceGone.addEventListener('abort', () => {
+    log.error('no browser is lent any more', serviceGone.reason);
+    phase.close(serviceGone.reason);
+  });
   const gate = new CapacityGate({
     client,
     runId: run.runId,
@@ -93,6 +101,7 @@ export function createRegistry(options: RegistryOptions): LeaseRegistry {
     log,
     clock,
     ends: phase.endsOver,
+    serviceGone,
     onEnded: (confirmed) => {
       if (confirmed) gate.slotFreed();
       recorder.changed();

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { LeaseError, ServiceError } from '../../errors.ts';
+import type { PoolwrightError } from '../../errors.ts';
 
 /** How far a run is with its end: what is not waited for any more. Each signal fires once, and none is taken back. */
 export class RunPhase {
@@ -28,7 +28,7 @@ export class RunPhase {
   }
 
   /** No browser is lent any more; who waits gets this error. The first one counts. */
-  close(reason: LeaseError | ServiceError): void {
+  close(reason: PoolwrightError): void {
     this.#closing.abort(reason);
   }
 

@@ -11,6 +11,8 @@ export interface EmbeddedEmulator {
   apiKey: string;
   /** Which Chromium it runs for what, and why; one line each. */
   chromiums: string[];
+  /** Fires when it has ended by itself, with an EmulatorError `EMULATOR_ENDED` for who waits for a browser of it. */
+  ended: AbortSignal;
   stop(): Promise<void>;
 }
 
@@ -48,7 +50,17 @@ export async function startEmbeddedEmulator(options: Record<string, unknown>): P
     throw new EmulatorError(code, started.message);
   }
   const { baseURL, apiKey, chromiums } = started;
-  return { baseURL, apiKey, chromiums, stop: () => end(child) };
+  const ended = new AbortController();
+  const onExit = (code: number | null, signal: string | null) => {
+    const message = `The emulator of this run has ended (${signal ?? `code ${code}`}), and its browsers with it.`;
+    ended.abort(new EmulatorError('EMULATOR_ENDED', message));
+  };
+  child.once('exit', onExit);
+  const stop = async () => {
+    child.off('exit', onExit);
+    await end(child);
+  };
+  return { baseURL, apiKey, chromiums, ended: ended.signal, stop };
 }
 
 async function end(child: ChildProcess): Promise<void> {

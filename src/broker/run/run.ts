@@ -112,6 +112,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     trouble: () => overload.lately(),
     recorder,
     idleMs: config.idleMs,
+    serviceGone: embedded?.ended,
   });
   const finish = once(async () => {
     await Promise.all([registry.endAll(), sweep?.end()]);

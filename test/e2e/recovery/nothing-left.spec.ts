@@ -1,5 +1,5 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { processesIn } from '../../support/e2e/process-tree.ts';
+import { descendants, processesIn } from '../../support/e2e/process-tree.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { isRunning } from '../../support/processes.ts';
@@ -135,4 +135,38 @@ test.describe('a run that is ended', () => {
     const alive = () => family.filter(isRunning);
     await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
   });
+
+  for (const signal of ['SIGHUP', 'SIGKILL'] as const) {
+    test(`the emulator of the run's own, by ${signal}: said at once, and nothing is in doubt`, async ({
+      newConsumer,
+      site,
+    }) => {
+      const consumer = await newConsumer();
+      await consumer.write({
+        'playwright.config.ts': wrappedConfig(`{ service: 'emulator' }`, 'retries: 1,'),
+        'tests/a.spec.ts': suite(`
+          test('stays', async ({ page }) => {
+            await page.goto('/');
+            console.log('THERE');
+            await page.waitForFunction(() => false);
+          });`),
+      });
+      const run = startPlaywright(consumer, [], { SITE_URL: site.url });
+      await run.printed(/THERE/);
+      const emulators = descendants(run.child.pid ?? 0).filter(({ command }) =>
+        command.startsWith('poolwright emulator'),
+      );
+      expect(emulators).toHaveLength(1);
+      process.kill(emulators[0]?.pid ?? 0, signal);
+      const { code } = await run.exit;
+      expect(code).toBe(1);
+      const output = run.output();
+      expect(output).toContain(`The emulator of this run has ended`);
+      expect(output).not.toMatch(/NOT CONFIRMED|may still be running/);
+      const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+      expect(record.sessions).toHaveLength(1);
+      expect(record.sessions[0]).toMatchObject({ endReason: 'lost', endConfirmed: true });
+      await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
+    });
+  }
 });

@@ -166,6 +166,11 @@ async function sweepByName(chaos: ChaosRun): Promise<void> {
     const runId = /poolwright run=(\S+)/.exec(note)?.[1];
     if (runId && !others.sessions.has(sessionId)) runs.add(runId);
   }
+  // A browser whose broker died before it had its note is told by its pool.
+  for (const { name } of await service.client.listPools()) {
+    const runId = /^poolwright-[0-9a-f]+-(.+)-[0-9a-f]+-\d+$/.exec(name)?.[1];
+    if (runId && !others.pools.has(name)) runs.add(runId);
+  }
   for (const runId of runs) await expectSwept(chaos, ['--run', runId]);
 }
 

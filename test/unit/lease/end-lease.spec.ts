@@ -31,6 +31,7 @@ async function end(...answers: Outcome[]) {
     ledger: memoryLedger(),
     log: quiet,
     ends: new AbortController().signal,
+    serviceGone: new AbortController().signal,
     onEnded: (confirmed) => ended.push(confirmed),
     clock,
   });
