@@ -10,6 +10,12 @@ export function runPoolName({ suite, runId, mark }: RunIdentity, number: number)
   return `${`poolwright-${suite}-${runId}`.slice(0, LIMITS.poolName.max - end.length)}${end}`;
 }
 
+/** The mark of the broker that made a pool for this run, by the name that it gave it; null where that does not tell. */
+export function markInName(name: string, { suite, runId }: Pick<RunIdentity, 'suite' | 'runId'>): string | null {
+  const start = `poolwright-${suite}-${runId}-`;
+  return name.startsWith(start) ? (/^([^-]+)-\d+$/.exec(name.slice(start.length))?.[1] ?? null) : null;
+}
+
 /** A name that the user chose may be chosen by other runs, too: the template's note says whose pool it is. */
 export function markedTemplate(browser: CreatePoolRequest['browser'], mark: string): CreatePoolRequest['browser'] {
   const own = noteOf(mark);

@@ -6,7 +6,7 @@ import { type ParsedNote, parseNote } from '../../lease/note.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
 import type { Pool, Session } from '../../service/schemas/index.ts';
-import { isOfBroker } from '../pools/run-pool-mark.ts';
+import { isOfBroker, markInName } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
 import { isSocketFolder } from '../rpc/socket-address.ts';
 import { workspaceMark } from './ledger.ts';
@@ -80,7 +80,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     const note = parseNote(session.note);
     if (note) await sweepByNote(session, note, { signs, dead }, options, result);
   }
-  await sweepPools(options, result);
+  await sweepPools(ledgers, options, result);
   for (const ledger of dead) if (ledger.done) removeLedger(ledger, signs, self, result);
   return result;
 }
@@ -124,9 +124,14 @@ async function sweepByNote(
   if (!stopped) for (const ledger of ledgers) ledger.done = false;
 }
 
-/** Deletes pools that dead brokers of this run made, where the disk was full or gone and no ledger names them. */
-async function sweepPools({ client, deadBrokers = [] }: SweepOptions, result: SweepResult): Promise<void> {
-  if (deadBrokers.length === 0) return;
+/**
+ * Deletes pools that dead brokers made, where the disk was full or gone and no ledger names them: of brokers that are known
+ * to be dead, and of runs that somebody says are, by the names that poolwright gives pools.
+ */
+async function sweepPools(ledgers: readonly FoundLedger[], options: SweepOptions, result: SweepResult): Promise<void> {
+  const { client, suite, runId: named, overRuns = [], deadBrokers = [] } = options;
+  const deadRuns = named === undefined ? overRuns : [...overRuns, named];
+  if (deadBrokers.length === 0 && deadRuns.length === 0) return;
   let pools: Pool[];
   try {
     pools = await client.listPools();
@@ -137,6 +142,14 @@ async function sweepPools({ client, deadBrokers = [] }: SweepOptions, result: Sw
   for (const { runId, mark } of deadBrokers) {
     for (const { id } of pools.filter((pool) => isOfBroker(pool, mark)))
       await sweepPool(id, { runId, mark }, client, result);
+  }
+  // What is known of a broker that has a ledger here is more than its run's name.
+  const judged = new Set(ledgers.map(({ content }) => content.mark));
+  for (const runId of deadRuns) {
+    for (const { id, name } of pools) {
+      const mark = markInName(name, { suite, runId });
+      if (mark !== null && !judged.has(mark)) await sweepPool(id, { runId, mark }, client, result);
+    }
   }
 }
 

@@ -89,6 +89,34 @@ test.describe('which run is dead', () => {
     expect(workspace.pools.map(({ id }) => id)).toEqual(['id-aliv', 'theirs']);
   });
 
+  for (const word of ['--run', 'the CI'] as const) {
+    test(`pools of a run that is dead by the word of ${word} are told by their names, and nobody else's go`, async ({
+      folder,
+      workspace,
+      options,
+    }) => {
+      const named = (name: string) => ({ id: `id-${name}`, name });
+      const [theirs, another, living] = [
+        named(`poolwright-${SUITE}-r10-dead-1`),
+        named(`poolwright-000000-r1-dead-1`),
+        named(`poolwright-${SUITE}-r1-aliv-1`),
+      ];
+      const dead = [named(`poolwright-${SUITE}-r1-dead-1`), named(`poolwright-${SUITE}-r1-gone-12`)];
+      workspace.pools.push(theirs, ...dead, another, named(`poolwright-${SUITE}-r1-2-dead-1`), living);
+      // Its ledger is here, and says that it lives; against the user's own word that counts for nothing.
+      const { sessionId } = workspace.create(null);
+      writeLedger(folder, { mark: 'aliv', place: 'elsewhere', pools: [living.id] }, sessionId);
+      const swept = await sweep({ ...options, ...(word === '--run' ? { runId: 'r1' } : { overRuns: ['r1'] }) });
+      expect(swept.failures).toEqual([]);
+      expect(swept.poolsDeleted.sort()).toEqual([...dead, living].map(({ name }) => name).sort());
+      expect(workspace.pools.map(({ name }) => name)).toEqual([
+        theirs.name,
+        another.name,
+        `poolwright-${SUITE}-r1-2-dead-1`,
+      ]);
+    });
+  }
+
   test('a container with the same host name does not show its sockets here: its beat counts', async ({
     folder,
     workspace,
