@@ -1,5 +1,6 @@
 import { brokerSuite } from './broker/broker.ts';
 import { importsSuite } from './imports.ts';
+import { bridgeSuite } from './links/bridge.ts';
 import { distanceSuite } from './links/distance.ts';
 import { relaySuite } from './links/relay.ts';
 import { transportSuite } from './links/transport.ts';
@@ -15,6 +16,7 @@ export const SUITES: Suite[] = [
   importsSuite,
   transportSuite,
   relaySuite,
+  bridgeSuite,
   distanceSuite,
   brokerSuite,
 ];

@@ -10,16 +10,20 @@ export interface Site {
 
 /** `?assets=<n>`: the page loads so many scripts. */
 const MAX_ASSETS = 1_000;
+/** `?bytes=<n>`: an answer that large. */
+const MAX_BYTES = 100_000_000;
 const ASSET = `/*${'x'.repeat(5_000)}*/`;
 
 /** A small page with a button. @param host address to listen on */
 export async function startSite(host = '127.0.0.1'): Promise<Site> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
+    const bytes = Math.min(Number(searchParams.get('bytes') ?? 0), MAX_BYTES);
+    if (bytes > 0) return response.setHeader('cache-control', 'no-store').end(Buffer.alloc(bytes, 7));
     const isAsset = pathname.endsWith('.js');
     response.setHeader('content-type', isAsset ? 'text/javascript' : 'text/html');
     response.setHeader('cache-control', 'no-store');
-    response.end(isAsset ? ASSET : page(Math.min(Number(searchParams.get('assets') ?? 0), MAX_ASSETS)));
+    return response.end(isAsset ? ASSET : page(Math.min(Number(searchParams.get('assets') ?? 0), MAX_ASSETS)));
   });
   server.listen(0, host);
   await once(server, 'listening');
