@@ -51,7 +51,9 @@ export class BrowserEnder {
   async #giveBack(held: HeldBrowser): Promise<void> {
     const { client, ledger, log, serviceGone, onEnded, clock } = this.#options;
     const { record, browser } = held;
-    const failure = await this.#untilConfirmed(held);
+    const refused = await this.#untilConfirmed(held);
+    // A service that is gone has no browsers.
+    const failure = serviceGone.aborted ? null : refused;
     markEnded(held, clock.now());
     onEnded(failure === null);
     if (failure !== null) {
@@ -66,17 +68,15 @@ export class BrowserEnder {
 
   /** Null once confirmed; else why not. */
   async #untilConfirmed({ browser }: HeldBrowser): Promise<unknown> {
-    const { client, log, serviceGone, clock } = this.#options;
+    const { client, log, clock } = this.#options;
     const over = this.#over;
     const end = new LeaseEnd(client, browser);
     let last: unknown;
     for (let wait: number = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
-      if (serviceGone.aborted) return null;
       try {
         await end.confirm({ signal: over });
         return null;
       } catch (error) {
-        if (serviceGone.aborted) return null;
         last = aborted(error) ? (last ?? error) : error;
         if (over.aborted || hopeless(error)) return last;
         log.info(`session ${browser.sessionId}: its end is not confirmed, trying again (${errorMessage(error)})`);
@@ -84,7 +84,7 @@ export class BrowserEnder {
       try {
         await pause(wait, over, clock);
       } catch {
-        return serviceGone.aborted ? null : last;
+        return last;
       }
     }
   }

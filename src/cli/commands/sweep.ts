@@ -16,7 +16,10 @@ export function addSweepCommand(program: Command): void {
   program
     .command('sweep')
     .description("Stop the browsers that dead runs of this folder's project left (a run does it too when it starts)")
-    .option('--run <id>', 'also end this run, which you know is dead (its ID is in the notes of its sessions and the names of its pools)')
+    .option(
+      '--run <id>',
+      'also end this run, which you know is dead (its ID is in the notes of its sessions and the names of its pools)',
+    )
     .option('--json', 'print JSON')
     .action(run);
 }

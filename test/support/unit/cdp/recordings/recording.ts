@@ -50,6 +50,7 @@ export function written(message: CdpMessage, { site, folder }: Names): CdpMessag
   const text = JSON.stringify(message, (key, value) => {
     if (TIMES.has(key)) return 0;
     if (LEFT_OUT.has(key)) return undefined;
+    if (key === 'remotePort' && site.endsWith(`:${value}`)) return '{port of the site}';
     if (typeof value !== 'string') return value;
     const named = value
       .replaceAll(site, '{site}')
