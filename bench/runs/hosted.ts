@@ -29,6 +29,14 @@ export const session: Side = {
   },
 };
 
+/** The same without the bridge: the emulator's browsers reach this machine's loopback by themselves. */
+export const unbridged: Side = {
+  ...session,
+  name: 'unbridged',
+  title: 'poolwright, session, no bridge',
+  config: () => wrapped({}, ''),
+};
+
 /** A pool that is warm when the run starts, with as many browsers as the run has workers. */
 export const pool: Side = {
   name: 'pool',

@@ -5,7 +5,7 @@ import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts
 import { outsideAddress, startSite } from '../surroundings/site.ts';
 import { floor, local, localAgain, textbook } from './by-hand.ts';
 import { freePort } from './free-port.ts';
-import { pool, session } from './hosted.ts';
+import { pool, session, unbridged } from './hosted.ts';
 import { measuredRun } from './measured-run.ts';
 import { type Project, writeProject } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
@@ -13,7 +13,7 @@ import { goalsOf, runsTable } from './runs-table.ts';
 import type { Side } from './side.ts';
 
 /** In the order of the tables. */
-export const SIDES: Side[] = [local, localAgain, textbook, floor, session, pool];
+export const SIDES: Side[] = [local, localAgain, textbook, floor, session, pool, unbridged];
 
 /** A suite of real runs as one of the bench's. */
 export function runsOf(suite: RealSuite): Suite {
@@ -22,7 +22,8 @@ export function runsOf(suite: RealSuite): Suite {
 }
 
 async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
-  const sides = chosen(SIDES, order.sides, '--side');
+  // Where no bridge is needed, a side without one is a side too many.
+  const sides = chosen(SIDES, order.sides, '--side').filter((side) => side !== unbridged || suite.site !== 'outside');
   const outside = outsideAddress();
   const site = await startSite(suite.site === 'outside' ? outside : '127.0.0.1');
   const emulator = await startEmulator(suite.startDelay);
