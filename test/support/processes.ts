@@ -17,6 +17,17 @@ export function isRunning(pid: number): boolean {
   }
 }
 
+/** False: it has ended by itself in this moment. */
+export function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    return false;
+  }
+}
+
 /** TCP ports that a process listens on (Linux). */
 export async function listeningPorts(pid: number): Promise<number[]> {
   const names = await readdir(`/proc/${pid}/fd`);

@@ -1,7 +1,9 @@
 import { test as base, type Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { allOnFullChromium, localChromium } from '../local-chromium.ts';
+import { send } from '../processes.ts';
 import { type Consumer, makeConsumer, type PlaywrightVersion } from './consumer.ts';
+import { processesIn } from './process-tree.ts';
 import { startService, type TestService } from './service.ts';
 import { startSite } from './site.ts';
 
@@ -29,7 +31,11 @@ export const test = base.extend<Fixtures>({
       made.push(consumer);
       return consumer;
     });
-    for (const consumer of made) await consumer.remove();
+    for (const consumer of made) {
+      // Of a test that was red before its run had ended.
+      for (const pid of processesIn(consumer.folder)) send(pid, 'SIGKILL');
+      await consumer.remove();
+    }
   },
   onFullChromium: [false, { option: true }],
   service: async ({ onFullChromium }, use) => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '../e2e/fixtures.ts';
 import { descendants } from '../e2e/process-tree.ts';
 import type { RunningCommand } from '../e2e/run-command.ts';
-import { isRunning } from '../processes.ts';
+import { isRunning, send } from '../processes.ts';
 import type { ChaosPlan, Victim } from './chaos-plan.ts';
 
 /**
@@ -52,15 +52,4 @@ async function killMachine(runner: number): Promise<boolean> {
 
 function titled(runner: number, title: string): number[] {
   return descendants(runner).flatMap(({ pid, command }) => (command.startsWith(title) ? pid : []));
-}
-
-/** False: it has ended by itself in this moment. */
-export function send(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    return false;
-  }
 }

@@ -7,6 +7,7 @@ import { processesIn } from '../e2e/process-tree.ts';
 import type { RunningCommand } from '../e2e/run-command.ts';
 import { startPlaywright } from '../e2e/run-playwright.ts';
 import { startEmulatorProcess } from '../emulator-process.ts';
+import { send } from '../processes.ts';
 import { poolwright } from '../run-cli.ts';
 import {
   browsersIn,
@@ -17,7 +18,7 @@ import {
   leftSockets,
   unconfirmed,
 } from './chaos-checks.ts';
-import { begun, send, strike } from './chaos-kill.ts';
+import { begun, strike } from './chaos-kill.ts';
 import { harmOf, startNeighbour } from './chaos-neighbour.ts';
 import { type Others, placeOthers } from './chaos-others.ts';
 import type { ChaosPlan } from './chaos-plan.ts';
