@@ -12,13 +12,14 @@ import type { RunService } from '../run/run-service.ts';
 import { type BrokerReady, brokerConfig } from './config.ts';
 
 /**
- * A broker from its configuration to its end, which is that of its standard input.
+ * A broker from its configuration to its end, which is that of its standard input, or SIGTERM.
  * @param service on its way
  */
 export async function serve(given: unknown, service: Promise<RunService>): Promise<void> {
   traceTime('broker', 'loaded');
   const config = brokerConfig.parse(given);
-  const orphaned = Promise.race([over(process.stdin), once(process, 'SIGTERM')]);
+  const orphaned = over(process.stdin).then(() => null);
+  const terminated = once(process, 'SIGTERM').then(() => 'SIGTERM' as const);
 
   let run: BrokerRun;
   try {
@@ -35,9 +36,11 @@ export async function serve(given: unknown, service: Promise<RunService>): Promi
   }
   answer({ ok: true, baseURL: run.baseURL, notices: run.notices });
   traceTime('broker', 'ready');
-  await orphaned;
+  const signal = await Promise.race([orphaned, terminated]);
   await run.close();
   traceTime('broker', 'closed');
+  // The parent lives, and starts another broker at this address.
+  if (signal) return void process.kill(process.pid, signal);
   // The parent made the socket's folder; one that was killed cannot remove it.
   if (process.platform !== 'win32') await rmdir(dirname(config.address)).catch(() => undefined);
 }

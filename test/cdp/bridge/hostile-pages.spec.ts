@@ -177,6 +177,8 @@ for (const policy of ['', NO_REFERRER]) {
     await failed;
     await popup.waitForURL('chrome-error://chromewebdata/');
     await attack(page, `frames.inner.location = 'OWN/stolen'`, own);
+    // Chromium's own page about the error would end a navigation that had begun before it.
+    await expect.poll(() => page.frame('inner')?.url()).toBe('chrome-error://chromewebdata/');
     // An empty frame of its own inside the server's: the hostile page may do there what it likes.
     await page.frame('inner')?.goto(`${own.url}/page?html=${encodeURIComponent('<iframe></iframe>')}`);
     await attack(

@@ -212,33 +212,37 @@ test('a ledger that is cut short or of another version is set aside with a warni
   expect(again.output).not.toContain('ledger');
 });
 
-test('a broker that is killed is replaced: the run goes on, and nothing is left', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(),
-    'tests/a.spec.ts': suite(`
+for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+  test(`a broker that is ended by ${signal} is replaced: the run goes on at once, and nothing is left`, async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      'tests/a.spec.ts': suite(`
       test('loses its broker', async ({ page }) => {
         await page.goto('/');
         console.log('WORKER ' + process.pid);
         await page.waitForSelector('never');
       });
       test('goes on', async ({ page }) => { await page.goto('/'); });`),
+    });
+    const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    await run.printed(/WORKER \d+/);
+    const broker = brokerOf(run.child.pid ?? 0);
+    const since = Date.now();
+    process.kill(broker, signal);
+    const { code } = await run.exit;
+    expect(code).toBe(1);
+    expect(run.output()).toContain(`the broker of this run died (${signal}); another one takes over`);
+    expect(Date.now() - since, run.output()).toBeLessThan(15_000); // half of it is what a new worker waits for a broker
+    expect(run.output()).toMatch(/1 failed[\s\S]*1 passed/);
+    expect(await service.running()).toEqual([]);
+    expect(ledgers(consumer)).toEqual([]);
   });
-  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  await run.printed(/WORKER \d+/);
-  const broker = brokerOf(run.child.pid ?? 0);
-  process.kill(broker, 'SIGKILL');
-  const { code } = await run.exit;
-  expect(code).toBe(1);
-  expect(run.output()).toContain('the broker of this run died (SIGKILL); another one takes over');
-  expect(run.output()).toMatch(/1 failed[\s\S]*1 passed/);
-  expect(await service.running()).toEqual([]);
-  expect(ledgers(consumer)).toEqual([]);
-});
+}
 
 test('when the last broker of a run has been killed, too, nothing is left either', async ({
   newConsumer,
