@@ -29,6 +29,8 @@ export interface InterceptorOptions extends BridgeOptions {
   persistent?: PersistentOptions | undefined;
   /** Counts the bytes that the browser moves. */
   meter?: Meter | undefined;
+  /** Called with what of an upload does not reach the browser as it is. */
+  onNotCarried?: (text: string) => void;
   /** Takes down how far away the browser is. */
   distance?: Savings | undefined;
   /** Playwright only: hides round trips to a browser that is far away. */
@@ -53,14 +55,14 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   const list = isPlaywright ? nextToPlaywright(options) : [];
   // At the client's end: what it answers never happens.
   if (!isPlaywright) list.push((link) => new LeavesOpen(link));
-  // Anywhere: it looks at one command that no other looks at, and at no message.
-  list.push((link) => new Uploads(link));
   const downloads = new CarriedDownloads();
   const bridge = await bridgeFactory({ ...options, downloads });
   // Before metering: what it tells the client about requests made here is not the browser's traffic.
   if (bridge) list.push(bridge.create);
   // Behind the bridge, which would take its page, the one that fetches files, for one of the client's.
   list.push((link) => (isPlaywright ? new Downloads(link, downloads) : new NamedDownloads(link, downloads)));
+  // Behind downloads, which would bring those here by which it puts folders on the browser's disk.
+  list.push((link) => new Uploads(link, options.onNotCarried));
   // Behind downloads, which hold events back: bytes count when they come. Before hidden targets: those do not count.
   if (meter) list.push(() => new Metering(meter, (url) => bridge?.carries(url) ?? false));
   // Next to the browser: what the client must not see, no other interceptor sees either.

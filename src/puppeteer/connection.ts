@@ -32,7 +32,7 @@ export interface PuppeteerConnection extends LeaseLink {
 export interface PuppeteerConnectionOptions extends LinkSettings, LinkEvents {
   puppeteer: Connects;
   connect: PuppeteerOptions;
-  /** Called with what a page did not reach, and which option lets it. */
+  /** Called with what a page did not reach, and which option lets it; or what was not uploaded as it is. */
   onUnreached(text: string): void;
 }
 
@@ -47,9 +47,13 @@ export async function connectPuppeteer(
 ): Promise<PuppeteerConnection> {
   const exposure = parseExposure(options.exposeNetwork);
   const viewport = options.identity === 'override' ? {} : { defaultViewport: null };
+  const onNotCarried = (text: string) => {
+    options.onNote(text);
+    options.onUnreached(text);
+  };
   const connected = await connectThrough(
     lease,
-    { metering: options.metering, exposure, client: 'puppeteer' },
+    { metering: options.metering, exposure, client: 'puppeteer', onNotCarried },
     (transport, timeout) => {
       const settings = { ...viewport, ...options.connect, transport: asPuppeteerTransport(transport) };
       return within(timeout, options.puppeteer.connect(settings));
@@ -59,9 +63,7 @@ export async function connectPuppeteer(
   const carried = { byIntent: exposure.byIntent, wasCarried };
   tellUnreached(browser, (url, error) => {
     const text = unreachedText(url, error, carried);
-    if (text === null) return;
-    options.onNote(text);
-    options.onUnreached(text);
+    if (text !== null) onNotCarried(text);
   });
   if (options.connect.defaultViewport && keepsIdentity(options.identity, lease.type))
     options.onNote(viewportNote(lease));

@@ -74,7 +74,7 @@ export class Downloads implements Interceptor {
     const remote = { path: posix.join(this.#remoteFolder, guid), size };
     const target = join(folder, guid);
     if (this.#carried.has(guid)) return await this.#carried.write(guid, target);
-    await fetchRemoteFile(this.#link, await this.#page.session(), remote, target);
+    await fetchRemoteFile(this.#link, (await this.#page.open()).sessionId, remote, target);
     removeHere(remote.path);
     return size;
   }

@@ -172,7 +172,7 @@ export class NamedDownloads implements Interceptor {
     try {
       let size = told;
       if (this.#carried.has(guid)) size = await this.#carried.write(guid, unfinished);
-      else await fetchRemoteFile(this.#link, await this.#page.session(), remote, unfinished);
+      else await fetchRemoteFile(this.#link, (await this.#page.open()).sessionId, remote, unfinished);
       const filePath = byGuid ? join(folder, guid) : freeName(folder, name);
       await rename(unfinished, filePath);
       return { filePath, size };

@@ -7,6 +7,12 @@ const createdContext = v.looseObject({ browserContextId: v.string() });
 const createdTarget = v.looseObject({ targetId: v.string() });
 const attached = v.looseObject({ sessionId: v.string() });
 
+/** Where commands for it go. */
+interface OpenPage {
+  sessionId: string;
+  browserContextId: string;
+}
+
 /**
  * An empty page of our own in the browser, in a context of its own, which ends with the link. A client, which is told
  * of every page of the browser, is not told of this one.
@@ -19,14 +25,14 @@ export class OwnPage {
   readonly #others = new Set<unknown>();
   /** What the browser tells a client that discovers targets. */
   readonly #targets = new Set<unknown>();
-  #opened: Promise<string> | undefined;
+  #opened: Promise<OpenPage> | undefined;
 
   constructor(commands: BrowserCommands) {
     this.#commands = commands;
   }
 
-  /** Opens the page when it is first asked for. Returns the session on it. @throws PoolwrightError */
-  session(): Promise<string> {
+  /** Opens the page when it is first asked for. @throws PoolwrightError */
+  open(): Promise<OpenPage> {
     this.#opened ??= this.#open();
     // One that did not open may the next time.
     this.#opened.catch(() => {
@@ -68,7 +74,7 @@ export class OwnPage {
     this.#commands.post('Target.detachFromTarget', { sessionId });
   }
 
-  async #open(): Promise<string> {
+  async #open(): Promise<OpenPage> {
     const context = await this.#commands.call('Target.createBrowserContext', { disposeOnDetach: true });
     const { browserContextId } = v.parse(createdContext, context);
     this.#contextId = browserContextId;
@@ -80,6 +86,6 @@ export class OwnPage {
       this.#sessionId = v.parse(attached, answer).sessionId;
     }
     await this.#commands.call('Runtime.runIfWaitingForDebugger', {}, this.#sessionId);
-    return this.#sessionId;
+    return { sessionId: this.#sessionId, browserContextId };
   }
 }

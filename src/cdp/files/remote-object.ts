@@ -12,16 +12,16 @@ const answer = v.looseObject({
 /** An object in a page, and functions that run there with it as `this`. */
 export class RemoteObject {
   readonly objectId: string;
+  readonly sessionId: string;
   readonly #commands: BrowserCommands;
-  readonly #sessionId: string;
 
   constructor(commands: BrowserCommands, sessionId: string, objectId: string) {
     this.#commands = commands;
-    this.#sessionId = sessionId;
+    this.sessionId = sessionId;
     this.objectId = objectId;
   }
 
-  /** Runs a function in the page and returns its value. @throws PoolwrightError with what was thrown there */
+  /** Runs a function in the page and returns its value, or what that promises. @throws PoolwrightError with what was thrown there */
   async call(functionDeclaration: string, ...args: unknown[]): Promise<unknown> {
     return (await this.#run(functionDeclaration, args, true)).value;
   }
@@ -30,19 +30,25 @@ export class RemoteObject {
   async derive(functionDeclaration: string, ...args: unknown[]): Promise<RemoteObject> {
     const { objectId } = await this.#run(functionDeclaration, args, false);
     if (objectId === undefined) throw new PoolwrightError('SERVICE_BAD_RESPONSE', 'the page returned no object');
-    return new RemoteObject(this.#commands, this.#sessionId, objectId);
+    return new RemoteObject(this.#commands, this.sessionId, objectId);
   }
 
   release(): void {
-    this.#commands.post('Runtime.releaseObject', { objectId: this.objectId }, this.#sessionId);
+    this.#commands.post('Runtime.releaseObject', { objectId: this.objectId }, this.sessionId);
   }
 
   async #run(functionDeclaration: string, args: unknown[], returnByValue: boolean) {
     const values = args.map((value) => (value instanceof RemoteObject ? { objectId: value.objectId } : { value }));
-    const params = { objectId: this.objectId, functionDeclaration, arguments: values, returnByValue };
+    const params = {
+      objectId: this.objectId,
+      functionDeclaration,
+      arguments: values,
+      returnByValue,
+      awaitPromise: true,
+    };
     const { result, exceptionDetails } = v.parse(
       answer,
-      await this.#commands.call('Runtime.callFunctionOn', params, this.#sessionId),
+      await this.#commands.call('Runtime.callFunctionOn', params, this.sessionId),
     );
     if (exceptionDetails) {
       const { exception, text } = exceptionDetails;

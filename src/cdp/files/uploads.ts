@@ -1,31 +1,14 @@
-import { statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { lookup } from 'mrmime';
+import { type Stats, statSync } from 'node:fs';
 import * as v from 'valibot';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
-import { InFlight } from './in-flight.ts';
+import { carryFile, NEW_LIST } from './carried-file.ts';
+import { CarriedFolders } from './carried-folders.ts';
 import { RemoteObject } from './remote-object.ts';
-
-/** Bytes of a file in one message. */
-const PIECE_BYTES = 1024 * 1024;
-/** How many messages may wait for their answer. */
-const PIECES_IN_FLIGHT = 4;
 
 const setFiles = v.looseObject({ objectId: v.string(), files: v.pipe(v.array(v.string()), v.minLength(1)) });
 
-// What runs in the page. Blobs are kept by the browser, not by the page's heap.
-const NEW_LIST = 'function () { return []; }';
-const ADD_PIECE = `function (base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let index = 0; index < bytes.length; index++) bytes[index] = text.charCodeAt(index);
-  this.push(new Blob([bytes]));
-}`;
-const ADD_FILE = `function (pieces, name, options) {
-  this.push(new File(pieces, name, options));
-}`;
+// What runs in the page.
 const SET_FILES = `function (files) {
   const transfer = new DataTransfer();
   for (const file of files) transfer.items.add(file);
@@ -35,46 +18,78 @@ const SET_FILES = `function (files) {
 }`;
 
 /**
- * Carries files to a browser with another disk. Playwright takes a browser behind a transport for one on this machine
- * and tells it the files' paths; here their contents are sent in place of that. The page gets what it gets when a test
- * gives buffers to `setInputFiles`, without the limit of 50 MB.
+ * Carries files and folders to a browser with another disk. Playwright takes a browser behind a transport for one on this
+ * machine and tells it their paths. Here the contents of files are sent in place of that: the page gets what it gets when
+ * a test gives buffers to `setInputFiles`, without the limit of 50 MB. Folders, which a page cannot make, are copied to the
+ * browser's disk, and it is told of those.
  */
 export class Uploads implements Interceptor {
   readonly #link: InterceptorLink;
+  readonly #folders: CarriedFolders;
+  readonly #onNotCarried: (text: string) => void;
 
-  constructor(link: InterceptorLink) {
+  /** @param onNotCarried called with what of an upload does not reach the browser as it is */
+  constructor(link: InterceptorLink, onNotCarried: (text: string) => void = () => undefined) {
     this.#link = link;
+    this.#onNotCarried = onNotCarried;
+    this.#folders = new CarriedFolders(link);
   }
 
-  /**
-   * Does what `DOM.setFileInputFiles` asks for, and answers it. A path that is not of this machine is the browser's own;
-   * a folder is left to the browser too, because a page cannot make files that belong to one.
-   */
+  /** Does what `DOM.setFileInputFiles` asks for, and answers it. A path that is not of this machine is the browser's own. */
   onCommand(command: CdpMessage): CdpMessage | null {
     const { id, method, params, sessionId } = command;
     if (method !== 'DOM.setFileInputFiles' || sessionId === undefined) return command;
     const { success, output: data } = v.safeParse(setFiles, params);
-    if (!success || !data.files.every(isFileHere)) return command;
+    if (!success) return command;
     const input = new RemoteObject(this.#link, sessionId, data.objectId);
-    void carry(input, data.files).then(
+    const carried = this.#carry(input, data.files);
+    if (carried === null) return command;
+    carried.then(
       () => this.#link.deliver({ id, sessionId, result: {} }),
       ({ message }: Error) => {
+        // Playwright tries again until its time is over, and never says why.
+        this.#onNotCarried(`${data.files.join(', ')} was not uploaded: ${message}.`);
         this.#link.deliver({ id, sessionId, error: { code: -32_000, message: `Upload: ${message}` } });
       },
     );
     return null;
   }
-}
 
-function isFileHere(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
+  onMessage(message: CdpMessage): CdpMessage | null {
+    return this.#folders.onMessage(message);
+  }
+
+  end(): void {
+    this.#folders.end();
+  }
+
+  /** Null for what is not on this machine. */
+  #carry(input: RemoteObject, paths: string[]): Promise<void> | null {
+    const [path = '', ...others] = paths;
+    if (paths.every((each) => kindOf(each)?.isFile())) return carryFiles(input, paths);
+    // On Windows nobody knows whether the browser's disk has the same kind of paths.
+    const isFolder = others.length === 0 && process.platform !== 'win32' && kindOf(path)?.isDirectory();
+    return isFolder ? this.#carryFolder(input, path) : null;
+  }
+
+  async #carryFolder(input: RemoteObject, path: string): Promise<void> {
+    const there = await this.#folders.carry(path);
+    if (there === null) return await carryFiles(input, []);
+    if (there.renamed.length > 0) this.#onNotCarried(renamedText(path, there.renamed));
+    const { objectId, sessionId } = input;
+    await this.#link.call('DOM.setFileInputFiles', { objectId, files: [there.path] }, sessionId);
   }
 }
 
-async function carry(input: RemoteObject, paths: string[]): Promise<void> {
+function kindOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+async function carryFiles(input: RemoteObject, paths: string[]): Promise<void> {
   const files = await input.derive(NEW_LIST);
   try {
     for (const path of paths) await carryFile(files, path);
@@ -84,22 +99,7 @@ async function carry(input: RemoteObject, paths: string[]): Promise<void> {
   }
 }
 
-async function carryFile(files: RemoteObject, path: string): Promise<void> {
-  const pieces = await files.derive(NEW_LIST);
-  const file = await open(path);
-  try {
-    const inFlight = new InFlight(PIECES_IN_FLIGHT);
-    for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES));
-      if (bytesRead === 0) break;
-      await inFlight.add(() => pieces.call(ADD_PIECE, buffer.toString('base64', 0, bytesRead)));
-    }
-    await inFlight.done();
-    const { mtimeMs } = await file.stat();
-    const options = { type: lookup(path) || '', lastModified: Math.floor(mtimeMs) };
-    await files.call(ADD_FILE, pieces, basename(path), options);
-  } finally {
-    await file.close();
-    pieces.release();
-  }
+function renamedText(path: string, names: string[]): string {
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
+  return `${path} was uploaded with other names for ${names.slice(0, 3).join(', ')}${more}: a hosted browser has another disk, and Chromium writes no such names to it.`;
 }

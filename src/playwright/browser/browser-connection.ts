@@ -37,7 +37,7 @@ const CREDENTIALS_STAY =
 
 /** Settings of a link. */
 export interface ConnectionOptions extends LinkSettings, LinkEvents {
-  /** Called with what a page did not reach, and which option lets it. */
+  /** Called with what a page did not reach, and which option lets it; or what was not uploaded as it is. */
   onUnreached(text: string): void;
 }
 
@@ -54,11 +54,16 @@ export async function connectToLease(
   const mode = contextMode(options.context, lease.hasOwnState);
   const persistent = mode.persistent ? { clear: mode.clear } : undefined;
   const ahead = options.ahead ? { contexts: options.sharesBrowser } : null;
+  const onNotCarried = (text: string) => {
+    options.onNote(text);
+    options.onUnreached(text);
+  };
   const connected = await connectToBrowser(chromium, lease, {
     metering: options.metering,
     exposure,
     persistent,
     ahead,
+    onNotCarried,
   });
   const { browser, transport, figures, wasCarried } = connected;
   const { closed } = transport;
@@ -68,9 +73,7 @@ export async function connectToLease(
     context.on('requestfailed', (request) => {
       const error = request.failure()?.errorText ?? '';
       const text = unreachedText(request.url(), error, { byIntent: exposure.byIntent, wasCarried });
-      if (text === null) return;
-      options.onNote(text);
-      options.onUnreached(text);
+      if (text !== null) onNotCarried(text);
     });
     return context;
   };

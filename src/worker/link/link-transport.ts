@@ -25,7 +25,7 @@ export interface Connected<Client> {
 }
 
 /** Whose link it is, and what the transport does beside carrying messages. */
-export interface TransportUse extends Pick<InterceptorOptions, 'client' | 'persistent'> {
+export interface TransportUse extends Pick<InterceptorOptions, 'client' | 'onNotCarried' | 'persistent'> {
   metering: boolean;
   /** What is sent ahead; null: nothing. */
   ahead?: Pick<AheadOptions, 'contexts'> | null;

@@ -1,9 +1,10 @@
 import { createHash, randomFillSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { expect, test } from '../../support/cdp/fixtures.ts';
+import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
 import { hasOwnDisks } from '../../support/own-disks.ts';
 
 /** Uploads from this machine's disk to a browser that has another one. */
@@ -80,6 +81,114 @@ test('a page that closes in the middle fails the upload, and nothing else', asyn
   await page.close();
   expect(await upload).toContain('closed');
   expect(await (await context.newPage()).evaluate('6 * 7')).toBe(42);
+});
+
+const FOLDER_INPUT = INPUT.replace('multiple', 'webkitdirectory');
+
+/** What a page sees of a folder in its input. */
+async function shownFolder(page: Page): Promise<unknown> {
+  return await page.evaluate(`Promise.all([...document.querySelector('input').files]
+    .map(async (file) => [file.webkitRelativePath, file.type, file.size > 99 ? file.size : await file.text()]))
+    .then((files) => files.sort())`);
+}
+
+for (const onFullChromium of [true, false]) {
+  test.describe(onFullChromium ? 'full Chromium' : 'the headless shell', () => {
+    test.use({ onFullChromium });
+
+    test('a folder, as a browser on this machine has it: names, types, folders in folders, again and again', async ({
+      cdpUrl,
+      open,
+      site,
+      folder,
+    }) => {
+      const upload = join(folder, 'up load ü');
+      await mkdir(join(upload, 'sub', '.git'), { recursive: true });
+      await mkdir(join(upload, 'empty'));
+      await writeFile(join(folder, 'outside.txt'), 'outside');
+      await symlink(join(folder, 'outside.txt'), join(upload, 'link.txt'));
+      await symlink(folder, join(upload, 'sub', 'link'));
+      const names = [
+        'a.txt',
+        'b c ü.bin',
+        '日本.png',
+        'x.exe',
+        'y.html',
+        '%41.json',
+        'noext',
+        'z.lnk',
+        'desktop.ini',
+        '-d.css',
+      ];
+      for (const name of names) await writeFile(join(upload, name), `this is ${name}`);
+      for (let n = 0; n < 25; n++) await writeFile(join(upload, 'sub', `${n}.txt`), String(n));
+      await writeFile(join(upload, 'sub', '.git', 'HEAD'), '');
+      await writeFile(join(upload, 'sub', 'big.zip'), Buffer.alloc(5_000_001));
+
+      const { chromium: full } = await allOnFullChromium();
+      const executablePath = onFullChromium && full ? full : await localChromium();
+      const local = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      const nearPage = await local.newPage();
+      const browser = await chromium.connectOverCDP(await open(cdpUrl));
+      const farPage = await (await browser.newContext()).newPage();
+      for (const page of [nearPage, farPage]) {
+        await page.goto(site.url);
+        await page.evaluate(FOLDER_INPUT);
+        await page.setInputFiles('input', upload);
+        expect(await page.evaluate('events')).toEqual(['input', 'change']);
+      }
+      expect(await shownFolder(farPage)).toEqual(await shownFolder(nearPage));
+      expect(await shownFolder(farPage)).toHaveLength(37);
+
+      // Again, with one file more, and then none.
+      await writeFile(join(upload, 'a second.txt'), 'second');
+      await farPage.setInputFiles('input', upload);
+      expect(await shownFolder(farPage)).toHaveLength(38);
+      await farPage.setInputFiles('input', join(upload, 'empty'));
+      expect(await shownFolder(farPage)).toEqual([]);
+      await local.close();
+    });
+  });
+}
+
+test('a folder with names that Chromium changes: which they are is said, and nobody sees how it came', async ({
+  cdpUrl,
+  open,
+  site,
+  folder,
+}) => {
+  const said: string[] = [];
+  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onNotCarried: (text) => said.push(text) }));
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const downloads: unknown[] = [];
+  page.on('download', (download) => downloads.push(download));
+  await page.goto(site.url);
+  await page.evaluate(FOLDER_INPUT);
+  for (const name of ['ok.txt', '.hidden', '~a', 'dot.']) await writeFile(join(folder, name), '');
+  await page.setInputFiles('input', folder);
+  expect(await page.evaluate(`document.querySelector('input').files.length`)).toBe(4);
+  expect(said).toHaveLength(1);
+  for (const name of ['.hidden', '~a', 'dot.']) expect(said[0]).toContain(`${basename(folder)}/${name}`);
+  expect(said[0]).not.toContain('ok.txt');
+  // The default context is the browser's own.
+  expect(browser.contexts()).toHaveLength(2);
+  expect(browser.contexts().flatMap((each) => each.pages())).toEqual([page]);
+  expect(downloads).toEqual([]);
+});
+
+test('what cannot be read is said: Playwright tries again until its time is over, and has no reason', async ({
+  cdpUrl,
+  open,
+  site,
+}) => {
+  const said = new Set<string>();
+  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onNotCarried: (text) => said.add(text) }));
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(site.url);
+  await page.evaluate(INPUT);
+  await expect(page.setInputFiles('input', '/proc/self/mem', { timeout: 1_000 })).rejects.toThrow('Timeout');
+  expect([...said]).toEqual([expect.stringMatching(/^\/proc\/self\/mem was not uploaded: EIO/)]);
 });
 
 test('the browser of these tests has another disk indeed', async ({ cdpUrl, folder, open }) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -96,6 +96,24 @@ test('events of a download, where they were asked for, tell of the file that is 
   await click(page, '/named.txt');
   const guid = await completed;
   expect(await readFile(join(folder, guid), 'utf8')).toBe('this is named.txt');
+});
+
+test('a folder to upload reaches the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {
+  await mkdir(join(folder, 'up', 'below'), { recursive: true });
+  await writeFile(join(folder, 'up', 'one.txt'), 'one');
+  await writeFile(join(folder, 'up', 'below', 'zwei ü.json'), '{"two":2}');
+  const browser = await connectPuppeteer(cdpUrl);
+  const page = await browser.newPage();
+  await page.goto(files);
+  await page.evaluate(`Object.assign(document.querySelector('input'), { webkitdirectory: true })`);
+  const input = (await page.$('input')) as unknown as ElementHandle<never> & {
+    uploadFile(...paths: string[]): Promise<void>;
+  };
+  await input.uploadFile(join(folder, 'up'));
+  const seen = () =>
+    page.evaluate(`[...document.querySelector('input').files].map((file) => file.webkitRelativePath).sort()`);
+  await expect.poll(seen).toEqual(['up/below/zwei ü.json', 'up/one.txt']);
+  expect(await browser.pages()).toHaveLength(1);
 });
 
 test('files to upload reach the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {

@@ -84,6 +84,16 @@ test('uploads: buffers and paths, several, large', async ({ page }, testInfo) =>
   await page.setInputFiles('input', []);
   expect(await page.evaluate(read)).toEqual([]);
 });
+test('uploads: a folder', async ({ page }, testInfo) => {
+  await page.setContent('<input type=file webkitdirectory>');
+  const folder = testInfo.outputPath('folder');
+  mkdirSync(folder + '/below', { recursive: true });
+  writeFileSync(folder + '/one.txt', 'on disk');
+  writeFileSync(folder + '/below/two.txt', 'on disk, too');
+  const read = "Promise.all([...document.querySelector('input').files].map(async (f) => [f.webkitRelativePath, await f.text()])).then((all) => all.sort())";
+  await page.setInputFiles('input', folder);
+  expect(await page.evaluate(read)).toEqual([['folder/below/two.txt', 'on disk, too'], ['folder/one.txt', 'on disk']]);
+});
 `);
 
 async function startFiles() {
@@ -127,7 +137,7 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
         ...(hasOwnDisks && { OWN_DISKS: 'yes' }),
       });
       expect(run.code, run.output).toBe(0);
-      expect(await reportedTests(consumer)).toHaveLength(7);
+      expect(await reportedTests(consumer)).toHaveLength(8);
     } finally {
       files.close();
     }
@@ -143,7 +153,7 @@ test('an upload by path of more than 50 MB, where Playwright takes our transport
       'tests/files.spec.ts': SUITE,
     });
     const env = { ...service.env, SITE_URL: files.url, UPLOAD_BYTES: '120000000' };
-    const run = await runPlaywright(consumer, ['--grep=uploads'], env);
+    const run = await runPlaywright(consumer, ['--grep=uploads: buffers'], env);
     expect(run.code, run.output).toBe(0);
     expect(run.output).toContain('1 passed');
   } finally {

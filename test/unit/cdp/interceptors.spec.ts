@@ -18,15 +18,15 @@ test('the order, from Playwright to the browser', async () => {
   const bridge = parseNetworkRules('<loopback>');
   expect(await namesOf({ bridge, meter: new Meter(), persistent: { clear: true } })).toEqual([
     'BackForwardCache',
-    'Uploads',
     'NetworkBridge',
     'Downloads',
+    'Uploads',
     'Metering',
     'PersistentContext',
   ]);
 });
 
-const OTHERS = ['BackForwardCache', 'Uploads', 'Downloads'];
+const OTHERS = ['BackForwardCache', 'Downloads', 'Uploads'];
 
 test('what is sent ahead is sent in the place of Playwright, and the distance is measured at the very end', async () => {
   const savings = new Savings();

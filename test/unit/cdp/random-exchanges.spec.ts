@@ -64,11 +64,11 @@ const params = fields({
   authChallengeResponse: fields({ response: fc.constant('ProvideCredentials') }),
   headers: fc.array(fields({ name: fc.constant('accept'), value: fc.string() })),
 });
-/** Those that say where on this machine something is: nothing that is there. */
+/** Those that say where on this machine something is: no file or folder that is there. */
 const paths = fc.record({
   downloadPath: orJunk(fc.constant('/nowhere/at/all')).map((path) => (typeof path === 'string' ? '/nowhere' : path)),
   objectId: id,
-  files: orJunk(fc.array(fc.constantFrom('/nowhere', '\0', '/', 'x'.repeat(5000)))),
+  files: orJunk(fc.array(fc.constantFrom('/nowhere', '\0', '/dev/null', 'x'.repeat(5000)))),
 });
 
 const commandMethod = fc.constantFrom(
