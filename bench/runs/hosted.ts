@@ -37,6 +37,14 @@ export const unbridged: Side = {
   config: () => wrapped({}, ''),
 };
 
+/** A session, with what Playwright is about to ask for sent ahead. */
+export const ahead: Side = {
+  ...session,
+  name: 'ahead',
+  title: 'poolwright, session, sent ahead',
+  config: ({ exposeNetwork }) => wrapped({ ahead: true }, exposeNetwork),
+};
+
 /** A pool that is warm when the run starts, with as many browsers as the run has workers. */
 export const pool: Side = {
   name: 'pool',

@@ -7,6 +7,8 @@ export interface RealSuite {
   workers: number;
   /** How much longer each browser of the emulator takes to start, in ms. */
   startDelay: number;
+  /** To the browsers of the emulator and back, in ms; none unless given. With it, only browsers at that distance are compared. */
+  rtt?: number;
   /** Test files by their path in `tests/`; they import `@playwright/test`. */
   files: Record<string, string>;
   /** More keys of the config, as source text. */
@@ -19,8 +21,8 @@ export interface RealSuite {
   /** How many of its tests pass and how many fail, on every side. */
   passes: number;
   fails: number;
-  /** The least that poolwright shall do: its time on sessions and pools, over that of another side. */
-  goal?: { over: string; atMost: number };
+  /** The least that poolwright shall do: its time on some sides, on sessions and pools unless given, over that of another. */
+  goal?: { sides?: readonly string[]; over: string; atMost: number };
 }
 
 /** A test file of so many small tests; `isBad` says which of them fail. */

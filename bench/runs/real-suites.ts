@@ -37,6 +37,27 @@ const small = {
   fails: 0,
 } as const;
 
+const smallOutside = {
+  ...small,
+  name: 'small',
+  title: '200 small tests',
+  about: 'A page, a `goto` and a look at it each, on one worker. Every browser reaches the site by itself.',
+  site: 'outside',
+} as const;
+
+/** The same suite on browsers that are `rtt` ms away and back; `floor` is a plain `connectOverCDP`. */
+function away(suite: RealSuite, rtt: number, limit: number): RealSuite {
+  return {
+    ...suite,
+    name: `${suite.name}-${rtt}ms`,
+    title: `${suite.title}, browsers ${rtt} ms away`,
+    about: `${suite.about} The link to the browsers takes ${rtt} ms there and back.`,
+    rounds: 3,
+    rtt,
+    goal: { sides: ['ahead'], over: 'floor', atMost: limit },
+  };
+}
+
 /** In the order of the page. */
 export const REAL_SUITES: RealSuite[] = [
   { ...one, name: 'one', startDelay: 0, goal: { over: 'local', atMost: 1.15 } },
@@ -55,14 +76,7 @@ export const REAL_SUITES: RealSuite[] = [
     about: `${restarts.about} ${IN_SLOW_BROWSERS}`,
     startDelay: START_DELAY_MS,
   },
-  {
-    ...small,
-    name: 'small',
-    title: '200 small tests',
-    about: 'A page, a `goto` and a look at it each, on one worker. Every browser reaches the site by itself.',
-    site: 'outside',
-    goal: { over: 'floor', atMost: 1.03 },
-  },
+  { ...smallOutside, goal: { over: 'floor', atMost: 1.03 } },
   {
     ...small,
     name: 'bridged',
@@ -72,4 +86,9 @@ export const REAL_SUITES: RealSuite[] = [
     site: 'loopback',
   },
   exampleSuite(),
+  ...[smallOutside, exampleSuite()].flatMap((suite) => [
+    away(suite, 100, 0.55),
+    away(suite, 20, 0.8),
+    away(suite, 0, 1.01),
+  ]),
 ];

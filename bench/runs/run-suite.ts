@@ -5,7 +5,7 @@ import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts
 import { outsideAddress, startSite } from '../surroundings/site.ts';
 import { floor, local, localAgain, textbook } from './by-hand.ts';
 import { freePort } from './free-port.ts';
-import { pool, session, unbridged } from './hosted.ts';
+import { ahead, pool, session, unbridged } from './hosted.ts';
 import { measuredRun } from './measured-run.ts';
 import { type Project, writeProject } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
@@ -13,7 +13,9 @@ import { goalsOf, runsTable } from './runs-table.ts';
 import type { Side } from './side.ts';
 
 /** In the order of the tables. */
-export const SIDES: Side[] = [local, localAgain, textbook, floor, session, pool, unbridged];
+export const SIDES: Side[] = [local, localAgain, textbook, floor, session, pool, unbridged, ahead];
+/** Those that differ in how they talk to a browser that is there, or nearly so. */
+const FAR_SIDES: Side[] = [floor, session, ahead];
 
 /** A suite of real runs as one of the bench's. */
 export function runsOf(suite: RealSuite): Suite {
@@ -22,11 +24,10 @@ export function runsOf(suite: RealSuite): Suite {
 }
 
 async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
-  // Where no bridge is needed, a side without one is a side too many.
-  const sides = chosen(SIDES, order.sides, '--side').filter((side) => side !== unbridged || suite.site !== 'outside');
+  const sides = chosen(SIDES, order.sides, '--side').filter((side) => isOf(suite, side));
   const outside = outsideAddress();
   const site = await startSite(suite.site === 'outside' ? outside : '127.0.0.1');
-  const emulator = await startEmulator(suite.startDelay);
+  const emulator = await startEmulator(suite.startDelay, suite.rtt);
   const projects = new Map<string, Project>();
   try {
     // Where there is no other address than loopback, the bridge is kept out by hand.
@@ -43,6 +44,12 @@ async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
     site.close();
     for (const { consumer } of projects.values()) await consumer.remove();
   }
+}
+
+/** Where no bridge is needed, a side without one is a side too many. */
+function isOf({ rtt, site }: RealSuite, side: Side): boolean {
+  if (rtt !== undefined) return FAR_SIDES.includes(side);
+  return side !== ahead && (side !== unbridged || site !== 'outside');
 }
 
 async function measure(

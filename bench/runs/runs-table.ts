@@ -28,8 +28,8 @@ export function runsTable(sides: readonly Side[], samples: Samples): Table {
 /** The suite's goal, for each side with poolwright that was run beside the other one. */
 export function goalsOf({ goal }: RealSuite, samples: Samples): Goal[] {
   if (!goal || !samples.has(goal.over)) return [];
-  const { over, atMost: limit } = goal;
-  return ['session', 'pool']
+  const { sides = ['session', 'pool'], over, atMost: limit } = goal;
+  return sides
     .filter((side) => samples.has(side))
     .map((side) => atMost(`${side} × ${over}`, median(ratios(samples, side, over)), limit, '', 3));
 }

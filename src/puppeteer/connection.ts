@@ -69,7 +69,6 @@ export async function connectPuppeteer(
     options.onNote(viewportNote(lease));
   const life = followLink({
     transport,
-    ready: async () => () => browser.version(),
     isConnected: () => browser.connected,
     disconnect: () => browser.disconnect(),
     onSilent: options.onSilent,

@@ -1,4 +1,4 @@
-import type { Interceptor, InterceptorFactory, InterceptorLink } from './interceptor.ts';
+import type { BrowserCommands, Interceptor, InterceptorFactory, InterceptorLink } from './interceptor.ts';
 import type { CdpMessage } from './message.ts';
 import { isOwnId, OwnCommands } from './own-commands.ts';
 
@@ -21,6 +21,9 @@ export class InterceptorList {
     this.#own = new OwnCommands((command) => ends.toBrowser(command));
     this.#list = [...factories.map((create, position) => create(this.#linkAt(position))), this.#own];
   }
+
+  /** A command of our own: no interceptor sees it or its answer. */
+  readonly call: BrowserCommands['call'] = (method, params, sessionId) => this.#own.call(method, params, sessionId);
 
   /** A command of the client. */
   command(command: CdpMessage): void {

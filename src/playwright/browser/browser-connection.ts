@@ -79,11 +79,6 @@ export async function connectToLease(
   };
   const life = followLink({
     transport,
-    // One CDP session for all signs of life.
-    ready: async () => {
-      const session = await browser.newBrowserCDPSession();
-      return () => session.send('Browser.getVersion');
-    },
     isConnected: () => browser.isConnected(),
     disconnect: () => browser.close(),
     onSilent: options.onSilent,

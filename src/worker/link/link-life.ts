@@ -2,11 +2,12 @@ import { describeClosed } from '../../cdp/transport/link-closed.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import type { LeaseLink } from './lease-link.ts';
 import type { Loss } from './loss.ts';
-import { type Questions, watch } from './watchdog.ts';
+import { watch } from './watchdog.ts';
 
 /** A connected client. */
-export interface LivingLink extends Questions {
+export interface LivingLink {
   transport: CdpTransport;
+  isConnected(): boolean;
   /** Ends the client's side. On a link that is already down there is nothing to say goodbye to. */
   disconnect(): Promise<void>;
   /** Called once when the browser does not answer any more. */
@@ -18,19 +19,15 @@ export function followLink({
   transport,
   disconnect,
   onSilent,
-  ...questions
+  isConnected,
 }: LivingLink): Pick<LeaseLink, 'answers' | 'close' | 'lost'> {
   let loss: Loss | null = null;
   let isLetGo = false;
-  const watchdog = watch(
-    questions,
-    () => transport.traffic(),
-    (seconds) => {
-      loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
-      transport.close();
-      onSilent();
-    },
-  );
+  const watchdog = watch({ ask: () => transport.ask(), traffic: () => transport.traffic(), isConnected }, (seconds) => {
+    loss ??= { at: Date.now(), seen: `it did not answer for ${seconds} s`, silent: true };
+    transport.close();
+    onSilent();
+  });
   void transport.closed.then((why) => {
     watchdog.stop();
     // Whatever ends it then, no test has lost it.

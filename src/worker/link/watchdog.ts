@@ -11,10 +11,11 @@ const SILENCE_MS = 15_000;
  */
 const SLOWEST_UPLINK = 62.5;
 
-/** How a client asks its browser something. */
-export interface Questions {
-  /** Makes the asking ready; what it resolves with asks one question, as often as it is called. */
-  ready(): Promise<() => Promise<unknown>>;
+/** A link to a browser. */
+interface Watched {
+  /** Asks the browser something. */
+  ask(): Promise<unknown>;
+  traffic(): LinkTraffic;
   isConnected(): boolean;
 }
 
@@ -32,39 +33,24 @@ export interface Watchdog {
  * Watches a connected browser: a stopped process or a cut network closes no link, and every call on such a link waits
  * for ever. Calls `onSilent` once, when it was asked for a sign of life and nothing came for 15 s.
  */
-export function watch(
-  { ready, isConnected }: Questions,
-  traffic: () => LinkTraffic,
-  onSilent: (seconds: number) => void,
-): Watchdog {
-  // One way to ask for all signs of life, made before it is needed.
-  let asking: Promise<() => Promise<unknown>> | null = ready();
-  asking.catch(() => undefined); // who asks hears of it
+export function watch({ ask, traffic, isConnected }: Watched, onSilent: (seconds: number) => void): Watchdog {
   /** Of the bytes sent, those before the last question that was answered. */
   let arrived = 0;
-  const askOnce = async (ms: number): Promise<'answered' | 'refused' | 'silent'> => {
-    asking ??= ready();
+  const question = async (ms: number) => {
     const { sent } = traffic();
-    const question = asking.then((put) => put());
-    const answer = await answerOf(question, traffic, ms + Math.max(0, sent - arrived) / SLOWEST_UPLINK);
+    const answer = await answerOf(ask(), traffic, ms + Math.max(0, sent - arrived) / SLOWEST_UPLINK);
     if (answer === 'answered') arrived = Math.max(arrived, sent);
-    // Somebody has ended the session; that says nothing about the browser, and the next question needs another one.
-    if (answer === 'refused') asking = null;
     return answer;
-  };
-  const ask = async (ms: number) => {
-    const answer = await askOnce(ms);
-    return answer === 'refused' && isConnected() ? await askOnce(ms) : answer;
   };
   let timer: NodeJS.Timeout | null = setTimeout(check, INTERVAL_MS).unref();
   async function check() {
-    const answer = await ask(SILENCE_MS);
+    const answer = await question(SILENCE_MS);
     if (timer === null || !isConnected()) return;
     if (answer === 'silent') onSilent(SILENCE_MS / 1000);
     else timer = setTimeout(check, INTERVAL_MS).unref();
   }
   return {
-    answers: async (ms) => (await ask(ms)) === 'answered',
+    answers: async (ms) => (await question(ms)) === 'answered',
     stop: () => {
       if (timer) clearTimeout(timer);
       timer = null;

@@ -46,13 +46,13 @@ test('an answer that came while this process did nothing else is not overlooked'
 
 test('what was sent before is waited for, until a question behind it was answered', async () => {
   let answers = true;
-  const questions = { ready: async () => () => (answers ? Promise.resolve() : never), isConnected: () => true };
   let sent = 3_000_000;
-  const dog = watch(
-    questions,
-    () => ({ received: 0, sent, queued: 0 }),
-    () => undefined,
-  );
+  const link = {
+    ask: () => (answers ? Promise.resolve() : never),
+    traffic: () => ({ received: 0, sent, queued: 0 }),
+    isConnected: () => true,
+  };
+  const dog = watch(link, () => undefined);
   expect(await dog.answers(500)).toBe(true);
   answers = false;
   // 48 s of uplink lie before the first question; were they waited for again, this would take as long.

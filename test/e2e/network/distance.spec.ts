@@ -1,0 +1,51 @@
+import type { RunRecord } from '../../../src/record/run-record.ts';
+import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import { test as base, expect } from '../../support/e2e/fixtures.ts';
+import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { startService, type TestService } from '../../support/e2e/service.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+
+/** Whole runs on browsers that are far away. */
+
+const RTT = 60;
+
+const test = base.extend<{ service: TestService }>({
+  service: async ({}, use) => {
+    const service = await startService({ rtt: RTT });
+    await use(service);
+    await service.stop();
+  },
+});
+
+const TESTS = suite(
+  [1, 2, 3, 4]
+    .map(
+      (n) => `
+      test('${n}', async ({ page }) => {
+        await page.goto('/');
+        await page.locator('h1').click();
+        // Longer than the time after which the browser is asked for a sign of life.
+        if (${n} === 2) await page.waitForTimeout(6_000);
+      });`,
+    )
+    .join(''),
+);
+
+for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
+  test(`\`ahead\` hides contexts and reads in a run: Playwright ${version}`, async ({ newConsumer, service, site }) => {
+    const consumer = await newConsumer(version);
+    const savedMs = async (options: string) => {
+      await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': TESTS });
+      const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+      expect(run.code, run.output).toBe(0);
+      const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+      expect(record.sessions[0]?.roundTripMs).toBeGreaterThanOrEqual(RTT);
+      expect(await service.running()).toEqual([]);
+      return record.sessions.flatMap(({ tests }) => tests.map((each) => each.savedMs));
+    };
+    expect(await savedMs('{}')).toEqual([0, 0, 0, 0]);
+    const [, , third = 0, fourth = 0] = await savedMs('{ ahead: true }');
+    // Contexts and a click's reads are more than twelve round trips; without the contexts it was half of that.
+    for (const saved of [third, fourth]) expect(saved).toBeGreaterThan(10 * RTT);
+  });
+}
