@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { chooseChromium } from '../src/emulator/chromium/choose-chromium.ts';
 import { findChromiums } from '../src/emulator/chromium/find-chromium.ts';
 import { type BenchOptions, chosen, readOptions } from './options.ts';
@@ -61,7 +61,10 @@ async function bench(options: BenchOptions): Promise<void> {
     entries.push(entry);
   }
   if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(entries, null, 2)}\n`);
-  if (options.write) writeFileSync(PAGE, performancePage(common.machine, SUITES, newestEntries(common.machine)));
+  if (options.write) {
+    const readme = readFileSync('bench/README.md', 'utf8');
+    writeFileSync(PAGE, performancePage(common.machine, SUITES, newestEntries(common.machine), readme));
+  }
 }
 
 try {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@playwright/test';
+import { outOfReach } from '../../../bench/report/page.ts';
 
 /** The bench runs; what it measures beside other tests is worth nothing, and nothing is said of it. */
 
@@ -43,4 +44,10 @@ test('bench: its README names every suite and side, and a wrong name is told', a
   const rows = [...readme.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name);
   expect(rows.sort()).toEqual([...sides, ...suites].sort());
   await expect(bench('--rounds', '1', '--suite', 'nothing')).rejects.toThrow('--suite: there is no "nothing"');
+});
+
+test('bench: docs/performance.md ends with why some goals are out of reach, as the README has it', async () => {
+  const reasons = outOfReach(await readFile('bench/README.md', 'utf8'));
+  expect(reasons).toContain('**One test, cold**');
+  expect(await readFile('docs/performance.md', 'utf8')).toContain(reasons);
 });
