@@ -4,7 +4,7 @@ import { EarlyClose } from './ahead/contexts/early-close.ts';
 import { Distance } from './ahead/distance.ts';
 import { ReadsAhead } from './ahead/reads/reads-ahead.ts';
 import type { Savings } from './ahead/savings.ts';
-import { ScriptsAhead } from './ahead/scripts-ahead.ts';
+import { ScriptsAhead } from './ahead/scripts/scripts-ahead.ts';
 import { type BridgeOptions, bridgeFactory } from './bridge/bridge-factory.ts';
 import { BackForwardCache } from './contexts/back-forward-cache.ts';
 import { HiddenTargets } from './contexts/hidden-targets.ts';
@@ -77,20 +77,19 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
 /** Those that do for Playwright what no other client needs. */
 function nextToPlaywright({ persistent, ahead }: InterceptorOptions): InterceptorFactory[] {
   const list: InterceptorFactory[] = [];
-  // Those that send ahead stand in Playwright's place: to all others it looks as if Playwright were there sooner.
-  if (ahead) {
-    // Before those: it sees what Playwright is told, whoever says it.
-    list.push(() => new ClientEnd(ahead.savings));
-    // A persistent context is not made, but swept and used again: Playwright has to wait until that is done.
-    if (!persistent && ahead.contexts) {
-      // Before the one that makes contexts: what that one has not shown yet is not Playwright's to close.
-      list.push((link) => new EarlyClose(link, ahead.savings));
-      list.push((link) => new ContextsAhead(link, ahead.savings));
-    }
-    list.push((link) => new ScriptsAhead(link, ahead.savings));
-    list.push((link) => new ReadsAhead(link, ahead.savings));
-  }
-  // Next to Playwright: what it adds follows an event that Playwright has really seen.
+  // Before all: it sees what Playwright is told, whoever says it.
+  if (ahead) list.push(() => new ClientEnd(ahead.savings));
+  // Next to Playwright: what it adds follows an event that Playwright has really seen, and is put into no script of ours.
   list.push((link) => new BackForwardCache(link));
+  if (!ahead) return list;
+  // Those that send ahead stand in Playwright's place: to all others it looks as if Playwright were there sooner.
+  // A persistent context is not made, but swept and used again: Playwright has to wait until that is done.
+  if (!persistent && ahead.contexts) {
+    // Before the one that makes contexts: what that one has not shown yet is not Playwright's to close.
+    list.push((link) => new EarlyClose(link, ahead.savings));
+    list.push((link) => new ContextsAhead(link, ahead.savings));
+  }
+  list.push((link) => new ScriptsAhead(link, ahead.savings));
+  list.push((link) => new ReadsAhead(link, ahead.savings));
   return list;
 }

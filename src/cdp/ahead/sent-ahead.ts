@@ -13,6 +13,8 @@ interface Sent {
   answeredAt?: number;
   /** The client's command, while the browser has not answered. */
   asked?: CdpMessage;
+  /** Gets the answer in the client's place; null, if there is none that is usable. */
+  taker?: (answer: CdpMessage | null) => void;
   /** Nobody waits for it any more. */
   dropped?: boolean;
   /** Told of the answer as soon as it is there. */
@@ -90,6 +92,19 @@ export class SentAhead {
     return true;
   }
 
+  /**
+   * The client has asked, and is told something else. Returns whether that is possible: not, if the answer is there.
+   * @param taker gets the answer; null, if there is none that is usable
+   */
+  take(key: string, taker: (answer: CdpMessage | null) => void): boolean {
+    const sent = this.#find(key);
+    if (!sent || sent.answer) return false;
+    this.#waiting.delete(sent);
+    this.#savings.used(sent.sentAt);
+    sent.taker = taker;
+    return true;
+  }
+
   /** Returns null for what was not for the client, else what the client gets. */
   onMessage(message: CdpMessage): CdpMessage | null {
     const { id } = message;
@@ -106,6 +121,9 @@ export class SentAhead {
     const isUsable = message.error === undefined && (this.#uses.isUsable?.(message) ?? true);
     if (sent.dropped) {
       this.#uses.onUnused?.(message);
+    } else if (sent.taker) {
+      if (!isUsable) this.#uses.onUnused?.(message);
+      sent.taker(isUsable ? message : null);
     } else if (sent.asked) {
       if (isUsable) return { ...message, id: sent.asked.id };
       this.#uses.onUnused?.(message);

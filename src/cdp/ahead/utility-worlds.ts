@@ -15,9 +15,12 @@ export interface UtilityWorld {
 /** A target's session, if it is one that the client itself works with. */
 interface ClientSession {
   targetId: unknown;
+  isPage: boolean;
   /** Names that the client has given to worlds of its own. */
   names: Set<string>;
   worlds: Map<number, UtilityWorld>;
+  /** The client is told of every script there is: none may come that it has not sent. */
+  isWatched: boolean;
   /** The initial empty document has been left. */
   hasNavigated: boolean;
 }
@@ -51,6 +54,16 @@ export class UtilityWorlds {
     return this.#sessions.has(sessionId);
   }
 
+  /** Whether a session is the client's, and a page's. */
+  isPage(sessionId: string): boolean {
+    return this.#sessions.get(sessionId)?.isPage ?? false;
+  }
+
+  /** Whether the client is told of every script in a session, so that it would see those that are sent ahead. */
+  isWatched(sessionId: string): boolean {
+    return this.#sessions.get(sessionId)?.isWatched ?? false;
+  }
+
   get(sessionId: string, contextId: unknown): UtilityWorld | undefined {
     return this.#sessions.get(sessionId)?.worlds.get(contextId as number);
   }
@@ -73,9 +86,12 @@ export class UtilityWorlds {
 
   /** To be told of the client's commands. */
   onCommand({ method, params, sessionId = '' }: CdpMessage): void {
+    const session = this.#sessions.get(sessionId);
+    if (session && method === 'Debugger.enable') session.isWatched = true;
+    if (session && method === 'Debugger.disable') session.isWatched = false;
     if (method !== 'Page.addScriptToEvaluateOnNewDocument' && method !== 'Page.createIsolatedWorld') return;
     const { worldName } = fieldsOf<Protocol.Page.CreateIsolatedWorldRequest>(params);
-    if (typeof worldName === 'string' && worldName !== '') this.#sessions.get(sessionId)?.names.add(worldName);
+    if (typeof worldName === 'string' && worldName !== '') session?.names.add(worldName);
   }
 
   /** To be told of the browser's events. */
@@ -106,7 +122,15 @@ export class UtilityWorlds {
     // What is attached to over a session that is not the client's is not the client's either.
     if (typeof sessionId !== 'string' || type === 'browser') return;
     if (parent !== undefined && !this.#sessions.has(parent)) return;
-    this.#sessions.set(sessionId, { targetId, names: new Set(), worlds: new Map(), hasNavigated: false });
+    const isPage = type === 'page';
+    this.#sessions.set(sessionId, {
+      targetId,
+      isPage,
+      names: new Set(),
+      worlds: new Map(),
+      isWatched: false,
+      hasNavigated: false,
+    });
   }
 
   #onContext(sessionId: string, session: ClientSession, params: unknown): void {

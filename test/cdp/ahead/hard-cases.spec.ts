@@ -133,6 +133,65 @@ const CASES: Record<string, Case> = {
     await page.goBack();
     return [urls, page.url(), await page.locator('button').textContent()];
   },
+  'documents in other processes': async (page, url) => {
+    const found: unknown[] = [];
+    const other = url.replace('127.0.0.1', 'localhost');
+    for (const each of [url, other, `${url}/?2`, `${other}/?2`]) {
+      await page.goto(each);
+      await page.locator('button').click();
+      found.push(
+        await page.locator('#out').textContent(),
+        await page.locator('button').evaluate('self.origin === origin'),
+      );
+    }
+    await page.goBack();
+    return [found, await page.locator('button').textContent(), page.url().includes('127.0.0.1')];
+  },
+  'a document whose root element comes late': async (page, url) => {
+    const found: unknown[] = [];
+    for (const number of [1, 2]) {
+      await page.goto(`${url}/late-root`, { waitUntil: 'commit' });
+      // Of before the root element, and by another way than a locator.
+      const [state, text] = await Promise.all([
+        page.evaluate('document.readyState'),
+        page.locator('#out').textContent(),
+        page.locator('button').click(),
+      ]);
+      found.push(number, state, text, await page.locator('#out').textContent());
+    }
+    return found;
+  },
+  'frames that navigate': async (page, url) => {
+    await page.goto(url);
+    const found: unknown[] = [];
+    for (const number of [1, 2]) {
+      await page.evaluate(
+        `document.body.insertAdjacentHTML('beforeend', '<iframe name="f${number}" src="${url}/?${number}"></iframe>')`,
+      );
+      const frame = page.frameLocator(`[name=f${number}]`);
+      await frame.locator('button').click();
+      found.push(await frame.locator('#out').textContent());
+    }
+    await page.locator('button').click();
+    return [found, await page.locator('#out').textContent(), page.frames().length];
+  },
+  'handles that are taken from one world to another': async (page, url) => {
+    const found: unknown[] = [];
+    for (const number of [1, 2]) {
+      await page.goto(`${url}/?${number}`);
+      const handle = await page.evaluateHandle('document.querySelector("button")');
+      await handle.asElement()?.click();
+      found.push(await page.locator('#out').textContent(), await handle.asElement()?.isVisible());
+    }
+    return found;
+  },
+  'which scripts there are, for its coverage': async (page, url) => {
+    await page.coverage.startJSCoverage({ reportAnonymousScripts: true });
+    await page.goto(url);
+    await page.locator('button').click();
+    const scripts = await page.coverage.stopJSCoverage();
+    return scripts.map(({ source = '' }) => source.length).sort();
+  },
   'a dialog in the middle of an action': async (page) => {
     const messages: string[] = [];
     page.on('dialog', (dialog) => {

@@ -27,7 +27,7 @@ export interface Way {
 }
 
 interface TwoWays {
-  /** Address of a page with a button that greets. */
+  /** Address of a page with a button that greets; at `/late-root` its root element comes late. */
   greeting: string;
   /** Milliseconds to the browser and back. */
   roundTrip: number;
@@ -38,16 +38,21 @@ interface TwoWays {
 /** The icon is named so that the browser asks for none. */
 const GREETING = `<!doctype html><link rel="icon" href="data:,"><title>greeting</title>
 <button onclick="out.textContent = 'Hi'">Greet</button><p id="out"></p>`;
+/** A document that is there some time before its root element is. */
+const LATE_ROOT_MS = 300;
+const BEFORE_THE_ROOT = `<!doctype html><!-- ${'-'.repeat(2_000)} -->`;
 
 export const test = base.extend<TwoWays>({
   roundTrip: [10, { option: true }],
 
   greeting: async ({}, use) => {
-    const server = createServer((_request, response) => {
+    const server = createServer((request, response) => {
       response.setHeader('content-type', 'text/html');
-      response.end(GREETING);
+      if (request.url !== '/late-root') return void response.end(GREETING);
+      response.write(BEFORE_THE_ROOT);
+      setTimeout(() => response.end(GREETING), LATE_ROOT_MS);
     });
-    server.listen(0, '127.0.0.1');
+    server.listen(0);
     await once(server, 'listening');
     await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     server.closeAllConnections();
@@ -95,7 +100,7 @@ function recorded(transport: CdpTransport, seen: SeenMessage[]) {
 
 /** Fields that are other ones each time. */
 const VARIES =
-  /time|^scriptId$|^requestId$|^connectionId$|^windowId$|^executionContextId$|^contextId$|port$|^encodedDataLength$/i;
+  /time|^scriptId$|^identifier$|^requestId$|^connectionId$|^windowId$|^executionContextId$|^contextId$|port$|^encodedDataLength$/i;
 /** Events that come when the browser draws, or when its network is at rest: not in answer to anything. */
 const DRAWN = new Set(['networkAlmostIdle', 'networkIdle', 'firstPaint', 'firstContentfulPaint', 'InteractiveTime']);
 

@@ -26,12 +26,13 @@ test('the order, from Playwright to the browser', async () => {
   ]);
 });
 
-const OTHERS = ['BackForwardCache', 'Downloads', 'Uploads'];
+const OTHERS = ['Downloads', 'Uploads'];
 
 test('what is sent ahead is sent in the place of Playwright, and the distance is measured at the very end', async () => {
   const savings = new Savings();
   expect(await namesOf({ ahead: { savings, contexts: true } })).toEqual([
     'ClientEnd',
+    'BackForwardCache',
     'EarlyClose',
     'ContextsAhead',
     'ScriptsAhead',
@@ -44,12 +45,12 @@ test('what is sent ahead is sent in the place of Playwright, and the distance is
 
 test('no context is made where none is asked for: a browser for one test, a persistent context', async () => {
   const savings = new Savings();
-  const pages = ['ClientEnd', 'ScriptsAhead', 'ReadsAhead', ...OTHERS];
+  const pages = ['ClientEnd', 'BackForwardCache', 'ScriptsAhead', 'ReadsAhead', ...OTHERS];
   expect(await namesOf({ ahead: { savings, contexts: false } })).toEqual([...pages, 'HiddenTargets', 'Distance']);
   const persistent = { ahead: { savings, contexts: true }, persistent: { clear: false } };
   expect(await namesOf(persistent)).toEqual([...pages, 'PersistentContext', 'Distance']);
 });
 
 test('what is not asked for is not there', async () => {
-  expect(await namesOf({})).toEqual([...OTHERS, 'HiddenTargets']);
+  expect(await namesOf({})).toEqual(['BackForwardCache', ...OTHERS, 'HiddenTargets']);
 });

@@ -65,6 +65,8 @@ export class ReadsAhead implements Interceptor {
     const { id, method = '', sessionId } = command;
     if (sessionId === undefined || !this.#worlds.has(sessionId)) return command;
     this.#worlds.onCommand(command);
+    // The client may know of objects whose coming it was only told of.
+    for (const objectId of objectsOf(command)) this.#worlds.sawObject(sessionId, objectId);
     if (HARMLESS.test(method)) return command;
     const trail = this.#trails.get(sessionId);
     if (trail && isRead(command)) {
@@ -114,6 +116,7 @@ export class ReadsAhead implements Interceptor {
     const keys = ReadHabits.keysOf(command, this.#rootOf(command, sessionId));
     const trail = new ActionTrail(command, keys, world, known);
     this.#trails.set(sessionId, trail);
+    if (this.#worlds.isWatched(sessionId)) return;
     if (!this.#savings.isFar || this.#inputs.size > 0 || world.prefix === undefined) return;
     // Behind the command itself.
     queueMicrotask(() => this.#sendFollowers(command, trail));

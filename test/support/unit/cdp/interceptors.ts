@@ -2,7 +2,7 @@ import { ContextsAhead } from '../../../../src/cdp/ahead/contexts/contexts-ahead
 import { EarlyClose } from '../../../../src/cdp/ahead/contexts/early-close.ts';
 import { ReadsAhead } from '../../../../src/cdp/ahead/reads/reads-ahead.ts';
 import { Savings } from '../../../../src/cdp/ahead/savings.ts';
-import { ScriptsAhead } from '../../../../src/cdp/ahead/scripts-ahead.ts';
+import { ScriptsAhead } from '../../../../src/cdp/ahead/scripts/scripts-ahead.ts';
 import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
 import { listedBridge } from '../../../../src/cdp/bridge/bridge-factory.ts';
 import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cache.ts';

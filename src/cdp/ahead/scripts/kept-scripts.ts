@@ -1,0 +1,71 @@
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { type KnownScript, keptText } from './known-scripts.ts';
+
+/** What a session's browser keeps. */
+interface Kept {
+  /** How the browser calls each, to have it removed. */
+  readonly identifiers: Map<KnownScript, string>;
+  /** Nothing is to be kept there any more. */
+  isOver?: boolean;
+}
+
+/** Sends a command that the client knows nothing of. */
+type Post = (command: Omit<CdpMessage, 'id'>, onAnswer?: (answer: CdpMessage) => void) => void;
+
+/**
+ * The client's scripts in the browser: put into each world of the client's that a page's documents get from then on, where
+ * they wait to be called. So they cross the line once for a page, not once for a document.
+ */
+export class KeptScripts {
+  readonly #sessions = new Map<string, Kept>();
+  readonly #post: Post;
+
+  constructor(post: Post) {
+    this.#post = post;
+  }
+
+  /** Whether a world of the client's that has just been made in a session has the script. */
+  has(sessionId: string, script: KnownScript): boolean {
+    return this.#sessions.get(sessionId)?.identifiers.has(script) ?? false;
+  }
+
+  keep(sessionId: string, worldName: string, scripts: readonly KnownScript[]): void {
+    const kept = this.#keptIn(sessionId);
+    for (const [index, script] of scripts.entries()) {
+      if (kept.isOver || !script.isExpression) continue;
+      const params = { source: keptText(script, index), worldName };
+      const command = { method: 'Page.addScriptToEvaluateOnNewDocument', params, sessionId };
+      this.#post(command, ({ result }) => this.#onKept(sessionId, kept, script, result));
+    }
+  }
+
+  /** A session's documents have none from now on. */
+  remove(sessionId: string): void {
+    const kept = this.#keptIn(sessionId);
+    kept.isOver = true;
+    for (const identifier of kept.identifiers.values()) this.#remove(sessionId, identifier);
+    kept.identifiers.clear();
+  }
+
+  forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
+
+  #onKept(sessionId: string, kept: Kept, script: KnownScript, result: unknown): void {
+    const { identifier } = fieldsOf<Protocol.Page.AddScriptToEvaluateOnNewDocumentResponse>(result);
+    if (typeof identifier !== 'string') return;
+    if (kept.isOver) this.#remove(sessionId, identifier);
+    else kept.identifiers.set(script, identifier);
+  }
+
+  #keptIn(sessionId: string): Kept {
+    const kept = this.#sessions.get(sessionId) ?? { identifiers: new Map() };
+    this.#sessions.set(sessionId, kept);
+    return kept;
+  }
+
+  #remove(sessionId: string, identifier: string): void {
+    this.#post({ method: 'Page.removeScriptToEvaluateOnNewDocument', params: { identifier }, sessionId });
+  }
+}

@@ -1,0 +1,334 @@
+import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
+import { Savings } from '../../../../src/cdp/ahead/savings.ts';
+import { ScriptsAhead } from '../../../../src/cdp/ahead/scripts/scripts-ahead.ts';
+import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
+import { type CdpMessage, fieldsOf } from '../../../../src/cdp/transport/message.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+
+/** The client gets the objects that it asked for, whatever was foretold of them, and no command reaches another object. */
+
+const SESSION = 'S';
+const WORLD = 'client world';
+const SCRIPTS = [0, 1].map((index) => `\n(() => {\n return ${JSON.stringify(`script ${index}`)};\n})();\n`);
+/** What a document's `globalThis` is to scripts that are kept in it. */
+type Global = Record<symbol, unknown> & { document: { documentElement: unknown } };
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A browser with one page, as far as JavaScript contexts and their objects go. Evaluates real JavaScript. */
+class Browser {
+  #isolate = 1;
+  #contextId = 0;
+  #contexts = new Map<number, { isolate: number; global: Global; objects: Map<number, unknown> }>();
+  #kept = new Map<string, string>();
+  readonly #tell: (message: CdpMessage) => void;
+
+  constructor(tell: (message: CdpMessage) => void) {
+    this.#tell = tell;
+  }
+
+  begin(): void {
+    const targetInfo = { targetId: 'T', type: 'page' };
+    this.#tell({ method: 'Target.attachedToTarget', params: { sessionId: SESSION, targetInfo } });
+    this.#addContext('', false);
+  }
+
+  /** @param isOld whether the other process has had documents before */
+  navigate({ isElsewhere, isRooted, isOld }: { isElsewhere: boolean; isRooted: boolean; isOld: boolean }): void {
+    this.#contexts.clear();
+    this.#event('Runtime.executionContextsCleared', {});
+    if (isElsewhere) {
+      this.#isolate += 1;
+      this.#contextId = isOld ? this.#contextId + 10 : 0;
+    }
+    this.#event('Page.frameNavigated', { frame: { id: 'T' } });
+    this.#addContext('', isRooted);
+    const global = this.#addContext(WORLD, isRooted);
+    for (const source of this.#kept.values()) evaluate(source, global);
+  }
+
+  root(): void {
+    for (const { global } of this.#contexts.values()) global.document.documentElement = {};
+  }
+
+  command({ id, method, params, sessionId }: CdpMessage): void {
+    const answer = this.#answer(method, fieldsOf<Record<string, unknown>>(params));
+    this.#tell(
+      typeof answer === 'string' ? { id, sessionId, error: { message: answer } } : { id, sessionId, ...answer },
+    );
+  }
+
+  #answer(method: string | undefined, params: Record<string, unknown>): { result: unknown } | string {
+    if (method === 'Page.addScriptToEvaluateOnNewDocument') {
+      const identifier = String(this.#kept.size);
+      this.#kept.set(identifier, String(params.source));
+      return { result: { identifier } };
+    }
+    if (method === 'Page.createIsolatedWorld') {
+      this.#addContext(WORLD, false);
+      return { result: {} };
+    }
+    if (method === 'Runtime.evaluate') {
+      const context = this.#contexts.get(Number(params.contextId));
+      if (!context) return 'Cannot find context with specified id';
+      const value = evaluate(String(params.expression), context.global);
+      const isObject = typeof value === 'object' || typeof value === 'string';
+      return { result: { result: isObject ? this.#object(Number(params.contextId), value) : { type: typeof value } } };
+    }
+    if (method === 'DOM.resolveNode') {
+      const contextId = Number(params.executionContextId);
+      if (!this.#contexts.has(contextId)) return 'Cannot find context with specified id';
+      return { result: { object: this.#object(contextId, 'node') } };
+    }
+    if (method === 'Runtime.callFunctionOn') {
+      const values = [params, ...(params.arguments as object[])].map((one) => this.#valueOf(one));
+      if (values.includes(undefined)) return 'Could not find object with given id';
+      return { result: { result: { type: 'string', value: values.join(', ') } } };
+    }
+    if (method === 'Runtime.releaseObject') {
+      const [, contextId, number] = String(params.objectId).split('.').map(Number);
+      this.#contexts.get(contextId ?? 0)?.objects.set(number ?? 0, undefined);
+    }
+    return { result: {} };
+  }
+
+  #valueOf(of: object): unknown {
+    const [isolate, contextId, number] = String(fieldsOf<{ objectId: string }>(of).objectId).split('.').map(Number);
+    const context = this.#contexts.get(contextId ?? 0);
+    return context?.isolate === isolate ? context?.objects.get(number ?? 0) : undefined;
+  }
+
+  #object(contextId: number, value: unknown): object {
+    const context = this.#contexts.get(contextId);
+    const number = (context?.objects.size ?? 0) + 1;
+    context?.objects.set(number, value);
+    return { type: 'object', className: 'Made', objectId: `${context?.isolate}.${contextId}.${number}` };
+  }
+
+  #addContext(name: string, isRooted: boolean): Global {
+    const id = ++this.#contextId;
+    const global: Global = { document: { documentElement: isRooted ? {} : null } };
+    this.#contexts.set(id, { isolate: this.#isolate, global, objects: new Map() });
+    const auxData = { isDefault: name === '', frameId: 'T' };
+    this.#event('Runtime.executionContextCreated', { context: { id, name, auxData } });
+    return global;
+  }
+
+  #event(method: string, params: object): void {
+    this.#tell({ method, params, sessionId: SESSION });
+  }
+}
+
+function evaluate(expression: string, global: Global): unknown {
+  if (expression === '') return undefined;
+  return new Function('globalThis', 'document', `return (${expression.replace(/;\s*$/, '')}\n)`)(
+    global,
+    global.document,
+  );
+}
+
+/** A client that has its scripts evaluated in a world when it needs them, and then calls them with each other. */
+class Client {
+  readonly failures: string[] = [];
+  calls = 0;
+  #id = 0;
+  #world: { contextId: number; ids: Map<string, string> } | null = null;
+  readonly #waiting = new Map<number, (message: CdpMessage) => void>();
+  readonly #send: (message: CdpMessage) => void;
+
+  constructor(send: (message: CdpMessage) => void) {
+    this.#send = send;
+  }
+
+  onMessage(message: CdpMessage): void {
+    const { id, method, params } = message;
+    if (id !== undefined) {
+      const resolve = this.#waiting.get(id);
+      if (!resolve) this.failures.push(`${id} was not asked for, or twice`);
+      this.#waiting.delete(id);
+      resolve?.(message);
+    }
+    if (method === 'Runtime.executionContextsCleared') this.#world = null;
+    if (method !== 'Runtime.executionContextCreated') return;
+    const { context } = params as { context: { id: number; name: string } };
+    if (context.name === WORLD) this.#world = { contextId: context.id, ids: new Map() };
+  }
+
+  begin(): void {
+    this.want();
+    this.#post('Page.createIsolatedWorld', { worldName: WORLD });
+  }
+
+  /** Has a world made in all documents to come. */
+  want(): void {
+    this.#post('Page.addScriptToEvaluateOnNewDocument', { source: '', worldName: WORLD });
+  }
+
+  /** Asks for an object, or for what was asked for before. @param number of the script; 2 for a node */
+  ask(number: number): void {
+    const world = this.#world;
+    if (!world) return;
+    const { contextId } = world;
+    const [name, expression] = number < 2 ? [`script ${number}`, SCRIPTS[number]] : [`node`, undefined];
+    if (number < 2 && world.ids.has(name)) return;
+    const got = ({ result }: CdpMessage) => {
+      const { result: one, object } = fieldsOf<{ result: object; object: object }>(result);
+      const { objectId } = fieldsOf<{ objectId: string }>(one ?? object);
+      if (typeof objectId === 'string') world.ids.set(name, objectId);
+      else if (this.#world === world) this.failures.push(`no ${name}: ${JSON.stringify(result)}`);
+    };
+    if (number < 2) this.#post('Runtime.evaluate', { expression, contextId }, got);
+    else this.#post('DOM.resolveNode', { executionContextId: contextId }, got);
+  }
+
+  /** Calls a function on one of the objects that it has, with the others. */
+  call(first: number): void {
+    const world = this.#world;
+    if (!world || world.ids.size === 0) return;
+    const all = [...world.ids];
+    const ordered = [...all.slice(first % all.length), ...all.slice(0, first % all.length)];
+    const [[, objectId] = ['', '']] = ordered;
+    const args = ordered.slice(1).map(([, id]) => ({ objectId: id }));
+    this.#post('Runtime.callFunctionOn', { objectId, arguments: args }, (message) => {
+      this.calls += 1;
+      const { value } = fieldsOf<{ value: string }>(fieldsOf<{ result: object }>(message.result).result);
+      const expected = ordered.map(([name]) => name).join(', ');
+      // Of a document that is gone, the browser may say so.
+      if (value !== expected && !(message.error && this.#world !== world)) {
+        this.failures.push(`${expected}: ${JSON.stringify(message)}`);
+      }
+    });
+  }
+
+  get unanswered(): number {
+    return this.#waiting.size;
+  }
+
+  #post(method: string, params: object, then: (message: CdpMessage) => void = () => undefined): void {
+    const id = ++this.#id;
+    this.#waiting.set(id, then);
+    this.#send({ id, method, params, sessionId: SESSION });
+  }
+}
+
+type Step = readonly [kind: string, number: number];
+
+async function run(steps: readonly Step[]) {
+  const savings = new Savings(0);
+  savings.measured(100);
+  const commands: CdpMessage[] = [];
+  const messages: CdpMessage[] = [];
+  const told: CdpMessage[] = [];
+  const list = new InterceptorList([(link) => new ScriptsAhead(link, savings)], {
+    toBrowser: (command) => commands.push(command),
+    toClient: (message) => told.push(message),
+  });
+  const browser = new Browser((message) => messages.push(structuredClone(message)));
+  const client = new Client((command) => list.command(command));
+  const moves: Record<string, (number: number) => void> = {
+    ask: (number) => client.ask(number % 3),
+    call: (number) => client.call(number),
+    // The browser takes so many commands; or so many of its messages arrive.
+    take: (number) => {
+      for (const command of commands.splice(0, number)) browser.command(command);
+    },
+    arrive: (number) => {
+      for (const message of messages.splice(0, number)) list.message(message);
+    },
+    navigate: (number) => {
+      browser.navigate({ isElsewhere: (number & 1) > 0, isRooted: (number & 2) > 0, isOld: (number & 4) > 0 });
+    },
+    root: () => browser.root(),
+    begin: () => client.begin(),
+    want: () => client.want(),
+  };
+  const hear = async () => {
+    await turn();
+    while (told.length > 0) {
+      const message = told.shift();
+      if (message) client.onMessage(message);
+    }
+    await turn();
+  };
+  browser.begin();
+  for (const [kind, number] of [...LEARN, ...steps]) {
+    moves[kind]?.(number);
+    await hear();
+  }
+  for (let round = 0; round < 20; round += 1) {
+    moves.take?.(1_000);
+    moves.arrive?.(1_000);
+    await hear();
+  }
+  return { failures: client.failures, calls: client.calls, unanswered: client.unanswered, savedMs: savings.savedMs };
+}
+
+const everything = (kind: string): Step => [kind, 1_000];
+const exchange: Step[] = [everything('take'), everything('arrive')];
+/** One document, in which the client's scripts are learned. */
+const LEARN: Step[] = [
+  everything('arrive'),
+  ['begin', 0],
+  ...exchange,
+  ['navigate', 2],
+  ...exchange,
+  ['ask', 0],
+  ['ask', 1],
+  ...exchange,
+  ['call', 0],
+  // From here on they are kept in the browser.
+  ['want', 0],
+  ...exchange,
+];
+
+test('the objects are as foretold, elsewhere, or late: each call is about those that the client means', async () => {
+  const open: Step[] = [
+    ['ask', 0],
+    ['ask', 1],
+    ['call', 0],
+    ['ask', 2],
+    ['call', 1],
+    ['take', 3],
+    ['arrive', 3],
+    ['call', 2],
+    ...exchange,
+    ['call', 0],
+  ];
+  for (const [name, navigation] of Object.entries({
+    same: 2,
+    elsewhere: 3,
+    'another process that is not new': 7,
+    'no root': 0,
+    'elsewhere, no root': 1,
+  })) {
+    const { failures, unanswered, calls } = await run([['navigate', navigation], everything('arrive'), ...open]);
+    expect({ name, failures, unanswered }).toEqual({ name, failures: [], unanswered: 0 });
+    // Where they were foretold, some while they were on their way.
+    expect(calls).toBeGreaterThanOrEqual(name.startsWith('elsewhere') ? 2 : 4);
+  }
+});
+
+test('a root element that comes between two scripts: none of them takes the place of the other', async () => {
+  const between: Step[] = [['ask', 0], ['take', 1], ['root', 0], ['call', 0], ...exchange, ['ask', 1], ['call', 0]];
+  const { failures, unanswered } = await run([['navigate', 0], everything('arrive'), ...between]);
+  expect({ failures, unanswered }).toEqual({ failures: [], unanswered: 0 });
+});
+
+test('random documents, processes and delays', async () => {
+  const step = fc.tuple(
+    fc.constantFrom('ask', 'ask', 'call', 'call', 'take', 'take', 'arrive', 'arrive', 'navigate', 'root'),
+    fc.nat({ max: 7 }),
+  );
+  let saved = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const { failures, unanswered, savedMs } = await run(steps);
+      saved += savedMs;
+      expect(failures).toEqual([]);
+      expect(unanswered).toBe(0);
+    }),
+    propertyRuns(2_000),
+  );
+  expect(saved).toBeGreaterThan(0);
+});
