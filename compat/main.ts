@@ -15,17 +15,18 @@ import { startSite } from './site.ts';
 
 /**
  * `npm run compat`: one suite of Playwright Test's features, run on a local launch, on a plain `connectOverCDP` and
- * through poolwright, in new contexts and in the browser's own; writes docs/compatibility.md. Fails where poolwright does
+ * through poolwright, in new contexts, near and far away, and in the browser's own; writes docs/compatibility.md. Fails where poolwright does
  * worse than a plain `connectOverCDP`. The browsers of the latter reach the site by themselves, poolwright's do not.
  */
 
-const WAYS = ['local', 'cdp', 'isolated', 'persistent'] as const;
+const WAYS = ['local', 'cdp', 'isolated', 'ahead', 'persistent'] as const;
 type Way = (typeof WAYS)[number];
 const VERDICTS = { expected: 'yes', unexpected: '**no**', flaky: '**no**', skipped: 'not run' } as const;
 const HEADS: Record<Way, string> = {
   local: 'local launch',
   cdp: 'plain `connectOverCDP`',
   isolated: 'poolwright, isolated',
+  ahead: 'isolated, sent ahead',
   persistent: 'poolwright, persistent',
 };
 /** Runs of one test with something on the command line or in the environment. */
@@ -73,13 +74,13 @@ if (results.size === 0) throw new Error('the suite did not run');
 const rows = [...results].map(([title, status]) => [title, ...WAYS.map((way) => status[way] ?? 'not run')]);
 const table = [
   `| feature | ${WAYS.map((way) => HEADS[way]).join(' | ')} |`,
-  '| --- | --- | --- | --- | --- |',
+  `| ${WAYS.map(() => '---').join(' | ')} | --- |`,
   ...rows.map((row) => `| ${row.join(' | ')} |`),
 ];
 console.log(`\n${table.join('\n')}`);
 const version = JSON.parse(await readFile('node_modules/@playwright/test/package.json', 'utf8')).version;
 await writePlaywrightPart(
-  `# Compatibility\n\nMade by \`npm run compat\` with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. Not in\nit, because they need a person at a display: --debug and page.pause().\n\n${table.join('\n')}\n`,
+  `# Compatibility\n\nMade by \`npm run compat\` with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. In the last two columns browsers are 20 ms\naway, and [round trips are hidden](distance.md). Not in it, because they need a person at a display: --debug and page.pause().\n\n${table.join('\n')}\n`,
 );
 const worse = rows.filter(
   ([, , cdp, ...ours]) => cdp === 'yes' && ours.some((each) => each !== 'yes' && each !== REFUSED),
@@ -89,7 +90,7 @@ process.exitCode = worse.length > 0 ? 1 : 0;
 
 /** Starts Playwright in one way. `ended` is to be called when it has. */
 async function startSuite(way: Way, args: string[], env: Record<string, string>) {
-  const emulator = way === 'cdp' ? near : far;
+  const emulator = way === 'cdp' || way === 'isolated' ? near : far;
   const session = way === 'cdp' ? await client.createSession({}) : null;
   await mkdir(join(folder, way), { recursive: true });
   const child = spawn(
@@ -105,7 +106,6 @@ async function startSuite(way: Way, args: string[], env: Record<string, string>)
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         ...process.env,
-        POOLWRIGHT_AHEAD: '1', // which is why its browsers are 20 ms away
         COMPAT_WAY: way,
         COMPAT_OUTPUT: join(folder, way),
         COMPAT_STATE: join(folder, `${way}-state.json`),

@@ -31,8 +31,10 @@ const config: PlaywrightTestConfig = {
   ],
 };
 
-const CONTEXTS = { isolated: 'isolated', persistent: { mode: 'persistent', clear: true } } as const;
+const CONTEXTS = { isolated: 'isolated', ahead: 'isolated', persistent: { mode: 'persistent', clear: true } } as const;
 
 export default defineConfig(
-  way === 'isolated' || way === 'persistent' ? withHostedBrowsers(config, { context: CONTEXTS[way] }) : config,
+  way === 'isolated' || way === 'ahead' || way === 'persistent'
+    ? withHostedBrowsers(config, { context: CONTEXTS[way] })
+    : config,
 );

@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { install } from '../../scripts/installed.mjs';
 import { Savings } from '../../src/cdp/ahead/savings.ts';
 import { openTransport } from '../../src/cdp/open-transport.ts';
+import { supportsTransport } from '../../src/cdp/transport/supports-transport.ts';
 import { openTunnel } from '../../src/cdp/transport/tunnel.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures, Samples } from '../measuring/samples.ts';
@@ -13,9 +15,14 @@ import { startEmulator } from '../surroundings/emulator.ts';
 import { startSite } from '../surroundings/site.ts';
 
 const ROUND_TRIP_MS = 100;
-const OLDEST = '1.48';
 const LATEST = 'latest';
-const SIDES = [`${OLDEST} plain`, `${OLDEST} ahead`, `${LATEST} plain`, `${LATEST} ahead`];
+/** Each version of Playwright, and where it is. */
+const VERSIONS: Record<string, () => string> = {
+  '1.48': () => join('test', 'e2e', 'playwright-1.48'),
+  '1.56': () => installedVersion('1.56'),
+  [LATEST]: () => '.',
+};
+const SIDES = Object.keys(VERSIONS).flatMap((version) => [`${version} plain`, `${version} ahead`]);
 /** The first ones teach what will be asked for; the last one counts. */
 const TESTS = 3;
 const FORM = '<input id="name"><input type="checkbox"><select><option>one<option>two</select><button>Send</button>';
@@ -40,12 +47,15 @@ export const distanceSuite: Suite = {
 };
 
 async function run(order: SuiteOrder): Promise<SuiteResult> {
+  const clients = new Map(SIDES.map((side) => [side, playwrightOf(side)]));
   const emulator = await startEmulator(0, ROUND_TRIP_MS);
   const site = await startSite();
   try {
     const { cdpUrl } = await emulator.client.createSession();
     if (!cdpUrl) throw new Error('The emulator gave no cdpUrl.');
-    const samples = await interleave(SIDES, order, (side) => measure(side, cdpUrl, site.url));
+    const samples = await interleave(SIDES, order, (side) =>
+      measure({ isAhead: side.endsWith('ahead'), client: clients.get(side) ?? playwrightOf(side) }, cdpUrl, site.url),
+    );
     const ahead = (step: string) => median(samples.values(`${LATEST} ahead`, step));
     return {
       samples,
@@ -74,8 +84,13 @@ function tableOf(samples: Samples) {
   };
 }
 
+interface Side {
+  isAhead: boolean;
+  client: typeof import('playwright-core');
+}
+
 /** One connection and some tests, in round trips. */
-async function measure(side: string, cdpUrl: string, url: string): Promise<Figures> {
+async function measure(side: Side, cdpUrl: string, url: string): Promise<Figures> {
   const times: Figures = {};
   const timed = async <T>(step: string, work: () => Promise<T>): Promise<T> => {
     const start = performance.now();
@@ -98,15 +113,21 @@ async function measure(side: string, cdpUrl: string, url: string): Promise<Figur
   return { ...times, 'fixed cost of a test': newContext + newPage + close };
 }
 
-async function connect(side: string, cdpUrl: string): Promise<Browser> {
-  const ahead = side.endsWith('ahead') ? { ahead: { savings: new Savings(), contexts: true } } : {};
+async function connect({ isAhead, client }: Side, cdpUrl: string): Promise<Browser> {
+  const ahead = isAhead ? { ahead: { savings: new Savings(), contexts: true } } : {};
   const transport = await openTransport(cdpUrl, ahead);
-  const { chromium } = playwrightOf(side);
-  if (side.startsWith(OLDEST)) return await chromium.connectOverCDP(await openTunnel(transport));
+  const { chromium } = client;
+  if (!(await supportsTransport(chromium))) return await chromium.connectOverCDP(await openTunnel(transport));
   return await chromium.connectOverCDP(transport);
 }
 
 function playwrightOf(side: string): typeof import('playwright-core') {
-  const folder = side.startsWith(OLDEST) ? join('test', 'e2e', 'playwright-1.48') : '.';
+  const [version = LATEST] = side.split(' ');
+  const folder = VERSIONS[version]?.() ?? '.';
   return createRequire(join(process.cwd(), folder, 'package.json'))('playwright-core');
+}
+
+/** A version of Playwright that is installed for the bench when it is not there. */
+function installedVersion(version: string): string {
+  return dirname(dirname(install(`playwright-core-${version}`, `playwright-core@${version}`, 'playwright-core')));
 }

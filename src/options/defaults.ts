@@ -10,7 +10,7 @@ export const DEFAULTS = {
   reuse: 'run',
   acquireTimeout: ACQUIRE_TIMEOUT_MS.default,
   metering: true,
-  ahead: false,
+  ahead: true,
   context: 'auto',
 } as const;
 

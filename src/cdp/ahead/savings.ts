@@ -1,5 +1,5 @@
 /** From which round trip on it is worth the trouble, in ms: nearer browsers are left as they are. */
-const FAR_MS = 5;
+export const FAR_MS = 5;
 
 /**
  * How far away the browser of one link is, and what was saved on the way to it. Measured, not guessed: the distance is

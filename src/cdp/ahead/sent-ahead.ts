@@ -100,7 +100,7 @@ export class SentAhead {
     const sent = this.#find(key);
     if (!sent || sent.answer) return false;
     this.#waiting.delete(sent);
-    this.#savings.used(sent.sentAt);
+    this.#savings.used();
     sent.taker = taker;
     return true;
   }

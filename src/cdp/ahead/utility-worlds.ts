@@ -41,11 +41,11 @@ export class UtilityWorlds {
    */
   constructor(listeners: {
     onMade?(world: UtilityWorld): void;
-    onUpheaval(sessionId: string): void;
+    onUpheaval?(sessionId: string): void;
     onEnd(sessionId: string): void;
   }) {
     this.#onMade = (world) => listeners.onMade?.(world);
-    this.#onUpheaval = listeners.onUpheaval;
+    this.#onUpheaval = (sessionId) => listeners.onUpheaval?.(sessionId);
     this.#onEnd = listeners.onEnd;
   }
 

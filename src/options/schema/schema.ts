@@ -83,8 +83,8 @@ export interface ProjectHostedOptions {
   metering?: boolean;
   /**
    * Hides round trips to a browser that is 5 ms and more away: the next test's context is made while the present one
-   * runs, and what Playwright will ask for is asked for before. Environment variable `POOLWRIGHT_AHEAD` turns it on
-   * (`1`) or off (`0`) everywhere. New: default `false`.
+   * runs, and what Playwright will ask for is asked for before. Environment variable `POOLWRIGHT_AHEAD` turns it off
+   * (`0`) or on (`1`) everywhere. Default `true`.
    */
   ahead?: boolean;
   /**

@@ -41,7 +41,7 @@ function results({ failedTests, lostTests, retries }: RunFigures): string {
 /** Null near the browser, where nothing is to be saved. */
 function distance({ roundTripMs, savedMs }: RunFigures): FigureRow | null {
   if (roundTripMs === null || roundTripMs < FAR_MS) return null;
-  const saved = savedMs > 0 ? `about ${duration(savedMs)} of waiting saved` : '`ahead: true` hides much of it';
+  const saved = savedMs > 0 ? `about ${duration(savedMs)} of waiting saved` : 'none of it hidden';
   return { label: 'distance', value: `${Math.round(roundTripMs)} ms a round trip; ${saved}` };
 }
 

@@ -14,9 +14,12 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
+/** What `npm run test:distance` sets: how far away browsers are, in ms, and whether round trips are hidden. */
+const { TEST_RTT = '0', TEST_AHEAD } = process.env;
+
 /** Starts one. */
 export async function startService(options: EmulatorOptions = {}): Promise<TestService> {
-  const emulator = await startEmulator({ allowLoopback: true, ...options });
+  const emulator = await startEmulator({ allowLoopback: true, rtt: Number(TEST_RTT), ...options });
   const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });
   const ids = async (status?: 'active' | 'starting') => {
     const found: string[] = [];
@@ -26,7 +29,11 @@ export async function startService(options: EmulatorOptions = {}): Promise<TestS
   return {
     emulator,
     client,
-    env: { POOLWRIGHT_BASE_URL: emulator.baseURL, POOLWRIGHT_API_KEY: emulator.apiKey },
+    env: {
+      POOLWRIGHT_BASE_URL: emulator.baseURL,
+      POOLWRIGHT_API_KEY: emulator.apiKey,
+      ...(TEST_AHEAD !== undefined && { POOLWRIGHT_AHEAD: TEST_AHEAD }),
+    },
     running: async () => [...(await ids('active')), ...(await ids('starting'))],
     allSessions: async () => (await ids()).length,
     stop: async () => {

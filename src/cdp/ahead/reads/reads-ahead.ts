@@ -1,6 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import type { Interceptor, InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { objectsOf } from '../objects-of.ts';
 import type { Savings } from '../savings.ts';
 import { commandKey, SentAhead } from '../sent-ahead.ts';
 import { type UtilityWorld, UtilityWorlds } from '../utility-worlds.ts';
@@ -177,13 +178,6 @@ function resultOf({ result }: CdpMessage): { objectId?: string; subtype?: unknow
   const { result: value } = fieldsOf<Protocol.Runtime.CallFunctionOnResponse>(result);
   const { objectId, subtype } = fieldsOf<Protocol.Runtime.RemoteObject>(value);
   return typeof objectId === 'string' ? { objectId, subtype } : {};
-}
-
-/** IDs of the objects that a command is about. */
-function objectsOf({ params }: CdpMessage): string[] {
-  const { objectId, arguments: given } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
-  const all = Array.isArray(given) ? given.map((one) => fieldsOf<Protocol.Runtime.CallArgument>(one).objectId) : [];
-  return [objectId, ...all].filter((id) => typeof id === 'string');
 }
 
 function isResult({ result }: CdpMessage): boolean {

@@ -1,4 +1,5 @@
 import type { CdpMessage } from '../../transport/message.ts';
+import { objectsOf } from '../objects-of.ts';
 
 /** What became of an object that the client was told of before the browser had made it. */
 interface Foretold {
@@ -12,7 +13,7 @@ interface Session {
   readonly objects: Map<string, Foretold>;
   /** Commands about objects that were still to come when they were sent. */
   readonly unsure: Map<number, CdpMessage>;
-  /** The client's, about objects that are late; in its order. */
+  /** The client's that have to wait until all is as it should be; in its order. */
   readonly held: CdpMessage[];
 }
 
@@ -54,18 +55,21 @@ export class ForetoldObjects {
     if (actual === null) object.state = 'never';
     else if (actual === objectId) session.objects.delete(objectId);
     else Object.assign(object, { state: 'made', actual });
-    while (session.held[0] && !this.#waits(session, session.held[0])) {
-      const [command] = session.held.splice(0, 1);
-      if (command) this.#sendLate(translated(session, command));
-    }
+    if (isUnsure(session)) return;
+    for (const command of session.held.splice(0)) this.#sendLate(translated(session, command));
   }
 
-  /** Returns what is sent of a client's command; null: nothing yet. */
-  onCommand(command: CdpMessage): CdpMessage | null {
+  /**
+   * Returns what is sent of a client's command; null: nothing yet.
+   * @param makesObjects whether it may make another object where some are still to come, which could get the ID of one of those
+   */
+  onCommand(command: CdpMessage, makesObjects: boolean): CdpMessage | null {
     const session = this.#sessions.get(command.sessionId ?? '');
     if (!session || session.objects.size === 0) return command;
-    const states = objectsOf(command).map((objectId) => session.objects.get(objectId)?.state);
-    if (states.includes('late')) {
+    const states = objectsOf(command).flatMap((objectId) => session.objects.get(objectId)?.state ?? []);
+    const isOther = makesObjects && states.length === 0;
+    const hasToWait = states.includes('late') || (isOther && isUnsure(session));
+    if (hasToWait || ((isOther || states.length > 0) && session.held.length > 0)) {
       session.held.push(command);
       return null;
     }
@@ -81,7 +85,7 @@ export class ForetoldObjects {
     const command = session.unsure.get(id);
     session.unsure.delete(id);
     if (command && error && objectsOf(command).some((objectId) => session.objects.has(objectId))) {
-      if (this.#waits(session, command)) {
+      if (isUnsure(session)) {
         session.held.push(command);
         return null;
       }
@@ -106,10 +110,11 @@ export class ForetoldObjects {
   forget(sessionId: string): void {
     this.#sessions.delete(sessionId);
   }
+}
 
-  #waits(session: Session, command: CdpMessage): boolean {
-    return objectsOf(command).some((objectId) => session.objects.get(objectId)?.state === 'late');
-  }
+/** Whether some objects are still to come, or known not to come as they should. */
+function isUnsure({ objects }: Session): boolean {
+  return [...objects.values()].some(({ state }) => state === 'coming' || state === 'late');
 }
 
 /** A command with the IDs that its objects have in the browser. */
@@ -135,14 +140,4 @@ function mapped(value: unknown, to: (objectId: string) => string): unknown {
   return JSON.parse(JSON.stringify(value), (field, inner) =>
     field === 'objectId' && typeof inner === 'string' ? to(inner) : inner,
   );
-}
-
-/** IDs of the objects that a command is about. */
-function objectsOf({ params }: CdpMessage): string[] {
-  const found: string[] = [];
-  JSON.stringify(params ?? {}, (field, value) => {
-    if (field === 'objectId' && typeof value === 'string') found.push(value);
-    return value;
-  });
-  return found;
 }

@@ -1,19 +1,28 @@
 import type { Protocol } from 'devtools-protocol';
 import type { Interceptor, InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { objectsOf } from '../objects-of.ts';
 import type { Savings } from '../savings.ts';
 import { SentAhead } from '../sent-ahead.ts';
 import { type UtilityWorld, UtilityWorlds } from '../utility-worlds.ts';
 import { ForetoldObjects } from './foretold-objects.ts';
 import { Isolates } from './isolates.ts';
 import { KeptScripts } from './kept-scripts.ts';
-import { callOf, evaluationOf, type KnownScript, KnownScripts } from './known-scripts.ts';
+import { callOf, type FoundScript, type KnownScript, KnownScripts } from './known-scripts.ts';
+
+/** Asked for only to see what IDs of objects begin with. */
+const ANY_OBJECT = '({})';
+
+/** One of the client's scripts, and where it evaluates it. */
+interface ScriptInWorld extends FoundScript {
+  readonly world: UtilityWorld;
+}
 
 /**
- * Has the client's own scripts evaluated in each new document as soon as that is there, as the client does before its first
- * action: by then it has long been done, or at least it is known which objects they will be. Which scripts is learned
- * from what the client evaluates in worlds of its own; each has an object for its result, which is what the client gets when
- * it evaluates that very text there. Only in the main frame's document, and never in the main world.
+ * The scripts that the client evaluates in each new document before its first action there. They are kept in the browser, so that
+ * they cross the line once a page. And the client is told at once what it will get: the objects of a new world are
+ * counted up from one, so it can go on with them while its script is on its way. Which scripts is learned from what the client
+ * evaluates in worlds of its own. Nothing is evaluated before it asks for that, and nothing in the main world.
  */
 export class ScriptsAhead implements Interceptor {
   readonly #link: InterceptorLink;
@@ -24,10 +33,12 @@ export class ScriptsAhead implements Interceptor {
   readonly #kept: KeptScripts;
   readonly #isolates = new Isolates();
   readonly #foretold: ForetoldObjects;
+  /** New worlds in which nothing but these scripts was evaluated, and how many objects those have made. */
+  readonly #fresh = new WeakMap<UtilityWorld, number>();
+  /** What each world has of the scripts. */
+  readonly #stock = new WeakMap<UtilityWorld, readonly KnownScript[]>();
   /** Sessions whose process is still to be asked for. */
   readonly #blank = new Set<string>();
-  /** Worlds that have the scripts, and those. */
-  readonly #stocked = new WeakMap<UtilityWorld, ReadonlySet<KnownScript>>();
   /** The client's commands that may turn out to be such scripts. */
   readonly #asked = new Map<number, string>();
 
@@ -41,8 +52,7 @@ export class ScriptsAhead implements Interceptor {
     this.#kept = new KeptScripts((command, onAnswer) => this.#sent.post(command, onAnswer));
     this.#foretold = new ForetoldObjects((command) => this.#sent.sendLate(command));
     this.#worlds = new UtilityWorlds({
-      onMade: (world) => this.#prepare(world),
-      onUpheaval: (sessionId) => this.#sent.drop((of) => of === sessionId),
+      onMade: (world) => this.#onMade(world),
       onEnd: (sessionId) => this.#forget(sessionId),
     });
   }
@@ -54,8 +64,9 @@ export class ScriptsAhead implements Interceptor {
     if (method === 'Page.addScriptToEvaluateOnNewDocument') this.#keep(sessionId, params);
     if (method === 'Page.createIsolatedWorld' && this.#worlds.isPage(sessionId)) this.#onWorld(sessionId);
     if (method === 'Debugger.enable') this.#kept.remove(sessionId);
-    if (method === 'Runtime.evaluate' && this.#onEvaluate(command, sessionId)) return null;
-    return this.#foretold.onCommand(command);
+    const found = method === 'Runtime.evaluate' ? this.#scriptIn(command, sessionId) : null;
+    if (found) return this.#evaluate(command, found);
+    return this.#foretold.onCommand(command, this.#touch(command, sessionId));
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
@@ -67,76 +78,96 @@ export class ScriptsAhead implements Interceptor {
       if (method === 'Runtime.executionContextsCleared' && sessionId !== undefined) this.#foretold.cleared(sessionId);
       return message;
     }
-    const script = this.#asked.get(id);
-    if (script !== undefined) {
-      this.#asked.delete(id);
-      // Others are evaluated now: those of before are not expected again.
-      if (hasObject(message) && this.#scripts.add(script, looksOf(message))) this.#sent.drop();
-    }
+    const text = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (text !== undefined && hasObject(message)) this.#scripts.add(text, looksOf(message));
     const passed = this.#sent.onMessage(message);
     return passed && this.#foretold.onAnswer(passed);
   }
 
-  /** Returns whether the client has got its answer, or will get it from here. */
-  #onEvaluate(command: CdpMessage, sessionId: string): boolean {
-    const { expression, contextId, ...more } = fieldsOf<Protocol.Runtime.EvaluateRequest>(command.params);
+  /** What a command of the client evaluates, if it is one of its scripts in a world of its own. */
+  #scriptIn({ id, params }: CdpMessage, sessionId: string): ScriptInWorld | null {
+    const { expression, contextId, ...more } = fieldsOf<Protocol.Runtime.EvaluateRequest>(params);
     const world = this.#worlds.get(sessionId, contextId);
-    if (!world || typeof expression !== 'string' || !KnownScripts.mayBe(expression)) return false;
-    if (Object.keys(more).length > 0) return false;
-    const index = this.#scripts.indexOf(expression);
-    if (index >= 0) return this.#answer(command, world, index);
-    if (command.id !== undefined) this.#asked.set(command.id, expression);
-    return false;
+    if (!world || typeof expression !== 'string' || !KnownScripts.mayBe(expression)) return null;
+    if (Object.keys(more).length > 0) return null;
+    const found = this.#scripts.find(expression);
+    if (!found && id !== undefined) this.#asked.set(id, expression);
+    return found && { ...found, world };
   }
 
-  #answer(command: CdpMessage, world: UtilityWorld, index: number): boolean {
+  /** Returns what is sent of the client's command; null when it has its answer, or will get it from here. */
+  #evaluate(command: CdpMessage, found: ScriptInWorld): CdpMessage | null {
+    const { world, script } = found;
     const { sessionId, contextId } = world;
-    const key = keyOf(world, index);
+    const made = this.#fresh.get(world);
+    if (made !== undefined) this.#fresh.set(world, made + 1);
+    if (!this.#mayHide(sessionId)) return command;
     const prefix = this.#isolates.prefixOf(sessionId, contextId);
-    // Of a new world, these are the first objects.
-    if (prefix !== null && this.#foretell(command, key, `${prefix}.${index + 1}`, index)) return true;
-    if (this.#sent.ask(key, command)) return true;
-    const script = this.#scripts.all[index];
-    if (!script || !this.#stocked.get(world)?.has(script)) return false;
-    // As the client would, but for the text, which the world has.
-    const params = { expression: callOf(index, false), contextId };
-    this.#sent.send(key, { method: 'Runtime.evaluate', params, sessionId });
-    return this.#sent.ask(key, command);
+    const key = `${sessionId} ${contextId} ${command.id}`;
+    const short = this.#shortened(command, found);
+    if (prefix !== null && made !== undefined) {
+      this.#sent.send(key, short ?? withoutId(command));
+      this.#foretell(command, key, `${prefix}.${made + 1}`, script);
+      return null;
+    }
+    if (!short) return command;
+    this.#sent.send(key, short);
+    return this.#sent.ask(key, command) ? null : command;
   }
 
-  /** The client is told what its script's object will be, while that is still on its way. */
-  #foretell(command: CdpMessage, key: string, objectId: string, index: number): boolean {
-    const { id, sessionId = '', method, params } = command;
-    const looks = this.#scripts.all[index]?.looks;
-    const onAnswer = (answer: CdpMessage | null): void => {
+  /** As the client would, but for the text, which the world has; null where it has not. */
+  #shortened({ method, sessionId }: CdpMessage, { world, script, number }: ScriptInWorld): CdpMessage | null {
+    const known = this.#scripts.all;
+    const indexes = (this.#stock.get(world) ?? []).map((each) => known.indexOf(each));
+    const index = known.indexOf(script);
+    if (!indexes.includes(index) || indexes.includes(-1)) return null;
+    return { method, sessionId, params: { expression: callOf(index, number, indexes), contextId: world.contextId } };
+  }
+
+  /** The client is told what its script's object will be, which is on its way as `key`. */
+  #foretell(command: CdpMessage, key: string, objectId: string, { looks }: KnownScript): void {
+    const { id, sessionId = '' } = command;
+    this.#foretold.foretell(sessionId, objectId);
+    this.#sent.take(key, (answer) => {
       if (answer) {
         this.#foretold.made(sessionId, objectId, String(objectOf(answer).objectId));
         return;
       }
       this.#foretold.late(sessionId, objectId);
-      const late = `${key} late`;
-      this.#sent.send(late, { method, params, sessionId });
-      this.#sent.take(late, (own) => {
-        this.#foretold.made(sessionId, objectId, own && String(objectOf(own).objectId));
+      this.#sent.send(`${key} late`, withoutId(command));
+      this.#sent.take(`${key} late`, (late) => {
+        this.#foretold.made(sessionId, objectId, late && String(objectOf(late).objectId));
       });
-    };
-    if (id === undefined || !looks || !this.#sent.take(key, onAnswer)) return false;
-    this.#foretold.foretell(sessionId, objectId);
+    });
     this.#link.deliver({ id, sessionId, result: { result: { ...looks, objectId } } });
-    return true;
   }
 
-  #prepare(world: UtilityWorld): void {
-    const { sessionId, contextId, isMain } = world;
-    const scripts = this.#scripts.all;
-    const stock = new Set(scripts.filter((script) => this.#kept.has(sessionId, script)));
-    this.#stocked.set(world, stock);
-    if (!isMain || !this.#savings.isFar || this.#worlds.isWatched(sessionId)) return;
-    for (const [index, script] of scripts.entries()) {
-      const expression = stock.has(script) ? callOf(index, true) : evaluationOf(script);
-      const params = { expression, contextId };
-      this.#sent.send(keyOf(world, index), { method: 'Runtime.evaluate', params, sessionId });
-    }
+  #onMade(world: UtilityWorld): void {
+    const { sessionId, contextId } = world;
+    this.#stock.set(
+      world,
+      this.#scripts.all.filter((script) => this.#kept.has(sessionId, script)),
+    );
+    this.#fresh.set(world, 0);
+    if (!world.isMain || this.#isolates.prefixOf(sessionId, contextId) !== null || !this.#mayHide(sessionId)) return;
+    // In a process that is not known yet, its first object is ours.
+    this.#fresh.set(world, 1);
+    this.#sent.post({ method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId });
+  }
+
+  /**
+   * A command that may make objects in a new world: from then on nobody knows how many there are.
+   * Returns whether it is one by the world, not by an object in it.
+   */
+  #touch(command: CdpMessage, sessionId: string): boolean {
+    const { contextId, executionContextId } = fieldsOf<{ contextId: number; executionContextId: number }>(
+      command.params,
+    );
+    const world = this.#worlds.get(sessionId, contextId ?? executionContextId);
+    const all = [world, ...objectsOf(command).map((objectId) => this.#worlds.ofObject(sessionId, objectId))];
+    for (const each of all) if (each) this.#fresh.delete(each);
+    return world !== undefined;
   }
 
   /** The client has a world of its own made in each of a page's documents: its scripts are wanted there. */
@@ -145,12 +176,12 @@ export class ScriptsAhead implements Interceptor {
     if (typeof worldName !== 'string' || worldName === '' || !this.#worlds.isPage(sessionId)) return;
     // Behind what the client has to say at once, and waits for.
     setImmediate(() => {
-      if (this.#savings.isFar && this.#worlds.has(sessionId)) this.#kept.keep(sessionId, worldName, this.#scripts.all);
+      if (this.#mayHide(sessionId)) this.#kept.keep(sessionId, worldName, this.#scripts.all);
     });
   }
 
   #onWorld(sessionId: string): void {
-    if (!this.#savings.isFar || this.#scripts.all.length === 0 || this.#worlds.isWatched(sessionId)) return;
+    if (!this.#mayHide(sessionId)) return;
     this.#blank.add(sessionId);
     // Behind the client's own command.
     queueMicrotask(() => this.#askForIsolate(sessionId));
@@ -163,7 +194,12 @@ export class ScriptsAhead implements Interceptor {
   #askForIsolate(sessionId: string): void {
     const contextId = this.#isolates.nextContext(sessionId);
     if (contextId === null || !this.#blank.delete(sessionId)) return;
-    this.#sent.post({ method: 'Runtime.evaluate', params: { expression: '({})', contextId }, sessionId });
+    this.#sent.post({ method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId });
+  }
+
+  #mayHide(sessionId: string): boolean {
+    const { isFar } = this.#savings;
+    return isFar && this.#scripts.all.length > 0 && this.#worlds.has(sessionId) && !this.#worlds.isWatched(sessionId);
   }
 
   #forget(sessionId: string): void {
@@ -182,8 +218,8 @@ export class ScriptsAhead implements Interceptor {
   }
 }
 
-function keyOf({ sessionId, contextId }: UtilityWorld, index: number): string {
-  return `${sessionId} ${contextId} ${index}`;
+function withoutId({ id: _, ...command }: CdpMessage): CdpMessage {
+  return command;
 }
 
 function hasObject(message: CdpMessage): boolean {
