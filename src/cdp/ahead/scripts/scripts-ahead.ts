@@ -75,7 +75,7 @@ export class ScriptsAhead implements Interceptor {
     if (id === undefined) {
       this.#worlds.onEvent(message);
       if (method === 'Runtime.executionContextCreated' && sessionId !== undefined) this.#askForIsolate(sessionId);
-      if (method === 'Runtime.executionContextsCleared' && sessionId !== undefined) this.#foretold.cleared(sessionId);
+      if (method === 'Runtime.executionContextsCleared' && sessionId !== undefined) this.#onCleared(sessionId);
       return message;
     }
     const text = this.#asked.get(id);
@@ -194,12 +194,22 @@ export class ScriptsAhead implements Interceptor {
   #askForIsolate(sessionId: string): void {
     const contextId = this.#isolates.nextContext(sessionId);
     if (contextId === null || !this.#blank.delete(sessionId)) return;
-    this.#sent.post({ method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId });
+    const command = { method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId };
+    this.#sent.post(command, (answer) => {
+      // The page may have gone elsewhere meanwhile, and that number be another world's: it has one object more than is known.
+      const world = this.#worlds.ofObject(sessionId, objectOf(answer).objectId);
+      if (world) this.#fresh.delete(world);
+    });
   }
 
   #mayHide(sessionId: string): boolean {
     const { isFar } = this.#savings;
     return isFar && this.#scripts.all.length > 0 && this.#worlds.has(sessionId) && !this.#worlds.isWatched(sessionId);
+  }
+
+  #onCleared(sessionId: string): void {
+    this.#blank.delete(sessionId);
+    this.#foretold.cleared(sessionId);
   }
 
   #forget(sessionId: string): void {

@@ -328,7 +328,7 @@ test('the objects are as foretold, elsewhere, or late: each call is about those 
 
 test('random documents, processes and delays', async () => {
   const step = fc.tuple(
-    fc.constantFrom('ask', 'ask', 'call', 'call', 'take', 'take', 'arrive', 'arrive', 'navigate'),
+    fc.constantFrom('ask', 'ask', 'call', 'call', 'take', 'take', 'arrive', 'arrive', 'navigate', 'begin'),
     fc.nat({ max: 15 }),
   );
   let saved = 0;
