@@ -37,12 +37,12 @@ export const unbridged: Side = {
   config: () => wrapped({}, ''),
 };
 
-/** A session, with what Playwright is about to ask for sent ahead. */
-export const ahead: Side = {
+/** A session to which every round trip is paid for. */
+export const unhidden: Side = {
   ...session,
-  name: 'ahead',
-  title: 'poolwright, session, sent ahead',
-  config: ({ exposeNetwork }) => wrapped({ ahead: true }, exposeNetwork),
+  name: 'unhidden',
+  title: 'poolwright, session, ahead: false',
+  config: ({ exposeNetwork }) => wrapped({ ahead: false }, exposeNetwork),
 };
 
 /** A pool that is warm when the run starts, with as many browsers as the run has workers. */

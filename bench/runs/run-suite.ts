@@ -5,7 +5,7 @@ import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts
 import { outsideAddress, startSite } from '../surroundings/site.ts';
 import { floor, local, localAgain, textbook } from './by-hand.ts';
 import { freePort } from './free-port.ts';
-import { ahead, pool, session, unbridged } from './hosted.ts';
+import { pool, session, unbridged, unhidden } from './hosted.ts';
 import { measuredRun } from './measured-run.ts';
 import { type Project, writeProject } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
@@ -13,9 +13,9 @@ import { goalsOf, runsTable } from './runs-table.ts';
 import type { Side } from './side.ts';
 
 /** In the order of the tables. */
-export const SIDES: Side[] = [local, localAgain, textbook, floor, session, pool, unbridged, ahead];
+export const SIDES: Side[] = [local, localAgain, textbook, floor, session, pool, unbridged, unhidden];
 /** Those that differ in how they talk to a browser that is there, or nearly so. */
-const FAR_SIDES: Side[] = [floor, session, ahead];
+const FAR_SIDES: Side[] = [floor, unhidden, session];
 
 /** A suite of real runs as one of the bench's. */
 export function runsOf(suite: RealSuite): Suite {
@@ -49,7 +49,7 @@ async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
 /** Where no bridge is needed, a side without one is a side too many. */
 function isOf({ rtt, site }: RealSuite, side: Side): boolean {
   if (rtt !== undefined) return FAR_SIDES.includes(side);
-  return side !== ahead && (side !== unbridged || site !== 'outside');
+  return side !== unhidden && (side !== unbridged || site !== 'outside');
 }
 
 async function measure(

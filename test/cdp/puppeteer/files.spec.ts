@@ -69,8 +69,8 @@ test('a page that is told where to (as older scripts do), and names that would l
   await session.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
   await page.goto(files);
   await click(page, '/..%2F..%2Foutside.txt');
-  await expect.poll(() => readdirSync(folder).length).toBe(1);
-  expect(readdirSync(folder)[0]).toContain('outside.txt');
+  // Until it is whole, Chromium has it under another name.
+  await expect.poll(() => readdirSync(folder).join()).toMatch(/^[^,]*outside\.txt$/);
   await click(page, '/Bericht%20%C3%BC.txt');
   await expect.poll(() => readdirSync(folder)).toContain('Bericht ü.txt');
 });

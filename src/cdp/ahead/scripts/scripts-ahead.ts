@@ -9,6 +9,7 @@ import { ForetoldObjects } from './foretold-objects.ts';
 import { Isolates } from './isolates.ts';
 import { KeptScripts } from './kept-scripts.ts';
 import { callOf, type FoundScript, type KnownScript, KnownScripts } from './known-scripts.ts';
+import { UnderWay } from './under-way.ts';
 
 /** Asked for only to see what IDs of objects begin with. */
 const ANY_OBJECT = '({})';
@@ -37,6 +38,7 @@ export class ScriptsAhead implements Interceptor {
   readonly #fresh = new WeakMap<UtilityWorld, number>();
   /** What each world has of the scripts. */
   readonly #stock = new WeakMap<UtilityWorld, readonly KnownScript[]>();
+  readonly #underWay = new UnderWay();
   /** Sessions whose process is still to be asked for. */
   readonly #blank = new Set<string>();
   /** The client's commands that may turn out to be such scripts. */
@@ -82,6 +84,7 @@ export class ScriptsAhead implements Interceptor {
     this.#asked.delete(id);
     if (text !== undefined && hasObject(message)) this.#scripts.add(text, looksOf(message));
     const passed = this.#sent.onMessage(message);
+    if (passed?.id !== undefined) this.#underWay.answered(passed.id);
     return passed && this.#foretold.onAnswer(passed);
   }
 
@@ -98,21 +101,22 @@ export class ScriptsAhead implements Interceptor {
 
   /** Returns what is sent of the client's command; null when it has its answer, or will get it from here. */
   #evaluate(command: CdpMessage, found: ScriptInWorld): CdpMessage | null {
-    const { world, script } = found;
+    const { world } = found;
     const { sessionId, contextId } = world;
     const made = this.#fresh.get(world);
     if (made !== undefined) this.#fresh.set(world, made + 1);
+    this.#underWay.sent(command.id, sessionId, contextId);
     if (!this.#mayHide(sessionId)) return command;
     const prefix = this.#isolates.prefixOf(sessionId, contextId);
     const key = `${sessionId} ${contextId} ${command.id}`;
     const short = this.#shortened(command, found);
     if (prefix !== null && made !== undefined) {
-      this.#sent.send(key, short ?? withoutId(command));
-      this.#foretell(command, key, `${prefix}.${made + 1}`, script);
+      this.#sent.send(key, short ?? withoutId(command), () => this.#underWay.answered(command.id));
+      this.#foretell(command, key, `${prefix}.${made + 1}`, found);
       return null;
     }
     if (!short) return command;
-    this.#sent.send(key, short);
+    this.#sent.send(key, short, () => this.#underWay.answered(command.id));
     return this.#sent.ask(key, command) ? null : command;
   }
 
@@ -126,8 +130,9 @@ export class ScriptsAhead implements Interceptor {
   }
 
   /** The client is told what its script's object will be, which is on its way as `key`. */
-  #foretell(command: CdpMessage, key: string, objectId: string, { looks }: KnownScript): void {
-    const { id, sessionId = '' } = command;
+  #foretell(command: CdpMessage, key: string, objectId: string, { script, world }: ScriptInWorld): void {
+    const { id } = command;
+    const { sessionId, contextId } = world;
     this.#foretold.foretell(sessionId, objectId);
     this.#sent.take(key, (answer) => {
       if (answer) {
@@ -135,12 +140,13 @@ export class ScriptsAhead implements Interceptor {
         return;
       }
       this.#foretold.late(sessionId, objectId);
-      this.#sent.send(`${key} late`, withoutId(command));
+      this.#underWay.sent(key, sessionId, contextId);
+      this.#sent.send(`${key} late`, withoutId(command), () => this.#underWay.answered(key));
       this.#sent.take(`${key} late`, (late) => {
         this.#foretold.made(sessionId, objectId, late && String(objectOf(late).objectId));
       });
     });
-    this.#link.deliver({ id, sessionId, result: { result: { ...looks, objectId } } });
+    this.#link.deliver({ id, sessionId, result: { result: { ...script.looks, objectId } } });
   }
 
   #onMade(world: UtilityWorld): void {
@@ -149,11 +155,12 @@ export class ScriptsAhead implements Interceptor {
       world,
       this.#scripts.all.filter((script) => this.#kept.has(sessionId, script)),
     );
+    if (this.#underWay.has(sessionId, contextId)) return;
     this.#fresh.set(world, 0);
     if (!world.isMain || this.#isolates.prefixOf(sessionId, contextId) !== null || !this.#mayHide(sessionId)) return;
     // In a process that is not known yet, its first object is ours.
     this.#fresh.set(world, 1);
-    this.#sent.post({ method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId });
+    this.#makeObject(sessionId, contextId);
   }
 
   /**
@@ -164,7 +171,9 @@ export class ScriptsAhead implements Interceptor {
     const { contextId, executionContextId } = fieldsOf<{ contextId: number; executionContextId: number }>(
       command.params,
     );
-    const world = this.#worlds.get(sessionId, contextId ?? executionContextId);
+    const named = contextId ?? executionContextId;
+    if (typeof named === 'number' && command.id !== undefined) this.#underWay.sent(command.id, sessionId, named);
+    const world = this.#worlds.get(sessionId, named);
     const all = [world, ...objectsOf(command).map((objectId) => this.#worlds.ofObject(sessionId, objectId))];
     for (const each of all) if (each) this.#fresh.delete(each);
     return world !== undefined;
@@ -194,12 +203,13 @@ export class ScriptsAhead implements Interceptor {
   #askForIsolate(sessionId: string): void {
     const contextId = this.#isolates.nextContext(sessionId);
     if (contextId === null || !this.#blank.delete(sessionId)) return;
+    this.#makeObject(sessionId, contextId);
+  }
+
+  #makeObject(sessionId: string, contextId: number): void {
     const command = { method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId };
-    this.#sent.post(command, (answer) => {
-      // The page may have gone elsewhere meanwhile, and that number be another world's: it has one object more than is known.
-      const world = this.#worlds.ofObject(sessionId, objectOf(answer).objectId);
-      if (world) this.#fresh.delete(world);
-    });
+    this.#underWay.sent(command, sessionId, contextId);
+    this.#sent.post(command, () => this.#underWay.answered(command));
   }
 
   #mayHide(sessionId: string): boolean {
@@ -218,6 +228,7 @@ export class ScriptsAhead implements Interceptor {
     this.#kept.forget(sessionId);
     this.#isolates.forget(sessionId);
     this.#foretold.forget(sessionId);
+    this.#underWay.forget(sessionId);
   }
 
   #release(answer: CdpMessage): void {

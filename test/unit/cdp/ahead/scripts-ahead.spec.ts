@@ -326,6 +326,14 @@ test('the objects are as foretold, elsewhere, or late: each call is about those 
   }
 });
 
+test('a command that meant a document before, and lands in one of another process', async () => {
+  const arrived = everything('arrive');
+  const elsewhere: Step = ['navigate', 3];
+  const late: Step[] = [elsewhere, arrived, ['ask', 0], elsewhere, everything('take')];
+  const { failures, unanswered } = await run([...late, arrived, ['ask', 0], ['ask', 1], ['call', 0], ['call', 1]]);
+  expect({ failures, unanswered }).toEqual({ failures: [], unanswered: 0 });
+});
+
 test('random documents, processes and delays', async () => {
   const step = fc.tuple(
     fc.constantFrom('ask', 'ask', 'call', 'call', 'take', 'take', 'arrive', 'arrive', 'navigate', 'begin'),
