@@ -1,3 +1,5 @@
+import { OptionsError } from '../errors.ts';
+
 /** The environment variables poolwright reads. Read when asked, never at import. */
 export interface Environment {
   POOLWRIGHT_BASE_URL?: string | undefined;
@@ -13,10 +15,19 @@ export function variable(environment: Environment, name: keyof Environment): str
   return value === '' ? undefined : value;
 }
 
-/** What `POOLWRIGHT_AHEAD` says, whatever the options do: `0` or `false`, anything else for yes; undefined unless set. */
+/**
+ * What `POOLWRIGHT_AHEAD` says, whatever the options do; undefined unless set.
+ * @throws OptionsError when it is none of `0`, `false`, `1` and `true`
+ */
 export function aheadVariable(environment: Environment): boolean | undefined {
   const value = variable(environment, 'POOLWRIGHT_AHEAD');
-  return value === undefined ? undefined : value !== '0' && value !== 'false';
+  if (value === undefined) return undefined;
+  if (/^(1|true)$/.test(value)) return true;
+  if (/^(0|false)$/.test(value)) return false;
+  throw new OptionsError(
+    'POOLWRIGHT_AHEAD',
+    `POOLWRIGHT_AHEAD must be 0 or 1, got "${value}". 0 sends nothing ahead (\`ahead: false\`), 1 does; unset, the option decides.`,
+  );
 }
 
 /** Whether this is a CI run: `CI` set to anything but `false` or `0`. */

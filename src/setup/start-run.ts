@@ -1,5 +1,6 @@
 import { type StartedBroker, type StartOptions, startBroker } from '../broker/process/start.ts';
 import { BROKER_VARIABLE } from '../broker/rpc/shared-broker.ts';
+import { aheadVariable } from '../options/environment.ts';
 import { projectFolder } from '../options/project-folder.ts';
 import { resolveService, type ServiceChoice } from '../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from '../options/run-id.ts';
@@ -20,6 +21,8 @@ export interface RunStart
  */
 export async function startRun({ options, folder, ...start }: RunStart): Promise<StartedBroker> {
   const service = resolveService(options, process.env);
+  // Workers read it: a mistake in it is said before there are any.
+  aheadVariable(process.env);
   const { suite, ledgerFolder } = projectFolder(folder);
   const broker = await startBroker({
     ...start,

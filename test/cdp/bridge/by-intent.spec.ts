@@ -143,6 +143,21 @@ test("the user's own routes and credentials", async ({ newContext, own }) => {
   expect((await page.goto(`${own.url}/private`))?.status()).toBe(200);
 });
 
+for (const [whose, options, languages] of [
+  ["the browser's", {}, 'en-US'],
+  ["the context's", { locale: 'de-AT' }, 'de-AT'],
+] as const) {
+  test(`its server is told ${whose} languages, from the first request on`, async ({ newContext, own }) => {
+    const context = await newContext(options);
+    const page = await context.newPage();
+    await page.goto(own.url);
+    const [popup] = await Promise.all([context.waitForEvent('page'), page.evaluate(`void open('/page?html=opened')`)]);
+    await expect(popup.locator('body')).toHaveText('opened');
+    expect(own.requests.map(({ path }) => path)).toEqual(expect.arrayContaining(['/', '/style.css', '/app.js']));
+    for (const { path, headers } of own.requests) expect(headers, path).toMatchObject({ 'accept-language': languages });
+  });
+}
+
 test('each context has its own', async ({ newContext, own, origins }) => {
   const [one, other] = [await newContext(), await newContext()];
   const went: Page = await one.newPage();

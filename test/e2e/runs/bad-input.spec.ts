@@ -74,6 +74,12 @@ const mistakes: Mistake[] = [
     says: ['POOLWRIGHT_BASE_URL', '127.0.0.1:9'],
   },
   {
+    name: 'a switch that is neither on nor off',
+    config: wrappedConfig(),
+    env: { POOLWRIGHT_AHEAD: 'off' },
+    says: ['POOLWRIGHT_AHEAD must be 0 or 1', '"off"'],
+  },
+  {
     name: 'no Chromium for the emulator',
     config: wrappedConfig(`{ service: 'emulator' }`),
     env: { POOLWRIGHT_CHROMIUM: '/nowhere/chromium' },

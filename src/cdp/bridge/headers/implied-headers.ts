@@ -57,9 +57,10 @@ export class ImpliedHeaders {
     const given = lowerCase(headers);
     const known = this.#byContext.get(contextId) ?? {};
     if (!isDocument) return { ...known, ...given };
-    const asked = (await this.#languagesOf(sessionId)) ?? known[LANGUAGE];
-    // A script may give one request other languages; no other request has them.
-    const language = (isNavigation ? given[LANGUAGE] : undefined) ?? asked;
+    // A page that is led somewhere at once cannot answer before it has arrived, but its navigation says the languages.
+    // Any other request that says some was given them by a script, and no other request has them.
+    const said = isNavigation ? given[LANGUAGE] : undefined;
+    const language = said ?? (await this.#languagesOf(sessionId)) ?? known[LANGUAGE];
     const agent = given[AGENT] ?? known[AGENT];
     this.#byContext.set(contextId, { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }) });
     // The script of a worker that a page starts comes without.
