@@ -20,6 +20,7 @@ test('chooses the tin in a popup', async ({ page }) => {
   const opening = page.waitForEvent('popup');
   await page.getByRole('button', { name: 'Choose a tin' }).click();
   const popup = await opening;
+  await popup.waitForLoadState(); // the page answers a click only once its script has run
   const tin = popup.getByRole('button').last();
   const name = (await tin.textContent()) ?? '';
   // The click closes the popup, so it is made once `evaluate` has returned.
