@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core';
 import { install } from '../../scripts/installed.mjs';
 import { Savings } from '../../src/cdp/ahead/savings.ts';
 import { openTransport } from '../../src/cdp/open-transport.ts';
@@ -16,13 +16,7 @@ import { startSite } from '../surroundings/site.ts';
 
 const ROUND_TRIP_MS = 100;
 const LATEST = 'latest';
-/** Each version of Playwright, and where it is. */
-const VERSIONS: Record<string, () => string> = {
-  '1.48': () => join('test', 'e2e', 'playwright-1.48'),
-  '1.56': () => installedVersion('1.56'),
-  [LATEST]: () => '.',
-};
-const SIDES = Object.keys(VERSIONS).flatMap((version) => [`${version} plain`, `${version} ahead`]);
+const SIDES = ['1.48', '1.56', LATEST].flatMap((version) => [`${version} plain`, `${version} ahead`]);
 /** The first ones teach what will be asked for; the last one counts. */
 const TESTS = 3;
 const FORM = '<input id="name"><input type="checkbox"><select><option>one<option>two</select><button>Send</button>';
@@ -47,15 +41,12 @@ export const distanceSuite: Suite = {
 };
 
 async function run(order: SuiteOrder): Promise<SuiteResult> {
-  const clients = new Map(SIDES.map((side) => [side, playwrightOf(side)]));
   const emulator = await startEmulator(0, ROUND_TRIP_MS);
   const site = await startSite();
   try {
     const { cdpUrl } = await emulator.client.createSession();
     if (!cdpUrl) throw new Error('The emulator gave no cdpUrl.');
-    const samples = await interleave(SIDES, order, (side) =>
-      measure({ isAhead: side.endsWith('ahead'), client: clients.get(side) ?? playwrightOf(side) }, cdpUrl, site.url),
-    );
+    const samples = await interleave(SIDES, order, (side) => measure(side, cdpUrl, site.url));
     const ahead = (step: string) => median(samples.values(`${LATEST} ahead`, step));
     return {
       samples,
@@ -84,13 +75,8 @@ function tableOf(samples: Samples) {
   };
 }
 
-interface Side {
-  isAhead: boolean;
-  client: typeof import('playwright-core');
-}
-
 /** One connection and some tests, in round trips. */
-async function measure(side: Side, cdpUrl: string, url: string): Promise<Figures> {
+async function measure(side: string, cdpUrl: string, url: string): Promise<Figures> {
   const times: Figures = {};
   const timed = async <T>(step: string, work: () => Promise<T>): Promise<T> => {
     const start = performance.now();
@@ -98,7 +84,9 @@ async function measure(side: Side, cdpUrl: string, url: string): Promise<Figures
     times[step] = (performance.now() - start) / ROUND_TRIP_MS;
     return result;
   };
-  const browser = await timed('connect', () => connect(side, cdpUrl));
+  const [version = LATEST] = side.split(' ');
+  const { chromium } = playwrightOf(version);
+  const browser = await timed('connect', () => connect(chromium, cdpUrl, side.endsWith('ahead')));
   for (let test = 0; test < TESTS; test += 1) {
     const context = await timed<BrowserContext>('newContext', () => browser.newContext());
     const page = await timed<Page>('newPage', () => context.newPage());
@@ -113,21 +101,20 @@ async function measure(side: Side, cdpUrl: string, url: string): Promise<Figures
   return { ...times, 'fixed cost of a test': newContext + newPage + close };
 }
 
-async function connect({ isAhead, client }: Side, cdpUrl: string): Promise<Browser> {
+async function connect(chromium: BrowserType, cdpUrl: string, isAhead: boolean): Promise<Browser> {
   const ahead = isAhead ? { ahead: { savings: new Savings(), contexts: true } } : {};
   const transport = await openTransport(cdpUrl, ahead);
-  const { chromium } = client;
   if (!(await supportsTransport(chromium))) return await chromium.connectOverCDP(await openTunnel(transport));
   return await chromium.connectOverCDP(transport);
 }
 
-function playwrightOf(side: string): typeof import('playwright-core') {
-  const [version = LATEST] = side.split(' ');
-  const folder = VERSIONS[version]?.() ?? '.';
-  return createRequire(join(process.cwd(), folder, 'package.json'))('playwright-core');
+function playwrightOf(version: string): typeof import('playwright-core') {
+  return createRequire(join(process.cwd(), folderOf(version), 'package.json'))('playwright-core');
 }
 
-/** A version of Playwright that is installed for the bench when it is not there. */
-function installedVersion(version: string): string {
+/** The folder that has a version of Playwright; what is not there yet is installed for the bench. */
+function folderOf(version: string): string {
+  if (version === LATEST) return '.';
+  if (version === '1.48') return join('test', 'e2e', 'playwright-1.48');
   return dirname(dirname(install(`playwright-core-${version}`, `playwright-core@${version}`, 'playwright-core')));
 }
