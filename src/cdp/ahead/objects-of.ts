@@ -2,10 +2,12 @@ import type { CdpMessage } from '../transport/message.ts';
 
 /** IDs of the objects that a command is about. */
 export function objectsOf({ params }: CdpMessage): string[] {
-  const found: string[] = [];
-  JSON.stringify(params ?? {}, (field, value) => {
-    if (field === 'objectId' && typeof value === 'string') found.push(value);
-    return value;
-  });
-  return found;
+  return idsIn(params);
+}
+
+function idsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([field, held]) =>
+    field === 'objectId' && typeof held === 'string' ? [held] : idsIn(held),
+  );
 }

@@ -66,7 +66,9 @@ export class NetworkBridge implements Interceptor {
   begin(sessionId: string, session: BridgedSession): void {
     if (this.#reach.hostsOf(session.contextId).urlPatterns.length === 0) return;
     this.#stopRequests(sessionId, session);
-    if (session.isDocument) void this.#prepare(sessionId, session);
+    if (!session.isDocument) return;
+    void this.#prepare(sessionId);
+    this.#requests.prepare(sessionId, session.targetId);
   }
 
   /**
@@ -77,7 +79,7 @@ export class NetworkBridge implements Interceptor {
     for (const [sessionId, session] of this.#sessions.of(contextId)) {
       if (!session.playwrightIntercepts) this.#stopRequests(sessionId, session);
       if (session.isDocument && (session === led || this.#prepared.has(sessionId))) {
-        await this.#prepare(sessionId, session);
+        await this.#prepare(sessionId);
       }
     }
   }
@@ -146,7 +148,7 @@ export class NetworkBridge implements Interceptor {
     }
     if (isFile(paused.url)) return await this.#files.carry(paused, fields);
     // Of a page that was there before its context reached anything.
-    if (paused.isNavigation && session.isDocument) void this.#prepareScripts(paused.sessionId);
+    if (paused.isNavigation && session.isDocument) void this.#prepare(paused.sessionId);
     await this.#requests.carry(paused, fields);
   }
 
@@ -158,16 +160,8 @@ export class NetworkBridge implements Interceptor {
     this.#link.post('Fetch.enable', this.#ownPatterns(session), sessionId);
   }
 
-  /** @param session which is not on its way anywhere yet */
-  async #prepare(sessionId: string, { targetId }: BridgedSession): Promise<void> {
-    const isNew = !this.#prepared.has(sessionId);
-    const prepared = this.#prepareScripts(sessionId);
-    if (isNew) this.#requests.prepare(sessionId, targetId);
-    await prepared;
-  }
-
   /** Has our scripts run in documents of hosts that it reaches, from the next one on. */
-  async #prepareScripts(sessionId: string): Promise<void> {
+  async #prepare(sessionId: string): Promise<void> {
     this.#prepared.add(sessionId);
     await Promise.all([this.#webSockets.binding.prepare(sessionId), this.#largeAnswers.binding.prepare(sessionId)]);
   }
