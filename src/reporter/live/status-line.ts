@@ -9,7 +9,20 @@ const UP = `${ESC}[A`;
 const DOWN = `${ESC}[B`;
 /** Down in the same column, scrolling where there is no row below. */
 const INDEX = `${ESC}D`;
-const ERASE_BELOW = `${ESC}[J`;
+const ERASE_FROM_HERE = `${ESC}[J`;
+
+/** How the line is drawn and erased: beside the cursor in its empty row, or in the row below what others wrote. */
+const DRAWING = {
+  here: {
+    draw: (line: string) => `${SAVE_CURSOR}${line}${RESTORE_CURSOR}`,
+    erase: ERASE_FROM_HERE,
+  },
+  below: {
+    draw: (line: string) => `${INDEX}${UP}${SAVE_CURSOR}${DOWN}\r${line}${RESTORE_CURSOR}`,
+    // The cursor may stand before what others wrote: only the row below is ours.
+    erase: `${SAVE_CURSOR}${DOWN}\r${ERASE_FROM_HERE}${RESTORE_CURSOR}`,
+  },
+};
 
 /** How long the terminal has to be quiet before the line is drawn again, in ms. */
 const QUIET_MS = 100;
@@ -24,7 +37,7 @@ const LEAST_COLUMNS = 20;
  */
 export class StatusLine {
   #text = '';
-  #drawn = false;
+  #drawn: keyof typeof DRAWING | null = null;
   #timer: NodeJS.Timeout | null = null;
   readonly #cursor = new CursorRow();
   readonly #hooks: Hook[];
@@ -63,8 +76,8 @@ export class StatusLine {
   }
 
   #erase(write = this.#hooks[0]?.write): void {
-    if (this.#drawn) write?.(ERASE_BELOW);
-    this.#drawn = false;
+    if (this.#drawn) write?.(DRAWING[this.#drawn].erase);
+    this.#drawn = null;
   }
 
   #draw(): void {
@@ -75,12 +88,8 @@ export class StatusLine {
     if (this.#text === '' || place === 'away' || columns < LEAST_COLUMNS || rows < LEAST_ROWS) return;
     const cut = this.#text.slice(0, columns - 1);
     const line = this.#terminal.hasColors() ? styleText('dim', cut) : cut;
-    this.#hooks[0]?.write(
-      place === 'empty'
-        ? `${SAVE_CURSOR}${line}${RESTORE_CURSOR}`
-        : `${INDEX}${UP}${SAVE_CURSOR}${DOWN}\r${line}${RESTORE_CURSOR}`,
-    );
-    this.#drawn = true;
+    this.#drawn = place === 'empty' ? 'here' : 'below';
+    this.#hooks[0]?.write(DRAWING[this.#drawn].draw(line));
   }
 }
 

@@ -22,7 +22,10 @@ export class TestTerminal {
 
   get screen(): Screen {
     const { active } = this.terminal.buffer;
-    const lines = Array.from({ length: active.length }, (_, n) => active.getLine(n)?.translateToString(true) ?? '');
+    const lines = Array.from(
+      { length: active.length },
+      (_, n) => active.getLine(n)?.translateToString().trimEnd() ?? '',
+    );
     while (lines.at(-1) === '') lines.pop();
     return { lines, cursor: { row: active.baseY + active.cursorY, column: active.cursorX } };
   }
