@@ -1,5 +1,7 @@
 import { defineConfig, type Options } from 'tsup';
+import { commonJs } from './scripts/commonjs.mjs';
 import { licences } from './scripts/licences.mjs';
+import { PAGES } from './scripts/pages.mjs';
 
 /** What users import: ESM, CommonJS and types. */
 const publicEntries = {
@@ -87,11 +89,30 @@ export const shared: Options = {
   shims: true,
 };
 
+/** What runs in browsers. */
+const inBrowsers: Options = {
+  ...shared,
+  format: ['iife'],
+  platform: 'browser',
+  target: PAGES.target,
+  shims: false,
+  minify: true,
+  outExtension: () => ({ js: '.js' }),
+};
+
 export default defineConfig([
   // What every run loads: zod and undici are bundled too, because to load them from their own files takes twice as long.
   { ...shared, entry: runEntries, format: ['esm'], noExternal: ['zod', 'undici'] },
   { ...shared, entry: otherEntries, format: ['esm'] },
-  { ...shared, entry: { ...publicEntries, ...setupEntry }, format: ['cjs'], splitting: true },
+  {
+    ...shared,
+    entry: { ...loadedByRuns, ...setupEntry },
+    format: ['cjs'],
+    splitting: true,
+    plugins: [commonJs],
+    noExternal: ['zod'],
+  },
+  { ...shared, entry: { client, emulator }, format: ['cjs'], splitting: true, plugins: [commonJs] },
   // Unsplit: what Jest's users load in CommonJS leads to its ES modules by `import()`.
   {
     ...shared,
@@ -99,8 +120,8 @@ export default defineConfig([
     format: ['cjs'],
     splitting: false,
   },
-  { ...shared, entry: { ...publicEntries, ...jestTypes }, format: ['esm', 'cjs'], dts: { only: true } },
-  { ...shared, entry: vitestEntry, format: ['esm'], dts: { only: true } },
+  // Vitest's in both, too: it runs tests of CommonJS packages as ES modules, which TypeScript does not know.
+  { ...shared, entry: { ...publicEntries, ...jestTypes, ...vitestEntry }, format: ['esm', 'cjs'], dts: { only: true } },
   // Loaded synchronously, so by `require`, when there are options to check.
   {
     ...shared,
@@ -116,17 +137,10 @@ export default defineConfig([
     format: ['esm'],
     minify: true,
   },
-  // What runs in the browser of who looks at a timeline; it is put into the page as it is.
-  {
-    ...shared,
-    entry: { timeline: 'src/reporter/timeline/page/main.ts' },
-    format: ['iife'],
-    platform: 'browser',
-    target: 'es2023',
-    shims: false,
-    minify: true,
-    outExtension: () => ({ js: '.js' }),
-  },
+  // Put into the timeline as it is.
+  { ...inBrowsers, entry: { timeline: 'src/reporter/timeline/page/main.ts' } },
+  // Read by their names.
+  { ...inBrowsers, ...PAGES },
   {
     ...shared,
     entry: { timeline: 'src/reporter/timeline/page/style.css' },

@@ -12,16 +12,21 @@ import {
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
+import { isLibraryCode } from './commonjs.mjs';
+import { newest } from './newest.mjs';
 
 const FOLDER = 'dist';
-const INPUTS = ['src', 'tsup.config.ts', 'package.json', 'tsconfig.json', 'scripts/licences.mjs', 'scripts/sbom.mjs'];
+const INPUTS = [
+  'src',
+  'tsup.config.ts',
+  'package.json',
+  'tsconfig.json',
+  'scripts/licences.mjs',
+  'scripts/sbom.mjs',
+  'scripts/lazy-loads.mjs',
+  'scripts/pages.mjs',
+];
 const LAST_OUTPUT = 'dist/index.d.cts'; // types are written last
-
-function newest(path) {
-  const stat = statSync(path);
-  if (!stat.isDirectory()) return stat.mtimeMs;
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
-}
 
 /** Builds the package, unless the last build is newer than everything it was made from. */
 export function ensureBuilt() {
@@ -42,8 +47,17 @@ function build() {
     const path = join(FOLDER, name);
     // A second of grace: some file systems keep whole seconds.
     if (statSync(path).mtimeMs < start - 1_000) rmSync(path, { recursive: true });
-    else if (/\.c?js$/.test(name)) minifyLibraries(path);
   }
+  checkLazyLoads();
+  for (const name of readdirSync(FOLDER)) if (/\.c?js$/.test(name)) minifyLibraries(join(FOLDER, name));
+}
+
+/** In a process of its own, because it loads what was built. A build that fails this is not taken for one. */
+function checkLazyLoads() {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/lazy-loads.mjs', FOLDER], { encoding: 'utf8' });
+  if (status === 0) return;
+  rmSync(LAST_OUTPUT);
+  throw new Error(`The build failed: what it loads lazily lacks names, or cannot be loaded.\n${stderr}`);
 }
 
 /** Examples are packages of their own, so that they can be copied: here they find poolwright as installed ones would. */
@@ -60,7 +74,7 @@ function linkIntoExamples() {
  */
 function minifyLibraries(path) {
   const code = readFileSync(path, 'utf8');
-  if (!/^\/\/ node_modules\//m.test(code) || /^\/\/ src\//m.test(code)) return;
+  if (!isLibraryCode(code)) return;
   const format = path.endsWith('.cjs') ? 'cjs' : 'esm';
   const result = transformSync(code, {
     minify: true,

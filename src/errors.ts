@@ -48,9 +48,24 @@ export const errorCodes = [
 /** What kind of failure it is: a closed set, with a paragraph for each in docs/troubleshooting.md. */
 export type PoolwrightErrorCode = (typeof errorCodes)[number];
 
+/*
+ * Every code has one class, wherever it is thrown; {@link errorOf} knows it. The bounds alone, `TIMEOUT` and `ABORTED`,
+ * may be of any work: there the class says of which.
+ */
+type Bound = 'TIMEOUT' | 'ABORTED';
+type OptionsErrorCode = 'OPTIONS_INVALID' | 'ENVIRONMENT_MISSING';
+type ServiceErrorCode = Extract<PoolwrightErrorCode, `SERVICE_${string}`> | Bound;
+type LeaseErrorCode =
+  | Extract<PoolwrightErrorCode, `BROKER_${string}`>
+  | 'ACQUIRE_TIMEOUT'
+  | 'CONNECT_FAILED'
+  | 'BROWSER_LOST'
+  | 'ABORTED';
+type EmulatorErrorCode = Extract<PoolwrightErrorCode, `EMULATOR_${string}`>;
+
 /** The base of every error poolwright throws. `message` holds no secret: no key, no `cdpUrl`, no proxy password. */
 export class PoolwrightError extends Error {
-  override readonly name: string = 'PoolwrightError';
+  declare readonly name: string;
   /** The kind of failure. */
   readonly code: PoolwrightErrorCode;
 
@@ -62,15 +77,21 @@ export class PoolwrightError extends Error {
 
 /** A setting the user wrote is wrong or missing: `field` is the option's path or the environment variable's name. */
 export class OptionsError extends PoolwrightError {
-  override readonly name = 'OptionsError';
+  declare readonly name: 'OptionsError';
   /** The option's path (`session.country`), or the environment variable's name. */
   readonly field: string;
 
-  constructor(field: string, message: string, code: 'OPTIONS_INVALID' | 'ENVIRONMENT_MISSING' = 'OPTIONS_INVALID') {
+  constructor(field: string, message: string, code: OptionsErrorCode = 'OPTIONS_INVALID') {
     super(code, message);
     this.field = field;
-    // A user's mistake is read, not debugged: Playwright and Node print the message alone.
+    // A user's mistake is read, not debugged: Playwright, Node and every runner print the message alone.
     this.stack = `${this.name}: ${message}`;
+    for (const key of ['code', 'field']) Object.defineProperty(this, key, { enumerable: false });
+  }
+
+  /** What Node prints of it. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.stack ?? this.message;
   }
 }
 
@@ -94,7 +115,8 @@ export interface ServiceErrorDetails {
 
 /** A call to the service that did not succeed (section 7 of the service document). */
 export class ServiceError extends PoolwrightError {
-  override readonly name = 'ServiceError';
+  declare readonly name: 'ServiceError';
+  declare readonly code: ServiceErrorCode;
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
   /** The body's `code`, where it had one. */
@@ -110,7 +132,7 @@ export class ServiceError extends PoolwrightError {
   /** How many times the call was sent. */
   readonly attempts: number;
 
-  constructor(code: PoolwrightErrorCode, message: string, details: ServiceErrorDetails & { cause?: unknown }) {
+  constructor(code: ServiceErrorCode, message: string, details: ServiceErrorDetails & { cause?: unknown }) {
     super(code, message, { cause: details.cause });
     this.status = details.status;
     this.serviceCode = details.serviceCode;
@@ -124,15 +146,12 @@ export class ServiceError extends PoolwrightError {
 
 /** Getting, keeping or giving back a browser failed. `sessionId` names it where there was one. */
 export class LeaseError extends PoolwrightError {
-  override readonly name = 'LeaseError';
+  declare readonly name: 'LeaseError';
+  declare readonly code: LeaseErrorCode;
   /** Of the browser, where there was one. */
   readonly sessionId: string | undefined;
 
-  constructor(
-    code: PoolwrightErrorCode,
-    message: string,
-    options?: { cause?: unknown; sessionId?: string | undefined },
-  ) {
+  constructor(code: LeaseErrorCode, message: string, options?: { cause?: unknown; sessionId?: string | undefined }) {
     super(code, message, options);
     this.sessionId = options?.sessionId;
   }
@@ -140,13 +159,66 @@ export class LeaseError extends PoolwrightError {
 
 /** The emulator cannot do what was asked on this machine. */
 export class EmulatorError extends PoolwrightError {
-  override readonly name = 'EmulatorError';
+  declare readonly name: 'EmulatorError';
+  declare readonly code: EmulatorErrorCode;
 
-  constructor(
-    code: Extract<PoolwrightErrorCode, `EMULATOR_${string}`>,
-    message: string,
-    options?: { cause?: unknown },
-  ) {
+  constructor(code: EmulatorErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
+}
+
+// By hand: a bundler may rename a class, and what makes CommonJS of ours does.
+for (const [name, { prototype }] of Object.entries({
+  PoolwrightError,
+  OptionsError,
+  ServiceError,
+  LeaseError,
+  EmulatorError,
+})) {
+  Object.defineProperty(prototype, 'name', { value: name, writable: true, configurable: true });
+  Object.defineProperty(prototype.constructor, 'name', { value: name, configurable: true });
+}
+
+/** What an error has beside code and message, by its class. */
+export interface ErrorDetails {
+  /** Of an OptionsError. */
+  field?: string | undefined;
+  /** Of a LeaseError. */
+  lease?: { sessionId?: string | undefined } | undefined;
+  /** Of a ServiceError. */
+  service?: ServiceErrorDetails | undefined;
+}
+
+/** An error of the class that its code has. A bound's class is that of the details, else the base. */
+export function errorOf(code: PoolwrightErrorCode, message: string, details: ErrorDetails = {}): PoolwrightError {
+  const { field = '', lease, service } = details;
+  switch (code) {
+    case 'OPTIONS_INVALID':
+    case 'ENVIRONMENT_MISSING':
+      return new OptionsError(field, message, code);
+    case 'ACQUIRE_TIMEOUT':
+    case 'CONNECT_FAILED':
+    case 'BROWSER_LOST':
+    case 'BROKER_FAILED':
+    case 'BROKER_LOST':
+      return new LeaseError(code, message, lease);
+    case 'TIMEOUT':
+    case 'ABORTED':
+      if (service) return new ServiceError(code, message, service);
+      return lease && code === 'ABORTED' ? new LeaseError(code, message, lease) : new PoolwrightError(code, message);
+    default:
+      if (isService(code)) return new ServiceError(code, message, service ?? NO_ANSWER);
+      if (isEmulator(code)) return new EmulatorError(code, message);
+      return new PoolwrightError(code, message);
+  }
+}
+
+const NO_ANSWER: ServiceErrorDetails = { status: 0, request: '', retryable: false };
+
+function isService(code: PoolwrightErrorCode): code is Extract<PoolwrightErrorCode, `SERVICE_${string}`> {
+  return code.startsWith('SERVICE_');
+}
+
+function isEmulator(code: PoolwrightErrorCode): code is EmulatorErrorCode {
+  return code.startsWith('EMULATOR_');
 }

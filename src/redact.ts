@@ -12,10 +12,13 @@ const CDP_ADDRESS = /\bwss?:\/\/[^\s"`<>{|}\\^]+/gi;
 /** The same within another address. */
 const ENCODED_CDP_ADDRESS = /\bwss?%3a%2f%2f[^\s"`<>{|}\\^&]+/gi;
 const BEARER = /\b(bearer\s+)[^\s"',;]+/gi;
+/** A parameter of a query or fragment, and the names under which people pass secrets there. */
+const PARAMETER = /([?&#;])([\w.-]+)=[^\s"'`<>&#;]+/g;
+const SECRET_NAME = /token|key|secret|passw|pwd|auth|sig|credential|jwt/i;
 
 /**
- * `text` without secrets: CDP addresses cut to their host, credentials in URLs and bearer tokens masked, and every
- * one of `secrets` (values of at least 4 characters) masked wherever it stands, also percent-encoded or as JSON has it.
+ * `text` without secrets: CDP addresses cut to their host; credentials in URLs, parameters of queries that are named like
+ * a secret (`?token=…`) and bearer tokens masked; and every one of `secrets` (values of at least 4 characters) masked wherever it stands, also percent-encoded or as JSON has it.
  */
 export function redactText(text: string, secrets: Iterable<string> = []): string {
   const addresses = text
@@ -24,10 +27,17 @@ export function redactText(text: string, secrets: Iterable<string> = []): string
       return host ? `${host[1]}${host[2]}/${MASK}` : MASK;
     })
     .replace(ENCODED_CDP_ADDRESS, MASK);
-  const result = maskCredentials(addresses).replace(BEARER, `$1${MASK}`);
+  const result = maskCredentials(addresses)
+    .replace(BEARER, `$1${MASK}`)
+    .replace(PARAMETER, (whole, sign, name) => (SECRET_NAME.test(name) ? `${sign}${name}=${MASK}` : whole));
   // The longest first: of one that begins with another the rest would be left.
   const named = [...secrets].filter(({ length }) => length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length);
   return named.length === 0 ? result : result.replace(new RegExp(named.map(anyForm).join('|'), 'g'), MASK);
+}
+
+/** One address as {@link redactText} has it, its whole query and fragment masked as well: for one that was refused. */
+export function redactAddress(address: string): string {
+  return redactText(address).replace(/([?#]).*$/s, `$1${MASK}`);
 }
 
 /**

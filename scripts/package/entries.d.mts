@@ -4,6 +4,8 @@ export interface Entry {
   types: string;
   import?: string;
   require?: string;
+  /** Whether `require` has types, with or without code. */
+  hasCommonJsTypes: boolean;
 }
 
 export function entriesOf(manifest: { name: string; exports: Record<string, unknown> }): Entry[];

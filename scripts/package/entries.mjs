@@ -1,6 +1,6 @@
 /**
  * What users may import, as `exports` of package.json says: code only, no JSON.
- * @returns {{ name: string, types: string, import?: string, require?: string }[]} paths from the package's folder
+ * @returns {{ name: string, types: string, import?: string, require?: string, hasCommonJsTypes: boolean }[]} paths from the package's folder
  */
 export function entriesOf({ name, exports }) {
   return Object.entries(exports)
@@ -12,6 +12,7 @@ export function entriesOf({ name, exports }) {
         types: (esm ?? cjs)?.types,
         import: esm?.default,
         require: cjs?.default,
+        hasCommonJsTypes: cjs?.types !== undefined,
       };
     });
 }

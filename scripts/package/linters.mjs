@@ -14,7 +14,7 @@ export async function lintPackage(file) {
 /**
  * Asks are-the-types-wrong how TypeScript resolves each entry from ESM, from CommonJS and through a bundler. `node10`, which knows no
  * `exports`, is supported for the package's main entry only.
- * An entry without a `require` is not to be found from CommonJS.
+ * An entry without types for `require` is not to be found from CommonJS.
  * @param entries as `entriesOf` says them
  * @returns {Promise<string[]>} problems, one line each
  */
@@ -23,7 +23,7 @@ export async function lintTypes(file, entries, packageName) {
     entrypoints: entries.map(({ name }) => name),
   });
   if (!types) return ['types: the package has none'];
-  const onlyEsm = new Set(entries.filter((entry) => !entry.require).map(({ name }) => name));
+  const onlyEsm = new Set(entries.filter((entry) => !entry.hasCommonJsTypes).map(({ name }) => name));
   return problems
     .map((problem) => ({ ...problem, name: nameOf(problem.entrypoint, packageName) }))
     .filter(({ name, resolutionKind }) => resolutionKind !== 'node10' || name === packageName)

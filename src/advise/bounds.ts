@@ -1,3 +1,4 @@
+import { largest } from '../common/numbers/extremes.ts';
 import type { Model, SuiteTest } from './past/model.ts';
 import { type Plan, shardJobs } from './simulation/predict.ts';
 import { median, sum } from './statistics.ts';
@@ -58,5 +59,5 @@ export function imbalanceOf(model: Model, { shards }: Pick<Plan, 'shards'>): num
     ),
   );
   const mean = sum(work) / shards;
-  return mean > 0 ? Math.max(...work) / mean : 1;
+  return mean > 0 ? largest(work) / mean : 1;
 }

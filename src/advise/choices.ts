@@ -1,3 +1,4 @@
+import { smallest } from '../common/numbers/extremes.ts';
 import type { Model } from './past/model.ts';
 import { type Draws, type Plan, type Prediction, predict } from './simulation/predict.ts';
 import { sum } from './statistics.ts';
@@ -57,7 +58,7 @@ function rows(model: Model, shards: number, most: number, { prices }: Wishes, dr
   const useful = Math.min(Math.floor(most / shards), model.groups.length);
   for (const workers of numbersUpTo(useful, model.runs.at(-1)?.workers ?? 1)) {
     const choice = choiceOf(model, { workers, shards }, prices, draws);
-    const shortest = Math.min(...found.map(({ medianMs }) => medianMs));
+    const shortest = smallest(found.map(({ medianMs }) => medianMs));
     skipped = choice.medianMs <= shortest * (1 - WORTH) ? 0 : skipped + 1;
     if (skipped === 0 || workers === model.runs.at(-1)?.workers) found.push(choice);
     if (skipped >= NOT_WORTH) break;

@@ -1,3 +1,4 @@
+import { largest, smallest } from '../common/numbers/extremes.ts';
 import type { Model } from './past/model.ts';
 import type { PastRun } from './past/past-runs.ts';
 import { median, sum } from './statistics.ts';
@@ -70,7 +71,7 @@ function runsNote(runs: readonly PastRun[]): string | null {
 /** The same tests in runs with more and with fewer workers: the simulation takes their times as they are. */
 function machineNote({ runs }: Model): string | null {
   const workers = runs.map((run) => run.workers);
-  const [fewest, most] = [Math.min(...workers), Math.max(...workers)];
+  const [fewest, most] = [smallest(workers), largest(workers)];
   const [few, many] = [fewest, most].map((count) => runs.filter((run) => run.workers === count));
   const msOf = (some: typeof runs | undefined, test: number) =>
     median((some ?? []).flatMap(({ tries }) => tries[test]?.at(-1)?.ms ?? []));

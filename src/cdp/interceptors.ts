@@ -9,6 +9,7 @@ import { type BridgeOptions, bridgeFactory } from './bridge/bridge-factory.ts';
 import { BackForwardCache } from './contexts/back-forward-cache.ts';
 import { HiddenTargets } from './contexts/hidden-targets.ts';
 import { LeavesOpen } from './contexts/leaves-open.ts';
+import { LostScreenshots } from './contexts/lost-screenshots.ts';
 import { PersistentContext, type PersistentOptions } from './contexts/persistent-context.ts';
 import { CarriedDownloads } from './files/carried-downloads.ts';
 import { Downloads } from './files/downloads.ts';
@@ -55,6 +56,8 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   const list = isPlaywright ? nextToPlaywright(options) : [];
   // At the client's end: what it answers never happens.
   if (!isPlaywright) list.push((link) => new LeavesOpen(link));
+  // Behind what stands in the client's place: a screenshot is asked for again whoever has asked for it.
+  list.push((link) => new LostScreenshots(link));
   const downloads = new CarriedDownloads();
   const bridge = await bridgeFactory({ ...options, downloads });
   // Before metering: what it tells the client about requests made here is not the browser's traffic.

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { errorMessage } from '../common/error-message.ts';
+import { printableLines } from '../common/text/printable.ts';
 import { OptionsError, PoolwrightError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 
@@ -11,13 +12,14 @@ export function reportFailure(error: unknown, json: boolean): ExitCode {
   // Commander has said it already; its zero is for --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const known = error instanceof PoolwrightError;
-  const message = redactText(errorMessage(error));
+  const message = printableLines(redactText(errorMessage(error)));
   if (json) process.stdout.write(`${JSON.stringify({ error: { code: known ? error.code : 'INTERNAL', message } })}\n`);
   else process.stderr.write(known ? `poolwright: ${message}\n` : `poolwright: ${describeBug(error)}\n`);
-  return error instanceof OptionsError ? 2 : 1;
+  const isUsage = error instanceof OptionsError || (known && error.code === 'REQUEST_INVALID');
+  return isUsage ? 2 : 1;
 }
 
 function describeBug(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `this should not have happened; please report it.\n${redactText(text)}`;
+  return `this should not have happened; please report it.\n${printableLines(redactText(text))}`;
 }

@@ -1,4 +1,6 @@
 import stringWidth from 'string-width';
+import { largest } from '../common/numbers/extremes.ts';
+import { printable } from '../common/text/printable.ts';
 
 /** Between two columns, and before the first one. */
 const GAP = '   ';
@@ -16,8 +18,13 @@ export function printRows(rows: Record<string, unknown>[], columns: string[], js
 /** The rows below the names of their columns, each column as wide on a terminal as its widest cell. */
 export function tableLines(rows: Record<string, unknown>[], columns: string[]): string[] {
   const cells = [columns, ...rows.map((row) => columns.map((column) => asCell(row[column])))];
-  const widths = columns.map((_, n) => Math.max(...cells.map((line) => stringWidth(line[n] ?? ''))));
+  const widths = columns.map((_, n) => largest(cells.map((line) => stringWidth(line[n] ?? ''))));
   return cells.map((line) => `${INDENT}${line.map((cell, n) => padded(cell, widths[n] ?? 0)).join(GAP)}`.trimEnd());
+}
+
+/** One line for a person. */
+export function printLine(text: string): void {
+  process.stdout.write(`${printable(text)}\n`);
 }
 
 /** One line for a program. */
@@ -27,7 +34,7 @@ export function printJson(value: unknown): void {
 
 /** A cell is one line, whatever the service has in it. */
 function asCell(value: unknown): string {
-  return String(value ?? '').replace(/\s*[\r\n]+\s*/g, ' ');
+  return printable(String(value ?? '').replace(/\s*[\r\n]+\s*/g, ' '));
 }
 
 /** `padEnd` counts characters; some take two columns, or none. */

@@ -11,3 +11,8 @@ const load: (url: string) => Promise<Record<string, unknown>> = new Script('(url
 export async function importModule(url: URL): Promise<Record<string, unknown>> {
   return await load(url.href);
 }
+
+/** Whether an `import()` failed because there is no such package; our CommonJS build has `require()` in its place. */
+export function isMissingModule(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code));
+}

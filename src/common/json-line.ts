@@ -1,24 +1,28 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import pTimeout from 'p-timeout';
-import { PoolwrightError } from '../errors.ts';
+import { LeaseError, PoolwrightError } from '../errors.ts';
 
 /** The first line of a stream, parsed as JSON; rejects when the stream ends before one, or after `timeout` ms. */
 export async function firstJsonLine(stream: Readable, timeout: number): Promise<unknown> {
-  const lines = createInterface({ input: stream });
-  const line = new Promise<unknown>((resolve, reject) => {
-    lines.once('line', (text) => {
-      try {
-        resolve(JSON.parse(text));
-      } catch {
-        reject(new PoolwrightError('BROKER_FAILED', 'the first line is not JSON'));
-      }
-    });
-    lines.once('close', () => reject(new PoolwrightError('BROKER_FAILED', 'the stream ended without a line')));
-  });
+  const message = new PoolwrightError('TIMEOUT', `no answer within ${timeout / 1000} s`);
+  const line = await pTimeout(firstLine(stream), { milliseconds: timeout, message });
+  if (line === null) throw new LeaseError('BROKER_FAILED', 'the stream ended without a line');
   try {
-    const message = new PoolwrightError('TIMEOUT', `no answer within ${timeout / 1000} s`);
-    return await pTimeout(line, { milliseconds: timeout, message });
+    return JSON.parse(line);
+  } catch {
+    throw new LeaseError('BROKER_FAILED', 'the first line is not JSON');
+  }
+}
+
+/** The first line of a stream; null when it ends before one, however long that takes. */
+export async function firstLine(stream: Readable): Promise<string | null> {
+  const lines = createInterface({ input: stream });
+  try {
+    return await new Promise<string | null>((resolve) => {
+      lines.once('line', resolve);
+      lines.once('close', () => resolve(null));
+    });
   } finally {
     lines.removeAllListeners();
     lines.close();

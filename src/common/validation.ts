@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type * as z from 'zod';
-import { redactText } from '../redact.ts';
+import { redactAddress, redactText } from '../redact.ts';
 import { boundsAt, knownKeys } from './schema-walk.ts';
 
 /** What zod found wrong, in words for the person who wrote the value. */
@@ -116,7 +116,7 @@ function oneOf(values: readonly unknown[]): string {
 function got(path: Path, value: unknown): string {
   if (path.some((key) => SECRET_KEYS.has(String(key).toLowerCase()))) return ' (its value is not shown)';
   if (typeof value === 'string') {
-    const shown = redactText(value);
+    const shown = value.includes('://') ? redactAddress(value) : redactText(value);
     return shown.length > SHOWN_CHARACTERS ? `, got ${value.length} characters` : `, got ${JSON.stringify(shown)}`;
   }
   if (Array.isArray(value)) return `, got an array of ${value.length}`;

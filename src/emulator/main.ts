@@ -4,7 +4,7 @@ import pTimeout from 'p-timeout';
 import { errorMessage } from '../common/error-message.ts';
 import { over } from '../common/platform/life-line.ts';
 import { traceTime } from '../common/time-trace.ts';
-import { PoolwrightError } from '../errors.ts';
+import { OptionsError, PoolwrightError } from '../errors.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { killGroup } from './chromium/kill-group.ts';
 import type { EmulatorOptions } from './options.ts';
@@ -63,7 +63,7 @@ function parseOptions(line: string): EmulatorOptions {
   try {
     return JSON.parse(line);
   } catch {
-    throw new PoolwrightError('OPTIONS_INVALID', 'The emulator expects its options as one line of JSON on stdin.');
+    throw new OptionsError('stdin', 'The emulator expects its options as one line of JSON on stdin.');
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
+import { parseOrThrow } from '../common/validation.ts';
 import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { isProxyReference } from '../service/schemas/fields.ts';
@@ -154,9 +155,8 @@ export type EmulatorSettings = Omit<z.output<typeof emulatorOptions>, 'workspace
 
 /** @throws OptionsError naming the field. */
 export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
-  const parsed = emulatorOptions.safeParse(options);
-  if (!parsed.success) throw optionsError(parsed.error);
-  const { apiKey, workspaces, onLog, ...rest } = parsed.data;
+  const checked = parseOrThrow(emulatorOptions, options, optionsError);
+  const { apiKey, workspaces, onLog, ...rest } = checked;
   if (apiKey !== undefined && workspaces !== undefined) {
     throw new OptionsError('workspaces', 'workspaces: give either "apiKey" or "workspaces", not both');
   }
@@ -187,14 +187,7 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
   };
 }
 
-function optionsError(error: z.ZodError): OptionsError {
-  const issue = error.issues[0];
-  const path = issue?.path.join('.') ?? '';
-  if (issue?.code === 'unrecognized_keys') {
-    const field = [path, issue.keys[0]].filter(Boolean).join('.');
-    const known = Object.keys(emulatorOptions.shape).join(', ');
-    return new OptionsError(field, `${field}: not an option of the emulator${path ? '' : `; it knows ${known}`}`);
-  }
-  const field = path || 'options';
-  return new OptionsError(field, `${field}: ${issue?.message ?? 'not valid'}`);
+function optionsError(problems: string[]): OptionsError {
+  const field = /^`([^`]+)`/.exec(problems[0] ?? '')?.[1] ?? 'options';
+  return new OptionsError(field, problems.join('; '));
 }

@@ -8,6 +8,23 @@ import type { BrowserService } from './browser-service.ts';
  * @throws OptionsError when the workspace has no such pool, with the pools it has.
  */
 export async function findPool(client: BrowserService, idOrName: string, signal?: AbortSignal): Promise<Pool> {
+  return await findPoolOr(client, idOrName, signal, (problem, known) => {
+    const wayOut =
+      'Name one of them in `pool` or POOLWRIGHT_POOL, or let the run make its own: `pool: { create: {} }`.';
+    return new OptionsError('pool', `\`pool\`: ${problem} ${known} ${wayOut}`);
+  });
+}
+
+/**
+ * A pool by its ID or its unique name.
+ * @param missing makes the error for a workspace without it, from what is wrong and the pools that there are
+ */
+export async function findPoolOr(
+  client: Pick<BrowserService, 'getPool' | 'listPools'>,
+  idOrName: string,
+  signal: AbortSignal | undefined,
+  missing: (problem: string, known: string) => Error,
+): Promise<Pool> {
   const mayBeId = idOrName.length >= LIMITS.poolId.min && idOrName.length <= LIMITS.poolId.max;
   if (mayBeId) {
     try {
@@ -21,10 +38,6 @@ export async function findPool(client: BrowserService, idOrName: string, signal?
   const named = pools.find((pool) => pool.name === idOrName || pool.id === idOrName);
   if (named) return named;
   const known = pools.map((pool) => `${pool.id} (${pool.name})`).join(', ');
-  throw new OptionsError(
-    'pool',
-    `\`pool\`: there is no pool "${idOrName}" in this workspace (404). ${
-      known ? `It has: ${known}.` : 'It has none.'
-    } Name one of them in \`pool\` or POOLWRIGHT_POOL, or let the run make its own: \`pool: { create: {} }\`.`,
-  );
+  const problem = `there is no pool "${idOrName}" in this workspace (404).`;
+  throw missing(problem, known ? `It has: ${known}.` : 'It has none.');
 }

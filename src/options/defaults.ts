@@ -3,6 +3,11 @@
 /** Bounds and default of `acquireTimeout`. */
 export const ACQUIRE_TIMEOUT_MS = { min: 1_000, max: 3_600_000, default: 120_000 } as const;
 
+/** What a run can run on: values of the option `service` and of `POOLWRIGHT_SERVICE`. */
+export const SERVICES = ['auto', 'hosted', 'emulator', 'local'] as const;
+
+export type ServiceName = (typeof SERVICES)[number];
+
 /** Defaults, stated once. */
 export const DEFAULTS = {
   service: 'auto',

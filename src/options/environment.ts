@@ -1,7 +1,10 @@
 import { OptionsError } from '../errors.ts';
+import { redactText } from '../redact.ts';
+import { SERVICES, type ServiceName } from './defaults.ts';
 
 /** The environment variables poolwright reads. Read when asked, never at import. */
 export interface Environment {
+  POOLWRIGHT_SERVICE?: string | undefined;
   POOLWRIGHT_BASE_URL?: string | undefined;
   POOLWRIGHT_API_KEY?: string | undefined;
   POOLWRIGHT_POOL?: string | undefined;
@@ -27,6 +30,20 @@ export function aheadVariable(environment: Environment): boolean | undefined {
   throw new OptionsError(
     'POOLWRIGHT_AHEAD',
     `POOLWRIGHT_AHEAD must be 0 or 1, got "${value}". 0 sends nothing ahead (\`ahead: false\`), 1 does; unset, the option decides.`,
+  );
+}
+
+/**
+ * The value of `POOLWRIGHT_SERVICE`; undefined unless set.
+ * @throws OptionsError when it names no service
+ */
+export function serviceVariable(environment: Environment): ServiceName | undefined {
+  const value = variable(environment, 'POOLWRIGHT_SERVICE');
+  const service = SERVICES.find((name) => name === value);
+  if (value === undefined || service) return service;
+  throw new OptionsError(
+    'POOLWRIGHT_SERVICE',
+    `POOLWRIGHT_SERVICE must be one of ${SERVICES.join(', ')}, got "${redactText(value)}".`,
   );
 }
 

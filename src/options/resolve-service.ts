@@ -1,29 +1,38 @@
 import { OptionsError } from '../errors.ts';
-import { DEFAULTS } from './defaults.ts';
-import { type Environment, inContinuousIntegration, variable } from './environment.ts';
+import { redactAddress } from '../redact.ts';
+import { DEFAULTS, type ServiceName } from './defaults.ts';
+import { type Environment, inContinuousIntegration, serviceVariable, variable } from './environment.ts';
 import type { HostedOptions } from './schema/schema.ts';
 
 /** Which service a run talks to. */
 export type ServiceChoice =
   | { kind: 'hosted'; baseURL: string; apiKey: string }
-  /** `chosenBy`: why it is the emulator, for the line that says so. */
-  | { kind: 'emulator'; chosenBy: 'option' | 'no-key' };
+  /** `chosenBy`: why it is the emulator, for the line that the run begins with. */
+  | { kind: 'emulator'; chosenBy: 'option' | 'variable' | 'no-key' };
 
 function missing(name: 'POOLWRIGHT_API_KEY' | 'POOLWRIGHT_BASE_URL', option: string, why: string): OptionsError {
   return new OptionsError(
     name,
-    `${name} is not set, and ${why}. Set the variable, pass \`${option}\`, or choose \`service: 'emulator'\` to run on browsers of this machine.`,
+    `${name} is not set, and ${why}. Set the variable, pass \`${option}\`, or choose \`service: 'emulator'\` (or POOLWRIGHT_SERVICE=emulator) to run on browsers of this machine.`,
     'ENVIRONMENT_MISSING',
   );
 }
 
+/** What the option `service` names, else `POOLWRIGHT_SERVICE`, else the default. @throws OptionsError for a bad variable */
+export function serviceName({ service }: Pick<HostedOptions, 'service'>, environment: Environment): ServiceName {
+  return service ?? serviceVariable(environment) ?? DEFAULTS.service;
+}
+
 /**
  * Decides between the hosted service and the emulator (option `service`).
- * @throws OptionsError when the hosted service is meant and its address or key is missing.
+ * @throws OptionsError when the hosted service is meant and its address or key is missing; for `'local'`, which has no
+ * browser to lease
  */
 export function resolveService(options: HostedOptions, environment: Environment): ServiceChoice {
-  const service = options.service ?? DEFAULTS.service;
-  if (service === 'emulator') return { kind: 'emulator', chosenBy: 'option' };
+  const service = serviceName(options, environment);
+  const chosenBy = options.service === undefined ? 'variable' : 'option';
+  if (service === 'emulator') return { kind: 'emulator', chosenBy };
+  if (service === 'local') throw noLocalLease(chosenBy);
 
   const apiKey = options.apiKey ?? variable(environment, 'POOLWRIGHT_API_KEY');
   if (!apiKey && service === 'auto') {
@@ -31,6 +40,17 @@ export function resolveService(options: HostedOptions, environment: Environment)
     throw missing('POOLWRIGHT_API_KEY', 'apiKey', 'in CI no emulator is started unasked');
   }
   return hostedService(options, environment);
+}
+
+function noLocalLease(chosenBy: 'option' | 'variable'): OptionsError {
+  const [field, chosen, instead] =
+    chosenBy === 'option'
+      ? ['service', "`service: 'local'`", "`service: 'emulator'`"]
+      : ['POOLWRIGHT_SERVICE', 'POOLWRIGHT_SERVICE=local', 'POOLWRIGHT_SERVICE=emulator'];
+  return new OptionsError(
+    field,
+    `${chosen} leaves Playwright Test to its own browsers, and here there is none to lease. Choose ${instead} to run on browsers of this machine, or launch one yourself: \`chromium.launch()\`, \`puppeteer.launch()\`.`,
+  );
 }
 
 /**
@@ -48,7 +68,7 @@ export function hostedService(
   if (!/^https?:\/\//i.test(baseURL) || !URL.canParse(baseURL)) {
     throw new OptionsError(
       'POOLWRIGHT_BASE_URL',
-      `\`baseURL\` must be an http:// or https:// address, got "${baseURL}".`,
+      `\`baseURL\` must be an http:// or https:// address, got "${redactAddress(baseURL)}".`,
     );
   }
   return { kind: 'hosted', baseURL: baseURL.replace(/\/+$/, ''), apiKey };

@@ -1,11 +1,13 @@
 import type { Browser, BrowserType } from '@playwright/test';
-import { PoolwrightError } from '../errors.ts';
+import { isMissingModule } from '../common/import-module.ts';
+import { notify } from '../common/text/notify.ts';
+import { OptionsError } from '../errors.ts';
 import type { HostedSession } from '../worker/hosted-session.ts';
 import { type LeaseOptions as CommonOptions, leaseOne } from '../worker/lease-one.ts';
 import { connectToLease } from './browser/browser-connection.ts';
 
 /** `poolwright/playwright-library`: hosted browsers for Playwright without its test runner. */
-export { OptionsError, PoolwrightError, ServiceError } from '../errors.ts';
+export { EmulatorError, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../errors.ts';
 export type { HostedOptions } from '../options/schema/schema.ts';
 export type { HostedSession } from '../worker/hosted-session.ts';
 
@@ -35,9 +37,8 @@ export interface LeasedBrowser extends AsyncDisposable {
  */
 export async function leaseBrowser(options: LeaseOptions = {}): Promise<LeasedBrowser> {
   const { chromium = await loadChromium(), ...given } = options;
-  const say = (text: string) => void process.stderr.write(`poolwright: ${text}\n`);
   const { link, session, release } = await leaseOne(given, (settings, lease, events) =>
-    connectToLease(chromium, lease, { ...settings, ...events, onNote: say, onUnreached: () => undefined }),
+    connectToLease(chromium, lease, { ...settings, ...events, onNote: notify, onUnreached: () => undefined }),
   );
   const own: Partial<Browser> = {
     newContext: (given) => link.newContext(given),
@@ -65,12 +66,12 @@ async function loadChromium(): Promise<BrowserType> {
     try {
       return (await import(name)).chromium;
     } catch (error) {
-      const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
-      if (!isMissing) throw error;
+      if (!isMissingModule(error)) throw error;
     }
   }
-  throw new PoolwrightError(
-    'ENVIRONMENT_MISSING',
+  throw new OptionsError(
+    'chromium',
     'Playwright is not installed. Run `npm install --save-dev playwright-core`, or pass `leaseBrowser({ chromium })`.',
+    'ENVIRONMENT_MISSING',
   );
 }

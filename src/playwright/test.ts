@@ -8,7 +8,7 @@ import {
 } from '@playwright/test';
 import type { HostedOptions } from '../options/schema/schema.ts';
 import type { HostedSession } from '../worker/hosted-session.ts';
-import { asMerged } from './config/merged-options.ts';
+import { asMerged, isLocal } from './config/merged-options.ts';
 import { assertChromium, presentSession, provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
 
 /** Test-scoped fixtures that poolwright's `test` adds. */
@@ -44,7 +44,7 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
   // The config's own `connectOptions` takes the place of this one, which would be the same fixture a second time.
   connectOptions: [
     async ({ playwright, hosted, browserName }, use, workerInfo) => {
-      if (hosted === false) return await use(undefined);
+      if (hosted === false || isLocal(hosted)) return await use(undefined);
       assertChromium(browserName, workerInfo.project.name);
       const { name } = workerInfo.project;
       const project = { id: name, name, options: asMerged(hosted, 'use.hosted'), wrapped: false };
@@ -56,7 +56,7 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
   // Two options that Playwright asks for around every test; see the config wrapper.
   contextOptions: [
     async ({ contextOptions, hosted }, use, testInfo) => {
-      if (hosted === false) return await use(contextOptions);
+      if (isLocal(hosted)) return await use(contextOptions);
       await recordTest(contextOptions, use, testInfo);
     },
     TEST_OPTION,
@@ -80,7 +80,7 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
       use,
       testInfo,
     ) => {
-      if (hosted === false) return await use(serviceWorkers);
+      if (isLocal(hosted)) return await use(serviceWorkers);
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
       await recordTestWith({ ...emulation, httpCredentials, contextOptions }, serviceWorkers, use, testInfo);
     },

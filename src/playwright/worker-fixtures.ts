@@ -89,6 +89,7 @@ function workerBrowser(
     project: { id, name },
     parallelIndex,
     testTimeout: project.timeout,
+    runningTry: () => workerState().recorder.runningTry,
   });
 }
 
@@ -147,7 +148,7 @@ export async function presentSession(): Promise<HostedSession> {
   if (!hosted) {
     throw new OptionsError(
       'hosted',
-      '`hostedSession` needs a hosted browser, and this project sets `use: { hosted: false }`.',
+      "`hostedSession` needs a hosted browser, and this test runs on a local one: `use: { hosted: false }`, or `service: 'local'` (POOLWRIGHT_SERVICE). Choose `service: 'emulator'`, or skip it there: `test.skip(process.env.POOLWRIGHT_SERVICE === 'local', 'needs a hosted browser')`.",
     );
   }
   const link = await hosted.connected();

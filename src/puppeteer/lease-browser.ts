@@ -1,6 +1,8 @@
 import type { Browser } from 'puppeteer-core';
+import { notify } from '../common/text/notify.ts';
 import type { HostedSession } from '../worker/hosted-session.ts';
 import { type LeaseOptions as CommonOptions, leaseOne } from '../worker/lease-one.ts';
+import { assertNothingAhead } from './ahead-option.ts';
 import { type Connects, connectPuppeteer, type PuppeteerOptions } from './connection.ts';
 import { loadPuppeteer } from './load-puppeteer.ts';
 
@@ -31,10 +33,17 @@ export interface LeasedBrowser extends AsyncDisposable {
  * @throws LeaseError `ACQUIRE_TIMEOUT`, `CONNECT_FAILED`; ServiceError when the service refuses: no browser is held then
  */
 export async function leaseBrowser(options: LeaseOptions = {}): Promise<LeasedBrowser> {
+  assertNothingAhead(options, 'leaseBrowser(options)');
   const { puppeteer = await loadPuppeteer(), connect = {}, ...given } = options;
-  const say = (text: string) => void process.stderr.write(`poolwright: ${text}\n`);
   const leased = await leaseOne(given, (settings, lease, events) =>
-    connectPuppeteer(lease, { ...settings, ...events, puppeteer, connect, onNote: say, onUnreached: () => undefined }),
+    connectPuppeteer(lease, {
+      ...settings,
+      ...events,
+      puppeteer,
+      connect,
+      onNote: notify,
+      onUnreached: () => undefined,
+    }),
   );
   const { link, session, release } = leased;
   // Without it, a script that closes the browser and forgets the rest would not end.

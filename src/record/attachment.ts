@@ -1,25 +1,26 @@
 import * as z from 'zod';
-import { browserIdentity } from '../common/browser-identity-schema.ts';
+import { bytes, count, moment, shard } from './fields.ts';
+import { sessionRecord, testRecord } from './run-record.ts';
 
 /** The `hosted-browser` attachment (JSON). Holds no secret. */
 export const hostedBrowserAttachment = z.object({
   schema: z.literal(1),
-  ...browserIdentity.shape,
-  project: z.string(),
-  workerIndex: z.number().int(),
-  parallelIndex: z.number().int(),
-  shard: z.object({ current: z.number().int(), total: z.number().int() }).nullable(),
+  ...sessionRecord.pick({ sessionId: true, leaseId: true, poolId: true, servedBy: true }).shape,
+  project: testRecord.shape.project,
+  workerIndex: count,
+  parallelIndex: count,
+  shard,
   /** ISO 8601. */
-  startedAt: z.string(),
-  endedAt: z.string(),
+  startedAt: moment,
+  endedAt: moment,
   /** Bytes this test's pages moved, as the browser reported them; null without metering. */
-  observedBytes: z.number().nullable(),
+  observedBytes: bytes.nullable(),
   /** The service's own figure for the session; null while it has none. */
-  bandwidthBytes: z.number().nullable(),
+  bandwidthBytes: bytes.nullable(),
   /** Whether another worker used this browser before. */
   reused: z.boolean(),
   /** Null, or why the browser was lost. */
-  infrastructureFailure: z.string().nullable(),
+  infrastructureFailure: testRecord.shape.infrastructureFailure,
 });
 
 /** What is attached to every test that used a hosted browser, as `hosted-browser` (JSON). Holds no secret. */

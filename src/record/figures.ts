@@ -1,11 +1,12 @@
 import type { RunRecord, SessionRecord, TestRecord } from './run-record.ts';
+import { keyOf, waitWithin } from './session-record.ts';
 
 /** How many of the slowest and heaviest tests are named. */
 const NAMED = 5;
 
 /** A try of a test; one that used several browsers counts once. */
 export interface TestTry extends TestRecord {
-  /** ms */
+  /** ms, without what its worker waited for a browser. */
   durationMs: number;
 }
 
@@ -111,14 +112,18 @@ function costOf({ balance }: RunRecord): number | null {
 
 function triesOf(sessions: SessionRecord[]): TestTry[] {
   const tries = new Map<string, TestTry>();
-  for (const test of sessions.flatMap((session) => session.tests)) {
-    const key = `${test.id} ${test.retry}`;
-    const known = tries.get(key);
-    const durationMs = Math.max(0, Date.parse(test.endedAt) - Date.parse(test.startedAt));
-    if (!known) tries.set(key, { ...test, durationMs });
-    else {
-      known.observedBytes = (known.observedBytes ?? 0) + (test.observedBytes ?? 0);
-      known.infrastructureFailure ??= test.infrastructureFailure;
+  for (const session of sessions) {
+    for (const test of session.tests) {
+      const key = keyOf(test);
+      const known = tries.get(key);
+      const [start, end] = [Date.parse(test.startedAt), Date.parse(test.endedAt)];
+      const waited = waitWithin(session, start, end);
+      if (!known) tries.set(key, { ...test, durationMs: Math.max(0, end - start - waited) });
+      else {
+        known.durationMs = Math.max(0, known.durationMs - waited);
+        known.observedBytes = (known.observedBytes ?? 0) + (test.observedBytes ?? 0);
+        known.infrastructureFailure ??= test.infrastructureFailure;
+      }
     }
   }
   return [...tries.values()];

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../common/error-message.ts';
+import { describeIssues } from '../common/validation.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
 
 /** A file that is no record to merge. */
@@ -47,7 +48,8 @@ function readOne(file: string): { record: RunRecord } | { why: string } {
   if (parsed.success) return { record: parsed.data };
   const version = typeof value === 'object' && value !== null && 'schema' in value ? value.schema : undefined;
   if (version === undefined) return { why: 'it is no run.json of poolwright (it has no `schema`)' };
-  if (version !== 1) return { why: `it is of version ${JSON.stringify(version)}, and this poolwright reads version 1` };
-  const [issue] = parsed.error.issues;
-  return { why: `its field ${issue?.path.join('.')} is wrong (${issue?.message})` };
+  if (typeof version !== 'number') return { why: 'its `schema` is no number' };
+  if (version !== 1) return { why: `it is of version ${version}, and this poolwright reads version 1` };
+  const [problem = 'it is no record'] = describeIssues(parsed.error, value, runRecord);
+  return { why: problem };
 }

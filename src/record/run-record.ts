@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { browserIdentity } from '../common/browser-identity-schema.ts';
+import { MOST_MERGED } from './bounds.ts';
+import { bytes, cents, count, milliseconds, moment, shard, text } from './fields.ts';
 
 /**
  * `<outputDir>/poolwright/run.json`: what a run did with hosted browsers. Published as `schemas/run.schema.json`, which
@@ -23,64 +24,64 @@ export const runners = ['playwright', 'vitest', 'jest', 'mocha', 'node-test'] as
 
 export const testStatuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'] as const;
 
-const shard = z.object({ current: z.number().int(), total: z.number().int() }).nullable();
 const service = z.enum(['hosted', 'emulator']).nullable();
 
 /** One try of a test on one browser; a test that changed its browser half-way is with each. */
 export const testRecord = z.object({
-  id: z.string().describe("The runner's ID of the test; Playwright's is `index.html#?testId=<id>` in its HTML report"),
-  title: z.string().describe('`describe › test`'),
-  file: z.string().describe("Relative to the runner's root folder, with `/`"),
-  line: z.number().int().describe('0: its runner does not tell'),
-  project: z.string(),
-  parallelIndex: z.number().int().describe('Slot of the worker that ran it'),
-  retry: z.number().int().describe('0 for the first try'),
+  id: text.describe("The runner's ID of the test; Playwright's is `index.html#?testId=<id>` in its HTML report"),
+  title: text.describe('`describe › test`'),
+  file: text.describe("Relative to the runner's root folder, with `/`"),
+  line: count.describe('0: its runner does not tell'),
+  project: text,
+  parallelIndex: count.describe('Slot of the worker that ran it'),
+  retry: count.describe('0 for the first try'),
   status: z.enum(testStatuses),
   ok: z.boolean().describe('Whether that is what was expected of it (`test.fail()`)'),
-  startedAt: z.string(),
-  endedAt: z.string(),
-  observedBytes: z.number().nullable().describe("Bytes the test's pages moved; null without metering"),
-  savedMs: z.number().default(0).describe('Waiting for round trips that was saved (`ahead`), in ms, as measured'),
-  infrastructureFailure: z.string().nullable().describe('Null, or why the browser was lost'),
+  startedAt: moment,
+  endedAt: moment,
+  observedBytes: bytes.nullable().describe("Bytes the test's pages moved; null without metering"),
+  savedMs: milliseconds.default(0).describe('Waiting for round trips that was saved (`ahead`), in ms, as measured'),
+  infrastructureFailure: text.nullable().describe('Null, or why the browser was lost'),
 });
 
 export const sessionRecord = z.object({
-  ...browserIdentity.shape,
+  sessionId: text,
+  leaseId: text.nullable(),
+  poolId: text.nullable(),
+  servedBy: text.nullable(),
   source: z.enum(['pool', 'session']),
-  type: z.string().nullable().describe('Kind of browser; null where it is not known'),
-  project: z.string().describe('Of its first worker'),
-  parallelIndex: z.number().int().describe('Slot of its first worker'),
+  type: text.nullable().describe('Kind of browser; null where it is not known'),
+  project: text.describe('Of its first worker'),
+  parallelIndex: count.describe('Slot of its first worker'),
   shard,
-  requestedAt: z.string().nullable().describe('When the service was asked for it'),
-  startedAt: z.string().describe('When the run had it'),
-  lentAt: z.string().nullable().describe('When its first worker got it'),
-  endingAt: z.string().nullable().describe('When the service was asked to end it'),
-  endedAt: z.string().nullable().describe('When the service had confirmed its end, or all tries were over'),
-  startMs: z.number().nullable().describe('ms from asking the service for it to having it'),
-  waitMs: z.number().nullable().describe('ms its first worker waited for it; 0 where it was fetched ahead in time'),
+  requestedAt: moment.nullable().describe('When the service was asked for it'),
+  startedAt: moment.describe('When the run had it'),
+  lentAt: moment.nullable().describe('When its first worker got it'),
+  endingAt: moment.nullable().describe('When the service was asked to end it'),
+  endedAt: moment.nullable().describe('When the service had confirmed its end, or all tries were over'),
+  startMs: milliseconds.nullable().describe('ms from asking the service for it to having it'),
+  waitMs: milliseconds.nullable().describe('ms its first worker waited for it; 0 where it was fetched ahead in time'),
   endReason: z.enum(endReasons).nullable(),
   endConfirmed: z.boolean().nullable().describe('Whether the service confirmed the stop or release'),
-  testsServed: z.number().int(),
-  workersServed: z.number().int(),
-  observedBytes: z.number().describe("Bytes its tests' pages moved, as the browser reported them"),
-  bridgedBytes: z
-    .number()
+  testsServed: count,
+  workersServed: count,
+  observedBytes: bytes.describe("Bytes its tests' pages moved, as the browser reported them"),
+  bridgedBytes: bytes
     .default(0)
     .describe('Bytes its pages moved through the test machine (`exposeNetwork`); in neither of the other two'),
   carriedOrigins: z
-    .array(z.string())
+    .array(text)
     .default([])
     .describe(
       'What its tests went to themselves on the test machine, and that was carried for pages from there: origins (`http://localhost:4173`), folders of `file:` pages',
     ),
-  roundTripMs: z
-    .number()
+  roundTripMs: milliseconds
     .nullable()
     .default(null)
     .describe('Shortest time in which the browser answered, in ms: how far away it is; null: nobody has measured'),
-  savedMs: z.number().default(0).describe('What its tests saved by `ahead`, in ms'),
-  bandwidthBytes: z.number().nullable().describe("The service's own figure, asked for after the stop; null: none"),
-  infrastructureFailures: z.array(z.string()),
+  savedMs: milliseconds.default(0).describe('What its tests saved by `ahead`, in ms'),
+  bandwidthBytes: bytes.nullable().describe("The service's own figure, asked for after the stop; null: none"),
+  infrastructureFailures: z.array(text),
   tests: z.array(testRecord),
 });
 
@@ -88,28 +89,29 @@ export const sessionRecord = z.object({
 export const runRecord = z
   .object({
     schema: z.literal(1).describe('Version of this file; another one may have other fields'),
-    runId: z.string().nullable(),
+    runId: text.nullable(),
     runner: z.enum(runners).nullable().default('playwright').describe('What ran the tests; null: a script of its own'),
     service,
     chromiums: z
-      .array(z.string())
+      .array(text)
       .default([])
       .describe(
         'Which Chromium the embedded emulator ran for what, and why, one line each; empty for a hosted service',
       ),
     shard,
-    startedAt: z.string(),
-    endedAt: z.string().nullable().describe('Null while the run goes on, and when it died before its end'),
+    startedAt: moment,
+    endedAt: moment.nullable().describe('Null while the run goes on, and when it died before its end'),
     sessions: z.array(sessionRecord),
-    leaseFailures: z.array(z.string()).describe('Failures to get a browser, one line each'),
+    leaseFailures: z.array(text).describe('Failures to get a browser, one line each'),
     balance: z
-      .object({ startCents: z.number(), endCents: z.number() })
+      .object({ startCents: cents, endCents: cents })
       .nullable()
       .describe(
         "The workspace's balance before and after the run, every use of the workspace included; null where it is not known",
       ),
     merged: z
-      .array(z.object({ runId: z.string().nullable(), shard, startedAt: z.string(), endedAt: z.string().nullable() }))
+      .array(z.object({ runId: text.nullable(), shard, startedAt: moment, endedAt: moment.nullable() }))
+      .max(MOST_MERGED)
       .describe('What it was merged from; empty for the record of one run'),
   })
   .describe('What a run of poolwright did with hosted browsers');

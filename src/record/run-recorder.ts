@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../common/clock.ts';
+import { recordedText } from './bounds.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { readRecord } from './record-file.ts';
 import type { RunRecord, TestRecord } from './run-record.ts';
@@ -76,7 +77,7 @@ export class RunRecorder {
 
   /** A browser could not be acquired. */
   leaseFailed(reason: string): void {
-    this.#leaseFailures.add(reason);
+    this.#leaseFailures.add(recordedText(reason));
     this.changed();
   }
 
@@ -116,12 +117,12 @@ export class RunRecorder {
   }
 }
 
-/** What a broker of this run that died had on record. How its browsers ended is the ledger's business. */
 /** The shorter of two round trips, of those that are known. */
 function shorter(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
+/** What a broker of this run that died had on record. How its browsers ended is the ledger's business. */
 function ofDeadBroker(record: RunRecord | null, runId: string | null): RunRecord | null {
   if (record?.runId !== runId || record.endedAt !== null) return null;
   const sessions = record.sessions.map((session) =>

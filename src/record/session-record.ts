@@ -1,3 +1,4 @@
+import { largest } from '../common/numbers/extremes.ts';
 import type { HostedBrowserAttachment } from './attachment.ts';
 import type { SessionRecord, TestRecord } from './run-record.ts';
 
@@ -19,6 +20,16 @@ export function withTotals({ tests, ...facts }: SessionFacts): SessionRecord {
   };
 }
 
+/**
+ * How long, between two moments (ms since the epoch), a worker waited for this browser, in ms: runners count it as time of
+ * the test that is running.
+ */
+export function waitWithin({ lentAt, waitMs }: SessionRecord, start: number, end: number): number {
+  if (lentAt === null || waitMs === null) return 0;
+  const lent = Date.parse(lentAt);
+  return Math.max(0, Math.min(end, lent) - Math.max(start, lent - waitMs));
+}
+
 /** One try of a test in all records: the same test has one ID in each project, and each repetition one of its own. */
 export function keyOf({ id, retry }: Pick<TestRecord, 'id' | 'retry'>): string {
   return `${id} ${retry}`;
@@ -34,8 +45,8 @@ export interface ServedTest {
  * A session by the tests that it served. What happened before and after them is not in their attachments, nor is what
  * crossed `exposeNetwork`.
  */
-export function sessionFromTests(first: ServedTest, ...others: ServedTest[]): SessionRecord {
-  const served = [first, ...others];
+export function sessionFromTests(served: readonly [ServedTest, ...ServedTest[]]): SessionRecord {
+  const [first] = served;
   const attachments = served.map(({ attachment }) => attachment);
   const { sessionId, leaseId, poolId, servedBy, project, parallelIndex, shard, startedAt } = first.attachment;
   const figures = attachments.flatMap(({ bandwidthBytes }) => bandwidthBytes ?? []);
@@ -63,7 +74,7 @@ export function sessionFromTests(first: ServedTest, ...others: ServedTest[]): Se
     roundTripMs: null,
     carriedOrigins: [],
     // Figures that the service gave while the session ran: the last one is the highest.
-    bandwidthBytes: figures.length > 0 ? Math.max(...figures) : null,
+    bandwidthBytes: figures.length > 0 ? largest(figures) : null,
     tests: served.map(({ test }) => test),
   });
 }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { HostedBrowserAttachment } from './attachment.ts';
+import { recordedMoment, recordedText } from './bounds.ts';
 import type { TestRecord } from './run-record.ts';
 
 /** Name of the annotation and of the attachment of every test that used a browser. */
@@ -38,20 +39,20 @@ export function testRecordOf(
 ): TestRecord {
   const { titles, file, rootDir, startedAt, endedAt, id, line, project, parallelIndex, retry, status, ok } = facts;
   return {
-    id,
-    title: titles.join(' › '),
-    file: relative(rootDir, file).replaceAll('\\', '/'),
+    id: recordedText(id),
+    title: recordedText(titles.join(' › ')),
+    file: recordedText(relative(rootDir, file).replaceAll('\\', '/')),
     line,
-    project,
+    project: recordedText(project),
     parallelIndex,
     retry,
     status,
     ok,
-    startedAt: startedAt.toISOString(),
-    endedAt: endedAt.toISOString(),
+    startedAt: recordedMoment(startedAt),
+    endedAt: recordedMoment(endedAt),
     observedBytes,
     savedMs,
-    infrastructureFailure,
+    infrastructureFailure: infrastructureFailure === null ? null : recordedText(infrastructureFailure),
   };
 }
 

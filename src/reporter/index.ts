@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
+import { notify } from '../common/text/notify.ts';
 import { traceTime } from '../common/time-trace.ts';
 import type { Budget } from '../options/schema/budget.ts';
 import { parseHostedOptions } from '../options/schema/parse.ts';
 import { withFigures } from '../record/figures.ts';
 import { readRecord } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
-import { fetchAhead } from './fetch-ahead.ts';
+import { BrokerLine } from './broker-line.ts';
 import { htmlReportFrom } from './html-report.ts';
 import { LiveLine } from './live/live-line.ts';
 import { printRun, type WrittenRun, writeRun } from './publish.ts';
@@ -39,7 +40,7 @@ interface SeenRun {
 }
 
 /**
- * Has browsers fetched for the workers that Playwright is starting, shows on a terminal what becomes of them, and when
+ * Tells the broker which tests are to come, so that it has the browsers for them, shows on a terminal what becomes of them, and when
  * the run is over completes its record, writes the timeline, prints the summary and holds the run against its budget.
  * Added by `withHostedBrowsers`; in `playwright merge-reports` it works from the attachments.
  */
@@ -48,6 +49,7 @@ export default class PoolwrightReporter implements Reporter {
   readonly #budget: Budget;
   #run: SeenRun | null = null;
   #live: LiveLine | null = null;
+  #line: BrokerLine | null = null;
   #written: WrittenRun | null = null;
 
   /** @throws OptionsError for a wrong budget. Playwright adds options of its own. */
@@ -63,12 +65,18 @@ export default class PoolwrightReporter implements Reporter {
 
   onBegin(config: FullConfig, suite: Suite): void {
     traceTime('runner', 'the tests are known');
-    void fetchAhead(config, suite);
+    sayLocalProjects(suite);
+    this.#line = BrokerLine.open(config, suite);
     this.#live = LiveLine.start();
     this.#run = { config, results: new TestResults(config.rootDir) };
   }
 
+  onTestBegin(test: TestCase, result: TestResult): void {
+    this.#line?.began(test, result);
+  }
+
   onTestEnd(test: TestCase, result: TestResult): void {
+    this.#line?.ended(test, result);
     this.#run?.results.add(test, result);
   }
 
@@ -76,6 +84,7 @@ export default class PoolwrightReporter implements Reporter {
   async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
     traceTime('runner', 'end');
     this.#live?.stop();
+    this.#line?.close();
     const written = this.#written ?? (this.#run && (await this.#writeFromWhatIsLeft(this.#run)));
     if (!written) return {};
     const exceeded = printRun(written, this.#budget);
@@ -108,6 +117,17 @@ export default class PoolwrightReporter implements Reporter {
     const here = existsSync(dirname(dirname(folder))) ? folder : resolve('test-results', 'poolwright');
     return await write(record, here, config);
   }
+}
+
+/** Which of the projects that run stay on local browsers, where others do not: the wrapper marks them. */
+function sayLocalProjects(suite: Suite): void {
+  const hosted = suite.suites.map((each) => {
+    const use: object = each.project()?.use ?? {};
+    return { name: each.title, option: 'hosted' in use ? use.hosted : undefined };
+  });
+  const local = hosted.filter(({ option }) => option === false).map(({ name }) => name || 'the default project');
+  const isMixed = hosted.some(({ option }) => typeof option === 'object');
+  if (isMixed && local.length > 0) notify(`on local browsers: ${local.join(', ')}`);
 }
 
 async function write(record: RunRecord, folder: string, config: FullConfig): Promise<WrittenRun> {

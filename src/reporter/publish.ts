@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { errorMessage } from '../common/error-message.ts';
+import { notify } from '../common/text/notify.ts';
 import { writeWhole } from '../common/write-whole.ts';
 import type { Budget } from '../options/schema/budget.ts';
 import { type RunWithFigures, withFigures } from '../record/figures.ts';
@@ -7,6 +8,7 @@ import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { checkBudget } from './summary/budget.ts';
 import { reportToGitHub } from './summary/github.ts';
+import { Sheet } from './summary/layout.ts';
 import { type SummaryFiles, summaryLines } from './summary/summary.ts';
 import { timelineHtml } from './timeline/timeline-page.ts';
 
@@ -57,13 +59,12 @@ export async function writeRun(
 export function printRun(run: WrittenRun, budget: Budget): string[] {
   const { exceeded, unknown } = checkBudget(run.figures, budget);
   const notes = [...unknown, ...exceeded];
-  const unwritten =
-    run.failure === null ? '' : `poolwright: record and timeline could not be written: ${run.failure}\n`;
   const lines = [
-    ...summaryLines(run, { files: run.files, notes, stream: process.stderr }),
+    ...summaryLines(run, { files: run.files, notes, sheet: Sheet.of(process.stderr, process.env) }),
     ...reportToGitHub(run, notes, process.env),
   ];
   // To standard error: standard output may be a reporter's JSON.
-  process.stderr.write(`${unwritten}\n${lines.join('\n')}\n`);
+  if (run.failure !== null) notify(`record and timeline could not be written: ${run.failure}`);
+  process.stderr.write(`\n${lines.join('\n')}\n`);
   return exceeded;
 }

@@ -1,6 +1,6 @@
 import type { TestCase, TestResult } from '@playwright/test/reporter';
 import { readAttachment } from '../record/attachment.ts';
-import type { RunRecord, SessionRecord, TestRecord } from '../record/run-record.ts';
+import { type RunRecord, type SessionRecord, type TestRecord, testRecord } from '../record/run-record.ts';
 import { keyOf, type ServedTest, sessionFromTests, withTotals } from '../record/session-record.ts';
 import { ATTACHMENT_NAME, type TestFacts, testRecordOf } from '../record/test-record.ts';
 
@@ -24,7 +24,11 @@ export class TestResults {
     const { observedBytes = null, infrastructureFailure = null } = attachment ?? {};
     const facts = testFactsOf(testCase, result, this.#rootDir);
     // What it saved is not in its attachment.
-    const test = testRecordOf(facts, { observedBytes, infrastructureFailure, savedMs: 0 });
+    const { data: test } = testRecord.safeParse(
+      testRecordOf(facts, { observedBytes, infrastructureFailure, savedMs: 0 }),
+    );
+    // A blob from elsewhere may hold what no run writes.
+    if (!test) return;
     this.#seen.set(keyOf(test), test);
     if (attachment) this.#served.set(keyOf(test), { test, attachment });
   }
@@ -77,7 +81,7 @@ function sessionsOf(served: readonly ServedTest[]): SessionRecord[] {
     if (known) known.push(one);
     else sessions.set(sessionId, [one]);
   }
-  return [...sessions.values()].map((tests) => sessionFromTests(...tests));
+  return [...sessions.values()].map((tests) => sessionFromTests(tests));
 }
 
 function withFinalWord(test: TestRecord, seen: TestRecord | undefined): TestRecord {

@@ -1,11 +1,11 @@
 import { type StartedBroker, type StartOptions, startBroker } from '../broker/process/start.ts';
 import { BROKER_VARIABLE } from '../broker/rpc/shared-broker.ts';
+import { notify } from '../common/text/notify.ts';
 import { aheadVariable } from '../options/environment.ts';
 import { projectFolder } from '../options/project-folder.ts';
 import { resolveService, type ServiceChoice } from '../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from '../options/run-id.ts';
 import type { HostedOptions } from '../options/schema/schema.ts';
-import { say } from './say.ts';
 
 /** A run of a test runner, as its main process knows it. */
 export interface RunStart
@@ -16,10 +16,20 @@ export interface RunStart
 }
 
 /**
- * Starts the broker of a run, tells the processes that are started from here where it is, and greets the user.
- * @throws OptionsError, ServiceError or EmulatorError codes, see `startBroker`: before any browser was asked for
+ * Starts the broker of a run, and waits until it lends.
+ * @throws OptionsError, ServiceError or EmulatorError codes, see {@link StartedBroker}: before any browser was asked for
  */
-export async function startRun({ options, folder, ...start }: RunStart): Promise<StartedBroker> {
+export async function startRun(start: RunStart): Promise<StartedBroker> {
+  const broker = await beginRun(start);
+  await broker.started();
+  return broker;
+}
+
+/**
+ * Starts the broker of a run, tells the processes that are started from here where it will be, and greets the user.
+ * @throws OptionsError for what can be told from here
+ */
+export async function beginRun({ options, folder, ...start }: RunStart): Promise<StartedBroker> {
   const service = resolveService(options, process.env);
   // Workers read it: a mistake in it is said before there are any.
   aheadVariable(process.env);
@@ -33,13 +43,19 @@ export async function startRun({ options, folder, ...start }: RunStart): Promise
     overRuns: earlierAttempts(process.env),
   });
   process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid });
-  say(greeting(service, broker.baseURL));
-  for (const notice of broker.notices) say(notice);
+  broker.ready.catch(() => {
+    delete process.env[BROKER_VARIABLE];
+  });
+  notify(greeting(service));
   return broker;
 }
 
-function greeting(service: ServiceChoice, baseURL: string): string {
-  if (service.kind === 'hosted') return `hosted browsers of ${new URL(baseURL).host}`;
-  const why = service.chosenBy === 'no-key' ? 'no POOLWRIGHT_API_KEY is set' : "`service: 'emulator'`";
+function greeting(service: ServiceChoice): string {
+  if (service.kind === 'hosted') return `hosted browsers of ${new URL(service.baseURL).host}`;
+  const why = {
+    option: "`service: 'emulator'`",
+    variable: 'POOLWRIGHT_SERVICE=emulator',
+    'no-key': 'no POOLWRIGHT_API_KEY is set',
+  }[service.chosenBy];
   return `browsers of this machine, through the emulator of the service (${why})`;
 }

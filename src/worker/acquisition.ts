@@ -1,4 +1,5 @@
 import type { GiveBackParams, LeasedBrowser } from '../broker/rpc/protocol.ts';
+import { withoutStack } from '../common/text/without-stack.ts';
 import { LeaseError } from '../errors.ts';
 
 /** What it takes to get a browser. */
@@ -71,6 +72,7 @@ export class Acquisition<Link> {
   }
 }
 
+/** A test that a run's end interrupts fails with it. */
 function notNeeded(): LeaseError {
-  return new LeaseError('ABORTED', 'This browser is not needed any more.');
+  return withoutStack(new LeaseError('ABORTED', 'The run or the test was over before its hosted browser had come.'));
 }

@@ -1,14 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { type BrokerConnection, connectToBroker } from '../broker/rpc/client.ts';
+import type { BrokerConnection } from '../broker/rpc/client.ts';
+import { connectInTime, LISTENS_WITHIN_MS } from '../broker/rpc/connect-in-time.ts';
 import type { HostedProject } from '../broker/rpc/protocol.ts';
 import type { BrokerAddress } from '../broker/rpc/shared-broker.ts';
 import { brokerLost } from '../broker/rpc/wire-error.ts';
 import { LeaseError } from '../errors.ts';
 import type { WorkerBroker } from './worker-browser.ts';
-
-/** How long a broker that died has to be replaced by its run, in ms. */
-const REPLACED_WITHIN_MS = 20_000;
-const RETRY_MS = 200;
 
 /**
  * A worker's line to the broker of its run. Opened on first use; when the broker has died it is opened again, to the
@@ -20,6 +16,7 @@ export class BrokerClient implements WorkerBroker {
   #closed = false;
   /** Set once none took the place of a dead one: nobody waits for it a second time. */
   #forsaken = false;
+  #silentMs: number | null = null;
 
   readonly #address: BrokerAddress;
 
@@ -29,6 +26,15 @@ export class BrokerClient implements WorkerBroker {
   constructor(address: BrokerAddress, ownProject?: HostedProject) {
     this.#address = address;
     this.#ownProject = ownProject;
+  }
+
+  /** Each broker of the run is told, also one that takes the place of a dead one. */
+  allowSilence(ms: number | null): void {
+    this.#silentMs = ms;
+    this.#connection?.then(
+      (line) => line.allowSilence(ms),
+      () => undefined,
+    );
   }
 
   readonly lease: WorkerBroker['lease'] = (params) => this.#ask((line) => line.lease(params));
@@ -65,18 +71,15 @@ export class BrokerClient implements WorkerBroker {
   }
 
   async #connect(): Promise<BrokerConnection> {
-    const until = Date.now() + (this.#forsaken ? 0 : REPLACED_WITHIN_MS);
-    for (;;) {
-      try {
-        return await connectToBroker(this.#address, 'worker', this.#ownProject);
-      } catch (error) {
-        if (!isLost(error)) throw error;
-        if (Date.now() >= until || isOrphan() || this.#closed) {
-          this.#forsaken = true;
-          throw error;
-        }
-      }
-      await delay(RETRY_MS);
+    const within = this.#forsaken ? 0 : LISTENS_WITHIN_MS;
+    const isPointless = () => isOrphan() || this.#closed;
+    try {
+      const line = await connectInTime(within, isPointless, this.#address, 'worker', this.#ownProject);
+      line.allowSilence(this.#silentMs);
+      return line;
+    } catch (error) {
+      this.#forsaken ||= isLost(error);
+      throw error;
     }
   }
 }

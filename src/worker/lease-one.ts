@@ -1,5 +1,6 @@
 import type { StartedBroker } from '../broker/process/start.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
+import { notify } from '../common/text/notify.ts';
 import { OptionsError } from '../errors.ts';
 import { DEFAULTS, RUN_WIDE_KEYS } from '../options/defaults.ts';
 import { exposedNetwork } from '../options/expose-network.ts';
@@ -7,6 +8,7 @@ import { leasePlan } from '../options/lease-plan.ts';
 import { parseHostedOptions } from '../options/schema/parse.ts';
 import type { HostedOptions } from '../options/schema/schema.ts';
 import { BrokerClient } from './broker-client.ts';
+import { activeResources, watchLease } from './forgotten-lease.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
 import type { LeaseLink } from './link/lease-link.ts';
 import { type LinkSettings, linkSettings } from './link/link-settings.ts';
@@ -55,6 +57,7 @@ export async function leaseOne<Link extends LeaseLink>(
   connect: Connect<Link>,
 ): Promise<Leased<Link>> {
   assertNeed(needMs);
+  const before = activeResources();
   const options = parseHostedOptions(given, WHERE);
   const project = { ...PROJECT, plan: leasePlan(options, process.env) };
   const shared = sharedBrokerOf(process.env);
@@ -68,14 +71,29 @@ export async function leaseOne<Link extends LeaseLink>(
     project: PROJECT,
     parallelIndex: leases++,
     testTimeout: needMs,
+    forScript: true,
   });
   try {
     const link = await worker.start();
-    return { link, session: hostedSessionOf(link.lease), release: () => worker.close().catch(() => undefined) };
+    const session = hostedSessionOf(link.lease);
+    const unwatch = watchLease(
+      before,
+      () => link.commands(),
+      () => notify(forgotten(session)),
+    );
+    const release = () => {
+      unwatch();
+      return worker.close().catch(() => undefined);
+    };
+    return { link, session, release };
   } catch (error) {
     await worker.close();
     throw error;
   }
+}
+
+function forgotten({ sessionId }: HostedSession): string {
+  return `session ${sessionId} is still leased, and this process has nothing else to do: \`await release()\` gives the browser back and lets the process end`;
 }
 
 function ownBroker(

@@ -1,9 +1,14 @@
+import inspector from 'node:inspector';
 import type { LeasedBrowser } from '../broker/rpc/protocol.ts';
+import { RUNNER_SILENT_MS } from '../broker/rpc/silence.ts';
 
 /** Whether a test fits into what is left of a browser's life. */
 
 /** What a test needs beyond its timeout, in ms: fixtures and hooks around it, and two clocks that differ. */
 const MARGIN_MS = 15_000;
+
+/** A worker may be silent for so long at least, in ms: a hook may run a command synchronously. */
+const LEAST_SILENT_MS = 60_000;
 
 /** How long a browser must last for a test with this timeout (0: none), in ms. */
 export function neededFor(timeoutMs: number): number {
@@ -30,4 +35,13 @@ export function lastsForNext(lease: LeasedBrowser, neededMs: number): boolean {
 /** Whether a test with this need may outlive every browser of this kind. */
 export function exceedsLifetime(lease: LeasedBrowser, neededMs: number): boolean {
   return neededMs === 0 || neededMs > lease.lifetimeMs;
+}
+
+/**
+ * How long a worker whose test needs its browser for that long (0: no time limit) may be silent, in ms: then its test is over
+ * its time, whatever the worker does. Null, for ever, under a debugger: it stands at a breakpoint.
+ */
+export function silenceFor(neededMs: number): number | null {
+  if (inspector.url() !== undefined) return null;
+  return neededMs === 0 ? RUNNER_SILENT_MS : Math.max(neededMs, LEAST_SILENT_MS);
 }

@@ -26,7 +26,7 @@ export async function startOwnBroker({ options, project, folder, shard, runner }
   const { projectFolder } = await import('../options/project-folder.ts');
   const { pool, ...rest } = options;
   const { suite, ledgerFolder } = projectFolder(folder);
-  const started = await startBroker({
+  const broker = await startBroker({
     runId: newRunId(process.env),
     runner,
     service: resolveService({ ...rest, pool: pool ?? undefined }, process.env),
@@ -38,6 +38,6 @@ export async function startOwnBroker({ options, project, folder, shard, runner }
     overRuns: earlierAttempts(process.env),
     projects: [project],
   });
-  for (const notice of started.notices) process.stderr.write(`poolwright: ${notice}\n`);
-  return started;
+  await broker.started();
+  return broker;
 }

@@ -3,12 +3,15 @@ import type { GiveBackParams, LeasedBrowser } from '../broker/rpc/protocol.ts';
 import { LeaseError } from '../errors.ts';
 import type { LeasePlan } from '../options/lease-plan.ts';
 import { Acquisition } from './acquisition.ts';
-import { exceedsLifetime, lastsForNext, neededFor, tooShort } from './lease-time.ts';
+import { exceedsLifetime, lastsForNext, neededFor, silenceFor, tooShort } from './lease-time.ts';
 import type { LeaseLink, LinkEvents } from './link/lease-link.ts';
 import type { RecordSink } from './use-records.ts';
 
 /** What a worker asks of its run's broker. */
-export type WorkerBroker = Omit<BrokerConnection, 'prefetch' | 'watch' | 'finish' | 'recorded' | 'slot'>;
+export type WorkerBroker = Omit<
+  BrokerConnection,
+  'closed' | 'finish' | 'prefetch' | 'recorded' | 'remaining' | 'slot' | 'unref' | 'watch'
+>;
 
 /** Who asks for the browser, and of whom. */
 export interface WorkerBrowserOptions<Link extends LeaseLink = LeaseLink> {
@@ -22,6 +25,10 @@ export interface WorkerBrowserOptions<Link extends LeaseLink = LeaseLink> {
   parallelIndex: number;
   /** The project's timeout of one test, in ms; 0: none. */
   testTimeout: number;
+  /** The try of a test that runs now, see `testTry`; undefined between tests. */
+  runningTry?(): string | undefined;
+  /** Whether the browser is a script's, which may work without a pause for longer than a test. */
+  forScript?: boolean;
 }
 
 /** A browser that cannot be connected to is given back and another one taken, this often. */
@@ -52,7 +59,7 @@ export class WorkerBrowser<Link extends LeaseLink = LeaseLink> {
   /** Why the present browser must not serve the next context. */
   #stale: 'used' | 'ends-soon' | null = null;
   /** What the running test needs of a browser's life, in ms. */
-  #needMs: number;
+  #needMs = 0;
   /** How many tests have begun that share no context with the one before. */
   #tests = 0;
   /** Playwright replaces the worker after a failed test. */
@@ -66,7 +73,7 @@ export class WorkerBrowser<Link extends LeaseLink = LeaseLink> {
     this.#options = options;
 
     this.#broker = options.broker;
-    this.#needMs = neededFor(options.testTimeout);
+    this.#needs(options.testTimeout);
   }
 
   /**
@@ -82,7 +89,7 @@ export class WorkerBrowser<Link extends LeaseLink = LeaseLink> {
    * it gets a browser that no other test has used; otherwise a fresh one when the present one would end too soon.
    */
   beginTest(timeout: number): void {
-    this.#needMs = neededFor(timeout);
+    this.#needs(timeout);
     this.#tests += 1;
     const link = this.#link;
     const used = this.#used;
@@ -112,7 +119,7 @@ export class WorkerBrowser<Link extends LeaseLink = LeaseLink> {
    * @throws LeaseError `ABORTED` when the test is over before its browser has come, or this is closed
    */
   async connected(testTimeout: number | null = null): Promise<Link> {
-    if (testTimeout !== null) this.#needMs = neededFor(testTimeout);
+    if (testTimeout !== null) this.#needs(testTimeout);
     const asking = this.#tests;
     const link = await this.#usable();
     if (this.#closing) throw isClosed();
@@ -174,6 +181,11 @@ export class WorkerBrowser<Link extends LeaseLink = LeaseLink> {
     this.#broker.say(name ? `project "${name}": ${text}` : text).catch(() => undefined);
   }
 
+  #needs(testTimeout: number): void {
+    this.#needMs = neededFor(testTimeout);
+    this.#broker.allowSilence(silenceFor(this.#options.forScript ? 0 : this.#needMs));
+  }
+
   async #usable(): Promise<Link> {
     if (this.#closing) throw isClosed();
     const link = this.#link;
@@ -221,10 +233,11 @@ export class WorkerBrowser<Link extends LeaseLink = LeaseLink> {
 
   #acquire(ahead: boolean): Acquisition<Link> {
     const broker = this.#broker;
-    const { project, parallelIndex, connect } = this.#options;
+    const { project, parallelIndex, connect, runningTry } = this.#options;
+    const during = ahead ? runningTry?.() : undefined;
     const onNote = (text: string) => this.#note(text);
     const steps = {
-      lease: () => broker.lease({ project: project.id, parallelIndex, needMs: this.#needMs, ahead }),
+      lease: () => broker.lease({ project: project.id, parallelIndex, needMs: this.#needMs, ahead, during }),
       // A browser that falls silent is ended at the service: that closes its link, and every call on it fails at once.
       open: (lease: LeasedBrowser) => connect(lease, { onNote, onSilent: () => void this.#giveBack(lease, 'lost') }),
       giveBack: this.#giveBack,

@@ -45,21 +45,24 @@ test.describe('giving back', () => {
     { name: 'has its answer lost twice', effect: { loseAnswer: true } },
   ];
   for (const { name, effect } of faults) {
-    for (const options of ['{}', `{ pool: 'e2e', fallback: 'fail' }`]) {
-      test(`${name}, with ${options}`, async ({ newConsumer, service, site }) => {
-        await service.client.createPool({ name: 'e2e', size: 1 });
-        await addFaults(service, [
-          { match: STOP, effect, count: 2 },
-          { match: RELEASE, effect, count: 2 },
-        ]);
-        const consumer = await newConsumer();
-        await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': OPENS });
-        const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-        expect(run.code, run.output).toBe(0);
-        expect((await record(consumer)).sessions).toHaveLength(1);
-        await expectClean(consumer, service);
-      });
-    }
+    test(`${name}: of a session, and of a pool's browser`, async ({ newConsumer, service, site }) => {
+      await service.client.createPool({ name: 'e2e', size: 1 });
+      await addFaults(service, [
+        { match: STOP, effect, count: 2 },
+        { match: RELEASE, effect, count: 2 },
+      ]);
+      const consumer = await newConsumer();
+      const projects = `projects: [
+        { name: 'session' },
+        { name: 'pool', use: { hosted: { pool: 'e2e', fallback: 'fail' } } },
+      ],`;
+      await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', projects), 'tests/a.spec.ts': OPENS });
+      const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+      expect(run.code, run.output).toBe(0);
+      const { sessions } = await record(consumer);
+      expect(sessions.map(({ source }: { source: string }) => source).sort()).toEqual(['pool', 'session']);
+      await expectClean(consumer, service);
+    });
   }
 
   test('is never confirmed: said at the end, kept in the ledger, swept by the next run @slow', async ({
@@ -107,7 +110,7 @@ test.describe('asking', () => {
     const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
     expect(run.code, run.output).toBe(0);
     const { sessions } = await record(consumer);
-    expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual(['connect-failed', 'run-ended']);
+    expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual(['connect-failed', 'idle']);
     await expectClean(consumer, service);
   });
 

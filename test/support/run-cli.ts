@@ -5,7 +5,9 @@ export const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
 
 /** Runs `poolwright` with these arguments to its end. */
 export async function poolwright(args: string[], env: Record<string, string>, cwd?: string) {
-  const run = promisify(execFile)(process.execPath, [CLI, ...args], { env: { ...process.env, ...env }, cwd });
+  // Playwright's workers have colours forced upon what they start.
+  const { FORCE_COLOR: _colors, ...own } = process.env;
+  const run = promisify(execFile)(process.execPath, [CLI, ...args], { env: { ...own, ...env }, cwd });
   const { stdout, stderr, code } = await run.then((done) => ({ ...done, code: 0 })).catch((error) => error);
   return { stdout: String(stdout), stderr: String(stderr), code: Number(code) };
 }

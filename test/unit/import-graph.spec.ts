@@ -41,14 +41,15 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => file.endsWith('.ts') && statSync(join(root, file)).isFile());
 
-/** Relative imports of a file, type-only ones included; `typesToo: false` leaves those out. */
-function importsOf(file: string, typesToo = true): string[] {
+/** Relative imports of a file: type-only ones and `import()` included, unless those are left out. */
+function importsOf(file: string, { typesToo = true, lazyToo = true } = {}): string[] {
   const source = readFileSync(join(root, file), 'utf8');
   const found = source.matchAll(
     /^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'(\.[^']+)'|^import\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gms,
   );
   return [...found]
     .filter((match) => typesToo || match[1] === undefined)
+    .filter((match) => lazyToo || match[4] === undefined)
     .map((match) => match[2] ?? match[3] ?? match[4] ?? '')
     .map((path) => relative(root, resolve(root, dirname(file), path)).replaceAll('\\', '/'));
 }
@@ -109,15 +110,27 @@ test('there is no import cycle, type-only ones included', () => {
 });
 
 test('a worker loads neither the emulator, nor the reporter, nor the service client', () => {
+  const reached = reachedFrom('index.ts');
+  expect(
+    reached.filter((file) => /^(emulator|reporter|cli|lease)\//.test(file) || file === 'service/client.ts'),
+  ).toEqual([]);
+});
+
+// It takes longer to load than all the rest, and each worker would pay for it.
+test('what a worker loads for its tests has no zod in it', () => {
+  const reached = reachedFrom('playwright/worker-fixtures.ts', { lazyToo: false });
+  expect(reached.filter((file) => /from 'zod'/.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+});
+
+/** All that a file loads: sooner or later, or at once. */
+function reachedFrom(entry: string, { lazyToo = true } = {}): string[] {
   const reached = new Set<string>();
   const walk = (file: string): void => {
     if (reached.has(file)) return;
     reached.add(file);
-    for (const target of importsOf(file, false)) walk(target);
+    for (const target of importsOf(file, { typesToo: false, lazyToo })) walk(target);
   };
-  walk('index.ts');
+  walk(entry);
   expect(reached.size).toBeGreaterThan(10);
-  expect(
-    [...reached].filter((file) => /^(emulator|reporter|cli|lease)\//.test(file) || file === 'service/client.ts'),
-  ).toEqual([]);
-});
+  return [...reached];
+}

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { redactText } from '../../src/redact.ts';
+import { redactAddress, redactText } from '../../src/redact.ts';
 
 test.describe('redactText', () => {
   test('cuts CDP addresses to their host', () => {
@@ -14,13 +14,41 @@ test.describe('redactText', () => {
     expect(redactText('key is k-123456', ['k-123456'])).toBe('key is ***');
   });
 
+  test('masks the parameters of an address that are named like a secret', () => {
+    expect(redactText('at https://a.test/x?page=2&access_token=abc#api_key=d again')).toBe(
+      'at https://a.test/x?page=2&access_token=***#api_key=*** again',
+    );
+  });
+
+  test('masks the whole query of an address that was refused', () => {
+    expect(redactAddress('ftp://u:p@a.test/v1?anything#more')).toBe('ftp://***@a.test/v1?***');
+    expect(redactAddress('a.test#word')).toBe('a.test#***');
+    expect(redactAddress('ftp://a.test/v1')).toBe('ftp://a.test/v1');
+  });
+
   test('leaves ordinary text alone', () => {
     const text = 'GET https://example.test/a?b=c answered 200';
     expect(redactText(text, ['x'])).toBe(text);
   });
 
   test('takes work in proportion to the text, whatever it is made of', () => {
-    for (const part of ['a-', 'a.', '-', 'a://', 'x:y@', 'http://u:', 'socks5://', 'ws', 'bearer ', 'a:1/', '"<', '\\'])
+    for (const part of [
+      'a-',
+      'a.',
+      '-',
+      'a://',
+      'x:y@',
+      'http://u:',
+      'socks5://',
+      'ws',
+      'bearer ',
+      'a:1/',
+      '?a',
+      '?key=',
+      '?key',
+      '"<',
+      '\\',
+    ])
       expect(growth(part), `a run of ${part}`).toBeLessThan(16);
   });
 });

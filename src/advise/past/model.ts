@@ -1,3 +1,4 @@
+import { largest } from '../../common/numbers/extremes.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { grouped } from '../grouped.ts';
 import { sum } from '../statistics.ts';
@@ -88,9 +89,9 @@ export function modelOf(runs: readonly PastRun[], fullyParallel: boolean | null 
         tries: tests.map(({ id }) => tries.get(id) ?? latest.get(id) ?? []),
         samples: samplesOf(own, (one) => !isSideBySide(fileKey(one))),
         bytes: sum(parts.flatMap(({ sessions }) => sessions.map((each) => each.bandwidthBytes ?? each.observedBytes))),
-        workers: Math.max(...own.map(({ slots }) => slots.length)),
+        workers: largest(own.map(({ slots }) => slots.length)),
         shards: parts.length,
-        wallMs: Math.max(...own.map(({ from, until }) => until - from)),
+        wallMs: largest(own.map(({ from, until }) => until - from)),
         browserMs: sum(parts.map(browserMsOf)),
       };
     }),

@@ -1,5 +1,5 @@
 import type { RunRecord, SessionRecord } from '../../record/run-record.ts';
-import { keyOf } from '../../record/session-record.ts';
+import { keyOf, waitWithin } from '../../record/session-record.ts';
 import { grouped } from '../grouped.ts';
 
 /** A try of a test, as a run's record has it. Times are ms since the epoch. */
@@ -66,11 +66,4 @@ export function observe({ sessions, startedAt, endedAt }: RunRecord): ObservedPa
   );
   const slots = [...bySlot].sort(([a], [b]) => a - b).map(([, own]) => own);
   return { tries: ordered, slots, from, until, sessions };
-}
-
-/** How long, between these moments, a worker waited for this browser, in ms: Playwright counts it as the test's time. */
-function waitWithin({ lentAt, waitMs }: SessionRecord, start: number, end: number): number {
-  if (lentAt === null || waitMs === null) return 0;
-  const lent = Date.parse(lentAt);
-  return Math.max(0, Math.min(end, lent) - Math.max(start, lent - waitMs));
 }

@@ -1,3 +1,4 @@
+import { largest, smallest } from '../../common/numbers/extremes.ts';
 import { grouped } from '../grouped.ts';
 import { median } from '../statistics.ts';
 import type { ObservedPart, ObservedTry } from './observed.ts';
@@ -71,7 +72,7 @@ export function phasesOf(projects: readonly string[], parts: readonly ObservedPa
     const known = phases.get(name);
     if (known !== undefined) return known;
     phases.set(name, 0); // runs that contradict each other make no circle
-    const phase = Math.max(-1, ...(before[projects.indexOf(name)] ?? []).map(phaseOf)) + 1;
+    const phase = largest((before[projects.indexOf(name)] ?? []).map(phaseOf), -1) + 1;
     phases.set(name, phase);
     return phase;
   };
@@ -81,17 +82,22 @@ export function phasesOf(projects: readonly string[], parts: readonly ObservedPa
 function waitedFor({ tries, slots, from }: ObservedPart, later: string, earlier: string): boolean {
   const ends = tries.filter(({ project }) => project === earlier).map(({ end }) => end);
   const starts = tries.filter(({ project }) => project === later).map(({ start }) => start);
-  const begin = Math.min(...starts);
-  if (Math.max(...ends) > begin) return false;
+  const begin = smallest(starts);
+  if (largest(ends) > begin) return false;
   const restarts = slots.flatMap((slot) =>
     slot.flatMap((one, n) => (slot[n - 1]?.failed ? [one.start - (slot[n - 1]?.end ?? 0)] : [])),
   );
   const first = tries[0]?.start ?? begin;
   const startMs = restarts.length > 0 ? median(restarts) : first - from;
   const idle = slots.map(
-    (slot) => begin - Math.max(first, ...slot.filter(({ end }) => end <= begin).map(({ end }) => end)),
+    (slot) =>
+      begin -
+      largest(
+        slot.filter(({ end }) => end <= begin).map(({ end }) => end),
+        first,
+      ),
   );
-  return Math.max(...idle) > 2 * startMs + IDLE_EVIDENCE_MS;
+  return largest(idle) > 2 * startMs + IDLE_EVIDENCE_MS;
 }
 
 /** Projects whose tests used the same browsers get the same number: a browser of one does for the other. */

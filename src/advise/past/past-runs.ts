@@ -1,6 +1,8 @@
+import { smallest } from '../../common/numbers/extremes.ts';
 import type { SkippedFile } from '../../record/read-records.ts';
 import type { RunRecord, TestRecord } from '../../record/run-record.ts';
 import { keyOf } from '../../record/session-record.ts';
+import { missingShards, type ShardPart, shardSets } from '../../record/shards/shard-sets.ts';
 
 /** A record, and what it is called in messages. */
 export interface NamedRecord {
@@ -14,41 +16,36 @@ export interface PastRun {
   parts: RunRecord[];
 }
 
-interface Part extends NamedRecord {
-  total: number;
-  current: number;
-}
+type Part = NamedRecord & ShardPart;
 
 /** The whole runs among the records, the newest one last; a record that tells nothing of a whole run is named with the reason. */
 export function pastRuns(given: readonly NamedRecord[]): { runs: PastRun[]; skipped: SkippedFile[] } {
   const skipped: SkippedFile[] = [];
   const seen = new Map<string, string>();
-  const parts: Part[] = [];
-  for (const named of given) {
+  const parts = given.flatMap((named) => {
     const split = partsOf(named);
     const why = typeof split === 'string' ? split : (sameRun(split, seen) ?? flawOf(named.record));
-    if (why !== null || typeof split === 'string') skipped.push({ file: named.file, why: why ?? '' });
-    else parts.push(...split);
-  }
+    if (why === null && typeof split !== 'string') return split;
+    skipped.push({ file: named.file, why: why ?? '' });
+    return [];
+  });
   const runs: PastRun[] = [];
-  for (const set of setsOf(parts)) {
-    const [{ total } = { total: 1 }] = set;
+  for (const set of shardSets(parts)) {
     const files = [...new Set(set.map(({ file }) => file))];
-    const missing = Array.from({ length: total }, (_, n) => n + 1).filter(
-      (n) => !set.some((part) => part.current === n),
-    );
-    const tests = set.flatMap(({ record }) => record.sessions.flatMap((session) => session.tests));
-    const why =
-      missing.length > 0
-        ? `shard ${missing.join(', ')} of ${total} of its run is not among the files`
-        : tests.length === 0
-          ? 'no test of it used a hosted browser'
-          : null;
+    const why = flawOfSet(set);
     if (why === null) runs.push({ files, parts: set.map(({ record }) => record) });
-    else skipped.push(...files.map((file) => ({ file, why })));
+    else for (const file of files) skipped.push({ file, why });
   }
-  const begin = ({ parts: of }: PastRun) => Math.min(...of.map(({ startedAt }) => Date.parse(startedAt)));
+  const begin = ({ parts: of }: PastRun) => smallest(of.map(({ startedAt }) => Date.parse(startedAt)));
   return { runs: runs.sort((a, b) => begin(a) - begin(b)), skipped };
+}
+
+/** What shards that belong together lack of a whole run; null: nothing. */
+function flawOfSet(set: readonly Part[]): string | null {
+  const missing = missingShards(set);
+  if (missing !== null) return `${missing} of its run is not among the files`;
+  const hasTests = set.some(({ record }) => record.sessions.some(({ tests }) => tests.length > 0));
+  return hasTests ? null : 'no test of it used a hosted browser';
 }
 
 /** What tells nothing of how long a whole run takes; null: nothing is wrong with it. */
@@ -113,29 +110,4 @@ function sameRun(parts: readonly Part[], seen: Map<string, string>): string | nu
   if (same !== undefined) return `it is of the same run as ${same}`;
   for (const [n, key] of keys.entries()) seen.set(key, parts[n]?.file ?? '');
   return null;
-}
-
-/** Shards that belong together: first those of one run ID; some CI systems give each shard an ID of its own. */
-function setsOf(parts: readonly Part[]): Part[][] {
-  const begun = parts.toSorted((a, b) => a.record.startedAt.localeCompare(b.record.startedAt));
-  const byId = new Map<string, Part[]>();
-  for (const [n, each] of begun.entries()) {
-    const id = each.total === 1 ? `alone ${n}` : `${each.record.runId ?? n} ${each.total}`;
-    const nth = begun.slice(0, n).filter((other) => sameId(other, each) && other.current === each.current).length;
-    byId.set(`${id} ${nth}`, [...(byId.get(`${id} ${nth}`) ?? []), each]);
-  }
-  const sets: Part[][] = [];
-  for (const group of byId.values()) {
-    const fits = sets.find(
-      (set) =>
-        set[0]?.total === group[0]?.total && set.every((one) => group.every(({ current }) => current !== one.current)),
-    );
-    if (fits) fits.push(...group);
-    else sets.push([...group]);
-  }
-  return sets.map((set) => set.sort((a, b) => a.current - b.current));
-}
-
-function sameId(a: Part, b: Part): boolean {
-  return a.total === b.total && a.record.runId === b.record.runId;
 }

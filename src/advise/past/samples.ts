@@ -1,9 +1,8 @@
+import { largest } from '../../common/numbers/extremes.ts';
 import type { SessionRecord } from '../../record/run-record.ts';
 import { median, sum } from '../statistics.ts';
 import type { ObservedPart, ObservedTry } from './observed.ts';
 
-/** How long the broker keeps a browser that nobody needs, in ms, where no record shows it. */
-const IDLE_MS = 5_000;
 /** From this share of sessions with one test each, each test had a browser of its own. */
 const OWN_BROWSER_SHARE = 0.9;
 
@@ -23,8 +22,6 @@ export interface Samples {
   starts: Record<Source, number[]>;
   /** How many browsers of each kind the run had. */
   sources: Record<Source, number>;
-  /** How long a browser stays when nobody needs it. */
-  idleMs: number;
   /** How long a browser is there before its worker has it. */
   aheadMs: number;
   /** Who else may use a browser: the next worker, nobody, not even the next test. */
@@ -50,12 +47,11 @@ export function samplesOf(parts: readonly ObservedPart[], inOneGo: (one: Observe
   const starts = (source: Source) => of(source).flatMap(({ startMs }) => startMs ?? []);
   return {
     headMs: mean(begun.map(({ from, slots }) => median(slots.map(([one]) => (one?.start ?? from) - from)))),
-    tailMs: mean(begun.map(({ until, tries }) => until - Math.max(...tries.map(({ end }) => end)))),
+    tailMs: mean(begun.map(({ until, tries }) => until - largest(tries.map(({ end }) => end)))),
     gaps,
     waits: { pool: waited('pool'), session: waited('session') },
     starts: { pool: starts('pool'), session: starts('session') },
     sources: { pool: of('pool').length, session: of('session').length },
-    idleMs: idleOf(sessions),
     aheadMs: median([...first].flatMap(({ startedAt, lentAt }) => (lentAt === null ? [] : span(startedAt, lentAt)))),
     reuse: reuseOf(begun, sessions),
   };
@@ -83,17 +79,6 @@ function firstSessions({ sessions }: ObservedPart): SessionRecord[] {
 
 function beginOf({ lentAt, startedAt }: SessionRecord): number {
   return Date.parse(lentAt ?? startedAt);
-}
-
-function idleOf(sessions: readonly SessionRecord[]): number {
-  const idle = sessions.flatMap(({ endReason, endingAt, tests }) => {
-    const last = tests
-      .map(({ endedAt }) => endedAt)
-      .sort()
-      .at(-1);
-    return endReason === 'idle' && endingAt !== null && last !== undefined ? span(last, endingAt) : [];
-  });
-  return idle.length > 0 ? median(idle) : IDLE_MS;
 }
 
 /** `reuse` is not on record, but shows: a browser serves one test, or no test after its worker was replaced. */

@@ -1,3 +1,4 @@
+import { largest } from '../../common/numbers/extremes.ts';
 import type { Model, PastTimes, TestGroup, Try } from '../past/model.ts';
 import type { Gap, Samples, Source } from '../past/samples.ts';
 import { drawn, median, quantile, sum } from '../statistics.ts';
@@ -74,7 +75,7 @@ function simulate(
     done.push(schedule(shardJobs(model, times, { current, total: shards }, change), workers, costs));
   }
   return {
-    wallMs: Math.max(...done.map(({ wallMs }) => wallMs)),
+    wallMs: largest(done.map(({ wallMs }) => wallMs)),
     browserMs: sum(done.flatMap(({ browsers }) => browsers)),
     waitedMs: sum(done.flatMap(({ steps }) => steps.map(({ waitMs }) => waitMs))),
   };
@@ -88,7 +89,7 @@ export function shardJobs(
   { noFailures = false, fullyParallel = false }: Change = {},
 ): Job[][] {
   const groups = fullyParallel ? model.groups.flatMap(separate) : model.groups;
-  const phases = Math.max(0, ...model.phases) + 1;
+  const phases = largest(model.phases, 0) + 1;
   return Array.from({ length: phases }, (_, phase) => {
     const here = groups.filter(({ project }) => model.phases[project] === phase);
     const own = phase === model.sharedPhase ? ofShard(here, shard.current, shard.total) : here;
@@ -114,7 +115,7 @@ function passed(tries: readonly Try[]): Try[] {
 }
 
 function costsOf(samples: Samples, drawnFrom: number[], { browsersFrom }: Change): Costs {
-  const { headMs, tailMs, idleMs, aheadMs, reuse, gaps } = samples;
+  const { headMs, tailMs, aheadMs, reuse, gaps } = samples;
   const restarts = gaps.restart.length > 0 ? gaps.restart : [headMs];
   const spaces: Record<Gap, number[]> = {
     test: gaps.test,
@@ -125,7 +126,6 @@ function costsOf(samples: Samples, drawnFrom: number[], { browsersFrom }: Change
   return {
     headMs,
     tailMs,
-    idleMs,
     aheadMs,
     reuse,
     gapMs: (gap, test, retry) => drawn(spaces[gap], ...drawnFrom, 1, test, retry),

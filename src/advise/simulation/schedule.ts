@@ -23,8 +23,7 @@ export interface Costs {
   /** From the beginning to a worker's first test, and from the last test's end to the run's. */
   headMs: number;
   tailMs: number;
-  /** How long a browser stays when nobody needs it, and is there before its first worker has it. */
-  idleMs: number;
+  /** How long a browser is there before its first worker has it. It stays until its last test is over. */
   aheadMs: number;
   reuse: 'run' | 'worker' | 'test';
   /** What passes on a slot before this try. */
@@ -108,9 +107,7 @@ class Simulation {
       now = this.#phase(jobs, now, n === 0);
     }
     const wallMs = Math.max(now, this.#costs.headMs) + this.#costs.tailMs;
-    const browsers = this.#browsers.map(
-      ({ from, lastUse }) => Math.min(lastUse + this.#costs.idleMs, wallMs) - Math.max(0, from - this.#costs.aheadMs),
-    );
+    const browsers = this.#browsers.map(({ from, lastUse }) => lastUse - Math.max(0, from - this.#costs.aheadMs));
     return { steps: this.#steps, wallMs, browsers };
   }
 
@@ -192,19 +189,19 @@ class Simulation {
   #try(slot: Slot, kind: number, { test, done }: JobTest, given: Try, start: number, isNew: boolean): number {
     const { reuse } = this.#costs;
     if ((isNew && reuse !== 'run') || reuse === 'test') slot.browser = null;
-    const waitMs = this.#takeBrowser(slot, kind, start, !isNew);
+    const waitMs = this.#takeBrowser(slot, kind, start);
     const end = start + waitMs + given.ms;
     this.#steps.push({ slot: slot.index, test, retry: done, start, waitMs, end, ...given });
     if (slot.browser) slot.browser.lastUse = end;
     return end;
   }
 
-  /** Gives the slot a browser of this kind. @param keeps whether its worker still has one @returns what it waits, in ms */
-  #takeBrowser(slot: Slot, kind: number, now: number, keeps: boolean): number {
+  /** Gives the slot a browser of this kind. @returns what it waits, in ms */
+  #takeBrowser(slot: Slot, kind: number, now: number): number {
     const first = !slot.used;
     slot.used = true;
-    if (slot.browser?.kind === kind && (keeps || this.#isThere(slot.browser, now))) return 0;
-    const idle = this.#costs.reuse === 'run' ? this.#slots.find((other) => this.#canLend(other, kind, now)) : undefined;
+    if (slot.browser?.kind === kind) return 0;
+    const idle = this.#costs.reuse === 'run' ? this.#slots.find((other) => canLend(other, kind)) : undefined;
     if (idle) {
       slot.browser = idle.browser;
       if (idle !== slot) idle.browser = null;
@@ -215,14 +212,10 @@ class Simulation {
     this.#browsers.push(slot.browser);
     return waitMs;
   }
+}
 
-  #canLend({ job, browser }: Slot, kind: number, now: number): boolean {
-    return job === null && browser?.kind === kind && this.#isThere(browser, now);
-  }
-
-  #isThere({ lastUse }: Browser, now: number): boolean {
-    return now - lastUse <= this.#costs.idleMs;
-  }
+function canLend({ job, browser }: Slot, kind: number): boolean {
+  return job === null && browser?.kind === kind;
 }
 
 /** What is left of a job of which so many tests ran once; null: nothing. */

@@ -2,6 +2,7 @@ import { identityOf } from '../../common/browser-identity.ts';
 import type { Timer } from '../../common/clock.ts';
 import type { AcquiredBrowser } from '../../lease/acquired-browser.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
+import { recordedMs } from '../../record/bounds.ts';
 import type { EndReason, SessionRecord } from '../../record/run-record.ts';
 import type { SessionFacts } from '../../record/session-record.ts';
 import type { LeasedBrowser } from '../rpc/protocol.ts';
@@ -67,7 +68,7 @@ export function heldBrowser({ browser, request, plan, slot, askedAt, shard }: Fe
       lentAt: null,
       endingAt: null,
       endedAt: null,
-      startMs: browser.startedAt.getTime() - askedAt.getTime(),
+      startMs: recordedMs(browser.startedAt.getTime() - askedAt.getTime()),
       waitMs: 0,
       endReason: null,
       endConfirmed: false,
@@ -93,7 +94,7 @@ export function claim(held: HeldBrowser, holder: Holder, slot: WorkerSlot, waite
   record.project = slot.project;
   record.parallelIndex = slot.index;
   record.lentAt = new Date(now).toISOString();
-  record.waitMs = waitedMs;
+  record.waitMs = recordedMs(waitedMs);
 }
 
 /** Nobody has it now; `timer` says for how long. */

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../common/clock.ts';
 import { type HeldBrowser, type Holder, isFresh, savesProfile, takeBackUnused } from '../browsers/held-browser.ts';
 import type { HeldBrowsers } from '../browsers/held-browsers.ts';
 import type { GiveBackParams } from '../rpc/protocol.ts';
-import type { Supplies } from './supplies.ts';
+import type { Supplies } from './supply/supplies.ts';
 
 /** How long a worker waits, in ms, until a browser that it is done with has ended and its profile is saved. */
 const SAVED_MS = 10_000;
@@ -33,13 +33,14 @@ export class BrowserReturns {
     const { browsers, supplies, closing } = this.#options;
     const held = browsers.get(sessionId);
     if (held?.state !== 'claimed' || held.holder !== holder) return;
+    if (!unused && !toBeReplaced) supplies.of(held.plan).goesOn(holder);
     if (condition !== 'healthy') {
       supplies.end(held, condition === 'unreachable' ? 'connect-failed' : condition);
       return;
     }
     if (unused) takeBackUnused(held);
     const goesOn = (held.plan.reuse === 'run' || isFresh(held)) && !closing.aborted;
-    if (goesOn && (toBeReplaced || !savesProfile(held))) return supplies.of(held.plan).offer(held, toBeReplaced);
+    if (goesOn && (toBeReplaced || !savesProfile(held))) return supplies.of(held.plan).offer(held);
     supplies.end(held, 'finished');
     if (savesProfile(held)) await this.#endedWithin(held, SAVED_MS);
   }

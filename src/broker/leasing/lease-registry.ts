@@ -18,7 +18,7 @@ import type { Projects } from './projects.ts';
 import { endRun } from './run-end.ts';
 import { RunPhase } from './run-phase.ts';
 import { runStateOf } from './run-state.ts';
-import { Supplies } from './supplies.ts';
+import { Supplies } from './supply/supplies.ts';
 import { WaitNotices } from './wait-notices.ts';
 
 /** What lending is made of. */
@@ -36,7 +36,7 @@ export interface RegistryOptions {
   /** Fires with the reason when the service has ended before the run; never unless given. */
   serviceGone?: AbortSignal | undefined;
   recorder: Pick<RunRecorder, 'add' | 'changed' | 'leaseFailed'>;
-  /** How long a used browser waits at least for the next worker, in ms. Default: as long as one takes to start. */
+  /** Bound on an idle browser, in ms, while it is not known which tests are to come. Default: a worker's start. */
   idleMs?: number | undefined;
   /** Default: the machine's. */
   clock?: Clock;
@@ -46,7 +46,7 @@ export interface RegistryOptions {
 
 /** What the broker's server talks to: who asks for a browser, who gives one back, and the end of the run. */
 export interface LeaseRegistry
-  extends Pick<Lender, 'lease' | 'cancelAhead' | 'prefetch'>,
+  extends Pick<Lender, 'lease' | 'cancelAhead' | 'prefetch' | 'remaining'>,
     Pick<BrowserReturns, 'giveBack' | 'holderGone'> {
   /** What becomes of the browsers at the moment. */
   state(): Omit<RunState, 'said'>;
@@ -54,12 +54,10 @@ export interface LeaseRegistry
   endAll(): Promise<void>;
 }
 
-const NEVER = new AbortController().signal;
-
 /** Puts together the parts that lend the browsers of a run. Each is made with those it needs, which come before it. */
 export function createRegistry(options: RegistryOptions): LeaseRegistry {
   const { client, run, projects, pools, limit, ledger, log, trouble, recorder } = options;
-  const { clock = systemClock, random = Math.random, serviceGone = NEVER } = options;
+  const { clock = systemClock, random = Math.random, serviceGone = new AbortController().signal } = options;
   const browsers = new HeldBrowsers();
   const phase = new RunPhase();
   const { closing } = phase;
@@ -117,6 +115,7 @@ export function createRegistry(options: RegistryOptions): LeaseRegistry {
     lease: (params, holder, holderGone) => lender.lease(params, holder, holderGone),
     cancelAhead: (holder) => lender.cancelAhead(holder),
     prefetch: (params) => lender.prefetch(params),
+    remaining: (projects) => lender.remaining(projects),
     giveBack: (params, holder) => returns.giveBack(params, holder),
     holderGone: (holder) => returns.holderGone(holder),
     state: () => runStateOf(browsers.all, supplies.all),

@@ -4,12 +4,13 @@ import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import { asMessage, type HeldBrowser, type Holder } from '../browsers/held-browser.ts';
 import type { SessionNotes } from '../browsers/session-notes.ts';
-import type { LeasedBrowser, LeaseParams, PrefetchParams } from '../rpc/protocol.ts';
+import type { LeasedBrowser, LeaseParams, PrefetchParams, RemainingParams } from '../rpc/protocol.ts';
 import { AheadRequests } from './ahead-requests.ts';
 import type { Projects } from './projects.ts';
 import { RequestClock } from './request-clock.ts';
-import type { Supplies } from './supplies.ts';
-import type { Asked, Supply } from './supply.ts';
+import type { Asked } from './supply/asked.ts';
+import type { Supplies } from './supply/supplies.ts';
+import type { Supply } from './supply/supply.ts';
 import type { WaitNotices } from './wait-notices.ts';
 
 /** What lending needs. */
@@ -44,6 +45,16 @@ export class Lender {
     });
   }
 
+  /** Which tests are still to come: what is idle and of use to them is kept, and nothing else; null: it is not known. */
+  remaining(told: RemainingParams['projects'] | null): void {
+    const { projects, supplies } = this.#options;
+    const known = told?.flatMap(({ project: id, ...outlook }) => {
+      const project = projects.ofRun(id);
+      return project ? { ...outlook, plan: project.plan } : [];
+    });
+    supplies.expectTests(known ?? null);
+  }
+
   /**
    * The browser for a worker: an idle one of the same plan, or the next one that comes.
    * @param holderGone fires when the worker's connection breaks
@@ -68,12 +79,12 @@ export class Lender {
 
   async #take(params: LeaseParams, holder: Holder, unwanted: readonly AbortSignal[]): Promise<LeasedBrowser> {
     const { projects, supplies, notes, closing } = this.#options;
-    const { parallelIndex: index, needMs, ahead = false } = params;
+    const { parallelIndex: index, needMs, ahead = false, during } = params;
     const { name, plan } = projects.of(holder, params.project);
     const ends = [closing, ...unwanted];
     for (const signal of ends) signal.throwIfAborted();
     const supply = supplies.of(plan);
-    const asked = { holder, slot: { project: name, index }, needMs, takesUsed: plan.reuse === 'run', ahead };
+    const asked = { holder, slot: { project: name, index }, needMs, takesUsed: plan.reuse === 'run', ahead, during };
     const held = supply.takeIdle(asked) ?? (await this.#wait(supply, asked, plan, ends));
     notes.writeIfMoved(held);
     return asMessage(held);

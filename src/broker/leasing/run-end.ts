@@ -8,12 +8,14 @@ import type { Log } from '../process/log.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import { stopLostCreates } from '../recovery/lost-creates.ts';
 import type { RunPhase } from './run-phase.ts';
-import type { Supplies } from './supplies.ts';
+import type { Supplies } from './supply/supplies.ts';
 
 /** How long the end of a run waits for requests already at the service, in ms. */
 const PENDING_GRACE_MS = 6_000;
 /** How long it waits for the service to confirm every end, in ms. What is not confirmed then stays in the ledger. */
 const CONFIRM_GRACE_MS = 60_000;
+/** How long it waits until the pools of the run are deleted, in ms. */
+const DELETE_GRACE_MS = 60_000;
 /** After this long the terminal says which ends are waited for, in ms. */
 const SLOW_END_MS = 3_000;
 
@@ -44,7 +46,10 @@ export async function endRun(options: RunEndOptions): Promise<void> {
   endHeld(options);
   await Promise.all(browsers.all.map(({ ended }) => ended));
   await stopLostCreates({ client, ledger, log, doubtful: fetcher.doubtful, signal: phase.endsOver });
-  for (const failure of await pools.deleteOwn()) log.error('a pool of this run was not deleted', failure);
+  const late = new AbortController();
+  const deleted = clock.after(DELETE_GRACE_MS, () => late.abort(new Error('not deleted in time')));
+  for (const failure of await pools.deleteOwn(late.signal)) log.error('a pool of this run was not deleted', failure);
+  deleted.cancel();
   confirm.cancel();
   slow.cancel();
 }

@@ -1,6 +1,6 @@
 import type { HeldBrowser } from '../browsers/held-browser.ts';
 import type { RunState } from '../rpc/protocol.ts';
-import type { Supply } from './supply.ts';
+import type { Supply } from './supply/supply.ts';
 
 /** What becomes of a run's browsers at the moment. */
 export function runStateOf(browsers: readonly HeldBrowser[], supplies: readonly Supply[]): Omit<RunState, 'said'> {

@@ -31,7 +31,7 @@ export class PoolDirectory {
   }
 
   /** Deletes the pools made for this run; returns the failures. */
-  async deleteOwn(): Promise<unknown[]> {
-    return await this.#own.deleteAll();
+  async deleteOwn(signal?: AbortSignal): Promise<unknown[]> {
+    return await this.#own.deleteAll(signal);
   }
 }

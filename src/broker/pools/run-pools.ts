@@ -49,12 +49,12 @@ export class RunPools {
   }
 
   /** Deletes them all, with what they still hold; returns the failures. */
-  async deleteAll(): Promise<unknown[]> {
+  async deleteAll(signal?: AbortSignal): Promise<unknown[]> {
     await Promise.allSettled(this.#pools.values());
     const failures: unknown[] = [];
     for (const entry of [...this.#made.keys(), ...this.#doubtful]) {
       try {
-        await deleteRunPool(this.#client, entry, this.#run.mark);
+        await deleteRunPool(this.#client, entry, this.#run.mark, signal);
         this.#made.delete(entry);
         this.#doubtful.delete(entry);
         this.#ledger.poolGone(entry);
@@ -116,13 +116,19 @@ export class RunPools {
  * @param idOrName as the ledger has it: the ID once it is known, the name before
  * @returns its name; null when it is not there
  */
-export async function deleteRunPool(client: BrowserService, idOrName: string, mark: string): Promise<string | null> {
-  const pools = await client.listPools();
+export async function deleteRunPool(
+  client: BrowserService,
+  idOrName: string,
+  mark: string,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  const options = signal ? { signal } : {};
+  const pools = await client.listPools(options);
   const byName = (pool: Pool) => pool.name === idOrName && isOfBroker(pool, mark);
   const pool = pools.find(({ id }) => id === idOrName) ?? pools.find(byName);
   if (!pool) return null;
   try {
-    await client.deletePool(pool.id, { force: true });
+    await client.deletePool(pool.id, { force: true }, options);
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 404)) throw error;
   }

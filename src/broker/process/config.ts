@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { errorCodes } from '../../errors.ts';
 import { runners } from '../../record/run-record.ts';
 import { hostedProject } from '../rpc/requests.ts';
 
@@ -36,20 +35,8 @@ export const brokerConfig = z.object({
   /** What each project on hosted browsers needs. Named pools are looked up before any browser is asked for. */
   projects: z.array(hostedProject),
   debug: z.boolean(),
-  /** How long a used browser waits at least for the next worker, in ms: longer than a run's, while a user watches files. */
+  /** Bound on an idle browser, in ms, while it is not known which tests are to come: longer while a user watches files. */
   idleMs: z.number().positive().optional(),
 });
 
-/** The broker's one answer on its standard output. */
-export const brokerReady = z.discriminatedUnion('ok', [
-  z.object({
-    ok: z.literal(true),
-    baseURL: z.string(),
-    /** What the user should know before the run begins, one line each. */
-    notices: z.array(z.string()),
-  }),
-  z.object({ ok: z.literal(false), code: z.enum(errorCodes), message: z.string(), field: z.string().nullable() }),
-]);
-
 export type BrokerConfig = z.infer<typeof brokerConfig>;
-export type BrokerReady = z.infer<typeof brokerReady>;

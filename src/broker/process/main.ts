@@ -1,16 +1,15 @@
 import { errorMessage } from '../../common/error-message.ts';
-import { firstJsonLine } from '../../common/json-line.ts';
+import { firstLine } from '../../common/json-line.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { redactText } from '../../redact.ts';
 import { startService } from '../run/run-service.ts';
 
 /**
  * The broker's process. Its standard input is its parent's life line: one line of configuration, then nothing, and
- * when it ends the parent has finished or died, and everything is given back.
+ * when it ends the parent has finished or died, and everything is given back. Where it ends before that line, there is no
+ * run: Playwright's runner starts this process when it reads its config.
  */
 process.title = 'poolwright broker';
-
-const CONFIG_TIMEOUT_MS = 10_000;
 
 async function main(): Promise<void> {
   // Ctrl-C reaches the whole process group; the parent decides what becomes of the run, and its pipe tells.
@@ -18,11 +17,16 @@ async function main(): Promise<void> {
   // A closed terminal or `| head` takes the reader of its words away; the browsers still have to be given back.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-  const config = await firstJsonLine(process.stdin, CONFIG_TIMEOUT_MS);
-  traceTime('broker', 'started');
+  // While the parent may have nothing to say yet.
+  const loading = import('./serve.ts');
+  loading.catch(() => undefined);
+  const line = await firstLine(process.stdin);
+  if (line === null) return;
+  traceTime('broker', 'it has a run');
+  const config: unknown = JSON.parse(line);
   // An emulator starts while the rest of this process is loaded.
   const service = startService(config);
-  const { serve } = await import('./serve.ts');
+  const { serve } = await loading;
   await serve(config, service);
 }
 

@@ -1,3 +1,5 @@
+import { notify } from '../../common/text/notify.ts';
+
 /** Where the broker's words for the user go: to standard error, or to who watches the run and shows them in good order. */
 export class Terminal {
   #watchers = 0;
@@ -12,7 +14,7 @@ export class Terminal {
   /** @param text one line */
   write(text: string): void {
     if (this.isWatched) this.#untold.push(text);
-    else process.stderr.write(`poolwright: ${text}\n`);
+    else notify(text);
   }
 
   /** From now on somebody takes the lines; returns the function that ends that. */
@@ -46,6 +48,6 @@ export class Terminal {
   }
 
   #flush(): void {
-    for (const text of this.take()) process.stderr.write(`poolwright: ${text}\n`);
+    for (const text of this.take()) notify(text);
   }
 }

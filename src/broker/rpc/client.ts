@@ -21,8 +21,10 @@ import {
   METHODS,
   type Method,
   type PrefetchParams,
+  type RemainingParams,
 } from './protocol.ts';
 import type { BrokerAddress } from './shared-broker.ts';
+import { PING_MS } from './silence.ts';
 import { brokerLost } from './wire-error.ts';
 
 /** A worker's (or the run's own) line to the broker. While a worker's is open, its browser is its own. */
@@ -40,7 +42,14 @@ export interface BrokerConnection {
   sessionReport(sessionId: string): Promise<SessionReport>;
   /** Tells the terminal, once a run. */
   say(text: string): Promise<void>;
+  /**
+   * How long this process may be silent from now on, in ms, before it counts as hung and what it has is taken back; null:
+   * for ever, as it is without this.
+   */
+  allowSilence(ms: number | null): void;
   prefetch(params: PrefetchParams): Promise<void>;
+  /** Which tests are still to come. Forgotten when this connection closes. */
+  remaining(params: RemainingParams): Promise<void>;
   /** What becomes of the browsers. From the first time on, who asks has the terminal's lines to show. */
   watch(): Promise<RunState>;
   /** Ends every browser. The record, unread here, is the asker's to write, see {@link recorded}. */
@@ -48,6 +57,10 @@ export interface BrokerConnection {
   /** Tells that the record is written: else the broker does so before it exits. */
   recorded(): Promise<void>;
   close(): void;
+  /** Resolves when it is closed; true: because the broker hangs. */
+  readonly closed: Promise<boolean>;
+  /** Does not keep the process alive for it. */
+  unref(): void;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -75,7 +88,11 @@ export async function connectToBroker(
     throw new AheadCancelled();
   };
   const hello = await ask(METHODS.hello, { token: address.token, version: PROTOCOL_VERSION, role, ownProject });
+  const signs = new SignsOfLife(requests);
   return {
+    closed: requests.closed,
+    unref: () => socket.unref(),
+    allowSilence: (ms) => signs.allowSilence(ms),
     slot: v.parse(welcome, hello).slot,
     lease,
     cancelAhead: async () => {
@@ -87,11 +104,34 @@ export async function connectToBroker(
     sessionReport: async (sessionId) => v.parse(sessionReport, await ask(METHODS.sessionReport, { sessionId })),
     say: async (text) => void (await ask(METHODS.say, { text })),
     prefetch: async (params) => void (await ask(METHODS.prefetch, params)),
+    remaining: async (params) => void (await ask(METHODS.remaining, params)),
     watch: async () => v.parse(runState, await ask(METHODS.watch, {})),
     finish: () => ask(METHODS.finish, {}),
     recorded: async () => void (await ask(METHODS.recorded, {})),
     close: () => socket.destroy(),
   };
+}
+
+/** Pings the broker: shows that this process is there, and finds out whether the broker is. */
+class SignsOfLife {
+  #silentMs: number | null = null;
+  readonly #requests: OpenRequests;
+
+  constructor(requests: OpenRequests) {
+    this.#requests = requests;
+    const timer = setInterval(() => this.#ping(), PING_MS).unref();
+    void requests.closed.then(() => clearInterval(timer));
+  }
+
+  allowSilence(ms: number | null): void {
+    if (ms === this.#silentMs) return;
+    this.#silentMs = ms;
+    this.#ping();
+  }
+
+  #ping(): void {
+    this.#requests.ask(METHODS.ping, { silentMs: this.#silentMs }).catch(() => undefined);
+  }
 }
 
 async function openSocket(path: string): Promise<Socket> {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** Counts up when messages change: two sides of different versions do not understand each other. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** What is on the other side of a socket, and what it is allowed. */
 export interface LineSocketOptions {

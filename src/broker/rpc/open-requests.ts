@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
+import type { Clock } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import { LineSocket } from './line-socket.ts';
 import type { Answer, Method } from './protocol.ts';
+import { BROKER_SILENT_MS, watchSilence } from './silence.ts';
 import { brokerLost, fromWire } from './wire-error.ts';
 
 /** Characters of the longest answer: a run's whole record is one. */
@@ -12,26 +14,47 @@ interface Pending {
   reject(error: PoolwrightError): void;
 }
 
-/** What is asked over one connection to the broker. Requests without an answer reject when it breaks. */
+/**
+ * What is asked over one connection to the broker. Requests without an answer reject when it breaks, and when the broker
+ * hangs: nothing has come for 15 s although something was asked.
+ */
 export class OpenRequests {
+  /** Resolves when the connection is over; true: because the broker hangs. */
+  readonly closed: Promise<boolean>;
+
   readonly #pending = new Map<number, Pending>();
   readonly #lines: LineSocket;
   readonly #socket: Socket;
   #last = 0;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, clock?: Clock) {
     this.#socket = socket;
     const onMessage = (message: object) => this.#answered(message as Answer);
     this.#lines = new LineSocket(socket, { onMessage, maxLength: LONGEST_ANSWER });
-    socket.once('close', () => {
-      for (const { reject } of this.#pending.values()) reject(lost());
-      this.#pending.clear();
+    let hangs = false;
+    const bound = () => (this.#pending.size > 0 ? BROKER_SILENT_MS : null);
+    watchSilence(
+      socket,
+      bound,
+      () => {
+        hangs = true;
+        socket.destroy();
+      },
+      clock,
+    );
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        const error = lost(hangs);
+        for (const { reject } of this.#pending.values()) reject(error);
+        this.#pending.clear();
+        resolve(hangs);
+      });
     });
   }
 
-  /** @throws what the broker answers, LeaseError `BROKER_LOST` when the connection breaks or is closed */
+  /** @throws what the broker answers, LeaseError `BROKER_LOST` when the connection breaks or is closed, or it hangs */
   ask(method: Method, params: object): Promise<unknown> {
-    if (this.#socket.destroyed) return Promise.reject(lost());
+    if (this.#socket.destroyed) return Promise.reject(lost(false));
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
@@ -48,6 +71,6 @@ export class OpenRequests {
   }
 }
 
-function lost(): PoolwrightError {
-  return brokerLost('its connection closed');
+function lost(hangs: boolean): PoolwrightError {
+  return brokerLost(hangs ? `it has not answered for ${BROKER_SILENT_MS / 1000} s` : 'its connection closed');
 }

@@ -36,6 +36,11 @@ export const helloParams = z.object({
   ownProject: hostedProject.optional(),
 });
 
+export const pingParams = z.object({
+  /** How long this process may be silent, in ms, before it counts as hung; null: for ever. */
+  silentMs: z.number().positive().nullable(),
+});
+
 export const leaseParams = z.object({
   /** ID of a project that the broker knows: the plan is there. */
   project: z.string(),
@@ -47,10 +52,37 @@ export const leaseParams = z.object({
    * no failure of the run, and `cancelAhead` ends it.
    */
   ahead: z.boolean().optional(),
+  /** The try of a test that runs meanwhile, see `testTry`: of a prefetch, where the worker knows it. */
+  during: z.string().max(1_000).optional(),
 });
 
 /** The projects of the workers that are being started, one ID a worker; those on local browsers are passed over. */
 export const prefetchParams = z.object({ projects: z.array(z.string()).max(1_000) });
+
+const count = z.int().nonnegative();
+
+/** Of each project on hosted browsers, the tests that have not begun and those that run. */
+export const remainingParams = z.object({
+  projects: z.array(
+    z.object({
+      /** ID of the project. */
+      project: z.string(),
+      /** Tests that have not begun, or will be tried again, and may use a browser. */
+      waiting: count,
+      /** How many of them are certain to begin and to open a context, whatever becomes of the others. */
+      certain: count,
+      /** How many groups the waiting ones make that no worker has begun. A group is what one worker runs in one go. */
+      groups: count,
+      /** How many browsers this run has asked for, or is certain to ask for, if each of its tries takes a fresh one. */
+      asks: count,
+      /**
+       * The workers that run a group. `slot`: their `parallelIndex`; `test`: the try that runs, or ran last; `goesOn`: a
+       * test of the group is among the waiting ones; `asks`: one is among the certain ones.
+       */
+      running: z.array(z.object({ slot: z.int(), test: z.string(), goesOn: z.boolean(), asks: z.boolean() })),
+    }),
+  ),
+});
 
 export const giveBackParams = z.object({
   sessionId: z.string(),
@@ -73,4 +105,5 @@ export const sessionParams = z.object({ sessionId: z.string() });
 export type HostedProject = z.infer<typeof hostedProject>;
 export type LeaseParams = z.infer<typeof leaseParams>;
 export type PrefetchParams = z.infer<typeof prefetchParams>;
+export type RemainingParams = z.infer<typeof remainingParams>;
 export type GiveBackParams = z.infer<typeof giveBackParams>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { traceTime } from '../../common/time-trace.ts';
+import { LeaseError } from '../../errors.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
-import { redactText } from '../../redact.ts';
 import { ServiceClient } from '../../service/index.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import { createRegistry } from '../leasing/lease-registry.ts';
@@ -13,7 +13,7 @@ import { Terminal } from '../process/terminal.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
-import { listen } from '../rpc/server.ts';
+import { type BrokerHandlers, listen } from '../rpc/server.ts';
 import { OverloadMemory } from './overload-memory.ts';
 import { balanceOf } from './run-balance.ts';
 import { checkRun } from './run-checks.ts';
@@ -23,38 +23,66 @@ import { StartDeadline } from './start-deadline.ts';
 /** How long who watches the run may take to hear its last words, in ms. */
 const TOLD_MS = 2_000;
 
-/** A broker at work. */
+/** A broker that lends. */
 export interface BrokerRun {
-  /** The service's address, as it was found or started. */
-  baseURL: string;
-  /** What the user should know before the run begins, one line each. */
-  notices: string[];
+  /** Fires when the runner hangs: nobody will ask for the end of the run. */
+  forsaken: AbortSignal;
   /** Gives every browser back, writes the record unless the runner has said that it did, and closes everything. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the broker of a run: the client, the checks that need no browser (key, pools), then the socket.
+ * Starts the broker of a run: the socket, where everything waits, the client, then the checks that need no browser (key,
+ * pools).
  * @param onItsWay the service, see `startService`
- * @throws OptionsError, ServiceError, EmulatorError, PoolwrightError `TIMEOUT`: then nothing is left of it
+ * @param refused takes why it may not lend (OptionsError, ServiceError, EmulatorError, PoolwrightError `TIMEOUT`); until that is
+ * settled, who asks for a browser goes on waiting: a worker is told by its runner that the run has ended
+ * @returns null where it may not lend: nothing is left of it
  */
-export async function runBroker(config: BrokerConfig, onItsWay: Promise<RunService>): Promise<BrokerRun> {
+export async function runBroker(
+  config: BrokerConfig,
+  onItsWay: Promise<RunService>,
+  refused: (why: unknown) => Promise<void>,
+): Promise<BrokerRun | null> {
   const start = new StartDeadline(config.startTimeoutMs);
+  const projects = new Projects(config.projects);
+  const terminal = new Terminal();
+  let begin: (handlers: BrokerHandlers) => void = () => undefined;
+  let beginNot: (why: LeaseError) => void = () => undefined;
+  const begun = new Promise<BrokerHandlers>((resolve, reject) => {
+    begin = resolve;
+    beginNot = reject;
+  });
+  begun.catch(() => undefined); // nobody may have asked
+  const server = await listen(config.address, { token: config.token, projects, terminal, begun });
+  traceTime('broker', 'listens');
   try {
     const service = await onItsWay;
-    traceTime('broker', 'the service is known');
-    const terminal = new Terminal();
     const log = openLog(config, service, terminal);
     const overload = new OverloadMemory(log);
     const client = openClient(service, overload, start);
     try {
-      return await startRun(config, { start, service, terminal, log, overload, client });
+      const { handlers, ...run } = await startRun(config, {
+        start,
+        service,
+        projects,
+        terminal,
+        log,
+        overload,
+        client,
+      });
+      start.stop();
+      begin(handlers);
+      return { ...run, close: () => run.close().finally(() => server.close()) };
     } catch (error) {
       await closeService(client, service);
       throw error;
     }
-  } finally {
+  } catch (error) {
     start.stop();
+    beginNot(new LeaseError('BROKER_FAILED', 'The poolwright broker of this run may lend no browser.'));
+    await refused(error).finally(() => server.close());
+    return null;
   }
 }
 
@@ -62,22 +90,22 @@ export async function runBroker(config: BrokerConfig, onItsWay: Promise<RunServi
 interface Beginning {
   start: StartDeadline;
   service: RunService;
+  projects: Projects;
   terminal: Terminal;
   log: Log;
   overload: OverloadMemory;
   client: ServiceClient;
 }
 
-/** Checks what can be checked, then makes the parts of the broker in their order, the socket last. */
-async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun> {
-  const { start, service, terminal, log, overload, client } = beginning;
-  const { baseURL, embedded } = service;
+/** Checks what can be checked, then makes the parts of the broker in their order. */
+async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun & { handlers: BrokerHandlers }> {
+  const { start, service, projects, terminal, log, overload, client } = beginning;
+  const { embedded } = service;
   const { workers } = config;
   const run = runIdentity(config, client);
   const owner = ledgerOwner(config, service, run);
   const ledger = new Ledger(owner, log, run.now);
   const sweep = runSweep(config, beginning, run);
-  const projects = new Projects(config.projects);
   const pools = new PoolDirectory(client, run, ledger, workers);
   // Before the checks: the record begins when the run does.
   const recorder = new RunRecorder({
@@ -122,21 +150,28 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   });
   const secrets = secretsOf(config, service);
   const say = (text: string) => log.once(text);
-  const { address, token } = config;
   let isRecorded = false;
   const recorded = () => {
     isRecorded = true;
   };
-  const handlers = { registry, projects, recorder, client, token, secrets, terminal, say, finish, recorded };
-  const server = await listen(address, handlers);
+  const forsaken = new AbortController();
+  const hangs: BrokerHandlers['hangs'] = (who, silentMs) => {
+    const what = `has not shown a sign of life for ${Math.round(silentMs / 1000)} s`;
+    if (who === 'worker') log.notice(`a worker ${what}: it counts as dead, and its browser is ended`);
+    else {
+      log.notice(`the runner ${what}: it counts as dead, and every browser is given back`);
+      forsaken.abort();
+    }
+  };
+  const handlers = { registry, recorder, client, secrets, say, finish, recorded, hangs };
   const close = async () => {
     const record = await finish();
     if (!isRecorded) await recorder.write(record);
-    server.close();
     await closeService(client, service);
   };
-  // The service's own words may be among them.
-  return { baseURL, notices: notices.map((notice) => redactText(notice, secrets)), close };
+  // One that takes the place of another has nothing new to say.
+  if (config.deadMarks.length === 0) for (const notice of notices) log.notice(notice);
+  return { handlers, forsaken: forsaken.signal, close };
 }
 
 function secretsOf(config: BrokerConfig, { apiKey }: RunService): string[] {

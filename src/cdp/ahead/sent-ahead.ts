@@ -1,3 +1,4 @@
+import { isTargetGone } from '../transport/browser-responses.ts';
 import type { InterceptorLink } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
 import type { Savings } from './savings.ts';
@@ -37,7 +38,7 @@ const MAX_WAITING = 200;
 /**
  * Commands that were sent before the client asked for them, and their answers until it does. One is used only for exactly
  * the command that it was sent for, and once; only an answer that is a result is used: for anything else the client's own
- * command is sent. What is not asked for is dropped, its answer too.
+ * command is sent, unless its target is gone. What is not asked for is dropped, its answer too.
  */
 export class SentAhead {
   readonly #link: InterceptorLink;
@@ -125,7 +126,7 @@ export class SentAhead {
       if (!isUsable) this.#uses.onUnused?.(message);
       sent.taker(isUsable ? message : null);
     } else if (sent.asked) {
-      if (isUsable) return { ...message, id: sent.asked.id };
+      if (isUsable || isTargetGone(message)) return { ...message, id: sent.asked.id };
       this.#uses.onUnused?.(message);
       this.sendLate(sent.asked);
     } else if (isUsable) {
@@ -147,12 +148,6 @@ export class SentAhead {
   /** Nobody will ask for these any more. @param which all unless given */
   drop(which: (sessionId: string | undefined, key: string) => boolean = () => true): void {
     for (const sent of [...this.#waiting]) if (which(sent.sessionId, sent.key)) this.#drop(sent);
-  }
-
-  /** A session is over: the browser may leave what was sent in it without an answer. */
-  forget(sessionId: string): void {
-    this.drop((of) => of === sessionId);
-    for (const [id, sent] of this.#unanswered) if (sent.sessionId === sessionId) this.#unanswered.delete(id);
   }
 
   #drop(sent: Sent): void {

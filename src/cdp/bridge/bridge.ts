@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import * as v from 'valibot';
 import type { CarriedDownloads } from '../files/carried-downloads.ts';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
@@ -9,7 +10,7 @@ import { isFile } from './files/is-file.ts';
 import type { Reach } from './intent/reach.ts';
 import { LargeAnswers } from './large-answers/large-answers.ts';
 import { CarriedRequests } from './requests/carried-requests.ts';
-import { type ContinueFields, type PausedRequest, pausedRequest } from './requests/paused-request.ts';
+import { type ContinueFields, givenHeaders, type PausedRequest, pausedRequest } from './requests/paused-request.ts';
 import { BridgedWebSockets } from './web-sockets/bridged-web-sockets.ts';
 
 /** Commands that let a stopped request go. */
@@ -25,6 +26,9 @@ export interface BridgeParts {
   downloads: CarriedDownloads;
 }
 
+/** Bound on a page's answer that it has taken our scripts, in ms: one that runs takes a few. */
+const PREPARED_MS = 2_000;
+
 /**
  * Carries requests of pages through this machine: to hosts that they reach by {@link Reach}. The browser stops them
  * (CDP's Fetch domain), this machine makes them, and the browser is handed the answer. Playwright's own use of that
@@ -33,7 +37,7 @@ export interface BridgeParts {
  * these hosts and no others.
  */
 export class NetworkBridge implements Interceptor {
-  readonly documents: BridgedDocuments;
+  readonly #documents: BridgedDocuments;
   readonly #link: InterceptorLink;
   readonly #reach: Reach;
   readonly #sessions: BridgedSessions;
@@ -43,6 +47,8 @@ export class NetworkBridge implements Interceptor {
   readonly #largeAnswers: LargeAnswers;
   /** Requests that Playwright has stopped, by session and ID. */
   readonly #withPlaywright = new Map<string, PausedRequest>();
+  /** Sessions that the client has given up and the bridge has kept, for what their targets request. */
+  readonly #kept = new Set<string>();
   /** Pages and frames whose documents have our scripts. */
   readonly #prepared = new Set<string>();
 
@@ -51,21 +57,24 @@ export class NetworkBridge implements Interceptor {
     this.#reach = reach;
     this.#sessions = sessions;
     const hostsIn = (sessionId: string) => reach.hostsOf(sessions.get(sessionId)?.contextId ?? '');
-    this.documents = new BridgedDocuments(hostsIn, (document) => {
+    this.#documents = new BridgedDocuments(hostsIn, (document) => {
       this.#webSockets.leave(document);
       this.#largeAnswers.leave(document);
     });
-    const parts = { hostsIn, sessions, documents: this.documents, onCarried };
+    const parts = { hostsIn, sessions, documents: this.#documents, onCarried };
     this.#webSockets = new BridgedWebSockets(link, parts);
     this.#largeAnswers = new LargeAnswers(link, parts);
     this.#files = new CarriedFiles(link, onCarried);
-    this.#requests = new CarriedRequests(link, { ...parts, downloads, largeAnswers: this.#largeAnswers });
+    const onRedirect = (paused: PausedRequest, location: string) => this.#reach.noteCarriedRedirect?.(paused, location);
+    this.#requests = new CarriedRequests(link, { ...parts, downloads, largeAnswers: this.#largeAnswers, onRedirect });
   }
 
   /** A new target, which waits to be let run. */
   begin(sessionId: string, session: BridgedSession): void {
     if (this.#reach.hostsOf(session.contextId).urlPatterns.length === 0) return;
     this.#stopRequests(sessionId, session);
+    // The client does not care for these; here it has to be known who asks.
+    if (session.isShared) this.#link.post('Network.enable', {}, sessionId);
     if (!session.isDocument) return;
     void this.#prepare(sessionId);
     this.#requests.prepare(sessionId, session.targetId);
@@ -79,7 +88,7 @@ export class NetworkBridge implements Interceptor {
     for (const [sessionId, session] of this.#sessions.of(contextId)) {
       if (!session.playwrightIntercepts) this.#stopRequests(sessionId, session);
       if (session.isDocument && (session === led || this.#prepared.has(sessionId))) {
-        await this.#prepare(sessionId);
+        await this.#prepareWithin(sessionId);
       }
     }
   }
@@ -87,6 +96,7 @@ export class NetworkBridge implements Interceptor {
   onCommand(command: CdpMessage): CdpMessage | null {
     const { method, sessionId } = command;
     this.#sessions.observeCommand(command);
+    if (method === 'Target.detachFromTarget' && this.#keep(command)) return null;
     if (sessionId === undefined || method === undefined) return command;
     if (this.#requests.onCommand(command) === null) return null;
     const session = method === 'Fetch.disable' ? this.#sessions.get(sessionId) : undefined;
@@ -96,13 +106,22 @@ export class NetworkBridge implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
+    const { sessionId: gone } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(message.params);
+    const isOfKept = this.#kept.has(message.sessionId ?? String(gone));
+    const passed = this.#onMessage(message);
+    if (message.method === 'Target.detachedFromTarget') this.#kept.delete(String(gone));
+    return isOfKept ? null : passed;
+  }
+
+  #onMessage(message: CdpMessage): CdpMessage | null {
     const { method, sessionId } = message;
     if (method?.startsWith('Target.')) this.#observeTargets(message);
     if (sessionId !== undefined && message.id !== undefined) return this.#requests.onMessage(message);
     if (sessionId === undefined || method === undefined) return message;
     const session = this.#sessions.get(sessionId);
-    if (session) this.documents.observe(message);
+    if (session) this.#documents.observe(message);
     if (method.startsWith('Network.')) return this.#requests.onMessage(message);
+    if (method.startsWith('Runtime.') && this.#requests.isOfOwnWorld(message)) return null;
     if (method === 'Runtime.bindingCalled') {
       return this.#webSockets.binding.onMessage(message) && this.#largeAnswers.binding.onMessage(message);
     }
@@ -118,8 +137,24 @@ export class NetworkBridge implements Interceptor {
   }
 
   end(): void {
-    this.documents.leave();
+    this.#documents.leave();
     this.#requests.end();
+  }
+
+  /**
+   * Playwright leaves each worker that pages share as soon as it meets it, and with the last session on it ends what stops
+   * its requests. Returns whether the session stays, which Playwright does not see.
+   */
+  #keep({ id, sessionId: over, params }: CdpMessage): boolean {
+    const { sessionId } = fieldsOf<Protocol.Target.DetachFromTargetRequest>(params);
+    const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined;
+    if (!session?.isShared || this.#reach.hostsOf(session.contextId).urlPatterns.length === 0) return false;
+    this.#kept.add(String(sessionId));
+    const where = over === undefined ? {} : { sessionId: over };
+    const left = { sessionId, targetId: session.targetId };
+    this.#link.deliver({ ...where, id, result: {} });
+    this.#link.deliver({ ...where, method: 'Target.detachedFromTarget', params: left });
+    return true;
   }
 
   /** Playwright lets a request go that it has stopped. */
@@ -129,7 +164,10 @@ export class NetworkBridge implements Interceptor {
     const paused = this.#withPlaywright.get(known);
     this.#withPlaywright.delete(known);
     const session = this.#sessions.get(sessionId);
-    if (!paused || !session || command.method !== 'Fetch.continueRequest') return command;
+    if (!paused || !session) return command;
+    const location = command.method === 'Fetch.fulfillRequest' ? redirectOf(command.params) : null;
+    if (location !== null) this.#reach.noteRedirected?.(paused, session, location);
+    if (command.method !== 'Fetch.continueRequest') return command;
     if (!this.#isReached(paused, session, fields)) return command;
     void this.#carry(paused, session, fields);
     this.#link.deliver({ id: command.id, sessionId, result: {} });
@@ -141,19 +179,20 @@ export class NetworkBridge implements Interceptor {
    * @param fields what it is let go with
    */
   async #carry(paused: PausedRequest, session: BridgedSession, fields: ContinueFields): Promise<void> {
-    const isCarried = this.#isReached(paused, session, fields) && (await this.#reach.allows(paused, session));
+    const isReached = this.#isReached(paused, session, fields);
+    const isCarried = isReached && (await this.#reach.allows(paused, session, urlOf(paused, fields)));
     if (!isCarried) {
       this.#link.post('Fetch.continueRequest', fields as Protocol.Fetch.ContinueRequestRequest, paused.sessionId);
       return;
     }
     if (isFile(paused.url)) return await this.#files.carry(paused, fields);
     // Of a page that was there before its context reached anything.
-    if (paused.isNavigation && session.isDocument) void this.#prepare(paused.sessionId);
+    if (paused.isNavigation && session.isDocument) await this.#prepareWithin(paused.sessionId);
     await this.#requests.carry(paused, fields);
   }
 
-  #isReached(paused: PausedRequest, { contextId }: BridgedSession, { url }: ContinueFields): boolean {
-    return this.#reach.hostsOf(contextId).matches(typeof url === 'string' ? url : paused.url);
+  #isReached(paused: PausedRequest, { contextId }: BridgedSession, fields: ContinueFields): boolean {
+    return this.#reach.hostsOf(contextId).matches(urlOf(paused, fields));
   }
 
   #stopRequests(sessionId: string, session: BridgedSession): void {
@@ -166,13 +205,22 @@ export class NetworkBridge implements Interceptor {
     await Promise.all([this.#webSockets.binding.prepare(sessionId), this.#largeAnswers.binding.prepare(sessionId)]);
   }
 
+  /** The same before a navigation, which a page that does not answer must not keep from going. */
+  async #prepareWithin(sessionId: string): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, PREPARED_MS);
+    });
+    await Promise.race([this.#prepare(sessionId), late]).finally(() => clearTimeout(timer));
+  }
+
   #observeTargets(message: CdpMessage): void {
     const { sessionId } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(message.params);
     if (typeof sessionId !== 'string') return;
     const contextId = this.#sessions.get(sessionId)?.contextId;
     this.#sessions.observe(message);
     if (message.method !== 'Target.detachedFromTarget') return;
-    this.documents.leave(sessionId);
+    this.#documents.leave(sessionId);
     this.#prepared.delete(sessionId);
     this.#webSockets.binding.forget(sessionId);
     this.#largeAnswers.binding.forget(sessionId);
@@ -187,6 +235,20 @@ export class NetworkBridge implements Interceptor {
     const { urlPatterns } = this.#reach.hostsOf(contextId);
     return { patterns: urlPatterns.map((urlPattern) => ({ urlPattern, requestStage: 'Request' as const })) };
   }
+}
+
+/** Where a request goes that is let go. */
+function urlOf(paused: PausedRequest, { url }: ContinueFields): string {
+  return typeof url === 'string' ? url : paused.url;
+}
+
+/** Where an answer of the test's redirects to; null for one that does not. */
+function redirectOf(params: unknown): string | null {
+  const { responseCode, responseHeaders } = fieldsOf<Protocol.Fetch.FulfillRequestRequest>(params);
+  if (typeof responseCode !== 'number' || responseCode < 300 || responseCode >= 400) return null;
+  const headers = v.safeParse(givenHeaders, responseHeaders);
+  const location = headers.success ? headers.output.find(({ name }) => /^location$/i.test(name)) : undefined;
+  return location?.value ?? null;
 }
 
 function key(sessionId: string, id: unknown): string {

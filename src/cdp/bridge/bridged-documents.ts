@@ -17,9 +17,6 @@ export interface BridgedDocument {
   readonly origin: string;
 }
 
-/** Bound on waiting for a document, in ms: it comes within a few of its first request. */
-const MEETING_MS = 1_000;
-
 const created = v.looseObject({
   context: v.looseObject({
     id: v.pipe(v.number(), v.integer()),
@@ -38,7 +35,6 @@ export class BridgedDocuments {
   readonly #hostsIn: HostsIn;
   readonly #whenGone: (document: BridgedDocument) => void;
   readonly #documents = new Map<string, BridgedDocument>();
-  readonly #whenMet = new Set<() => void>();
 
   /** @param whenGone is called for each document that ends */
   constructor(hostsIn: HostsIn, whenGone: (document: BridgedDocument) => void) {
@@ -58,25 +54,6 @@ export class BridgedDocuments {
       if (document.sessionId === sessionId && document.frameId === frameId) last = document;
     }
     return last;
-  }
-
-  /** Whether there is one in a frame, which may be just about to be told of. */
-  async isInFrame(sessionId: string, frameId: string): Promise<boolean> {
-    const deadline = performance.now() + MEETING_MS;
-    while (!this.inFrame(sessionId, frameId)) {
-      const left = deadline - performance.now();
-      if (left <= 0) return false;
-      await new Promise<void>((resolve) => {
-        const meet = () => {
-          clearTimeout(timer);
-          this.#whenMet.delete(meet);
-          resolve();
-        };
-        const timer = setTimeout(meet, left);
-        this.#whenMet.add(meet);
-      });
-    }
-    return true;
   }
 
   /** To be told of the browser's messages to sessions that are bridged. */
@@ -103,8 +80,9 @@ export class BridgedDocuments {
     const { id: contextId, uniqueId: uniqueContextId, origin, auxData } = data.context;
     const { isDefault, frameId } = auxData;
     if (!isDefault || !this.#hostsIn(sessionId).matches(origin)) return;
+    // A test's own session that begins to follow them, and a client that does so anew, have each reported again.
+    if (this.calling(sessionId, contextId)?.uniqueContextId === uniqueContextId) return;
     this.#documents.set(`${sessionId} ${contextId}`, { sessionId, contextId, uniqueContextId, frameId, origin });
-    for (const tell of [...this.#whenMet]) tell();
   }
 
   #end(document: BridgedDocument): void {

@@ -21,6 +21,10 @@ export interface BridgedSession {
   playwrightIntercepts: boolean;
   ignoreHTTPSErrors: boolean;
   offline: boolean;
+  /** The client has switched the target's cache off. */
+  cacheDisabled: boolean;
+  /** A worker that several pages share. */
+  isShared: boolean;
 }
 
 /** Targets whose requests can be stopped. A dedicated worker's are stopped with its page's. */
@@ -86,6 +90,9 @@ export class BridgedSessions {
     if (target && method === 'Security.setIgnoreCertificateErrors') {
       target.ignoreHTTPSErrors = ignores(params);
     }
+    if (target && method === 'Network.setCacheDisabled') {
+      target.cacheDisabled = fieldsOf<Protocol.Network.SetCacheDisabledRequest>(params).cacheDisabled === true;
+    }
     if (target && method === 'Network.emulateNetworkConditions') {
       const { offline } = fieldsOf<Protocol.Network.EmulateNetworkConditionsRequest>(params);
       target.offline = offline === true;
@@ -124,6 +131,8 @@ export class BridgedSessions {
       playwrightIntercepts: false,
       ignoreHTTPSErrors,
       offline,
+      cacheDisabled: false,
+      isShared: info.type === 'shared_worker',
     };
     this.#sessions.set(sessionId, session);
     this.#begin(sessionId, session);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
+import { pageScript } from '../page-code.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BridgedDocument, BridgedDocuments, HostsIn } from './bridged-documents.ts';
-import { pageScript } from './page-script.ts';
 
 type ScriptAdded = Protocol.Page.AddScriptToEvaluateOnNewDocumentResponse;
 
@@ -11,8 +11,8 @@ type ScriptAdded = Protocol.Page.AddScriptToEvaluateOnNewDocumentResponse;
 interface Script {
   /** What the name of its binding begins with. */
   kind: string;
-  /** See {@link pageScript}. */
-  source: string;
+  /** The built file of it, which exports `run`. */
+  code: Parameters<typeof pageScript>[0];
   /**
    * Called with what a listed document says: undefined for what is no JSON. A page may say anything, and a document that
    * is not listed may have come by the binding; it is not heard.
@@ -25,7 +25,7 @@ export class PageBinding {
   /** Of the symbol under which the page takes what it is told. */
   readonly mailbox = randomUUID();
   readonly #name: string;
-  readonly #body: string;
+  readonly #code: Script['code'];
   readonly #hostsIn: HostsIn;
   /** Of each page and frame, what its documents run now: its source, and the browser's answer to it. */
   readonly #scripts = new Map<string, { source: string; added: Promise<unknown> }>();
@@ -36,25 +36,26 @@ export class PageBinding {
   constructor(
     commands: BrowserCommands,
     { hostsIn, documents }: { hostsIn: HostsIn; documents: BridgedDocuments },
-    { kind, source, hear }: Script,
+    { kind, code, hear }: Script,
   ) {
     this.#commands = commands;
     this.#documents = documents;
     this.#hear = hear;
     this.#name = `${kind}${randomUUID().replaceAll('-', '')}`;
     this.#hostsIn = hostsIn;
-    this.#body = source;
+    this.#code = code;
   }
 
   /**
    * Prepares a page or frame for its next document: a new one while it still waits to be let run, and each time that it
-   * reaches more. What is needed of a new one is on its way when this returns. Never rejects.
+   * reaches more. What is needed of a new one is on its way when this returns, and sure to run in the next document once
+   * it resolves: a navigation is the browser's, and overtakes what its page has not taken in. Never rejects.
    */
   async prepare(sessionId: string): Promise<void> {
-    const names = { binding: this.#name, mailbox: this.mailbox };
-    const source = pageScript(names, this.#hostsIn(sessionId).hostExpressions, this.#body);
+    const { hostExpressions } = this.#hostsIn(sessionId);
+    const source = pageScript(this.#code, 'run', { binding: this.#name, mailbox: this.mailbox, hostExpressions });
     const before = this.#scripts.get(sessionId);
-    if (before?.source === source) return;
+    if (before?.source === source) return void (await before.added);
     if (!before) this.#commands.post('Runtime.addBinding', { name: this.#name }, sessionId);
     const added = this.#commands.call('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
     this.#scripts.set(sessionId, { source, added: added.catch(() => null) });
@@ -63,6 +64,7 @@ export class PageBinding {
     if (typeof identifier === 'string') {
       this.#commands.post('Page.removeScriptToEvaluateOnNewDocument', { identifier }, sessionId);
     }
+    await added.catch(() => null);
   }
 
   /** A page or frame is gone. */

@@ -9,37 +9,24 @@ const PIECE_BYTES = 1024 * 1024;
 /** How many messages may wait for their answer. */
 const PIECES_IN_FLIGHT = 4;
 
-// What runs in the page. Blobs are kept by the browser, not by the page's heap.
-/** A list of files, or of a file's pieces. */
-export const NEW_LIST = 'function () { return []; }';
-const ADD_PIECE = `function (base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let index = 0; index < bytes.length; index++) bytes[index] = text.charCodeAt(index);
-  this.push(new Blob([bytes]));
-}`;
-const ADD_FILE = `function (pieces, name, options) {
-  this.push(new File(pieces, name, options));
-}`;
-
 /**
  * Sends a file of this machine to a page, which has it as a `File` at the end of a list then.
  * @throws Error when the file cannot be read, PoolwrightError when the page or the browser has gone
  */
 export async function carryFile(files: RemoteObject, path: string): Promise<void> {
-  const pieces = await files.derive(NEW_LIST);
+  const pieces = await files.derive('newList');
   const file = await open(path);
   try {
     const inFlight = new InFlight(PIECES_IN_FLIGHT);
     for (;;) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES));
       if (bytesRead === 0) break;
-      await inFlight.add(() => pieces.call(ADD_PIECE, buffer.toString('base64', 0, bytesRead)));
+      await inFlight.add(() => pieces.call('addPiece', buffer.toString('base64', 0, bytesRead)));
     }
     await inFlight.done();
     const { mtimeMs } = await file.stat();
     const options = { type: lookup(path) || '', lastModified: Math.floor(mtimeMs) };
-    await files.call(ADD_FILE, pieces, basename(path), options);
+    await files.call('addFile', pieces, basename(path), options);
   } finally {
     await file.close();
     pieces.release();

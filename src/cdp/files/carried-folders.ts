@@ -4,7 +4,7 @@ import { basename, join, posix } from 'node:path';
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import { pause } from '../../common/pause.ts';
-import { PoolwrightError } from '../../errors.ts';
+import { errorOf, PoolwrightError } from '../../errors.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { carryFile } from './carried-file.ts';
@@ -18,34 +18,6 @@ const DOWNLOADS_A_FRAME = 10;
 const MOST_FILES = 10_000;
 /** Bound on writing so many files from the browser's memory to its disk, in ms. */
 const WRITE_TIMEOUT_MS = 60_000;
-
-const evaluated = v.looseObject({ result: v.looseObject({ objectId: v.string() }) });
-
-// What runs in our own page.
-// Of a type that no ending belongs to: Chromium would add one to names without it.
-const URLS = `function () {
-  return this.map((file) => URL.createObjectURL(new Blob([file], { type: 'application/octet-stream' })));
-}`;
-const DOWNLOAD = `function (urls) {
-  const frame = document.body.appendChild(document.createElement('iframe'));
-  this.forEach((file, index) => {
-    const link = frame.contentDocument.createElement('a');
-    link.href = urls[index];
-    link.download = file.name;
-    link.click();
-  });
-}`;
-const LET_GO = `function (urls) {
-  for (const url of urls) URL.revokeObjectURL(url);
-  document.querySelector('iframe').remove();
-}`;
-const NEW_INPUT = `(() => {
-  const input = document.createElement('input');
-  Object.assign(input, { type: 'file', webkitdirectory: true });
-  input.chosen = new Promise((resolve) => { input.oncancel = input.onchange = resolve; });
-  return input;
-})()`;
-const CHOSEN = 'function () { return this.chosen.then(() => [...this.files].map((file) => file.webkitRelativePath)); }';
 
 /** A folder of this machine. */
 interface Folder {
@@ -125,7 +97,7 @@ export class CarriedFolders {
     const wanted: string[] = [];
     for (const folder of folders) {
       const inside = posix.join(basename(path), folder.path);
-      wanted.push(...folder.files.map((name) => posix.join(inside, name)));
+      for (const name of folder.files) wanted.push(posix.join(inside, name));
       await this.#commands.call('Browser.setDownloadBehavior', {
         behavior: 'allow',
         downloadPath: posix.join(place, inside),
@@ -147,15 +119,15 @@ export class CarriedFolders {
 
   /** Has the browser write files of this machine to its disk, and waits until it has. */
   async #write(session: string, paths: string[]): Promise<void> {
-    const files = await this.#evaluate('[]', session);
+    const files = await RemoteObject.create(this.#commands, session, 'newList', {});
     try {
       for (const path of paths) await carryFile(files, path);
-      const urls = v.parse(v.array(v.string()), await files.call(URLS));
+      const urls = v.parse(v.array(v.string()), await files.call('urls'));
       const written = this.#written(urls);
       written.catch(() => undefined); // whoever waits for it sees its failure
-      await files.call(DOWNLOAD, urls);
+      await files.call('download', urls);
       await written;
-      await files.call(LET_GO, urls);
+      await files.call('letGo', urls);
     } finally {
       files.release();
     }
@@ -171,7 +143,7 @@ export class CarriedFolders {
       for (const end of ends) {
         const state = await Promise.race([end, late]);
         if (state !== 'completed')
-          throw new PoolwrightError('SERVICE_BAD_RESPONSE', `the browser was to write a file to its disk: ${state}`);
+          throw errorOf('SERVICE_BAD_RESPONSE', `the browser was to write a file to its disk: ${state}`);
       }
     } finally {
       waiting.abort();
@@ -179,17 +151,12 @@ export class CarriedFolders {
     }
   }
 
-  async #evaluate(expression: string, session: string): Promise<RemoteObject> {
-    const { result } = v.parse(evaluated, await this.#commands.call('Runtime.evaluate', { expression }, session));
-    return new RemoteObject(this.#commands, session, result.objectId);
-  }
-
   /** Names of the files in a folder of the browser's disk, as an input lists them: with the folder's own. */
   async #listed(session: string, folder: string): Promise<string[]> {
-    const input = await this.#evaluate(NEW_INPUT, session);
+    const input = await RemoteObject.create(this.#commands, session, 'newInput', { webkitdirectory: true });
     try {
       await this.#commands.call('DOM.setFileInputFiles', { objectId: input.objectId, files: [folder] }, session);
-      return v.parse(v.array(v.string()), await input.call(CHOSEN));
+      return v.parse(v.array(v.string()), await input.call('chosen'));
     } finally {
       input.release();
     }

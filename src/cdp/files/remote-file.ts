@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import * as v from 'valibot';
-import { PoolwrightError } from '../../errors.ts';
+import { errorOf } from '../../errors.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 import { InFlight } from './in-flight.ts';
 import { RemoteObject } from './remote-object.ts';
@@ -10,7 +10,6 @@ const PIECE_BYTES = 1024 * 1024;
 /** How many messages may wait for their answer. */
 const PIECES_IN_FLIGHT = 4;
 
-const evaluated = v.looseObject({ result: v.looseObject({ objectId: v.string() }) });
 const resolved = v.looseObject({ uuid: v.string() });
 const piece = v.looseObject({ data: v.string(), base64Encoded: v.optional(v.boolean()) });
 
@@ -33,19 +32,14 @@ export async function fetchRemoteFile(
   { path, size }: RemoteFile,
   target: string,
 ): Promise<void> {
-  const expression = `Object.assign(document.createElement('input'), { type: 'file' })`;
-  const { result } = v.parse(evaluated, await commands.call('Runtime.evaluate', { expression }, sessionId));
-  const input = new RemoteObject(commands, sessionId, result.objectId);
+  const input = await RemoteObject.create(commands, sessionId, 'newInput', { webkitdirectory: false });
   try {
     await commands.call('DOM.setFileInputFiles', { objectId: input.objectId, files: [path] }, sessionId);
-    const found = await input.call('function () { return this.files[0].size; }');
+    const found = await input.call('sizeOf');
     if (found !== size) {
-      throw new PoolwrightError('SERVICE_BAD_RESPONSE', `the browser has ${found} of the download's ${size} bytes`);
+      throw errorOf('SERVICE_BAD_RESPONSE', `the browser has ${found} of the download's ${size} bytes`);
     }
-    // Of a type that is sent as bytes, never as text.
-    const blob = await input.derive(
-      `function () { return this.files[0].slice(0, ${size}, 'application/octet-stream'); }`,
-    );
+    const blob = await input.derive('bytesOf', size);
     const { uuid } = v.parse(resolved, await commands.call('IO.resolveBlob', { objectId: blob.objectId }, sessionId));
     await copyBlob(commands, sessionId, { handle: `blob:${uuid}`, size }, target);
     blob.release();
@@ -73,7 +67,7 @@ async function copyBlob(
     await inFlight.done();
     const written = (await file.stat()).size;
     if (written !== size) {
-      throw new PoolwrightError('SERVICE_BAD_RESPONSE', `the browser sent ${written} of the download's ${size} bytes`);
+      throw errorOf('SERVICE_BAD_RESPONSE', `the browser sent ${written} of the download's ${size} bytes`);
     }
   } finally {
     await inFlight.settled();

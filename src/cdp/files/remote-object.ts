@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { PoolwrightError } from '../../errors.ts';
+import { errorOf } from '../../errors.ts';
+import { pageFunction, pageScript } from '../page-code.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 
 const answer = v.looseObject({
@@ -8,6 +9,10 @@ const answer = v.looseObject({
     v.looseObject({ text: v.string(), exception: v.optional(v.looseObject({ description: v.optional(v.string()) })) }),
   ),
 });
+
+const evaluated = v.looseObject({ result: v.looseObject({ objectId: v.string() }) });
+
+const CODE = 'page-files.js';
 
 /** An object in a page, and functions that run there with it as `this`. */
 export class RemoteObject {
@@ -21,15 +26,30 @@ export class RemoteObject {
     this.objectId = objectId;
   }
 
-  /** Runs a function in the page and returns its value, or what that promises. @throws PoolwrightError with what was thrown there */
-  async call(functionDeclaration: string, ...args: unknown[]): Promise<unknown> {
-    return (await this.#run(functionDeclaration, args, true)).value;
+  /** Makes one in a page. */
+  static async create(
+    commands: BrowserCommands,
+    sessionId: string,
+    name: 'newList' | 'newInput',
+    value: object,
+  ): Promise<RemoteObject> {
+    const expression = pageScript(CODE, name, value);
+    const { result } = v.parse(evaluated, await commands.call('Runtime.evaluate', { expression }, sessionId));
+    return new RemoteObject(commands, sessionId, result.objectId);
+  }
+
+  /**
+   * Runs a function of `page/files.ts` in the page and returns its value, or what that promises.
+   * @throws PoolwrightError with what was thrown there
+   */
+  async call(name: string, ...args: unknown[]): Promise<unknown> {
+    return (await this.#run(name, args, true)).value;
   }
 
   /** The same, for a function that returns an object. */
-  async derive(functionDeclaration: string, ...args: unknown[]): Promise<RemoteObject> {
-    const { objectId } = await this.#run(functionDeclaration, args, false);
-    if (objectId === undefined) throw new PoolwrightError('SERVICE_BAD_RESPONSE', 'the page returned no object');
+  async derive(name: string, ...args: unknown[]): Promise<RemoteObject> {
+    const { objectId } = await this.#run(name, args, false);
+    if (objectId === undefined) throw errorOf('SERVICE_BAD_RESPONSE', 'the page returned no object');
     return new RemoteObject(this.#commands, this.sessionId, objectId);
   }
 
@@ -37,11 +57,11 @@ export class RemoteObject {
     this.#commands.post('Runtime.releaseObject', { objectId: this.objectId }, this.sessionId);
   }
 
-  async #run(functionDeclaration: string, args: unknown[], returnByValue: boolean) {
+  async #run(name: string, args: unknown[], returnByValue: boolean) {
     const values = args.map((value) => (value instanceof RemoteObject ? { objectId: value.objectId } : { value }));
     const params = {
       objectId: this.objectId,
-      functionDeclaration,
+      functionDeclaration: pageFunction(CODE, name),
       arguments: values,
       returnByValue,
       awaitPromise: true,
@@ -52,7 +72,7 @@ export class RemoteObject {
     );
     if (exceptionDetails) {
       const { exception, text } = exceptionDetails;
-      throw new PoolwrightError('SERVICE_BAD_RESPONSE', `in the page: ${exception?.description ?? text}`);
+      throw errorOf('SERVICE_BAD_RESPONSE', `in the page: ${exception?.description ?? text}`);
     }
     return result;
   }

@@ -2,20 +2,11 @@ import { type Stats, statSync } from 'node:fs';
 import * as v from 'valibot';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
-import { carryFile, NEW_LIST } from './carried-file.ts';
+import { carryFile } from './carried-file.ts';
 import { CarriedFolders } from './carried-folders.ts';
 import { RemoteObject } from './remote-object.ts';
 
 const setFiles = v.looseObject({ objectId: v.string(), files: v.pipe(v.array(v.string()), v.minLength(1)) });
-
-// What runs in the page.
-const SET_FILES = `function (files) {
-  const transfer = new DataTransfer();
-  for (const file of files) transfer.items.add(file);
-  this.files = transfer.files;
-  this.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-  this.dispatchEvent(new Event('change', { bubbles: true }));
-}`;
 
 /**
  * Carries files and folders to a browser with another disk. Playwright takes a browser behind a transport for one on this
@@ -90,10 +81,10 @@ function kindOf(path: string): Stats | undefined {
 }
 
 async function carryFiles(input: RemoteObject, paths: string[]): Promise<void> {
-  const files = await input.derive(NEW_LIST);
+  const files = await input.derive('newList');
   try {
     for (const path of paths) await carryFile(files, path);
-    await input.call(SET_FILES, files);
+    await input.call('choose', files);
   } finally {
     files.release();
   }

@@ -1,6 +1,8 @@
+import { BrowserResponses } from './browser-responses.ts';
 import type { BrowserCommands, Interceptor, InterceptorFactory, InterceptorLink } from './interceptor.ts';
 import type { CdpMessage } from './message.ts';
-import { isOwnId, OwnCommands } from './own-commands.ts';
+import { OwnCommands } from './own-commands.ts';
+import { PendingCommands } from './pending-commands.ts';
 
 /** Where messages go that have passed all interceptors. */
 export interface Ends {
@@ -8,17 +10,25 @@ export interface Ends {
   toClient(message: CdpMessage): void;
 }
 
-/** The interceptors of one link, in their order from the client to the browser, and the way through them. */
+/**
+ * The interceptors of one link, in their order from the client to the browser, and the way through them. Each command gets
+ * one response, whatever becomes of it on that way: at the browser's end {@link BrowserResponses} gives those that the
+ * browser owes, at the client's end nothing passes but the first response to a command that waits for one.
+ */
 export class InterceptorList {
   readonly #ends: Ends;
   readonly #own: OwnCommands;
   readonly #list: readonly Interceptor[];
+  readonly #browser: BrowserResponses;
+  /** The client's. It ends those of a session itself when it hears that the session is over. */
+  readonly #pending = new PendingCommands();
   /** A command is on its way: its sender is not ready for a message yet. */
   #sending = false;
 
   constructor(factories: readonly InterceptorFactory[], ends: Ends) {
     this.#ends = ends;
-    this.#own = new OwnCommands((command) => ends.toBrowser(command));
+    this.#own = new OwnCommands((command) => this.#send(command));
+    this.#browser = new BrowserResponses(this.#own.call, (response) => this.#toClient(response, this.#list.length - 1));
     this.#list = [...factories.map((create, position) => create(this.#linkAt(position))), this.#own];
   }
 
@@ -27,12 +37,15 @@ export class InterceptorList {
 
   /** A command of the client. */
   command(command: CdpMessage): void {
+    this.#pending.add(command);
     this.#toBrowser(command, 0);
   }
 
   /** An answer or event of the browser. */
   message(message: CdpMessage): void {
+    if (!this.#browser.accepts(message)) return;
     this.#toClient(message, this.#list.length - 1);
+    this.#browser.passed(message);
   }
 
   /** The link is down. */
@@ -69,10 +82,15 @@ export class InterceptorList {
         if (next === null) return;
         passed = next;
       }
-      this.#ends.toBrowser(passed);
+      this.#send(passed);
     } finally {
       this.#sending = outer;
     }
+  }
+
+  #send(command: CdpMessage): void {
+    this.#browser.sent(command);
+    this.#ends.toBrowser(command);
   }
 
   #toClient(message: CdpMessage, first: number): void {
@@ -84,7 +102,9 @@ export class InterceptorList {
       if (next === null) return;
       passed = next;
     }
-    // An answer that the client has not asked for would make it throw.
-    if (!isOwnId(passed.id)) this.#ends.toClient(passed);
+    // A response that the client does not wait for would make it throw.
+    if (passed.id !== undefined && !this.#pending.settle(passed.id)) return;
+    this.#ends.toClient(passed);
+    if (passed.id === undefined) this.#pending.onEvent(passed);
   }
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
+import { urlCredentials } from '../../common/url/credentials.ts';
 import { LeaseError, PoolwrightError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
@@ -85,7 +86,8 @@ function parseAddress(address: string): Address | null {
   try {
     const url = new URL(address);
     if (url.protocol !== 'ws:' && url.protocol !== 'wss:') return null;
-    const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const { username, password } = urlCredentials(url);
+    const credentials = `${username}:${password}`;
     url.username = '';
     url.password = '';
     url.hash = '';

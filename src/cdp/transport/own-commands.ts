@@ -1,4 +1,4 @@
-import { PoolwrightError } from '../../errors.ts';
+import { errorOf } from '../../errors.ts';
 import type { BrowserCommands, Interceptor } from './interceptor.ts';
 import type { CdpMessage } from './message.ts';
 
@@ -83,7 +83,7 @@ export class OwnCommands implements BrowserCommands, Interceptor {
   }
 
   #fail(id: number, code: 'TIMEOUT' | 'SERVICE_BAD_RESPONSE' | 'BROWSER_LOST', message: string): void {
-    this.#settle(id)?.reject(new PoolwrightError(code, message));
+    this.#settle(id)?.reject(errorOf(code, message));
   }
 
   #settle(id: number): Waiting | undefined {

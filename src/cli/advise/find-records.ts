@@ -29,8 +29,8 @@ export function findRecords(given: readonly string[]): { records: NamedRecord[];
     if (files.length === 0) skipped.push({ file: path, why: 'there is no run.json in this folder' });
     for (const file of new Set(files)) {
       const read = readRecords([file]);
-      records.push(...read.records.map((record) => ({ file, record })));
-      skipped.push(...read.skipped);
+      for (const record of read.records) records.push({ file, record });
+      for (const each of read.skipped) skipped.push(each);
     }
   }
   return { records, skipped };

@@ -1,13 +1,14 @@
 import type { Advice } from '../../advise/advise.ts';
 import type { Choice, Wishes } from '../../advise/choices.ts';
+import { printable } from '../../common/text/printable.ts';
 import { boundLines, parallelLine, retryLine, shardLine, waitLines } from '../../reporter/advice/sentences.ts';
 import { duration, many } from '../../reporter/summary/format.ts';
 import { tableLines } from '../print.ts';
 
-/** Advice for a person. */
+/** Advice for a person, as lines to print. */
 export function adviceLines(advice: Advice, wishes: Wishes): string[] {
   const { notes } = advice;
-  return [
+  const lines = [
     headline(advice),
     '',
     ...table(advice),
@@ -22,6 +23,7 @@ export function adviceLines(advice: Advice, wishes: Wishes): string[] {
     ],
     ...(notes.length > 0 ? ['Taken for granted:', ...indented(notes)] : []),
   ];
+  return lines.map(printable);
 }
 
 function indented(lines: readonly string[]): string[] {

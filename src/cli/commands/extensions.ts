@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Extension, ServiceClient } from '../../service/index.ts';
 import { confirm } from '../confirm.ts';
-import { printJson, printRows } from '../print.ts';
+import { printJson, printLine, printRows } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { withClient } from '../with-client.ts';
 
@@ -69,7 +69,7 @@ async function deleteExtensions(extensionIds: string[], { yes, json }: Flags): P
   await withClient(async (client) => {
     for (const extensionId of extensionIds) {
       await client.deleteExtension(extensionId);
-      if (!json) process.stdout.write(`deleted ${extensionId}\n`);
+      if (!json) printLine(`deleted ${extensionId}`);
     }
   });
   if (json) printJson({ deleted: extensionIds });

@@ -15,18 +15,17 @@ interface Options extends InitOptions {
 }
 
 const HELP = `
-It wraps what playwright.config.* exports in withHostedBrowsers, adds the variables to .env.example and a script to
-package.json, shows the difference and asks. A second run finds all in place. Nothing is installed, and no file that
-is there is replaced: what cannot be edited safely is said with the lines to write.
-Exit code: 0 all is in place, 1 something is left for you to write, 2 nothing was changed because nobody was asked.`;
+For Playwright, it writes playwright.hosted.config.*, which wraps what playwright.config.* exports; that one stays as it
+is, and so do the scripts that use it. For Puppeteer, it adds poolwright to the runner's config. It adds the script
+test:hosted to package.json and test-results/ to .gitignore, shows the difference and asks. A second run finds
+everything in place. Nothing is installed; what cannot be edited safely is printed with the lines to write.
+Exit code: 0 everything is in place, 1 something is left for you to write, 2 nothing was changed: no terminal to ask at.`;
 
 /** `poolwright init`: makes a suite ready for hosted browsers. */
 export function addInitCommand(program: Command): void {
   program
     .command('init')
-    .description(
-      'Make the tests in this folder ready for hosted browsers: edits the config, after showing what and asking',
-    )
+    .description('Make the tests in this folder ready for hosted browsers, after showing the changes and asking')
     .option('--config <path>', "the tests' config file (default: playwright.config.* here, else the only one below)")
     .addOption(
       new Option('--runner <name>', 'which tests, where there are several kinds (default: found out)').choices([

@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
-import { findPool } from '../../lease/find-pool.ts';
+import { errorOf } from '../../errors.ts';
+import { findPoolOr } from '../../lease/find-pool.ts';
 import { LIMITS, type Pool, type ServiceClient } from '../../service/index.ts';
 import { confirm } from '../confirm.ts';
 import { integer } from '../numbers.ts';
-import { printJson, printRows } from '../print.ts';
+import { printJson, printLine, printRows } from '../print.ts';
 import { withClient } from '../with-client.ts';
 import { changesOf, type PoolFlags, settingsOf } from './pool-settings.ts';
 import { waitForPool } from './wait-for-pool.ts';
@@ -31,7 +32,7 @@ export function addPoolsCommand(program: Command): void {
     .description('Show one pool with its settings')
     .argument('<pool>', POOL)
     .option('--json', 'print JSON')
-    .action((pool: string, { json }: Flags) => show(json, (client) => findPool(client, pool)));
+    .action((pool: string, { json }: Flags) => show(json, (client) => namedPool(client, pool)));
   addSettings(pools.command('create').description('Create a pool'), 'required')
     .argument('<name>', `its name, at most ${LIMITS.poolName.max} characters`)
     .option('--wait', 'wait until its browsers are ready')
@@ -98,10 +99,17 @@ async function create(name: string, flags: PoolFlags & Flags & { size: number })
 async function update(named: string, flags: PoolFlags & Flags): Promise<void> {
   const changes = await changesOf(flags);
   await show(flags.json, async (client) => {
-    const { id } = await findPool(client, named);
+    const { id } = await namedPool(client, named);
     const pool = await client.updatePool(id, changes);
     return flags.wait ? await waitForPool(client, pool) : pool;
   });
+}
+
+/** @throws ServiceError `SERVICE_NOT_FOUND` */
+async function namedPool(client: ServiceClient, idOrName: string): Promise<Pool> {
+  return await findPoolOr(client, idOrName, undefined, (problem, known) =>
+    errorOf('SERVICE_NOT_FOUND', `${problem} ${known}`),
+  );
 }
 
 async function deletePools(named: string[], { force, yes, json }: Flags & { force?: boolean; yes?: boolean }) {
@@ -109,16 +117,16 @@ async function deletePools(named: string[], { force, yes, json }: Flags & { forc
   await confirm(`Delete ${named.map((name) => `pool ${name}`).join(', ')}${leased} for good?`, yes);
   await withClient(async (client) => {
     for (const name of named) {
-      await client.deletePool((await findPool(client, name)).id, { force: force === true });
-      if (!json) process.stdout.write(`deleted pool ${name}\n`);
+      await client.deletePool((await namedPool(client, name)).id, { force: force === true });
+      if (!json) printLine(`deleted pool ${name}`);
     }
   });
   if (json) printJson({ deleted: named });
 }
 
 async function flush(named: string, { json }: Flags): Promise<void> {
-  const flushed = await withClient(async (client) => client.flushPool((await findPool(client, named)).id));
+  const flushed = await withClient(async (client) => client.flushPool((await namedPool(client, named)).id));
   if (json) printJson(flushed);
   // How many were stopped is something that the service need not say.
-  else process.stdout.write(`flushed pool ${named}${'stopped' in flushed ? `: ${flushed.stopped} stopped` : ''}\n`);
+  else printLine(`flushed pool ${named}${'stopped' in flushed ? `: ${flushed.stopped} stopped` : ''}`);
 }

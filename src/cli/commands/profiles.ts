@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { confirm } from '../confirm.ts';
-import { printJson, printRows } from '../print.ts';
+import { printJson, printLine, printRows } from '../print.ts';
 import { withClient } from '../with-client.ts';
 
 const COLUMNS = ['name', 'profileId', 'createdAt'];
@@ -31,7 +31,7 @@ async function deleteProfiles(names: string[], { yes, json }: { yes?: boolean; j
   await withClient(async (client) => {
     for (const name of names) {
       await client.deleteProfile(name);
-      if (!json) process.stdout.write(`deleted profile "${name}"\n`);
+      if (!json) printLine(`deleted profile "${name}"`);
     }
   });
   if (json) printJson({ deleted: names });

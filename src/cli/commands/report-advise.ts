@@ -3,10 +3,11 @@ import type { Command } from 'commander';
 import { type Advice, advise } from '../../advise/advise.ts';
 import { type PastRun, pastRuns } from '../../advise/past/past-runs.ts';
 import { errorMessage } from '../../common/error-message.ts';
+import { notify } from '../../common/text/notify.ts';
 import { writeWhole } from '../../common/write-whole.ts';
 import { OptionsError } from '../../errors.ts';
 import { withFigures } from '../../record/figures.ts';
-import { mergeRecords } from '../../record/merge-records.ts';
+import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { timelineHtml } from '../../reporter/timeline/timeline-page.ts';
 import { findRecords } from '../advise/find-records.ts';
 import { adviceLines } from '../advise/text.ts';
@@ -38,12 +39,10 @@ async function giveAdvice(given: string[], { output, json, ...flags }: Options):
   const found = findRecords(given);
   const { runs, skipped: unusable } = pastRuns(found.records);
   const skipped = [...found.skipped, ...unusable];
-  for (const { file, why } of skipped) process.stderr.write(`poolwright: skipped ${file}: ${why}\n`);
+  for (const { file, why } of skipped) notify(`skipped ${file}: ${why}`);
   if (runs.length === 0) {
     if (json) printJson({ advice: null, skipped });
-    process.stderr.write(
-      'poolwright: no whole run is among the files. A run writes its own to <outputDir>/poolwright/run.json.\n',
-    );
+    notify('no whole run is among the files. A run writes its own to <outputDir>/poolwright/run.json.');
     process.exitCode = 1;
     return;
   }

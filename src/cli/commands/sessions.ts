@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { LIMITS, type Session, type SessionStatus, sessionStatuses } from '../../service/index.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
-import { printJson, printRows } from '../print.ts';
+import { printJson, printLine, printRows } from '../print.ts';
 import { withClient } from '../with-client.ts';
 
 const COLUMNS = ['sessionId', 'status', 'createdAt', 'stoppedAt', 'bandwidthBytes', 'note'];
@@ -61,7 +61,7 @@ async function stop(sessionIds: string[], { json }: { json?: boolean }): Promise
   await withClient(async (client) => {
     for (const sessionId of sessionIds) {
       await client.stopSession(sessionId);
-      if (!json) process.stdout.write(`stopped ${sessionId}\n`);
+      if (!json) printLine(`stopped ${sessionId}`);
     }
   });
   if (json) printJson({ stopped: sessionIds });

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import { type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
+import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
+import { notify } from '../../common/text/notify.ts';
+import { shellWord } from '../../common/text/printable.ts';
+import { variable } from '../../options/environment.ts';
 import { projectFolder } from '../../options/project-folder.ts';
-import { hostedService } from '../../options/resolve-service.ts';
-import { printJson } from '../print.ts';
+import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
-import { withClient } from '../with-client.ts';
+import { serviceOfShell, withClient } from '../with-client.ts';
 
 interface Options {
   run?: string;
@@ -26,23 +28,30 @@ export function addSweepCommand(program: Command): void {
 
 async function run({ run: runId, json }: Options): Promise<void> {
   const { suite, ledgerFolder, root } = projectFolder(process.cwd());
-  const { baseURL, apiKey } = hostedService({}, process.env);
+  if (runId === undefined && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
+    // A job without secrets, such as one of a fork, had no hosted browsers either.
+    notify('POOLWRIGHT_API_KEY is not set: nothing to sweep (browsers of the emulator end with their run)');
+    if (json) printJson(emptySweep());
+    return;
+  }
+  const { baseURL, apiKey } = serviceOfShell();
   const result = await withProgress('looking for what dead runs left', () =>
     withClient((client) => sweep({ client, baseURL, apiKey, suite, ledgerFolder, runId })),
   );
   if (json) printJson(result);
-  else for (const line of lines(result, root)) process.stdout.write(`${line}\n`);
+  else for (const line of sweepReport(result, root)) printLine(line);
   if (result.failures.length > 0) process.exitCode = 1;
 }
 
-function lines(result: SweepResult, root: string): string[] {
+/** What a sweep came to, one line each. */
+export function sweepReport(result: SweepResult, root: string): string[] {
   const { stopped, poolsDeleted, alive, unknownLeases, setAside, failures } = result;
   const said = [
     ...stopped.map(({ sessionId, runId }) => `stopped ${sessionId} (run ${runId})`),
     ...poolsDeleted.map((name) => `deleted pool ${name}`),
     ...alive.map(
       ({ sessionId, runId }) =>
-        `left ${sessionId}: run ${runId} may be alive (is it dead? poolwright sweep --run ${runId})`,
+        `left ${sessionId}: run ${runId} may be alive (is it dead? npx poolwright sweep --run ${shellWord(runId)})`,
     ),
     ...unknownLeases.map(
       ({ poolId, runId }) =>

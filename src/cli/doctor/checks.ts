@@ -1,10 +1,11 @@
 import { FAR_MS } from '../../cdp/ahead/savings.ts';
-import { describeChromiums, findChromiums } from '../../emulator/index.ts';
-import { OptionsError, PoolwrightError } from '../../errors.ts';
+import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
+import { PoolwrightError } from '../../errors.ts';
 import { findPool } from '../../lease/find-pool.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
-import { hostedService } from '../../options/resolve-service.ts';
+import { serviceName } from '../../options/resolve-service.ts';
 import type { ServiceClient } from '../../service/index.ts';
+import { serviceOfShell, withClient } from '../with-client.ts';
 import { tryOneSession } from './trial-session.ts';
 
 /** What came of one question. `warning`: a run works, but not as well as it might. */
@@ -12,6 +13,8 @@ export interface Finding {
   check: string;
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   says: string;
+  /** Of the check `versions`: null where something is not installed. */
+  versions?: Record<string, string | null>;
 }
 
 /** Round trips of a click, one after the other, all of them and as many as `ahead` leaves: docs/distance.md. */
@@ -31,15 +34,19 @@ export async function chromium(): Promise<Finding> {
 export function variables(): Finding {
   const check = 'variables';
   try {
-    const { baseURL } = hostedService({}, process.env);
+    if (serviceName({}, process.env) === 'emulator') {
+      return { check, result: 'skipped', says: 'POOLWRIGHT_SERVICE is emulator: that is tried' };
+    }
+    const { baseURL } = serviceOfShell();
     return {
       check,
       result: 'ok',
       says: `POOLWRIGHT_BASE_URL is ${new URL(baseURL).origin}, POOLWRIGHT_API_KEY is set`,
     };
   } catch (error) {
-    const alone = error instanceof OptionsError && !inContinuousIntegration(process.env);
-    const more = alone ? ' Without a key, runs use the emulator on this machine.' : '';
+    // As a run decides it: where it is chosen; else without a key, and outside of CI.
+    const alone = variable(process.env, 'POOLWRIGHT_API_KEY') === undefined && !inContinuousIntegration(process.env);
+    const more = alone ? '. Without a key, runs use the emulator on this machine: it is tried instead' : '';
     return { check, result: alone ? 'skipped' : 'failed', says: `${textOf(error)}${more}` };
   }
 }
@@ -91,6 +98,21 @@ export async function pool(client: ServiceClient, wanted: number): Promise<Findi
     return wanted <= size
       ? { check, result: 'ok', says }
       : { check, result: 'warning', says: `${says}: ${wanted} wanted, the others take a browser's start longer` };
+  } catch (error) {
+    return { check, result: 'failed', says: textOf(error) };
+  }
+}
+
+/** The emulator on this machine: whether it starts, and gives a session. */
+export async function emulator(): Promise<Finding> {
+  const check = 'emulator';
+  try {
+    const started = await startEmulator();
+    try {
+      return { ...(await withClient(session, started)), check };
+    } finally {
+      await started.stop();
+    }
   } catch (error) {
     return { check, result: 'failed', says: textOf(error) };
   }

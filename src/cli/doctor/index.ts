@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { ServiceClient } from '../../service/index.ts';
 import { integer } from '../numbers.ts';
-import { printJson } from '../print.ts';
+import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { withClient } from '../with-client.ts';
-import { balance, chromium, type Finding, limit, pool, reach, session, variables } from './checks.ts';
+import { balance, chromium, emulator, type Finding, limit, pool, reach, session, variables } from './checks.ts';
 import { checkContract } from './contract/index.ts';
+import { versions } from './versions.ts';
 
 interface Flags {
   workers: number;
@@ -39,10 +40,10 @@ export function addDoctorCommand(program: Command): void {
       "compare the service's own description (/doc) with this version of poolwright, and do nothing else",
     )
     .option('--json', 'print JSON')
-    .action(run);
+    .action((flags: Flags) => run(flags, program.version() ?? ''));
 }
 
-async function run(flags: Flags): Promise<void> {
+async function run(flags: Flags, version: string): Promise<void> {
   if (flags.contract) {
     if (await withClient((client) => checkContract(client, flags.json))) process.exitCode = 1;
     return;
@@ -50,14 +51,16 @@ async function run(flags: Flags): Promise<void> {
   const findings: Finding[] = [];
   const say: Say = (finding) => {
     findings.push(finding);
-    if (!flags.json) process.stdout.write(`${MARKS[finding.result]} ${finding.check}: ${finding.says}\n`);
+    if (!flags.json) printLine(`${MARKS[finding.result]} ${finding.check}: ${finding.says}`);
   };
+  say(await versions(version));
   say(await chromium());
-  if (passes(say, variables())) {
+  const found = variables();
+  if (passes(say, found)) {
     await withClient(async (client) => {
       if (passes(say, await reach(client))) await examine(client, flags, say);
     });
-  }
+  } else if (found.result === 'skipped') say(await tried(flags, emulator));
   if (flags.json) printJson(findings);
   if (findings.some(({ result }) => result === 'failed')) process.exitCode = 1;
 }
@@ -72,9 +75,10 @@ async function examine(client: ServiceClient, flags: Flags, say: Say): Promise<v
   say(await balance(client));
   say(await limit(client, flags.workers * flags.shards));
   say(await pool(client, flags.workers * flags.shards));
-  say(
-    flags.session
-      ? await withProgress('trying one session', () => session(client))
-      : { check: 'session', result: 'skipped', says: '--no-session' },
-  );
+  say(await tried(flags, () => session(client)));
+}
+
+async function tried(flags: Flags, trial: () => Promise<Finding>): Promise<Finding> {
+  if (!flags.session) return { check: 'session', result: 'skipped', says: '--no-session' };
+  return await withProgress('trying one session', trial);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import pTimeout from 'p-timeout';
 import { openSocket } from '../../cdp/transport/open-socket.ts';
-import { PoolwrightError } from '../../errors.ts';
+import { LeaseError, PoolwrightError } from '../../errors.ts';
 import type { ServiceClient } from '../../service/index.ts';
 
 /** How long a hosted browser takes, measured on one that is created for it and stopped. All in ms. */
@@ -23,7 +23,7 @@ export async function tryOneSession(client: ServiceClient, timeout: number): Pro
   const { sessionId, cdpUrl } = await client.createSession({ duration: TRIAL_SECONDS, note });
   const create = performance.now() - since;
   try {
-    if (!cdpUrl) throw new PoolwrightError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`);
+    if (!cdpUrl) throw new LeaseError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`, { sessionId });
     return { create, ...(await connect(cdpUrl, sessionId, timeout)) };
   } finally {
     await client.stopSession(sessionId);

@@ -3,14 +3,17 @@ import { access, chmod, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeWhole } from '../../common/write-whole.ts';
 import { PoolwrightError } from '../../errors.ts';
-import type { FileChange } from './plan.ts';
+import { type FileChange, onDisk } from './plan.ts';
 
 /**
- * Writes the files of a plan; none, when one of them cannot be written.
+ * Writes the files of a plan; none when one of them cannot be written, or is no longer as the plan read it.
  * @throws PoolwrightError `ABORTED` naming that file
  */
 export async function apply(changes: FileChange[]): Promise<void> {
   for (const { file, before } of changes) {
+    // The question may have been open for a while.
+    if (onDisk(file) !== before)
+      throw new PoolwrightError('ABORTED', `${file} has changed in the meantime. Nothing was written: run init again.`);
     const folder = await nearestFolder(dirname(file));
     for (const each of before === null ? [folder] : [folder, file])
       await access(each, constants.W_OK).catch((error) => refuse(file, error, 'Nothing was changed.'));

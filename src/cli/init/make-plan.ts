@@ -2,12 +2,14 @@ import { dirname, relative, resolve } from 'node:path';
 import { OptionsError } from '../../errors.ts';
 import { type CiProvider, planCi } from './ci/plan-ci.ts';
 import { findLeftovers } from './leftovers.ts';
+import type { Agent } from './libraries.ts';
 import { Plan } from './plan.ts';
-import { planPlaywright } from './playwright/plan-playwright.ts';
+import { planPlaywright } from './plan-playwright.ts';
 import { findPlaywrightConfig } from './project/find-config.ts';
-import { commandOf, type Project, projectOf, uncommitted } from './project/project.ts';
-import { addVariables } from './project/variables.ts';
-import { detectRunner } from './puppeteer/detect.ts';
+import { ignoreResults } from './project/ignored.ts';
+import { commandFromStart, commandOf, type Project, projectOf, uncommitted } from './project/project.ts';
+import { addScript } from './project/script.ts';
+import { detectRunner, hasPuppeteer } from './puppeteer/detect.ts';
 import { planPuppeteer } from './puppeteer/plan-puppeteer.ts';
 import { type PuppeteerRunner, RUNNERS } from './puppeteer/runners.ts';
 
@@ -31,55 +33,53 @@ export async function makePlan(
 ): Promise<{ plan: Plan; title: string }> {
   const plan = new Plan();
   const found = runner === undefined || runner === 'playwright' ? findPlaywrightConfig(folder, config) : null;
-  const project = await projectOf(found ? dirname(found) : folder);
+  const project = await projectOf(found ? dirname(found) : folder, folder);
   const other = detectRunner(project);
   const chosen = found ? 'playwright' : (runner ?? other);
   if (chosen === null || (chosen === 'playwright' && !found)) throw nothingFound(folder, project);
 
-  const install = commandOf(project.agent, 'add', ['-D', 'poolwright']);
+  const install = commandFromStart(project, 'add', ['-D', 'poolwright']);
   const isInstalled = project.dependencies.has('poolwright');
   if (!isInstalled) plan.next.push(install);
   plan.next.push(
-    'set POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY (without a key, runs use the emulator on this machine)',
+    'set POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY in the environment (without a key, runs use the emulator on this machine)',
   );
-  plan.next.push(commandOf(project.agent, 'execute-local', ['poolwright', 'doctor']));
-  if (found) planPlaywright(plan, project, found);
-  else planPuppeteer(plan, project, chosen as PuppeteerRunner, config && resolve(folder, config));
-  addVariables(plan, project);
-  if (ci) planCi(plan, project, ci, testRun(project, chosen, found));
+  plan.next.push(commandFromStart(project, 'execute-local', ['poolwright', 'doctor']));
+  const playwright = found ? planPlaywright(plan, project, found) : null;
+  const command =
+    playwright?.command ?? planPuppeteer(plan, project, chosen as PuppeteerRunner, config && resolve(folder, config));
+  const test = localCommand(project.agent, command);
+  const script = addScript(plan, project, command);
+  plan.next.push(script === null ? test : commandFromStart(project, 'run', [script]));
+  ignoreResults(plan, project);
+  if (ci) planCi(plan, project, ci, { test, playwright });
   if (found && other) plan.notes.push(`There are Puppeteer tests, too: npx poolwright init --runner ${other}`);
   findLeftovers(plan, project);
-  for (const file of await uncommitted(edited(plan), project.root))
-    plan.notes.push(`${file} has changes that are not committed.`);
-  // Where nothing changes, nobody is told what comes next.
+  plan.notes.push(...(await uncommittedEdits(plan, project)));
+  // Where nothing changes, the next steps are not printed.
   if (!isInstalled && plan.changes.length === 0) plan.notes.push(`poolwright is not in package.json yet: ${install}`);
   const title = chosen === 'playwright' ? 'Playwright' : RUNNERS[chosen].title;
   return { plan, title: found ? `${title}, ${relative(folder, found)}` : title };
 }
 
-function edited(plan: Plan): string[] {
-  return plan.changes.filter(({ before }) => before !== null).map(({ file }) => file);
+async function uncommittedEdits(plan: Plan, { root }: Project): Promise<string[]> {
+  const edited = plan.changes.filter(({ before }) => before !== null).map(({ file }) => file);
+  return (await uncommitted(edited, root)).map((file) => `${file} has changes that are not committed.`);
 }
 
-/** How a pipeline runs the tests. */
-function testRun(
-  { agent, folder }: Project,
-  runner: Runner,
-  config: string | null,
-): { test: string; sharded: boolean } {
-  if (config === null) {
-    const [program = '', ...args] = RUNNERS[runner as PuppeteerRunner].command.split(' ');
-    return {
-      test: program === 'node' ? [program, ...args].join(' ') : commandOf(agent, 'execute-local', [program, ...args]),
-      sharded: false,
-    };
+/** A script's command as it is typed without the script: package managers find programs of the project. */
+function localCommand(agent: Agent, command: string): string {
+  return command.startsWith('node ') ? command : commandOf(agent, 'execute-local', command.split(' '));
+}
+
+function nothingFound(folder: string, { dependencies, manifest }: Project): OptionsError {
+  if (hasPuppeteer(dependencies)) {
+    const runners = Object.keys(RUNNERS).join(', ');
+    return new OptionsError(
+      '--runner',
+      `There is Puppeteer in package.json, and no test runner that init knows. Scripts and other runners need no set-up: import { leaseBrowser } from 'poolwright/puppeteer'. Where the runner is installed elsewhere, name it: --runner (${runners}).`,
+    );
   }
-  const name = relative(folder, config).replaceAll('\\', '/');
-  const args = /^playwright\.config\.\w+$/.test(name) ? [] : ['-c', name];
-  return { test: commandOf(agent, 'execute-local', ['playwright', 'test', ...args]), sharded: true };
-}
-
-function nothingFound(folder: string, { manifest }: Project): OptionsError {
   const puppeteer = manifest === null ? '' : ', and no Puppeteer with Vitest, Jest, Mocha or node:test in package.json';
   return new OptionsError(
     '--config',

@@ -67,7 +67,11 @@ export class Plan {
   }
 }
 
-function onDisk(file: string): string | null {
+/**
+ * A file's text; null when there is none.
+ * @throws OptionsError for a file that cannot be read, or is not UTF-8
+ */
+export function onDisk(file: string): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
   } catch (error) {

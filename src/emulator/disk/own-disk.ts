@@ -54,7 +54,7 @@ export class OwnDisk {
       const hidden = (await hiddenFolders()).sort((a, b) => hiddenLast(a) - hiddenLast(b));
       const mounts: Mount[] = [];
       for (const [index, path] of hidden.entries()) {
-        mounts.push(...(await replacement(path, join(folder, String(index)), visible)));
+        for (const mount of await replacement(path, join(folder, String(index)), visible)) mounts.push(mount);
       }
       return new OwnDisk(folder, mounts);
     } catch (error) {

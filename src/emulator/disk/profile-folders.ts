@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The machine is part of the name: containers that share a temporary folder do not see each other's processes. By a digest,
- * because Chromium's sockets lie further down, and their addresses may not be long.
+ * Whose process IDs these are is part of the name: containers that share a temporary folder do not see each other's processes, and
+ * may share the host's name, too. By a digest, because Chromium's sockets lie further down, and their addresses may not be long.
  */
-const MACHINE = createHash('sha256').update(hostname()).digest('hex').slice(0, 6);
+const MACHINE = createHash('sha256').update(`${hostname()} ${pidNamespace()}`).digest('hex').slice(0, 6);
 const PREFIX = `poolwright-emulator-${MACHINE}-`;
 
 /** For `mkdtemp`: a folder in the temporary one that is removed with those of this emulator, should it die. */
@@ -58,6 +59,15 @@ async function sweep(): Promise<void> {
     const stats = await lstat(folder).catch(() => undefined);
     // Anyone may write to the temporary folder: only our own folders are ours to remove.
     if (stats?.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid)) await removeFolder(folder);
+  }
+}
+
+/** Linux's name of the space that process IDs are counted in; empty where there is only one. */
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
   }
 }
 

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Socks5Server } from '@pondwader/socks5-server';
 import { judge } from './egress-judge.ts';
-import { connectDirectly, connectThrough, type Outgoing } from './outgoing.ts';
+import { connectDirectly, type Outgoing } from './outgoing.ts';
+import { isOwnUsers } from './peer.ts';
+import { connectThrough } from './upstream-proxy.ts';
 
 export interface EgressProxyOptions {
   allowLoopback: boolean;
@@ -47,7 +49,13 @@ export class EgressProxy {
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       this.#incoming.add(socket);
       socket.once('close', () => this.#incoming.delete(socket)).on('error', () => undefined);
-      socks._handleConnection(socket);
+      void isOwnUsers(socket).then((isOwn) => {
+        if (isOwn) socks._handleConnection(socket);
+        else {
+          options.log('egress: refused a connection by a program of another user of this machine');
+          socket.destroy();
+        }
+      });
     });
   }
 

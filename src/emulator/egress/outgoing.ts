@@ -9,7 +9,7 @@ export interface Outgoing {
 }
 
 /** Bound on being connected, in ms: what Chromium itself waits for. */
-const CONNECT_MS = 30_000;
+export const CONNECT_MS = 30_000;
 
 interface Address {
   address: string;
@@ -41,25 +41,3 @@ export async function connectDirectly(
   }
   return { socket, overhead: 0 };
 }
-
-/** Connects to a host through a SOCKS5 proxy, which looks the name up. @throws what keeps it from that */
-export async function connectThrough(upstream: string, host: string, port: number): Promise<Outgoing> {
-  // Loaded where there is an upstream proxy, and nowhere else.
-  const { SocksClient } = await import('socks');
-  const { hostname, port: proxyPort, username, password } = new URL(upstream);
-  const { socket } = await SocksClient.createConnection({
-    proxy: {
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(proxyPort || SOCKS_PORT),
-      type: 5,
-      ...(username && { userId: decodeURIComponent(username), password: decodeURIComponent(password) }),
-    },
-    command: 'connect',
-    destination: { host, port },
-    timeout: CONNECT_MS,
-    set_tcp_nodelay: true,
-  });
-  return { socket, overhead: socket.bytesRead + socket.bytesWritten };
-}
-
-const SOCKS_PORT = 1080;

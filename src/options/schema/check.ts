@@ -21,6 +21,8 @@ export function checkProjectOptions(value: unknown): Checked<ProjectHostedOption
 function check<S extends z.ZodType>(schema: S, value: unknown): Checked<z.output<S>> {
   const result = schema.safeParse(value);
   if (result.success) return { ok: true, options: result.data };
-  const field = result.error.issues[0]?.path.map(String).join('.') ?? '';
+  const [issue] = result.error.issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const field = [...(issue?.path ?? []), ...unknown].map(String).join('.');
   return { ok: false, field, problems: describeIssues(result.error, value, schema) };
 }

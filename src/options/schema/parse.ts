@@ -14,6 +14,12 @@ export function parseHostedOptions(value: unknown, where: string): HostedOptions
 /** The same for one project; options that hold for the whole run are refused with where they belong. */
 export function parseProjectOptions(value: unknown, where: string): ProjectHostedOptions {
   if (typeof value === 'object' && value !== null) {
+    if ('service' in value && value.service === 'local') {
+      throw new OptionsError(
+        'service',
+        `poolwright: ${where}: for one project, \`service: 'local'\` is \`hosted: false\`.`,
+      );
+    }
     const misplaced = RUN_WIDE_KEYS.find((key) => key in value);
     if (misplaced) {
       throw new OptionsError(

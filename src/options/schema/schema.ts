@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { createPoolRequest, createSessionRequest } from '../../service/schemas/index.ts';
 import type { ContextOption } from '../context-mode.ts';
-import { ACQUIRE_TIMEOUT_MS } from '../defaults.ts';
+import { ACQUIRE_TIMEOUT_MS, SERVICES } from '../defaults.ts';
 import { parseExposure } from '../expose-network.ts';
 import type { IdentityOption } from '../identity.ts';
 import { NetworkRuleError } from '../network-rules.ts';
@@ -49,7 +49,7 @@ export const projectHostedOptions = z.strictObject(projectFields);
 
 /** Options of the run; the first four hold for every project of it. */
 export const hostedOptions = z.strictObject({
-  service: z.enum(['auto', 'hosted', 'emulator']).optional(),
+  service: z.enum(SERVICES).optional(),
   baseURL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   apiKey: z.string().min(1).optional(),
   budget: budgetOption.optional(),
@@ -84,7 +84,7 @@ export interface ProjectHostedOptions {
   /**
    * Hides round trips to a browser that is 5 ms and more away: the next test's context is made while the present one
    * runs, and what Playwright will ask for is asked for before. Environment variable `POOLWRIGHT_AHEAD` turns it off
-   * (`0`) or on (`1`) everywhere. Default `true`.
+   * (`0`) or on (`1`) everywhere. Default `true`. With Puppeteer round trips are not hidden: `true` is an error there.
    */
   ahead?: boolean;
   /**
@@ -114,10 +114,11 @@ export interface ProjectHostedOptions {
 /** Options of `withHostedBrowsers`. An unknown key is an error that names it and the nearest known one. */
 export interface HostedOptions extends ProjectHostedOptions {
   /**
-   * `'hosted'`: the service. `'emulator'`: the emulator of it on this machine. `'auto'` (default): the service when a
-   * key is set, else the emulator; in CI (`CI` set) a missing key is an error.
+   * `'hosted'`: the service. `'emulator'`: the emulator of it on this machine. `'local'`: Playwright's own browsers, as
+   * without poolwright. `'auto'`: the service when a key is set, else the emulator; in CI (`CI` set) a missing key is
+   * an error. Default: environment variable `POOLWRIGHT_SERVICE`, else `'auto'`.
    */
-  service?: 'auto' | 'hosted' | 'emulator';
+  service?: 'auto' | 'hosted' | 'emulator' | 'local';
   /** Address of the service. Default: environment variable `POOLWRIGHT_BASE_URL`. */
   baseURL?: string;
   /** Workspace API key. Default: environment variable `POOLWRIGHT_API_KEY`. */

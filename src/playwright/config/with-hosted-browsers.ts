@@ -15,6 +15,7 @@ import { exposedNetwork } from '../../options/expose-network.ts';
 import { keepsIdentity } from '../../options/identity.ts';
 import { type MergedOptions, mergeOptions, poolOf } from '../../options/lease-plan.ts';
 import { projectIds } from '../../options/project-ids.ts';
+import { serviceName } from '../../options/resolve-service.ts';
 import type { Budget } from '../../options/schema/budget.ts';
 import { parseHostedOptions, parseProjectOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions, ProjectHostedOptions } from '../../options/schema/schema.ts';
@@ -22,10 +23,11 @@ import { assertPersistent } from '../browser/context-options.ts';
 import type { ContextUse } from '../fixture-types.ts';
 import { provideHostedBrowser, recordTest, recordTestWith } from '../fixtures.ts';
 import { hasRunBegun, type WorkerProject } from '../setup/worker-broker.ts';
+import { startBrokerEarly } from './early-broker.ts';
 import { markMerged } from './merged-options.ts';
 
 import { assertReusable } from './reused-context.ts';
-import { rememberRun, type WrappedProject } from './run-registry.ts';
+import { rememberLocalRun, rememberRun, type WrappedProject } from './run-registry.ts';
 
 /** What `use` may say about hosted browsers; `false` keeps a project on a local browser. */
 export interface HostedUse {
@@ -39,17 +41,19 @@ type Config<T, W> = PlaywrightTestConfig<T, W & HostedUse>;
 type Use = NonNullable<PlaywrightTestConfig['use']> &
   HostedUse &
   Partial<PlaywrightTestOptions & PlaywrightWorkerOptions>;
-type Project = { name?: string; use?: Use };
+type Project = { name?: string; use?: Use; dependencies?: string[]; teardown?: string };
 type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
 type Provide = (value: unknown) => Promise<void>;
 
 /** How a user names our reporter. */
 const OWN_REPORTER = 'poolwright/reporter';
+const WHERE = 'withHostedBrowsers(config, options)';
 const WRAPPED = Symbol.for('poolwright.wrapped');
 
 /**
  * Lets the suite of this config run on hosted browsers; its test files stay as they are. Returns a new config that has
- * everything the given one has, plus fixtures, one global setup and one reporter; wrapping twice changes nothing.
+ * everything the given one has, plus fixtures, one global setup and one reporter; wrapping twice changes nothing. With
+ * `service: 'local'` the given one comes back as it is.
  *
  * @param config Playwright's config. `use.hosted`, also of a project, goes over `options`; `false` means a local browser.
  * @throws OptionsError for an unknown or wrong option, with its path and the nearest known one.
@@ -59,21 +63,31 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   options: HostedOptions = {},
 ): Config<T, W> {
   if (WRAPPED in config) return config;
-  traceTime(hasRunBegun() ? 'worker' : 'runner', 'the config is being read');
-  // A worker's runner has checked the same.
-  const run = hasRunBegun() ? options : parseHostedOptions(options, 'withHostedBrowsers(config, options)');
+  if (staysLocal(options)) {
+    rememberLocalRun();
+    return config;
+  }
   const common = (config.use ?? {}) as Use;
   const projects = config.projects as Project[] | undefined;
+  const isWorker = hasRunBegun();
+  traceTime(isWorker ? 'worker' : 'runner', 'the config is being read');
+  if (!isWorker) {
+    const all = projects ?? [{ use: common }];
+    const early = all.map(({ name = '', use = {}, ...rest }) => ({
+      ...rest,
+      name,
+      isLocal: staysOnLocal(common, use),
+    }));
+    startBrokerEarly(early, process.argv);
+  }
+  // A worker's runner has checked the same.
+  const run = isWorker ? options : parseHostedOptions(options, WHERE);
 
   const hosted: WrappedProject[] = [];
-  const local: string[] = [];
   const wrapUse = (use: Use, name: string, id: string): Use => {
     const merged = projectOptions(run, common, use, name);
-    if (merged === null) {
-      local.push(name);
-      return { ...use, hosted: false };
-    }
-    if (!hasRunBegun()) assertSuitable(merged, { ...common, ...use }, name ? `projects["${name}"].use` : 'use');
+    if (merged === null) return { ...use, hosted: false };
+    if (!isWorker) assertSuitable(merged, { ...common, ...use }, name ? `projects["${name}"].use` : 'use');
     const exposeNetwork = exposedNetwork(merged.exposeNetwork, {
       baseURL: use.baseURL ?? common.baseURL,
       webServer: config.webServer,
@@ -96,13 +110,21 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
       }
     : { ...config, use: wrapUse(common, '', '') };
   const { globalSetup, single } = withGlobalSetup(config.globalSetup);
-  rememberRun({ options: run, hosted, local, userGlobalSetup: single });
+  rememberRun({ options: run, hosted, userGlobalSetup: single });
   return {
     ...wrapped,
     globalSetup,
     reporter: withReporter(config.reporter, run.budget),
     [WRAPPED]: true,
   } as unknown as Config<T, W>; // the parts are the given config's own; TypeScript cannot see through the spread
+}
+
+/** Whether the run is left to Playwright. A worker's runner has decided and checked the same. @throws OptionsError */
+function staysLocal(options: HostedOptions): boolean {
+  if (hasRunBegun()) return false;
+  if (serviceName(options ?? {}, process.env) !== 'local') return false;
+  if (process.env.TEST_WORKER_INDEX === undefined) parseHostedOptions(options, WHERE);
+  return true;
 }
 
 /**
@@ -118,21 +140,33 @@ function assertSuitable(options: MergedOptions, use: Use, where: string): void {
   assertReusable(use, { persistent, keepsIdentity: isKept }, where);
 }
 
+/** What a project says of hosted browsers itself. */
+function ownHosted(common: Use, use: Use): Use['hosted'] {
+  return use === common ? undefined : use.hosted;
+}
+
+/** Whether a project's browsers are Playwright's own: a Firefox or WebKit project of a mixed suite stays what it is. */
+function staysOnLocal(common: Use, use: Use): boolean {
+  const own = ownHosted(common, use);
+  return (own ?? common.hosted) === false || (!own && browserOf(common, use) !== 'chromium');
+}
+
+function browserOf(common: Use, use: Use): string {
+  return use.browserName ?? common.browserName ?? use.defaultBrowserType ?? common.defaultBrowserType ?? 'chromium';
+}
+
 /** The options of one project; null when it stays local. */
 function projectOptions(run: HostedOptions, common: Use, use: Use, name: string): MergedOptions | null {
-  const own = use === common ? undefined : use.hosted;
-  const asked = own ?? common.hosted;
-  if (asked === false) return null;
+  if (staysOnLocal(common, use)) return null;
+  const own = ownHosted(common, use);
   const where = (scope: string) => `${scope}use.hosted`;
   let merged: MergedOptions = run;
   if (common.hosted) merged = mergeOptions(merged, parseProjectOptions(common.hosted, where('')));
   if (own)
     merged = mergeOptions(merged, parseProjectOptions(own, where(name ? `projects["${name}"].` : 'projects[].')));
 
-  const browserName =
-    use.browserName ?? common.browserName ?? use.defaultBrowserType ?? common.defaultBrowserType ?? 'chromium';
+  const browserName = browserOf(common, use);
   if (browserName !== 'chromium') {
-    if (!own) return null; // a Firefox or WebKit project of a mixed suite stays what it is
     throw new OptionsError(
       where(`projects["${name}"].`),
       `Project "${name}" sets \`use.hosted\` and runs on ${browserName}, but hosted browsers are Chromium. Set \`hosted: false\`, or use chromium.`,
@@ -191,7 +225,7 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
  * and ours goes first, so that it ends last. A single one is run by ours, which works on every version.
  */
 function withGlobalSetup(theirs: PlaywrightTestConfig['globalSetup']) {
-  const ours = distFile('global-setup.js');
+  const ours = distFile('global-setup.cjs');
   if (Array.isArray(theirs)) return { globalSetup: [ours, ...theirs], single: undefined };
   return { globalSetup: ours, single: theirs };
 }
@@ -205,7 +239,7 @@ function withReporter(reporter: PlaywrightTestConfig['reporter'], budget: Budget
   const named = theirs.find(([name]) => name === OWN_REPORTER);
   const options: unknown = named?.[1];
   const ours: ReporterDescription = [
-    distFile('reporter.js'),
+    distFile('reporter.cjs'),
     { ...(budget && { budget }), ...(typeof options === 'object' ? options : {}) },
   ];
   return [ours, ...theirs.filter((one) => one !== named)];

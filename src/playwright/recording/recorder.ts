@@ -1,4 +1,6 @@
 import type { TestInfo } from '@playwright/test';
+import { notify } from '../../common/text/notify.ts';
+import { testTry } from '../../common/text/test-try.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import { ATTACHMENT_NAME } from '../../record/test-record.ts';
 import type { RecordedLink } from '../../worker/link/lease-link.ts';
@@ -62,12 +64,18 @@ export class Recorder {
     return this.#current?.testInfo.timeout ?? null;
   }
 
+  /** The running try, or that of the test whose hook runs; undefined between tests. */
+  get runningTry(): string | undefined {
+    const test = this.#current?.testInfo;
+    return test && testTry(test.testId, test.retry);
+  }
+
   /** The running test shall be told this: on record, and on the terminal. */
   warn(text: string): void {
     const annotations = this.#current?.testInfo.annotations ?? [];
     if (annotations.some(({ description }) => description === text)) return;
     annotations.push({ type: 'warning', description: text });
-    process.stderr.write(`poolwright: ${this.#current?.testInfo.title ?? ''}: ${text}\n`);
+    notify(`${this.#current?.testInfo.title ?? ''}: ${text}`);
   }
 
   /** A page of the running test did not reach something of this machine: if the test fails, it shall say so. */

@@ -1,16 +1,21 @@
 import { dirname, join } from 'node:path';
 import type { FullConfig } from '@playwright/test';
+import { dropEarlyBroker } from '../../broker/process/spawn-broker.ts';
 import type { StartedBroker } from '../../broker/process/start.ts';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
+import { notify } from '../../common/text/notify.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError } from '../../errors.ts';
 import { leasePlan } from '../../options/lease-plan.ts';
 import { htmlReportFrom } from '../../reporter/html-report.ts';
 import { runReporter } from '../../reporter/reported.ts';
 import { finishRun } from '../../setup/finish-run.ts';
-import { say } from '../../setup/say.ts';
-import { startRun } from '../../setup/start-run.ts';
-import { rememberedRun } from '../config/run-registry.ts';
+import { beginRun } from '../../setup/start-run.ts';
+import { isPlainRun } from '../config/plain-run.ts';
+import { rememberedRun, type WrappedRun } from '../config/run-registry.ts';
+import { ineffectiveLaunchOptions } from './launch-options.ts';
+import { selectedProjects } from './selected-projects.ts';
+import { StartBehindWorkers } from './start-behind-workers.ts';
 import { runUserSetup } from './user-setup.ts';
 
 /**
@@ -26,33 +31,38 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
       "poolwright's global setup runs only in a config made by withHostedBrowsers.",
     );
   }
-  const broker = run.hosted.length > 0 ? await start(config) : null;
+  const selected = selectedProjects(config, process.argv);
+  // A run of local projects alone needs no key.
+  const broker = run.hosted.some(({ name }) => selected.has(name)) ? await start(config, run) : null;
+  dropEarlyBroker();
+  const behind = broker && isPlainRun(process.argv) ? new StartBehindWorkers(broker) : null;
+  if (!behind) await broker?.started();
   let userTeardown: (() => unknown) | null = null;
   const { POOLWRIGHT_POOL: pool } = process.env;
   try {
     userTeardown = await runUserSetup(run.userGlobalSetup, config);
     if (process.env.POOLWRIGHT_POOL !== pool) {
-      say('the global setup changed POOLWRIGHT_POOL: this run keeps what it was when the run began');
+      notify('the global setup changed POOLWRIGHT_POOL: this run keeps what it was when the run began');
     }
   } catch (error) {
     await broker?.finish();
     throw error;
   }
+  await behind?.runBegins();
   return async () => {
     traceTime('runner', 'teardown');
+    behind?.runEnds();
     try {
       await userTeardown?.();
     } finally {
-      if (broker) await finish(broker, config);
+      if (broker && !behind?.isAbandoned) await finish(broker, config);
       traceTime('runner', 'the broker is gone');
     }
   };
 }
 
-async function start(config: FullConfig): Promise<StartedBroker> {
-  const run = rememberedRun();
-  if (!run) throw new OptionsError('globalSetup', 'no wrapped config');
-  const broker = await startRun({
+async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
+  const broker = await beginRun({
     runner: 'playwright',
     options: run.options,
     folder: config.configFile ? dirname(config.configFile) : config.rootDir,
@@ -61,9 +71,9 @@ async function start(config: FullConfig): Promise<StartedBroker> {
     shard: config.shard,
     projects: run.hosted.map(({ id, name, options }) => ({ id, name, plan: leasePlan(options, process.env) })),
   });
-  traceTime('runner', 'the broker is ready');
-  if (run.local.length > 0)
-    say(`on local browsers: ${run.local.map((name) => name || 'the default project').join(', ')}`);
+  traceTime('runner', 'the broker has its run');
+  const ineffective = ineffectiveLaunchOptions(config.projects);
+  if (ineffective !== null) notify(ineffective);
   return broker;
 }
 

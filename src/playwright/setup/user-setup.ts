@@ -4,6 +4,7 @@ import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FullConfig } from '@playwright/test';
 import { up as nearestPackage } from 'empathic/package';
+import { importModule } from '../../common/import-module.ts';
 import { OptionsError } from '../../errors.ts';
 
 /**
@@ -13,7 +14,7 @@ import { OptionsError } from '../../errors.ts';
 export async function runUserSetup(path: string | undefined, config: FullConfig): Promise<(() => unknown) | null> {
   if (path === undefined) return null;
   const file = locate(path, dirname(config.configFile ?? join(process.cwd(), 'playwright.config.ts')));
-  const loaded: unknown = isModule(file) ? await import(pathToFileURL(file).href) : createRequire(file)(file);
+  const loaded: unknown = isModule(file) ? await importModule(pathToFileURL(file)) : createRequire(file)(file);
   const setup = defaultExport(loaded);
   if (typeof setup !== 'function') {
     throw new OptionsError('globalSetup', `${file}: globalSetup file must export a single function.`);

@@ -7,6 +7,7 @@ import { importModule } from '../../common/import-module.ts';
 import { OptionsError } from '../../errors.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
+import { assertNothingAhead } from '../ahead-option.ts';
 
 /** What one may be called; the first that is there counts. */
 const NAMES = ['ts', 'mts', 'mjs', 'js', 'cjs', 'json'].map((ending) => `poolwright.config.${ending}`);
@@ -23,7 +24,9 @@ export async function optionsFromFile(root: string): Promise<HostedOptions> {
   if (second !== undefined) {
     throw new OptionsError(name, `There are ${found.join(' and ')} in ${root}: keep one of them.`);
   }
-  return parseHostedOptions(await load(root, name), name);
+  const options = parseHostedOptions(await load(root, name), name);
+  assertNothingAhead(options, name);
+  return options;
 }
 
 async function load(root: string, name: string): Promise<unknown> {

@@ -1,6 +1,7 @@
 import { type BrokerConnection, connectToBroker } from '../../broker/rpc/client.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { debugEnabled } from '../../common/debug.ts';
+import { notify } from '../../common/text/notify.ts';
 import { inContinuousIntegration } from '../../options/environment.ts';
 import { liveText } from './live-text.ts';
 import { StatusLine } from './status-line.ts';
@@ -16,7 +17,7 @@ export class LiveLine {
   readonly #status: StatusLine;
   #connection: BrokerConnection | null = null;
   #timer: NodeJS.Timeout | null = null;
-  readonly #said: string[] = [];
+  #said: string[] = [];
   #stopped = false;
 
   readonly #address: BrokerAddress;
@@ -49,14 +50,15 @@ export class LiveLine {
     if (this.#timer) clearTimeout(this.#timer);
     this.#connection?.close();
     this.#status.stop();
-    if (this.#said.length > 0) process.stderr.write(`\n${this.#said.map((text) => `poolwright: ${text}\n`).join('')}`);
+    if (this.#said.length > 0) process.stderr.write('\n');
+    for (const text of this.#said) notify(text);
   };
 
   async #ask(): Promise<void> {
     try {
       this.#connection ??= await connectToBroker(this.#address, 'control');
       const state = await this.#connection.watch();
-      this.#said.push(...state.said);
+      this.#said = this.#said.concat(state.said);
       if (!this.#stopped) this.#status.show(liveText(state));
     } catch {
       // It has ended, or died and will be replaced at the same address.

@@ -1,4 +1,4 @@
-import type { RunFigures } from '../../record/figures.ts';
+import type { RunFigures, RunWithFigures } from '../../record/figures.ts';
 import { bytes, duration, many } from './format.ts';
 
 /** From which round trip on there is something to save, in ms. */
@@ -11,7 +11,7 @@ export interface FigureRow {
 }
 
 /** The figures that are known, in the order of the summary. */
-export function figureRows(figures: RunFigures): FigureRow[] {
+export function figureRows({ record: { service }, figures }: RunWithFigures): FigureRow[] {
   const { sessions, fromPool, testsPerSession, waited, start, reconnects, rollovers } = figures;
   const rows: (FigureRow | null)[] = [
     { label: 'from', value: `${fromPool} leased, ${sessions - fromPool} created` },
@@ -22,9 +22,10 @@ export function figureRows(figures: RunFigures): FigureRow[] {
     waited && { label: 'waited', value: `median ${duration(waited.median)}, longest ${duration(waited.longest)}` },
     start && { label: 'start', value: `median ${duration(start.median)}, p95 ${duration(start.p95)}` },
     { label: 'reused', value: `${many(reconnects, 'reconnect')}, ${many(rollovers, 'rollover')}` },
-    distance(figures),
+    // The emulator is on this machine, and its money is nobody's.
+    service === 'emulator' ? null : distance(figures),
     { label: 'bandwidth', value: bandwidth(figures) },
-    figures.costCents === null
+    figures.costCents === null || service === 'emulator'
       ? null
       : { label: 'cost', value: `${many(figures.costCents, 'cent')} by the workspace's balance (workspace total)` },
   ];

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { errorMessage } from '../../common/error-message.ts';
+import { printable } from '../../common/text/printable.ts';
 import type { RunWithFigures } from '../../record/figures.ts';
 import { summaryMarkdown } from './markdown.ts';
 import { problems } from './summary.ts';
@@ -15,7 +16,7 @@ export function reportToGitHub(run: RunWithFigures, notes: string[], environment
       appendFileSync(file, summaryMarkdown(run, notes));
     } catch (error) {
       const reason = errorMessage(error);
-      lines.push(`poolwright: the summary could not be added to GITHUB_STEP_SUMMARY: ${reason}`);
+      lines.push(printable(`poolwright: the summary could not be added to GITHUB_STEP_SUMMARY: ${reason}`));
     }
   }
   if (actions === 'true') {
@@ -26,7 +27,7 @@ export function reportToGitHub(run: RunWithFigures, notes: string[], environment
   return lines;
 }
 
-/** A command's text is one line; these are its own signs. */
+/** In a command's text, a percent sign begins what it escapes. */
 function asData(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return printable(text).replaceAll('%', '%25');
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../common/text/printable.ts';
 import type { RunWithFigures, TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration } from './format.ts';
@@ -11,7 +12,7 @@ export function summaryMarkdown(run: RunWithFigures, notes: string[]): string {
     `### ${escaped(headline(run))}`,
     table(
       ['', ''],
-      figureRows(figures).map(({ label, value }) => [label, value]),
+      figureRows(run).map(({ label, value }) => [label, value]),
     ),
     trouble.map((line) => `- ⚠️ ${escaped(line)}`).join('\n'),
     named('Slowest tests', figures.slowest, ({ durationMs }) => duration(durationMs)),
@@ -35,9 +36,10 @@ function table(head: string[], rows: string[][]): string {
 
 /** Text that Markdown and HTML take for nothing else. */
 function escaped(text: string): string {
-  return text
+  return printable(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
+    .replaceAll('$', '&#36;') // GitHub sets what stands between two of them as a formula
     .replace(/[\\`*_[\]|#@~]/g, '\\$&')
     .replace(/\s+/g, ' ');
 }

@@ -1,7 +1,9 @@
-import type { WriteStream } from 'node:tty';
+import { largest } from '../../common/numbers/extremes.ts';
+import { shellWord } from '../../common/text/printable.ts';
 import type { RunFigures, RunWithFigures, TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration, many } from './format.ts';
+import type { Sheet } from './layout.ts';
 
 /** The summary at the end of a run, as text. */
 
@@ -22,32 +24,30 @@ export interface SummaryOptions {
   files: SummaryFiles | null;
   /** On the budget. */
   notes?: string[];
-  /** Where it is printed: on a terminal, names of tests end with its width. */
-  stream: Pick<WriteStream, 'isTTY' | 'columns'>;
+  /** What it is printed on. */
+  sheet: Sheet;
 }
 
-/** The summary, one line an item. */
-export function summaryLines(run: RunWithFigures, { files, notes = [], stream }: SummaryOptions): string[] {
+/** The summary, as lines to print. */
+export function summaryLines(run: RunWithFigures, { files, notes = [], sheet }: SummaryOptions): string[] {
   const { figures } = run;
-  const width = stream.isTTY && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY;
   return [
-    headline(run),
-    ...figureRows(figures).map(({ label, value }) => line(label, value)),
-    ...[
-      ...namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs)),
-      ...namedLines('heaviest', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
-    ].map((named) => (named.length > width ? `${named.slice(0, width - 1)}…` : named)),
-    ...problems(figures).map((problem) => `  ${problem}`),
-    ...notes.map((note) => `  ${note}`),
-    ...(files ? [line('timeline', files.timeline), line('record', files.record)] : []),
+    ...sheet.text(headline(run), '  ', 'bold'),
+    ...figureRows(run).flatMap(({ label, value }) => sheet.labelled(labelOf(label), value)),
+    ...namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs), sheet),
+    ...namedLines('heaviest', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0), sheet),
+    ...problems(figures).flatMap((problem) => sheet.text(`  ${problem}`, '    ', 'red')),
+    ...notes.flatMap((note) => sheet.text(`  ${note}`, '    ', 'yellow')),
+    ...(files ? [`${labelOf('timeline')}${files.timeline}`, `${labelOf('record')}${files.record}`] : []),
   ];
 }
 
 /** `8 tests on 2 hosted browsers`. */
 export function headline({ record: { service, merged }, figures: { tests, sessions } }: RunWithFigures): string {
-  const where = service === 'emulator' ? 'emulated' : 'hosted';
+  // The attachments of tests, from which blobs are merged, do not say which service it was.
+  const where = service === null ? 'browser' : service === 'emulator' ? 'emulated browser' : 'hosted browser';
   const from = merged.length > 0 ? ` in ${many(merged.length, 'run')}` : '';
-  return `poolwright: ${many(tests, 'test')} on ${many(sessions, `${where} browser`)}${from}`;
+  return `poolwright: ${many(tests, 'test')} on ${many(sessions, where)}${from}`;
 }
 
 /** What went wrong with browsers, apart from tests that failed: one line each. */
@@ -55,7 +55,9 @@ export function problems({ lost, leaseFailures, unconfirmed }: RunFigures): stri
   return [
     ...some(lost.map((text) => `browser lost: ${text}`)),
     ...some(leaseFailures.map((text) => `no browser: ${text}`)),
-    ...unconfirmed.map((id) => `NOT CONFIRMED ENDED: session ${id}. Stop it: npx poolwright sessions stop ${id}`),
+    ...unconfirmed.map(
+      (id) => `NOT CONFIRMED ENDED: session ${id}. Stop it: npx poolwright sessions stop ${shellWord(id)}`,
+    ),
   ];
 }
 
@@ -69,11 +71,13 @@ function some(lines: string[]): string[] {
   return [...lines.slice(0, SHOWN), `… and ${lines.length - SHOWN} more, in the record`];
 }
 
-function namedLines(label: string, tries: TestTry[], value: (one: TestTry) => string): string[] {
-  const width = Math.max(...tries.map((one) => value(one).length));
-  return tries.map((one, n) => line(n === 0 ? label : '', `${value(one).padStart(width)}  ${nameOf(one)}`));
+function namedLines(label: string, tries: TestTry[], value: (one: TestTry) => string, sheet: Sheet): string[] {
+  const width = largest(tries.map((one) => value(one).length));
+  return tries.map((one, n) =>
+    sheet.cut(labelOf(n === 0 ? label : ''), `${value(one).padStart(width)}  ${nameOf(one)}`),
+  );
 }
 
-function line(label: string, value: string): string {
-  return `  ${label.padEnd(LABELS)}${value}`;
+function labelOf(label: string): string {
+  return `  ${label.padEnd(LABELS)}`;
 }

@@ -1,5 +1,6 @@
 import { type Advice, advise } from '../../advise/advise.ts';
 import { pastRuns } from '../../advise/past/past-runs.ts';
+import { printable } from '../../common/text/printable.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { boundLines, parallelLine, retryLine, shardLine, waitLines } from '../advice/sentences.ts';
 import type { TimelineAdvice } from './data.ts';
@@ -33,6 +34,6 @@ export function adviceData(advice: Advice): TimelineAdvice {
       ...waitLines(advice),
       retryLine(advice),
       ...advice.notes,
-    ],
+    ].map(printable),
   };
 }

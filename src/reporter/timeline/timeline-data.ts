@@ -1,4 +1,6 @@
 import type { Advice } from '../../advise/advise.ts';
+import { largest } from '../../common/numbers/extremes.ts';
+import { printable } from '../../common/text/printable.ts';
 import type { RunWithFigures, TestTry } from '../../record/figures.ts';
 import { type SessionRecord, type TestRecord, testStatuses } from '../../record/run-record.ts';
 import { figureRows } from '../summary/figure-rows.ts';
@@ -11,11 +13,8 @@ import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from 
  * @param report address of the HTML report, seen from the page
  * @param advice on runs with other numbers of browsers
  */
-export function timelineData(
-  { record, figures }: RunWithFigures,
-  report: string | null,
-  advice: Advice | null,
-): TimelineData {
+export function timelineData(run: RunWithFigures, report: string | null, advice: Advice | null): TimelineData {
+  const { record, figures } = run;
   const moments = record.sessions.flatMap(momentsOf).sort((a, b) => a - b);
   const from = moments[0] ?? Date.parse(record.startedAt);
   const until = moments.at(-1) ?? from;
@@ -32,8 +31,9 @@ export function timelineData(
   return {
     from,
     length: Math.max(1, until - from),
-    runIds:
-      record.merged.length > 0 ? [...new Set(record.merged.map(({ runId }) => runId ?? ''))] : [record.runId ?? ''],
+    runIds: [
+      ...new Set((record.merged.length > 0 ? record.merged : [record]).map(({ runId }) => printable(runId ?? ''))),
+    ],
     service: record.service,
     projects: projects.names,
     shards: shards.names,
@@ -41,14 +41,14 @@ export function timelineData(
     statuses: [...testStatuses],
     sessions,
     tests,
-    figures: figureRows(figures),
+    figures: figureRows(run),
     slowest: named(figures.slowest, ({ durationMs }) => duration(durationMs)),
     heaviest: named(figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
     problems: [
       ...figures.lost.map((text) => `browser lost: ${text}`),
       ...figures.leaseFailures.map((text) => `no browser: ${text}`),
       ...figures.unconfirmed.map((id) => `not confirmed ended: session ${id}`),
-    ],
+    ].map(printable),
     advice: advice && adviceData(advice),
     report,
   };
@@ -59,7 +59,8 @@ class Places {
   readonly names: string[] = [];
   readonly #places = new Map<string, number>();
 
-  of(name: string): number {
+  of(given: string): number {
+    const name = printable(given);
     const place = this.#places.get(name) ?? this.names.push(name) - 1;
     this.#places.set(name, place);
     return place;
@@ -67,32 +68,26 @@ class Places {
 }
 
 function momentsOf(session: SessionRecord): number[] {
-  const { requestedAt, startedAt, endedAt, tests } = session;
-  return [
-    requestedAt,
-    startedAt,
-    waitBegan(session),
-    endedAt,
-    ...tests.flatMap((test) => [test.startedAt, test.endedAt]),
-  ]
-    .flatMap((moment) => moment ?? [])
-    .map((moment) => Date.parse(moment));
-}
-
-function waitBegan({ lentAt, waitMs }: SessionRecord): string | null {
-  return lentAt === null ? null : new Date(Date.parse(lentAt) - (waitMs ?? 0)).toISOString();
+  const { requestedAt, startedAt, lentAt, waitMs, endedAt, tests } = session;
+  const moments = [requestedAt, startedAt, endedAt, ...tests.flatMap((test) => [test.startedAt, test.endedAt])];
+  const waitBegan = lentAt === null ? [] : [Date.parse(lentAt) - (waitMs ?? 0)];
+  return [...moments.flatMap((moment) => (moment === null ? [] : Date.parse(moment))), ...waitBegan];
 }
 
 function sessionData(session: SessionRecord, from: number, projects: Places, shards: Places): TimelineSession {
   const since = (moment: string | null) => (moment === null ? null : Date.parse(moment) - from);
   // Of one that is not known to have ended, what is seen ends with its last test.
-  const seen = Math.max(Date.parse(session.startedAt), ...session.tests.map((test) => Date.parse(test.endedAt))) - from;
+  const seen =
+    largest(
+      session.tests.map((test) => Date.parse(test.endedAt)),
+      Date.parse(session.startedAt),
+    ) - from;
   return {
-    id: session.sessionId,
-    lease: session.leaseId,
-    pool: session.poolId,
-    servedBy: session.servedBy,
-    type: session.type,
+    id: printable(session.sessionId),
+    lease: shown(session.leaseId),
+    pool: shown(session.poolId),
+    servedBy: shown(session.servedBy),
+    type: shown(session.type),
     project: projects.of(session.project),
     shard: shards.of(session.shard ? `${session.shard.current}/${session.shard.total}` : ''),
     slot: session.parallelIndex,
@@ -108,8 +103,12 @@ function sessionData(session: SessionRecord, from: number, projects: Places, sha
     observed: session.observedBytes,
     bridged: session.bridgedBytes,
     service: session.bandwidthBytes,
-    failures: session.infrastructureFailures,
+    failures: session.infrastructureFailures.map(printable),
   };
+}
+
+function shown(text: string | null): string | null {
+  return text === null ? null : printable(text);
 }
 
 function testData(test: TestRecord, session: number, from: number, projects: Places, files: Places): TimelineTest {
@@ -124,9 +123,9 @@ function testData(test: TestRecord, session: number, from: number, projects: Pla
     projects.of(test.project),
     files.of(test.file),
     test.line,
-    test.title,
-    test.id,
+    printable(test.title),
+    test.id, // for links, and never shown
     test.observedBytes,
-    test.infrastructureFailure,
+    shown(test.infrastructureFailure),
   ];
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type PoolwrightErrorCode, ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 import { describeNetworkFailure } from './network-failure.ts';
 import { isAmbiguous, nextDelay } from './retry-policy.ts';
@@ -28,7 +28,7 @@ export interface FailedAnswer {
 const EXCERPT_CHARACTERS = 300;
 const errorBody = z.looseObject({ error: z.string(), code: z.string().optional().catch(undefined) });
 
-const BY_STATUS: Readonly<Record<number, PoolwrightErrorCode>> = {
+const BY_STATUS: Readonly<Record<number, ServiceError['code']>> = {
   400: 'SERVICE_BAD_REQUEST',
   401: 'SERVICE_UNAUTHORIZED',
   402: 'SERVICE_OUT_OF_CREDIT',
@@ -42,12 +42,12 @@ const BY_STATUS: Readonly<Record<number, PoolwrightErrorCode>> = {
 };
 
 /** Statuses that stand for several cases, told apart by the message (section 7). */
-const BY_MESSAGE: ReadonlyArray<{ status: number; message: RegExp; code: PoolwrightErrorCode }> = [
+const BY_MESSAGE: ReadonlyArray<{ status: number; message: RegExp; code: ServiceError['code'] }> = [
   { status: 403, message: /session limit reached/i, code: 'SERVICE_LIMIT_REACHED' },
   { status: 409, message: /no browser is currently ready/i, code: 'SERVICE_POOL_EMPTY' },
 ];
 
-const ADVICE: Readonly<Partial<Record<PoolwrightErrorCode, string>>> = {
+const ADVICE: Readonly<Partial<Record<ServiceError['code'], string>>> = {
   SERVICE_BAD_REQUEST: 'Correct what the message names; the same request will be refused again.',
   SERVICE_UNAUTHORIZED:
     "The API key was not accepted: check POOLWRIGHT_API_KEY (or `apiKey`). Keys are made in the API keys settings of the service's dashboard.",
@@ -149,7 +149,7 @@ interface Details {
   cause?: unknown;
 }
 
-function failure(code: PoolwrightErrorCode, text: string, context: CallContext, details: Details): ServiceError {
+function failure(code: ServiceError['code'], text: string, context: CallContext, details: Details): ServiceError {
   const { request, subject, attempt, secrets } = context;
   const about = subject ? ` (${subject})` : '';
   const count = attempt > 1 ? ` (${attempt} requests were sent)` : '';
@@ -163,7 +163,7 @@ function failure(code: PoolwrightErrorCode, text: string, context: CallContext, 
   });
 }
 
-function codeOf(status: number, message: string): PoolwrightErrorCode {
+function codeOf(status: number, message: string): ServiceError['code'] {
   const told = BY_MESSAGE.find((each) => each.status === status && each.message.test(message));
   if (told) return told.code;
   if (status < 400) return 'SERVICE_BAD_RESPONSE';

@@ -1,3 +1,5 @@
+import { decodeUserInfo } from '../../common/url/credentials.ts';
+
 /**
  * The secrets in a request's body, so that a message that echoes them does not show them: a proxy address, and the
  * user name with its password in it, as written and decoded.
@@ -7,13 +9,5 @@ export function secretsOf(body: { proxyUrl?: string | undefined }): string[] {
   const credentials = proxyUrl && /^[a-z0-9+.-]+:\/\/([^/]*)@/i.exec(proxyUrl)?.[1];
   if (!credentials) return [];
   const password = credentials.slice(credentials.indexOf(':') + 1);
-  return [proxyUrl, credentials, password, decoded(password)];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [proxyUrl, credentials, password, decodeUserInfo(password)];
 }

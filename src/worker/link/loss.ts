@@ -1,4 +1,5 @@
 import type { LeasedBrowser, SessionReport } from '../../broker/rpc/protocol.ts';
+import { withoutStack } from '../../common/text/without-stack.ts';
 import { LeaseError } from '../../errors.ts';
 
 /** A browser that was lost while a test used it. */
@@ -27,9 +28,7 @@ export function lossError(lease: LeasedBrowser, description: string): LeaseError
     `The hosted browser was lost during this test, which says nothing about the test itself: ${description}. The next test gets a fresh browser.`,
     { sessionId: lease.sessionId },
   );
-  // Where it was noticed is no place in the user's code.
-  error.stack = `${error.name}: ${error.message}`;
-  return error;
+  return withoutStack(error);
 }
 
 function likelyCause(lease: LeasedBrowser, loss: Loss, status: string | null): string {

@@ -1,3 +1,4 @@
+import { withoutStack } from '../../common/text/without-stack.ts';
 import { PoolwrightError } from '../../errors.ts';
 import { parseNetworkRules } from '../../options/network-rules.ts';
 
@@ -27,10 +28,7 @@ export function unreachedText(url: string, error: string, carried: Carried): str
 
 /** What a test fails with beside its own error: without it, nothing there says what to set. */
 export function unreachedError(texts: Iterable<string>): PoolwrightError {
-  const error = new PoolwrightError('NOT_CARRIED', [...texts].join('\n'));
-  // Where it was noticed is no place in the user's code.
-  error.stack = `${error.name}: ${error.message}`;
-  return error;
+  return withoutStack(new PoolwrightError('NOT_CARRIED', [...texts].join('\n')));
 }
 
 function ofServer({ origin, host }: URL, { byIntent }: Carried): string {

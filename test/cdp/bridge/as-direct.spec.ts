@@ -1,3 +1,4 @@
+import { createServer, type RequestListener } from 'node:http';
 import { createServer as createRaw } from 'node:net';
 import type { Page, Response } from '@playwright/test';
 import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
@@ -43,6 +44,67 @@ test('errors have the codes of Chromium', async ({ far, dev, secure }) => {
   } finally {
     raw.close();
   }
+});
+
+/** Bodies that break as soon as their head is there. */
+const BROKEN: Record<string, RequestListener> = {
+  'in chunks': (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).write('begun', () => response.destroy());
+  },
+  'of a known length': (_request, response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/html', 'content-length': 10 })
+      .write('begun', () => response.destroy());
+  },
+  'that cannot be decoded': (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end('no gzip');
+  },
+};
+
+for (const [what, listener] of Object.entries(BROKEN)) {
+  test(`a body ${what} breaks behind its head`, async ({ far }) => {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    try {
+      const { bridged, direct } = await bothWays({ url: `http://localhost:${port}`, port }, async (origin) => {
+        const page = (await far.newPage()) as Page;
+        await page.route('**/blank', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+        await page.goto(`${origin}/blank`);
+        const seen: unknown[] = [];
+        for (const script of [
+          `fetch('/').then((answer) => answer.text().then(String, ({ name }) => [answer.status, name]), ({ name }) => name)`,
+          `new Promise((resolve) => { const image = new Image(); image.onerror = () => resolve('error'); image.src = '/' })`,
+        ]) {
+          const failed = page.waitForEvent('requestfailed');
+          seen.push(await page.evaluate(script));
+          const request = await failed;
+          seen.push(request.failure()?.errorText, (await request.response())?.status());
+        }
+        await page.close();
+        return seen;
+      });
+      expect(bridged).toEqual(direct);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+}
+
+test('a name and password in the address are decoded, or taken as they are written', async ({ far, dev }) => {
+  const { bridged, direct } = await bothWays(dev, async (origin) => {
+    const sent: (string | undefined)[] = [];
+    for (const pair of ['u:50%', 'u%:%41%zz', 'ü:%c3%bc%', 'u:%41%E9', '%0A:%20%2F%40', 'u%ED%A0%80:%00x']) {
+      const page = await far.newPage();
+      await page.goto(`${origin.replace('//', `//${pair}@`)}/private`);
+      const [, basic = ''] = dev.seen('/private')?.headers.authorization?.split(' ') ?? [];
+      sent.push(Buffer.from(basic, 'base64').toString());
+    }
+    return sent;
+  });
+  expect(bridged).toEqual(direct);
+  expect(direct.slice(0, 2)).toEqual(['u:50%', 'u%:A%zz']);
 });
 
 test('several headers of one name, and a compressed body', async ({ far, dev }) => {
@@ -163,3 +225,63 @@ async function ask(page: Page, path: string): Promise<Response> {
   await page.evaluate(async (url) => (await (await fetch(url)).arrayBuffer()).byteLength, path);
   return await answered;
 }
+
+test("a page has the worlds that it has without a bridge, in each client's list", async ({ far, dev }) => {
+  const { bridged, direct } = await bothWays(dev, async (origin) => {
+    const page = (await far.newPage()) as Page;
+    const session = await page.context().newCDPSession(page);
+    const created: string[] = [];
+    session.on('Runtime.executionContextCreated', ({ context }) => created.push(String(context.auxData?.type)));
+    // The worlds that are there are reported before the answer.
+    await session.send('Runtime.enable');
+    const atFirst = created.splice(0).sort();
+    await page.goto(origin);
+    await page.evaluate('1');
+    return { atFirst, later: created.sort() };
+  });
+  expect(bridged).toEqual(direct);
+});
+
+test('the bodies of images, however a page shows them', async ({ far }) => {
+  const server = createServer(({ url = '' }, response) => {
+    const isImage = url.startsWith('/image');
+    response.setHeader('content-type', isImage ? 'image/svg+xml' : 'text/html');
+    response.end(
+      isImage ? '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>' : '<link rel=icon href=data:,>',
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const shown = [
+    '<img src="/image?img">',
+    '<picture><img srcset="/image?set 1x"></picture>',
+    '<svg><image href="/image?svg"/></svg>',
+    '<input type=image src="/image?input">',
+    '<video poster="/image?poster"></video>',
+    '<div style="background: url(/image?background)">x</div>',
+  ];
+  try {
+    const { bridged, direct } = await bothWays({ url: `http://localhost:${port}`, port }, async (origin) => {
+      const page = (await far.newPage()) as Page;
+      const images: Response[] = [];
+      page.on('response', (response) => response.url().includes('/image') && images.push(response));
+      await page.goto(origin);
+      await page.evaluate(`document.body.innerHTML = ${JSON.stringify(shown.join(''))}`);
+      await expect.poll(() => images.length).toBe(shown.length);
+      await Promise.all(images.map((image) => image.finished()));
+      // Chromium lets go of what no document shows.
+      await page.evaluate(`document.body.innerHTML = ''`);
+      const session = await page.context().newCDPSession(page);
+      await session.send('HeapProfiler.collectGarbage');
+      const bodies = images.map(async (image) => [new URL(image.url()).search, (await image.body()).length]);
+      const found = (await Promise.all(bodies)).sort();
+      await page.close();
+      return found;
+    });
+    expect(bridged).toEqual(direct);
+    expect(direct.map(([, length]) => length)).not.toContain(0);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});

@@ -3,7 +3,8 @@ import { expect, pageUrl, test } from '../../support/cdp/intent-fixtures.ts';
 
 /** What the test's own code goes to is carried; see `hostile-pages.spec.ts` for who gets nothing. */
 
-test('a page that the test goes to, with all that it asks of its server', async ({ newContext, own, origins }) => {
+const VISIT = 'a page that the test goes to, with all that it asks of its server';
+test(VISIT, { tag: '@loads:bridge' }, async ({ newContext, own, origins }) => {
   const context = await newContext();
   const page = await context.newPage();
   expect((await page.goto(own.url))?.status()).toBe(200);

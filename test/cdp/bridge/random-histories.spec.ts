@@ -7,11 +7,11 @@ import { test as intentTest } from '../../support/cdp/intent-fixtures.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** How many histories; each takes about a second. */
-const { POOLWRIGHT_RUNS = '6' } = process.env;
+const RUNS = propertyRuns(20, 3);
 /** Bound on one step, in ms. */
 const STEP_MS = 20_000;
 /** Bound on all of it, in ms, the search for a shorter history that fails included. */
-const SEARCH_MS = 60_000 + 5_000 * Number(POOLWRIGHT_RUNS);
+const SEARCH_MS = 60_000 + 5_000 * RUNS.numRuns;
 
 test('whatever pages, frames, workers and sessions do, the bridge serves listed pages, and no others', async ({
   far,
@@ -57,7 +57,7 @@ async function playAll(
         history.check();
         if (raised.length > 0) throw new Error(`raised in the worker: ${raised.splice(0).map(String)}`);
       }),
-      { ...propertyRuns(Number(POOLWRIGHT_RUNS)), interruptAfterTimeLimit: SEARCH_MS },
+      { ...RUNS, interruptAfterTimeLimit: SEARCH_MS },
     );
   } finally {
     process.off('unhandledRejection', note).off('uncaughtException', note);

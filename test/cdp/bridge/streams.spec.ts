@@ -22,6 +22,7 @@ class Parts {
   static async start(): Promise<Parts> {
     const server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://any');
+      if (pathname === '/to-parts') return response.writeHead(302, { location: '/parts' }).end();
       if (pathname !== '/parts') return response.setHeader('content-type', 'text/html').end('<h1>Page</h1>');
       parts.headers.push(request.headers);
       parts.answers.push(response);
@@ -94,6 +95,21 @@ test('fetch with a reader sees each part, and its end', async ({ page, parts }) 
   expect(await body).toBe('eins üzweidrei');
 });
 
+test('a reader sees each part behind a redirect, too', async ({ page, parts }) => {
+  await page.evaluate(`void (async () => {
+    const { body, redirected } = await fetch('/to-parts');
+    got.push(redirected);
+    for await (const part of body.pipeThrough(new TextDecoderStream())) got.push(part);
+    got.push('done');
+  })()`);
+  const answer = await parts.next(0);
+  await seen(page).toEqual([true]);
+  answer.write('one');
+  await seen(page).toEqual([true, 'one']);
+  answer.end('two');
+  await seen(page).toEqual([true, 'one', 'two', 'done']);
+});
+
 test('fetch that is aborted, cancelled, or cut', async ({ page, parts }) => {
   await page.evaluate(`void (async () => {
     window.abort = new AbortController();
@@ -164,6 +180,37 @@ test('EventSource: events of every kind, reconnecting with the last ID, closing'
   );
   await parts.next(2);
   await seen(page).toEqual([2]);
+});
+
+test('comes to rest with an EventSource open, which is one to Playwright too', async ({ page, parts }) => {
+  const request = page.waitForRequest(/parts/);
+  await page.goto(`${parts.url}/source`);
+  await page.evaluate(`void (window.source = new EventSource('/parts?type=text/event-stream'))`);
+  await parts.next(0);
+  expect((await request).resourceType()).toBe('eventsource');
+  await page.waitForLoadState('networkidle');
+});
+
+test('reports the head of an answer when it is there, whoever waits for its body', async ({ page, parts }) => {
+  const script = `fetch('${parts.url}/parts').then((answer) => answer.text()).then(postMessage)`;
+  const asked = {
+    'a worker': `void new Worker(URL.createObjectURL(new Blob([${JSON.stringify(script)}])))`,
+    'an image': `void (new Image().src = '/parts')`,
+    'a stream behind a redirect': `void fetch('/to-parts').then((answer) => answer.text())`,
+  };
+  for (const [at, [kind, source]] of Object.entries(asked).entries()) {
+    const reported = page.waitForResponse('**/parts');
+    await page.evaluate(source);
+    const answer = await parts.next(at);
+    const response = await reported;
+    expect([response.status(), (await response.allHeaders())['content-type']], kind).toEqual([
+      200,
+      'text/plain; charset=utf-8',
+    ]);
+    const finished = page.waitForEvent('requestfinished');
+    answer.end('whole');
+    expect((await (await finished).response())?.url(), kind).toBe(response.url());
+  }
 });
 
 test('XMLHttpRequest sees its progress, and can be aborted', async ({ page, parts }) => {

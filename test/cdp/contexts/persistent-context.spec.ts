@@ -7,8 +7,6 @@ import { chromium } from 'playwright-core';
 import { openTunnel } from '../../../src/cdp/transport/tunnel.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 
-base.use({ onFullChromium: true });
-
 /** The browser's own context in the place of a new one. */
 
 const oldest: { chromium: BrowserType } = createRequire(
@@ -201,44 +199,48 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       ]);
     });
 
-    test('extensions are there: their workers, also the next time, and what they do to pages', async ({
-      connectPersistent,
-      start,
-      echo,
-    }, testInfo) => {
-      const folder = testInfo.outputPath('extension');
-      await mkdir(folder, { recursive: true });
-      await writeFile(
-        `${folder}/manifest.json`,
-        JSON.stringify({
-          manifest_version: 3,
-          name: 'Marker',
-          version: '1.0',
-          background: { service_worker: 'worker.js' },
-          content_scripts: [{ matches: ['<all_urls>'], js: ['mark.js'] }],
-        }),
-      );
-      await writeFile(
-        `${folder}/worker.js`,
-        'self.answer = 42; setInterval(() => chrome.runtime.getPlatformInfo(), 1000);',
-      );
-      await writeFile(`${folder}/mark.js`, 'document.documentElement.dataset.marked = "yes";');
-      const { api } = await start({
-        allowLoopback: true,
-        chromiumArgs: [`--load-extension=${folder}`, '--disable-features=DisableLoadExtensionCommandLineSwitch'],
+    test.describe('full Chromium, which alone takes extensions', () => {
+      test.use({ onFullChromium: true });
+
+      test('extensions are there: their workers, also the next time, and what they do to pages', async ({
+        connectPersistent,
+        start,
+        echo,
+      }, testInfo) => {
+        const folder = testInfo.outputPath('extension');
+        await mkdir(folder, { recursive: true });
+        await writeFile(
+          `${folder}/manifest.json`,
+          JSON.stringify({
+            manifest_version: 3,
+            name: 'Marker',
+            version: '1.0',
+            background: { service_worker: 'worker.js' },
+            content_scripts: [{ matches: ['<all_urls>'], js: ['mark.js'] }],
+          }),
+        );
+        await writeFile(
+          `${folder}/worker.js`,
+          'self.answer = 42; setInterval(() => chrome.runtime.getPlatformInfo(), 1000);',
+        );
+        await writeFile(`${folder}/mark.js`, 'document.documentElement.dataset.marked = "yes";');
+        const { api } = await start({
+          allowLoopback: true,
+          chromiumArgs: [`--load-extension=${folder}`, '--disable-features=DisableLoadExtensionCommandLineSwitch'],
+        });
+        const browser = await connectPersistent({ playwright, cdpUrl: (await api.create()).body.cdpUrl });
+        for (const round of [1, 2]) {
+          const context = await browser.newContext();
+          const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+          expect(worker.url(), `round ${round}`).toMatch(/^chrome-extension:.*worker\.js$/);
+          // It may just be starting.
+          await expect.poll(() => worker.evaluate('self.answer')).toBe(42);
+          const page = await context.newPage();
+          await page.goto(echo);
+          expect(await page.locator('html').getAttribute('data-marked')).toBe('yes');
+          await context.close();
+        }
       });
-      const browser = await connectPersistent({ playwright, cdpUrl: (await api.create()).body.cdpUrl });
-      for (const round of [1, 2]) {
-        const context = await browser.newContext();
-        const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
-        expect(worker.url(), `round ${round}`).toMatch(/^chrome-extension:.*worker\.js$/);
-        // It may just be starting.
-        await expect.poll(() => worker.evaluate('self.answer')).toBe(42);
-        const page = await context.newPage();
-        await page.goto(echo);
-        expect(await page.locator('html').getAttribute('data-marked')).toBe('yes');
-        await context.close();
-      }
     });
 
     test('all pages are as good as visible, whichever came last', async ({ connectPersistent, echo }) => {

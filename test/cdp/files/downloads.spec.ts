@@ -13,7 +13,6 @@ import { hasOwnDisks } from '../../support/own-disks.ts';
 /** Downloads from a browser that has another disk. */
 
 base.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
-base.use({ onFullChromium: true });
 
 const BIG = randomFillSync(Buffer.alloc(30_000_001));
 

@@ -11,7 +11,6 @@ import { hasOwnDisks } from '../../support/own-disks.ts';
 /** Files between this machine and a browser that has another disk, with Puppeteer. */
 
 base.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
-base.use({ onFullChromium: true });
 
 const test = base.extend<{ files: string }>({
   files: async ({}, use) => {

@@ -21,20 +21,22 @@ test('text goes both ways, also 100 MB of it in one message', async ({ serve, op
 
 test('messages arrive one at a time, with the microtasks of each between them', async ({ serve, open }) => {
   const server = await serve((link) => {
-    for (let id = 1; id <= 100; id += 1) link.send(JSON.stringify({ id }));
+    for (let id = 1; id <= 100; id += 1) link.send(JSON.stringify({ method: `event ${id}` }));
     link.close(1000, 'enough');
   });
   const transport = await open(server.cdpUrl);
   const seen: string[] = [];
   transport.onmessage = (message) => {
-    const { id } = message as { id: number };
-    seen.push(`${id}`);
-    void Promise.resolve().then(() => seen.push(`after ${id}`));
+    const { method } = message as { method: string };
+    seen.push(method);
+    void Promise.resolve().then(() => seen.push(`after ${method}`));
   };
   const reason = await new Promise((resolve) => {
     transport.onclose = resolve;
   });
-  expect(seen).toEqual(Array.from({ length: 100 }, (_, index) => [`${index + 1}`, `after ${index + 1}`]).flat());
+  expect(seen).toEqual(
+    Array.from({ length: 100 }, (_, index) => [`event ${index + 1}`, `after event ${index + 1}`]).flat(),
+  );
   expect(reason).toBe('The link to the browser was closed by the other side (code 1000: enough).');
 });
 
@@ -166,7 +168,7 @@ test('given up by a signal, before and while it opens', async ({ serveUpgrade, o
   await expect.poll(() => server.connections).toBe(0);
 });
 
-for (const address of ['', 'nonsense', `http://127.0.0.1/${TOKEN}`, `ws://a%:${TOKEN}@127.0.0.1/`]) {
+for (const address of ['', 'nonsense', `http://127.0.0.1/${TOKEN}`]) {
   test(`no WebSocket address: ${address.replace(TOKEN, '…') || 'empty'}`, async ({ open }) => {
     const error = await open(address).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
@@ -182,8 +184,9 @@ test('credentials in the address are sent as such, and shown nowhere', async ({ 
     authorization = request.headers.authorization;
     socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
   });
-  const error = await open(`ws://me:${TOKEN}@${server.host}/`).catch((reason: unknown) => reason);
-  expect(authorization).toBe(`Basic ${Buffer.from(`me:${TOKEN}`).toString('base64')}`);
+  // A lone % stands for itself, as in Chromium.
+  const error = await open(`ws://me%:${TOKEN}@${server.host}/`).catch((reason: unknown) => reason);
+  expect(authorization).toBe(`Basic ${Buffer.from(`me%:${TOKEN}`).toString('base64')}`);
   expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
 });
 

@@ -7,6 +7,7 @@ test('all is well: every check says so, and nothing is left', async ({ service }
   const { code, stdout, stderr } = await poolwright(['doctor', '--workers', '2'], env);
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
   for (const line of [
+    /^ok +versions: poolwright \d+\.\d+\.\d+.*, Node \d+\.\d+\.\d+, Playwright 1\.\d+\.\d+, Puppeteer \d+\.\d+\.\d+, Chromium \d+\.\d+\.\d+\.\d+, platform \S+ \S+ \S+$/m,
     /^ok +Chromium of the emulator: \/\S+ \((headless shell|full Chromium), .*\): for /m,
     /^ok +variables: POOLWRIGHT_BASE_URL is http:\/\/127\.0\.0\.1:\d+, POOLWRIGHT_API_KEY is set$/m,
     /^ok +service and key: answers, and takes the key \(\d+ ms\)$/m,
@@ -24,7 +25,15 @@ test('all is well: every check says so, and nothing is left', async ({ service }
 test('what is wrong is said, each with its way out: exit code 1 where a run would fail', async ({ service }) => {
   const many = await poolwright(['doctor', '--workers=6', '--shards=2', '--no-session', '--json'], service.env);
   expect(many.code).toBe(0);
-  const findings: { check: string; result: string; says: string }[] = JSON.parse(many.stdout);
+  const findings: { check: string; result: string; says: string; versions?: object }[] = JSON.parse(many.stdout);
+  expect(findings.find(({ check }) => check === 'versions')?.versions).toMatchObject({
+    poolwright: expect.stringMatching(/^\d/),
+    Node: process.versions.node,
+    Playwright: expect.stringMatching(/^1\./),
+    Puppeteer: expect.stringMatching(/^\d/),
+    Chromium: expect.stringMatching(/^\d/),
+    platform: expect.stringContaining(process.platform),
+  });
   expect(findings.find(({ check }) => check === 'plan limit')).toEqual({
     check: 'plan limit',
     result: 'warning',
@@ -44,7 +53,12 @@ test('what is wrong is said, each with its way out: exit code 1 where a run woul
   const local = await poolwright(['doctor'], { ...none, CI: '' });
   expect(local.code).toBe(0);
   expect(local.stdout).toMatch(
-    /^skipped variables: POOLWRIGHT_API_KEY is not set.* Without a key, runs use the emulator/m,
+    /^skipped variables: POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY are not set: export POOLWRIGHT_BASE_URL=https:\S+ POOLWRIGHT_API_KEY=…\. Without a key, runs use the emulator/m,
   );
-  expect((await poolwright(['doctor'], { ...none, CI: '1' })).code).toBe(1);
+  // Where runs would use the emulator, it is the emulator that is tried.
+  expect(local.stdout).toMatch(/^ok +emulator: created in \d+ ms, connected in \d+ ms/m);
+  const inCI = await poolwright(['doctor'], { ...none, CI: '1' });
+  expect(inCI.code).toBe(1);
+  expect(inCI.stdout).toMatch(/^FAILED +variables: POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY are not set/m);
+  expect(inCI.stdout).not.toMatch(/^\w+ +emulator:/m);
 });

@@ -4,10 +4,12 @@ import { chmod, chown, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
+import { runCommand } from '../../support/e2e/run-command.ts';
 import { CLI, poolwright } from '../../support/run-cli.ts';
 
-/** `poolwright init` as a new user runs it, and the suite after it. */
+/** `poolwright init` as a new user runs it. */
 
 const CONFIG = `import { defineConfig, devices } from '@playwright/test';
 
@@ -26,52 +28,44 @@ test('a page', async ({ page }) => {
 
 /** A repository of its own: this one's is not the user's. */
 const suite = { '.git/HEAD': 'ref: refs/heads/main\n', 'playwright.config.ts': CONFIG, 'tests/a.spec.ts': SPEC };
-const edit = {
-  before: 'export default defineConfig({',
-  after: 'export default defineConfig(withHostedBrowsers({',
-};
+const ADDED = 'export default withHostedBrowsers(config);';
 
-test('a suite runs on hosted browsers after it; a second run finds all in place', async ({ newConsumer, service }) => {
-  const { folder, write, read, playwrightCli } = await newConsumer();
-  await write(suite);
-  const { code, stdout, stderr } = await poolwright(['init', '--yes', '--ci', 'github'], {}, folder);
-  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain(`-${edit.before}\n+${edit.after}`);
-  expect(stdout).toMatch(/Done\. Next:\n {2}1\. npm i -D poolwright\n/);
-  const config = await read('playwright.config.ts');
-  expect(await read('.github/workflows/poolwright.yml')).toContain('npx playwright test --shard=');
-  expect(config).toContain("import { withHostedBrowsers } from 'poolwright';\n");
-
-  // A test on the emulator, by the script that was added.
-  const { scripts } = JSON.parse(await read('package.json'));
-  expect(scripts).toEqual({ 'test:hosted': 'playwright test' });
-  const [, ...args] = scripts['test:hosted'].split(' ');
-  const { CI: _ci, TEST_WORKER_INDEX: _index, ...env } = { ...process.env, ...service.env };
-  const run = await promisify(execFile)(process.execPath, [playwrightCli, ...args], { cwd: folder, env });
-  expect(run.stdout).toContain('1 passed');
-  const record = JSON.parse(await read('test-results/poolwright/run.json'));
-  expect(record.sessions).toHaveLength(1);
-
-  const files = async () => await readdir(folder, { recursive: true });
-  const before = await files();
-  const second = await poolwright(['init', '--yes', '--ci', 'github'], {}, folder);
-  expect(second).toEqual({
-    code: 0,
-    stderr: '',
-    stdout: expect.stringContaining('All is in place: nothing to change.'),
+// test/e2e/package/first-minutes.spec.ts runs what it writes.
+for (const [extension, type] of [
+  ['ts', 'commonjs'],
+  ['ts', 'module'],
+  ['mts', 'commonjs'],
+  ['js', 'commonjs'],
+  ['mjs', 'commonjs'],
+  ['cjs', 'module'],
+] as const) {
+  test(`Playwright loads both configs, .${extension} in a package of type ${type}`, { tag: '@versions' }, async ({
+    newConsumer,
+  }) => {
+    const { folder, write, read, playwrightCli } = await newConsumer('latest', type);
+    const config = extension === 'cjs' ? "module.exports = { testDir: './tests' };\n" : CONFIG;
+    await write({ '.git/HEAD': '', [`playwright.config.${extension}`]: config, 'tests/a.spec.ts': SPEC });
+    const { code, stdout, stderr } = await poolwright(['init', '--yes'], {}, folder);
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/Done\. Next:\n {2}1\. npm i -D poolwright\n/);
+    expect(await read(`playwright.config.${extension}`)).toBe(config);
+    const { scripts } = JSON.parse(await read('package.json'));
+    const [, ...args] = scripts['test:hosted'].split(' ');
+    const list = await runCommand({ folder } as Consumer, [playwrightCli, ...args, '--list']);
+    expect(list.code, list.output).toBe(0);
+    // Without the directory: `testDir` is the first config's.
+    expect(list.output).toMatch(/^ *(\[chromium\] › )?a\.spec\.ts:/m);
   });
-  expect(await files()).toEqual(before);
-  expect(await read('playwright.config.ts')).toBe(config);
-});
+}
 
 test('nobody to ask: the difference is shown, nothing is changed, exit code 2; --dry-run: 0', async ({
   newConsumer,
 }) => {
-  const { folder, write, read } = await newConsumer();
+  const { folder, write } = await newConsumer();
   await write(suite);
   const asked = await poolwright(['init'], {}, folder);
   expect(asked.code).toBe(2);
-  expect(asked.stdout).toContain(`+${edit.after}`);
+  expect(asked.stdout).toContain(`+${ADDED}`);
   expect(asked.stderr).toBe(
     'poolwright: nothing was changed: there is no terminal to ask at. Add --yes to change the files.\n',
   );
@@ -87,23 +81,24 @@ test('nobody to ask: the difference is shown, nothing is changed, exit code 2; -
     files: changes.map(({ file, action }: { file: string; action: string }) => `${action} ${file}`),
   }).toEqual({
     applied: false,
-    files: ['edit playwright.config.ts', 'edit package.json', 'create .env.example'],
+    files: ['create playwright.hosted.config.ts', 'edit package.json', 'create .gitignore'],
   });
   expect(next).toContain('npm run test:hosted');
-  expect(await read('playwright.config.ts')).toBe(CONFIG);
-  expect((await readdir(folder)).includes('.env.example')).toBe(false);
+  expect((await readdir(folder)).sort()).toEqual(
+    ['.git', 'node_modules', 'package.json', 'playwright.config.ts', 'tests'].sort(),
+  );
 });
 
 test('what is left to a person is exit code 1; bad usage is 2', async ({ newConsumer }) => {
   const { folder, write, read } = await newConsumer();
-  const text = 'export default () => ({ testDir: "./tests" });\n';
-  await write({ ...suite, 'playwright.config.ts': text });
+  const text = 'export default { testDir: "./more" };\n';
+  await write({ ...suite, 'playwright.hosted.config.ts': text });
   const byHand = await poolwright(['init', '--yes', '--json'], {}, folder);
   expect(byHand.code).toBe(1);
   const plan = JSON.parse(byHand.stdout);
   expect(plan.byHand).toHaveLength(1);
   expect(plan.byHand[0].lines.join('\n')).toContain('withHostedBrowsers(');
-  expect(await read('playwright.config.ts')).toBe(text);
+  expect(await read('playwright.hosted.config.ts')).toBe(text);
 
   await write({ 'playwright.config.js': 'module.exports = {};' });
   const two = await poolwright(['init', '--json'], {}, folder);
@@ -123,7 +118,7 @@ test('at a terminal it asks: n changes nothing, y does', async ({ newConsumer })
   test.skip(process.platform !== 'linux', 'script is another program there');
   const { folder, write, read } = await newConsumer();
   await write(suite);
-  const answer = async (key: string, ...flags: string[]) => {
+  const answer = async (key: string, flags: string[] = [], meanwhile = async () => {}) => {
     const command = [process.execPath, CLI, 'init', ...flags].join(' ');
     const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
       cwd: folder,
@@ -131,23 +126,40 @@ test('at a terminal it asks: n changes nothing, y does', async ({ newConsumer })
     let output = '';
     for await (const chunk of child.stdout.setEncoding('utf8')) {
       output += chunk;
-      if (chunk.includes('[y/N]')) child.stdin.write(key);
+      if (!chunk.includes('[y/N]')) continue;
+      await meanwhile();
+      child.stdin.write(key);
     }
     return { output, code: child.exitCode ?? (await once(child, 'exit'))[0] };
   };
   const no = await answer('n\n');
   expect(no.output).toContain('Change 3 files? [y/N]');
   expect(no).toMatchObject({ code: 1, output: expect.stringContaining('Nothing was changed.') });
-  expect(await read('playwright.config.ts')).toBe(CONFIG);
-  // Green and red, for who does not mind.
-  expect(no.output).toContain(`\u001b[32m+${edit.after}`);
-  const yes = await answer('y\n', '--json');
+  expect((await readdir(folder)).includes('playwright.hosted.config.ts')).toBe(false);
+  // Green and red, unless NO_COLOR asks for none.
+  expect(no.output).toContain(`\u001b[32m+${ADDED}`);
+  // An editor saved a file while the question was open, and another program made one.
+  const own = JSON.stringify({ name: 'consumer', scripts: { own: 'thing' } });
+  for (const [file, text] of [
+    ['package.json', own],
+    ['.gitignore', 'dist/\n'],
+  ] as const) {
+    const late = await answer('y\n', [], async () => await write({ [file]: text }));
+    expect(late.code).toBe(1);
+    expect(late.output).toMatch(
+      new RegExp(`${file.replace('.', '\\.')} has changed in the meantime\\. Nothing was written: run init again\\.`),
+    );
+    expect(await read(file)).toBe(text);
+    expect((await readdir(folder)).includes('playwright.hosted.config.ts')).toBe(false);
+  }
+  const yes = await answer('y\n', ['--json']);
   expect(yes.code).toBe(0);
   expect(JSON.parse(yes.output.trim().split('\n').at(-1) ?? '')).toMatchObject({ applied: true });
-  expect(await read('playwright.config.ts')).toContain(edit.after);
+  expect(await read('playwright.hosted.config.ts')).toContain(ADDED);
+  expect(JSON.parse(await read('package.json')).scripts).toMatchObject({ own: 'thing' });
 });
 
-test('a file that cannot be written: none is', async () => {
+test('writes nothing when one file cannot be written', async () => {
   // Root may write to everything: there, the command runs as another user.
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-init-'));
   try {
@@ -156,7 +168,8 @@ test('a file that cannot be written: none is', async () => {
     await cp(join(CLI, '..'), dist, { recursive: true });
     await cp(join(CLI, '../../package.json'), join(folder, 'package.json'));
     const project = await mkdtemp(join(folder, 'project-'));
-    await writeFile(join(project, 'playwright.config.ts'), CONFIG, { mode: 0o444 });
+    await writeFile(join(project, 'playwright.config.ts'), CONFIG);
+    await writeFile(join(project, 'package.json'), '{}', { mode: 0o444 });
     const isRoot = process.getuid?.() === 0;
     if (isRoot) await chown(project, 65534, 65534);
     const run = promisify(execFile)(process.execPath, [join(dist, 'cli.js'), 'init', '--yes'], {
@@ -165,9 +178,9 @@ test('a file that cannot be written: none is', async () => {
     });
     const { code, stderr } = await run.then(() => ({ code: 0, stderr: '' })).catch((error) => error);
     expect(code, stderr).toBe(1);
-    expect(stderr).toMatch(/playwright\.config\.ts cannot be written \(EACCES\)\. Nothing was changed\./);
-    expect(await readdir(project)).toEqual(['playwright.config.ts']);
-    expect(await readFile(join(project, 'playwright.config.ts'), 'utf8')).toBe(CONFIG);
+    expect(stderr).toMatch(/package\.json cannot be written \(EACCES\)\. Nothing was changed\./);
+    expect((await readdir(project)).sort()).toEqual(['package.json', 'playwright.config.ts']);
+    expect(await readFile(join(project, 'package.json'), 'utf8')).toBe('{}');
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -60,11 +60,13 @@ test('mistakes with pools: said before anything is sent, without what a file hol
     [['create', 'a'], 2, '--size'],
     [['create', 'a', '--size=1', '--browser', file], 2, 'is no JSON'],
     [['create', 'a', '--size=1', '--browser', join(file, 'no')], 2, 'cannot be read'],
-    [['create', 'a', '--size=0'], 1, 'size'],
-    [['create', 'a', '--size=1', '--lease-timeout=5'], 1, 'leaseTimeoutSeconds'],
+    [['create', 'a', '--size=0'], 2, 'size'],
+    [['create', 'a', '--size=1', '--lease-timeout=5'], 2, 'leaseTimeoutSeconds'],
     [['update', 'a'], 2, 'Nothing to change'],
     [['update', 'a', '--pause', '--resume'], 2, 'cannot be used with'],
-    [['get', 'nowhere'], 2, 'there is no pool "nowhere"'],
+    [['get', 'nowhere'], 1, 'there is no pool "nowhere" in this workspace (404). It has none.'],
+    [['delete', 'nowhere', '--yes'], 1, 'there is no pool "nowhere"'],
+    [['flush', 'nowhere'], 1, 'there is no pool "nowhere"'],
   ];
   for (const [args, code, says] of cases) {
     const result = await run(...args);

@@ -31,8 +31,27 @@ test('mistakes: exit code 1 for what failed, 2 for bad usage, each with a way ou
   expect(unknown.stderr).toContain('nobody');
   const keyless = await poolwright(['sessions', 'list'], { ...service.env, POOLWRIGHT_API_KEY: '' });
   expect(keyless.code).toBe(2);
-  expect(keyless.stderr).toContain('POOLWRIGHT_API_KEY is not set');
+  expect(keyless.stderr).toBe('poolwright: POOLWRIGHT_API_KEY is not set: export POOLWRIGHT_API_KEY=…\n');
+  const query = { ...service.env, POOLWRIGHT_BASE_URL: 'ftp://a.test/?token=abcdef' };
+  const refused = await poolwright(['sessions', 'list'], query);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).not.toContain('abcdef');
   expect((await poolwright(['sessions', 'list', '--status', 'wrong'], service.env)).code).toBe(2);
+});
+
+test('without a key there is nothing to sweep, unless a run is named', async () => {
+  const none = { POOLWRIGHT_BASE_URL: '', POOLWRIGHT_API_KEY: '', CI: '1' };
+  expect(await poolwright(['sweep'], none)).toEqual({
+    code: 0,
+    stdout: '',
+    stderr:
+      'poolwright: POOLWRIGHT_API_KEY is not set: nothing to sweep (browsers of the emulator end with their run)\n',
+  });
+  const json = await poolwright(['sweep', '--json'], none);
+  expect(JSON.parse(json.stdout)).toMatchObject({ stopped: [], failures: [] });
+  const named = await poolwright(['sweep', '--run', 'gh-1.1'], none);
+  expect(named.code).toBe(2);
+  expect(named.stderr).toContain('POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY are not set: export ');
 });
 
 test.describe('stops every session it was told to, also when its output gets nowhere', () => {

@@ -38,7 +38,7 @@ test('poolwright extensions uploads, shows, updates and deletes', async ({ servi
   expect(gone.code).toBe(1);
   expect(gone.stderr).toContain(`Extension not found: ${extensionId}`);
   const missing = await poolwright(['extensions', 'upload', join(zip, 'no.zip')], service.env);
-  expect(missing.code).toBe(1);
+  expect(missing.code).toBe(2);
   expect(missing.stderr).toContain('cannot be read');
 });
 

@@ -1,5 +1,4 @@
 import type { RunRecord } from '../../../src/record/run-record.ts';
-import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService, type TestService } from '../../support/e2e/service.ts';
@@ -31,23 +30,21 @@ const TESTS = suite(
     .join(''),
 );
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`\`ahead\` hides contexts and reads in a run: Playwright ${version}`, async ({ newConsumer, service, site }) => {
-    const consumer = await newConsumer(version);
-    const savedMs = async (options: string) => {
-      await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': TESTS });
-      // The variable would overrule the option.
-      const { POOLWRIGHT_AHEAD: _, ...env } = service.env;
-      const run = await runPlaywright(consumer, ['--workers=1'], { ...env, SITE_URL: site.url });
-      expect(run.code, run.output).toBe(0);
-      const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-      expect(record.sessions[0]?.roundTripMs).toBeGreaterThanOrEqual(RTT);
-      expect(await service.running()).toEqual([]);
-      return record.sessions.flatMap(({ tests }) => tests.map((each) => each.savedMs));
-    };
-    expect(await savedMs('{ ahead: false }')).toEqual([0, 0, 0, 0]);
-    const [, , third = 0, fourth = 0] = await savedMs('{}');
-    // Contexts and a click's reads are more than twelve round trips; without the contexts it was half of that.
-    for (const saved of [third, fourth]) expect(saved).toBeGreaterThan(10 * RTT);
-  });
-}
+test('`ahead` hides contexts and reads in a run', { tag: '@versions' }, async ({ newConsumer, service, site }) => {
+  const consumer = await newConsumer();
+  const savedMs = async (options: string) => {
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': TESTS });
+    // The variable would overrule the option.
+    const { POOLWRIGHT_AHEAD: _, ...env } = service.env;
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    expect(record.sessions[0]?.roundTripMs).toBeGreaterThanOrEqual(RTT);
+    expect(await service.running()).toEqual([]);
+    return record.sessions.flatMap(({ tests }) => tests.map((each) => each.savedMs));
+  };
+  expect(await savedMs('{ ahead: false }')).toEqual([0, 0, 0, 0]);
+  const [, , third = 0, fourth = 0] = await savedMs('{}');
+  // Contexts and a click's reads are more than twelve round trips; without the contexts it was half of that.
+  for (const saved of [third, fourth]) expect(saved).toBeGreaterThan(10 * RTT);
+});

@@ -1,13 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PlaywrightVersion } from '../../support/e2e/consumer.ts';
-import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { hasOwnDisks } from '../../support/own-disks.ts';
-
-test.use({ onFullChromium: true });
 
 /** Files both ways, with browsers that have another disk. */
 
@@ -120,29 +116,27 @@ async function startFiles() {
   };
 }
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`downloads and uploads: Playwright ${version}`, async ({ newConsumer, service }) => {
-    const files = await startFiles();
-    try {
-      const consumer = await newConsumer(version);
-      // The browsers reach this site by themselves: what crosses the bridge is another matter.
-      await consumer.write({
-        'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
-        'tests/files.spec.ts': SUITE,
-      });
-      const run = await runPlaywright(consumer, ['--workers=1'], {
-        ...service.env,
-        SITE_URL: files.url,
-        UPLOAD_BYTES: String(UPLOAD_BYTES),
-        ...(hasOwnDisks && { OWN_DISKS: 'yes' }),
-      });
-      expect(run.code, run.output).toBe(0);
-      expect(await reportedTests(consumer)).toHaveLength(8);
-    } finally {
-      files.close();
-    }
-  });
-}
+test('downloads and uploads', { tag: '@versions' }, async ({ newConsumer, service }) => {
+  const files = await startFiles();
+  try {
+    const consumer = await newConsumer();
+    // The browsers reach this site by themselves: what crosses the bridge is another matter.
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
+      'tests/files.spec.ts': SUITE,
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], {
+      ...service.env,
+      SITE_URL: files.url,
+      UPLOAD_BYTES: String(UPLOAD_BYTES),
+      ...(hasOwnDisks && { OWN_DISKS: 'yes' }),
+    });
+    expect(run.code, run.output).toBe(0);
+    expect(await reportedTests(consumer)).toHaveLength(8);
+  } finally {
+    files.close();
+  }
+});
 
 test('an upload by path of more than 50 MB, where Playwright takes our transport', async ({ newConsumer, service }) => {
   const files = await startFiles();

@@ -1,4 +1,3 @@
-import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { ASSET_BYTES } from '../../support/e2e/site.ts';
@@ -10,57 +9,46 @@ const FAILS = suite(`
   test('fails on a page', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
   test('fails on two pages', async ({ page, context }) => { await page.goto('/'); await context.newPage(); expect(1).toBe(2); });`);
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`screenshots of a failing test: Playwright ${version}`, async ({ newConsumer, service, site }) => {
-    const consumer = await newConsumer(version);
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }").replace(
-        'use: {',
-        `use: { screenshot: 'only-on-failure',`,
-      ),
-      'tests/a.spec.ts': FAILS,
-    });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(1);
-    const tests = await reportedTests(consumer);
-    const screenshots = tests.map(
-      ({ results }) => results[0]?.attachments.filter(({ name }) => name === 'screenshot').length,
-    );
-    // None of the remote browser's own first page.
-    expect(screenshots).toEqual([1, 2]);
-    // Asking Playwright what it can do is no step of the test.
-    expect(JSON.stringify(tests)).not.toContain('wsEndpoint');
+test('screenshots of failing tests, bytes of several contexts, and uploads by path', { tag: '@versions' }, async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }").replace(
+      'use: {',
+      `use: { screenshot: 'only-on-failure',`,
+    ),
+    'tests/a.spec.ts': FAILS,
+    'tests/upload.txt': 'from this machine',
+    'tests/b.spec.ts': suite(`
+      test('one context', async ({ page }) => { await page.goto('/'); });
+      test('three contexts', async ({ page, browser }) => {
+        await page.goto('/');
+        const [second, third] = [await browser.newContext(), await browser.newContext()];
+        await Promise.all([second, third].map(async (context) => (await context.newPage()).goto(process.env.SITE_URL!)));
+        await second.close();
+        await third.close();
+      });
+      test('uploads', async ({ page }) => {
+        await page.goto('/');
+        await page.setContent('<input type=file>');
+        await page.setInputFiles('input', __dirname + '/upload.txt');
+        expect(await page.evaluate('document.querySelector("input").files[0].text()')).toBe('from this machine');
+      });`),
   });
-
-  test(`bytes of several contexts, and uploads by path: Playwright ${version}`, async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
-    const consumer = await newConsumer(version);
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }"),
-      'tests/upload.txt': 'from this machine',
-      'tests/a.spec.ts': suite(`
-        test('one context', async ({ page }) => { await page.goto('/'); });
-        test('three contexts', async ({ page, browser }) => {
-          await page.goto('/');
-          const [second, third] = [await browser.newContext(), await browser.newContext()];
-          await Promise.all([second, third].map(async (context) => (await context.newPage()).goto(process.env.SITE_URL!)));
-          await second.close();
-          await third.close();
-        });
-        test('uploads', async ({ page }) => {
-          await page.goto('/');
-          await page.setContent('<input type=file>');
-          await page.setInputFiles('input', __dirname + '/upload.txt');
-          expect(await page.evaluate('document.querySelector("input").files[0].text()')).toBe('from this machine');
-        });`),
-    });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(0);
-    const tests = await reportedTests(consumer);
-    const loads = tests.map(({ results }) => Number(hostedAttachments(results[0])[0]?.observedBytes) / ASSET_BYTES);
-    expect(loads.map((load) => Math.round(load * 20) / 20)).toEqual([1, 3, 1]);
-  });
-}
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(1);
+  const tests = await reportedTests(consumer);
+  expect(tests.map(({ results }) => results[0]?.status)).toEqual(['failed', 'failed', 'passed', 'passed', 'passed']);
+  const screenshots = tests.map(
+    ({ results }) => results[0]?.attachments.filter(({ name }) => name === 'screenshot').length,
+  );
+  // None of the remote browser's own first page.
+  expect(screenshots).toEqual([1, 2, 0, 0, 0]);
+  // Asking Playwright what it can do is no step of the test.
+  expect(JSON.stringify(tests)).not.toContain('wsEndpoint');
+  const loads = tests.map(({ results }) => Number(hostedAttachments(results[0])[0]?.observedBytes) / ASSET_BYTES);
+  expect(loads.map((load) => Math.round(load * 20) / 20)).toEqual([1, 1, 1, 3, 1]);
+});

@@ -1,5 +1,4 @@
 import { startDevServer } from '../../support/cdp/dev-server.ts';
-import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { freePort } from '../../support/e2e/free-port.ts';
 import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
@@ -62,7 +61,7 @@ test('a certificate of its own', async ({ browser }) => {
 });
 `;
 
-const CONFIG = `
+const config = (elsewhere: number) => `
 import { defineConfig } from '@playwright/test';
 import { withHostedBrowsers } from 'poolwright';
 
@@ -70,49 +69,45 @@ export default defineConfig(withHostedBrowsers({
   testDir: './tests',
   reporter: [['list'], ['json']],
   use: { baseURL: process.env.SITE_URL, trace: 'on' },
-}, JSON.parse(process.env.OPTIONS ?? '{}')));
+  projects: [
+    { name: 'auto' },
+    { name: 'off', grep: /reaches|refused/, use: { hosted: { exposeNetwork: '' } } },
+    { name: 'elsewhere', grep: /reaches|certificate/, use: { userAgent: 'elsewhere', hosted: { exposeNetwork: 'localhost:${elsewhere}' } } },
+  ],
+}));
 `;
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`a remote browser reaches the suite's own server: Playwright ${version}`, async ({ newConsumer }) => {
-    const [service, dev, secure] = await Promise.all([
-      startService({ allowLoopback: false }),
-      startDevServer(),
-      startDevServer({ secure: true }),
+test("a remote browser reaches the suite's own server", { tag: '@versions' }, async ({ newConsumer }) => {
+  const [service, dev, secure] = await Promise.all([
+    startService({ allowLoopback: false }),
+    startDevServer(),
+    startDevServer({ secure: true }),
+  ]);
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': config(secure.port), 'tests/dev.spec.ts': SUITE });
+    const env = { ...service.env, SITE_URL: dev.url, SECURE_URL: secure.url };
+    const run = await runPlaywright(consumer, ['--workers=1'], env);
+    const tests = await reportedTests(consumer);
+    const failed = tests.filter(({ results }) => results[0]?.status !== 'passed');
+    expect(tests).toHaveLength(9);
+    expect(failed.map(({ project, title }) => `${project}: ${title}`)).toEqual([
+      'off: reaches the suite server',
+      'elsewhere: reaches the suite server',
     ]);
-    try {
-      const consumer = await newConsumer(version);
-      await consumer.write({ 'playwright.config.ts': CONFIG, 'tests/dev.spec.ts': SUITE });
-      const env = { ...service.env, SITE_URL: dev.url, SECURE_URL: secure.url };
-      const run = await runPlaywright(consumer, ['--workers=1'], env);
-      expect(run.code, run.output).toBe(0);
-      expect(await reportedTests(consumer)).toHaveLength(5);
-
-      const off = await runPlaywright(consumer, ['--grep=reaches'], { ...env, OPTIONS: '{"exposeNetwork":""}' });
-      expect(off.code).toBe(1);
-      expect(off.output).toContain('net::ERR_');
-      // Once, however many requests and tests.
-      const hint = off.output.match(/poolwright: .* was not reached: .*/g);
-      expect(hint).toEqual([expect.stringContaining(`${dev.url} was not reached`)]);
-      expect(hint?.[0]).toContain("`exposeNetwork: '<loopback>'`");
-      expect(run.output).not.toContain('was not reached');
-      const asked = dev.requests.length;
-      const other = `{"exposeNetwork":"localhost:${secure.port}"}`;
-      const elsewhere = await runPlaywright(consumer, ['--grep=reaches|certificate'], { ...env, OPTIONS: other });
-      expect(elsewhere.output).toContain('1 failed');
-      expect(elsewhere.output).toContain('1 passed');
-      expect(dev.requests).toHaveLength(asked);
-
-      const wrong = '{"exposeNetwork":"http://localhost"}';
-      const refused = await runPlaywright(consumer, [], { ...env, OPTIONS: wrong });
-      expect(refused.code).toBe(1);
-      expect(refused.output).toContain('the rule "http://localhost" is no host');
-      expect(await service.running()).toEqual([]);
-    } finally {
-      await Promise.all([service.stop(), dev.close(), secure.close()]);
-    }
-  });
-}
+    expect(run.output).toContain('net::ERR_');
+    // Once in each project, however many requests and tests.
+    const hints = run.output.match(/poolwright: .* was not reached: .*/g);
+    expect(hints, run.output).toEqual(
+      ['off', 'elsewhere'].map((name) => expect.stringContaining(`project "${name}": ${dev.url} was not reached`)),
+    );
+    for (const hint of hints ?? []) expect(hint).toContain("`exposeNetwork: '<loopback>'`");
+    expect(dev.requests.filter(({ headers }) => headers['user-agent'] === 'elsewhere')).toEqual([]);
+    expect(await service.running()).toEqual([]);
+  } finally {
+    await Promise.all([service.stop(), dev.close(), secure.close()]);
+  }
+});
 
 const SERVER = `
 import { createServer } from 'node:http';
@@ -120,30 +115,28 @@ createServer((request, response) => response.setHeader('content-type', 'text/htm
   .listen(Number(process.env.PORT), '127.0.0.1');
 `;
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`a webServer and the embedded emulator go together: Playwright ${version}`, async ({ newConsumer }) => {
-    const port = await freePort();
-    const consumer = await newConsumer(version);
-    await consumer.write({
-      'server.mjs': SERVER,
-      'playwright.config.ts': wrappedConfig(
-        '{}',
-        "webServer: { command: 'node server.mjs', port: Number(process.env.PORT) },",
-      ),
-      'tests/own.spec.ts': suite(`
-        test('own server', async ({ page }) => {
-          await page.goto('/');
-          await expect(page.locator('h1')).toHaveText('Mine');
-        });`),
-    });
-    const env = {
-      PORT: String(port),
-      SITE_URL: `http://localhost:${port}`,
-      POOLWRIGHT_CHROMIUM: await localChromium(),
-    };
-    const run = await runPlaywright(consumer, [], env);
-    expect(run.code, run.output).toBe(0);
-    expect(run.output).toContain('through the emulator of the service');
-    expect(run.output).toContain('1 passed');
+test('a webServer and the embedded emulator go together', { tag: '@versions' }, async ({ newConsumer }) => {
+  const port = await freePort();
+  const consumer = await newConsumer();
+  await consumer.write({
+    'server.mjs': SERVER,
+    'playwright.config.ts': wrappedConfig(
+      '{}',
+      "webServer: { command: 'node server.mjs', port: Number(process.env.PORT) },",
+    ),
+    'tests/own.spec.ts': suite(`
+      test('own server', async ({ page }) => {
+        await page.goto('/');
+        await expect(page.locator('h1')).toHaveText('Mine');
+      });`),
   });
-}
+  const env = {
+    PORT: String(port),
+    SITE_URL: `http://localhost:${port}`,
+    POOLWRIGHT_CHROMIUM: await localChromium(),
+  };
+  const run = await runPlaywright(consumer, [], env);
+  expect(run.code, run.output).toBe(0);
+  expect(run.output).toContain('through the emulator of the service');
+  expect(run.output).toContain('1 passed');
+});

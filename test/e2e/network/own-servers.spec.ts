@@ -1,12 +1,12 @@
-import { runRecord } from '../../../src/record/run-record.ts';
-import { type Consumer, PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite } from '../../support/e2e/suites.ts';
 
 /** Suites that start their servers inside their tests, untouched, on browsers that do not reach this machine's loopback. */
 
+/** Each project has a browser of its own: their sessions have other notes. */
 const CONFIG = `
 import { defineConfig } from '@playwright/test';
 import { withHostedBrowsers } from 'poolwright';
@@ -14,7 +14,12 @@ import { withHostedBrowsers } from 'poolwright';
 export default defineConfig(withHostedBrowsers({
   testDir: './tests',
   reporter: [['list'], ['json']],
-}, JSON.parse(process.env.OPTIONS ?? '{}')));
+  projects: [
+    { name: 'auto', grepInvert: /leads/ },
+    { name: 'none', grep: /opens/, use: { hosted: { exposeNetwork: 'none', session: { note: 'none' } } } },
+    { name: 'foreign', grep: /leads/, use: { hosted: { session: { note: 'foreign' } } } },
+  ],
+}));
 `;
 
 const SUITE = suite(`
@@ -50,10 +55,6 @@ test('asks it from the test too', async ({ page, request }) => {
 });
 `);
 
-async function recordOf(consumer: Consumer) {
-  return runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
-}
-
 const FILE_SUITE = suite(`
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,48 +69,42 @@ test('opens a file', async ({ page }) => {
 });
 `);
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`a suite that starts its own server: Playwright ${version}`, async ({ newConsumer }) => {
-    const service = await startService({ allowLoopback: false });
-    try {
-      const consumer = await newConsumer(version);
-      await consumer.write({
-        'playwright.config.ts': CONFIG,
-        'tests/own.spec.ts': SUITE,
-        'tests/files.spec.ts': FILE_SUITE,
-      });
-      const run = await runPlaywright(consumer, ['--workers=1', '--grep-invert=leads'], service.env);
-      expect(run.code, run.output).toBe(0);
-      expect(run.output).toContain('3 passed');
-      const [session] = (await recordOf(consumer)).sessions;
-      expect(session?.carriedOrigins).toEqual([
-        expect.stringMatching(/^file:\/\/\/.*fixtures%20%C3%BC-/),
-        expect.stringMatching(/^http:\/\/localhost:\d+$/),
-      ]);
-      expect(session?.bridgedBytes).toBeGreaterThan(0);
+test('a suite that starts its own server', { tag: '@versions' }, async ({ newConsumer }) => {
+  const service = await startService({ allowLoopback: false });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': CONFIG,
+      'tests/own.spec.ts': SUITE,
+      'tests/files.spec.ts': FILE_SUITE,
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], service.env);
+    expect(run.code, run.output).toBe(1);
+    expect(run.output).toContain('3 passed');
+    const { sessions } = await recordOf(consumer);
+    const sessionOf = (name: string) => sessions.find(({ project }) => project === name);
+    expect(sessionOf('auto')?.carriedOrigins).toEqual([
+      expect.stringMatching(/^file:\/\/\/.*fixtures%20%C3%BC-/),
+      expect.stringMatching(/^http:\/\/localhost:\d+$/),
+    ]);
+    expect(sessionOf('auto')?.bridgedBytes).toBeGreaterThan(0);
 
-      const off = await runPlaywright(consumer, ['--workers=1', '--grep=opens'], {
-        ...service.env,
-        OPTIONS: '{"exposeNetwork":"none"}',
-      });
-      expect(off.code).toBe(1);
-      expect(off.output).toContain('net::ERR_');
-      expect((await recordOf(consumer)).sessions[0]?.carriedOrigins).toEqual([]);
-      const errors = (await reportedTests(consumer)).flatMap(({ results }) => results.at(-1)?.errors ?? []);
-      const texts = errors.map(({ message = '' }) => message);
-      expect(texts).toContainEqual(expect.stringMatching(/http:\/\/localhost:\d+ was not reached: .*`exposeNetwork: /));
-      expect(texts).toContainEqual(expect.stringMatching(/page\.html was not read: .*`exposeNetwork: '<files>'`/));
-
-      const foreign = await runPlaywright(consumer, ['--workers=1', '--grep=leads'], service.env);
-      expect(foreign.code).toBe(1);
-      const [first] = (await reportedTests(consumer)).flatMap(({ results }) => results);
-      expect(first?.errors.map(({ message }) => message)).toContainEqual(
-        expect.stringMatching(
-          /http:\/\/localhost:\d+ was not reached: a page, .*`exposeNetwork: 'auto,localhost:\d+'`/,
-        ),
-      );
-    } finally {
-      await service.stop();
-    }
-  });
-}
+    const tests = await reportedTests(consumer);
+    const errorsOf = (name: string) =>
+      tests
+        .filter(({ project }) => project === name)
+        .flatMap(({ results }) => results.at(-1)?.errors ?? [])
+        .map(({ message = '' }) => message);
+    expect(errorsOf('auto')).toEqual([]);
+    expect(sessionOf('none')?.carriedOrigins).toEqual([]);
+    const none = errorsOf('none');
+    expect(none).toContainEqual(expect.stringContaining('net::ERR_'));
+    expect(none).toContainEqual(expect.stringMatching(/http:\/\/localhost:\d+ was not reached: .*`exposeNetwork: /));
+    expect(none).toContainEqual(expect.stringMatching(/page\.html was not read: .*`exposeNetwork: '<files>'`/));
+    expect(errorsOf('foreign')).toContainEqual(
+      expect.stringMatching(/http:\/\/localhost:\d+ was not reached: a page, .*`exposeNetwork: 'auto,localhost:\d+'`/),
+    );
+  } finally {
+    await service.stop();
+  }
+});

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'vite';
-import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService } from '../../support/e2e/service.ts';
@@ -45,32 +44,30 @@ const test = base.extend<{ app: App }>({
   },
 });
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`Vite replaces a module in a remote browser's page: Playwright ${version}`, async ({ newConsumer, app }) => {
-    const service = await startService({ allowLoopback: false });
-    try {
-      const consumer = await newConsumer(version);
-      await consumer.write({
-        'playwright.config.ts': wrappedConfig(),
-        'tests/hot.spec.ts': suite(`
-          import { writeFileSync } from 'node:fs';
-          test('is replaced', async ({ page }) => {
-            const connected = page.waitForEvent('console', (message) => message.text().includes('[vite] connected'));
-            await page.goto('/');
-            await expect(page.locator('h1')).toHaveText('before');
-            await expect(page.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
-            await connected;
-            await page.evaluate('window.sameDocument = true');
-            writeFileSync(process.env.MODULE!, "export const text = 'after';");
-            await expect(page.locator('h1')).toHaveText('after', { timeout: 20_000 });
-            expect(await page.evaluate('window.sameDocument')).toBe(true);
-          });`),
-      });
-      const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: app.url, MODULE: app.module });
-      expect(run.code, run.output).toBe(0);
-      expect(run.output).toContain('1 passed');
-    } finally {
-      await service.stop();
-    }
-  });
-}
+test("Vite replaces a module in a remote browser's page", { tag: '@versions' }, async ({ newConsumer, app }) => {
+  const service = await startService({ allowLoopback: false });
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      'tests/hot.spec.ts': suite(`
+        import { writeFileSync } from 'node:fs';
+        test('is replaced', async ({ page }) => {
+          const connected = page.waitForEvent('console', (message) => message.text().includes('[vite] connected'));
+          await page.goto('/');
+          await expect(page.locator('h1')).toHaveText('before');
+          await expect(page.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
+          await connected;
+          await page.evaluate('window.sameDocument = true');
+          writeFileSync(process.env.MODULE!, "export const text = 'after';");
+          await expect(page.locator('h1')).toHaveText('after', { timeout: 20_000 });
+          expect(await page.evaluate('window.sameDocument')).toBe(true);
+        });`),
+    });
+    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: app.url, MODULE: app.module });
+    expect(run.code, run.output).toBe(0);
+    expect(run.output).toContain('1 passed');
+  } finally {
+    await service.stop();
+  }
+});

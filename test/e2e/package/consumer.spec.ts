@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { test as base, expect } from '@playwright/test';
+import ts from 'typescript';
 import { entriesOf } from '../../../scripts/package/entries.mjs';
 import { npm, pack } from '../../../scripts/package/pack.mjs';
 
@@ -14,9 +16,13 @@ const root = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const entries = entriesOf(manifest);
-const tsc = join(root, 'node_modules/typescript/bin/tsc');
+const INSTALLED: string[] = [manifest.name, ...Object.keys(manifest.dependencies)];
+const PEERS = ['playwright', ...Object.keys(manifest.peerDependencies)];
 /** `npm run test:nodes` puts another one in its place. */
 const node = process.env.TEST_NODE ?? process.execPath;
+
+// What is installed once is looked at by one worker.
+base.describe.configure({ mode: 'default' });
 
 const test = base.extend<object, { folder: string }>({
   folder: [
@@ -30,7 +36,7 @@ const test = base.extend<object, { folder: string }>({
       await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
       npm(['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=peer'], folder);
       // What a user has beside it; linked, because the registry is not asked for them.
-      for (const name of [...Object.keys(manifest.peerDependencies), '@types/node']) {
+      for (const name of [...PEERS, '@types/node', '@types/mocha']) {
         const installed = join(root, 'node_modules', name);
         const link = join(folder, 'node_modules', name);
         if (!existsSync(installed) || existsSync(link)) continue;
@@ -44,44 +50,48 @@ const test = base.extend<object, { folder: string }>({
   ],
 });
 
-test('it is installed with its dependencies, from tarballs alone', async ({ folder }) => {
-  const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8'));
-  const installed = Object.keys(lock.packages).filter((path) => path !== '');
-  expect(installed.sort()).toEqual(
-    [manifest.name, ...Object.keys(manifest.dependencies)].map((name) => `node_modules/${name}`).sort(),
-  );
-  expect(entries.length).toBeGreaterThanOrEqual(4);
-});
-
-for (const [kind, extension, load] of [
-  ['import', 'mjs', (name: string) => `await import('${name}')`],
-  ['require', 'cjs', (name: string) => `require('${name}')`],
-] as const) {
-  for (const entry of entries.filter((each) => each[kind])) {
-    test(`Node loads ${entry.name}, ${kind}`, async ({ folder }) => {
-      const file = join(folder, `${kind}-${entry.name.replaceAll('/', '-')}.${extension}`);
-      await writeFile(file, `process.stdout.write(String(Object.keys(${load(entry.name)}).length));`);
-      const { stdout, stderr } = await run(node, [file], { cwd: folder });
-      expect(stderr).toBe('');
-      expect(Number(stdout)).toBeGreaterThan(0);
-    });
-  }
+/** Bytes of all files below a folder. */
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  return bytes;
 }
 
-test('ESM and CommonJS export the same names', async ({ folder }) => {
-  for (const entry of entries.filter((each) => each.import && each.require)) {
-    const names = (loaded: string) =>
-      `Object.keys(${loaded}).filter((name) => !/^(default|module.exports)$/.test(name)).sort()`;
-    const file = join(folder, 'same.mjs');
-    await writeFile(
-      file,
-      `import { createRequire } from 'node:module';
-      const required = createRequire(import.meta.url)('${entry.name}');
-      console.log(JSON.stringify([${names(`await import('${entry.name}')`)}, ${names('required')}]));`,
-    );
-    const { stdout } = await run(node, [file], { cwd: folder });
-    const [imported, required] = JSON.parse(stdout);
-    expect(required, entry.name).toEqual(imported);
+test('it is installed with its dependencies, from tarballs alone: three packages, 14 MB at most', async ({
+  folder,
+}) => {
+  const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8'));
+  const installed = Object.keys(lock.packages).filter((path) => path !== '');
+  expect(installed.sort()).toEqual(INSTALLED.map((name) => `node_modules/${name}`).sort());
+  expect(installed).toHaveLength(3);
+  expect(entries.length).toBeGreaterThanOrEqual(4);
+  const sizes = await Promise.all(installed.map((path) => sizeOf(join(folder, path))));
+  expect(sizes.reduce((sum, size) => sum + size, 0) / 1e6).toBeLessThan(14);
+});
+
+test('Node loads every entry, by import and by require, with the same names', async ({ folder }) => {
+  const own = (names: string[]) => names.filter((name) => !/^(default|module\.exports)$/.test(name)).sort();
+  const load = async (file: string, source: string): Promise<Record<string, string[]>> => {
+    await writeFile(join(folder, file), `${source}\nprocess.stdout.write(JSON.stringify(names));`);
+    const { stdout, stderr } = await run(node, [file], { cwd: folder });
+    expect(stderr).toBe('');
+    return JSON.parse(stdout);
+  };
+  const list = (kind: 'import' | 'require') =>
+    JSON.stringify(entries.filter((each) => each[kind]).map(({ name }) => name));
+  const imported = await load(
+    'all.mjs',
+    `const names = {}; for (const name of ${list('import')}) names[name] = Object.keys(await import(name));`,
+  );
+  const required = await load(
+    'all.cjs',
+    `const names = {}; for (const name of ${list('require')}) names[name] = Object.keys(require(name));`,
+  );
+  for (const [name, names] of Object.entries(imported)) expect(own(names).length, name).toBeGreaterThan(0);
+  for (const [name, names] of Object.entries(required)) {
+    expect(names.length, name).toBeGreaterThan(0);
+    if (imported[name]) expect(own(names), name).toEqual(own(imported[name]));
   }
 });
 
@@ -94,67 +104,168 @@ test('the JSON files that are exported are there', async ({ folder }) => {
 
 const ALL_ESM = `${entries.map(({ name }, index) => `import * as entry${index} from '${name}';`).join('\n')}
 export const all: object[] = [${entries.map((_, index) => `entry${index}`)}];\n`;
-const REQUIRED = entries.filter((entry) => entry.require);
+const REQUIRED = entries.filter((entry) => entry.hasCommonJsTypes);
+/** In a CommonJS package Vitest still runs `import`. */
+const VITEST = `import { type HostedFixtures, test } from 'poolwright/vitest';
+  test('a', ({ page }: HostedFixtures) => void page.url());`;
 const ALL_CJS = `${REQUIRED.map(({ name }, index) => `import entry${index} = require('${name}');`).join('\n')}
 export const all: object[] = [${REQUIRED.map((_, index) => `entry${index}`)}];\n`;
 
+/** A wrong use of the package: that it is an error shows that the test below can fail. */
+const WRONG = `import { withHostedBrowsers } from 'poolwright';
+  export * from 'poolwright/no-such-entry';
+  withHostedBrowsers({}, { pol: 'x' });`;
+
+/** What tests of Jest have without an import, and what Mocha's have in `this`. */
+const IN_JEST = `import { type EnvironmentOptions, setup, teardown } from 'poolwright/jest';
+  export const title: Promise<string> = page.title();
+  export const same: boolean = context === page.browserContext() && browser.connected;
+  export const id: string = hostedSession.sessionId;
+  export const options: EnvironmentOptions = { isolate: 'test' };
+  export { setup, teardown };
+  // @ts-expect-error there is none
+  hostedSession.cdpUrl;`;
+const IN_MOCHA = `import { hosted } from 'poolwright/mocha';
+  it('has types', async function () {
+    const title: string = await this.page.title();
+    const other: string = await (await hosted.page()).title();
+    const { sessionId }: { sessionId: string } = this.hostedSession;
+    this.timeout(5);
+    // @ts-expect-error a title is no number
+    const wrong: number = await this.page.title();
+    console.log(title, other, sessionId, wrong);
+  });`;
+
 /** How TypeScript is told to find packages, and what is compiled so. */
 const RESOLUTIONS = [
-  { name: 'node16', options: { module: 'Node16' }, files: { 'all.mts': ALL_ESM, 'all.cts': ALL_CJS } },
-  // Only here are the package's own declarations checked, too: that takes a while.
+  {
+    name: 'node16',
+    options: { module: ts.ModuleKind.Node16 },
+    files: { 'all.mts': ALL_ESM, 'all.cts': ALL_CJS, 'vitest.cts': VITEST },
+  },
   {
     name: 'nodenext',
-    options: { module: 'NodeNext', skipLibCheck: false },
-    files: { 'all.mts': ALL_ESM, 'all.cts': ALL_CJS },
+    // Only here are the package's own declarations checked, too.
+    options: { module: ts.ModuleKind.NodeNext, skipLibCheck: false },
+    files: { 'all.mts': ALL_ESM, 'all.cts': ALL_CJS, 'vitest.cts': VITEST, 'jest.mts': IN_JEST, 'wrong.mts': WRONG },
   },
   {
     name: 'bundler',
-    options: { module: 'ESNext', moduleResolution: 'Bundler' },
+    options: { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
     files: { 'all.ts': ALL_ESM },
+  },
+  {
+    name: 'mocha',
+    options: { module: ts.ModuleKind.NodeNext, types: ['node', 'mocha'] },
+    files: { 'mocha.mts': IN_MOCHA },
   },
 ];
 
-for (const { name, options, files } of RESOLUTIONS) {
-  test(`TypeScript finds every entry and its types: ${name}`, async ({ folder }) => {
+test('TypeScript finds every entry and its types, and no wrong use passes', async ({ folder }) => {
+  for (const { name, options, files } of RESOLUTIONS) {
     const place = join(folder, name);
     await mkdir(place);
     for (const [file, source] of Object.entries(files)) await writeFile(join(place, file), source);
     await copyFile(join(root, 'test/types/public-types.ts'), join(place, 'public-types.ts'));
     await writeFile(join(place, 'package.json'), '{ "type": "module" }');
-    const compilerOptions = {
-      target: 'ES2022',
+    const names = [...Object.keys(files), 'public-types.ts'].map((file) => join(place, file));
+    const program = ts.createProgram(names, {
+      target: ts.ScriptTarget.ES2022,
       strict: true,
       noEmit: true,
       skipLibCheck: true,
       types: ['node'],
+      typeRoots: [join(folder, 'node_modules/@types')],
       ...options,
-    };
-    await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-    const { stdout } = await run(process.execPath, [tsc, '--pretty', 'false', '-p', place], { cwd: folder }).catch(
-      (error) => error,
-    );
+    });
     // What another package has wrong in its own declarations is not for us to mend.
-    const errors = String(stdout)
-      .split('\n')
-      .filter(
-        (line) => /error TS/.test(line) && (!line.includes('node_modules') || line.includes(`/${manifest.name}/`)),
-      );
-    expect(errors).toEqual([]);
-  });
-}
+    const ours = program
+      .getSourceFiles()
+      .filter(({ fileName }) => !fileName.includes('node_modules') || fileName.includes(`/${manifest.name}/`));
+    const errors = [
+      ...program.getOptionsDiagnostics(),
+      ...ours.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]),
+    ].map(({ file, start, code, messageText }) => {
+      const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
+      return `${basename(file?.fileName ?? '')}(${line}): TS${code}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+    });
+    expect(ours.length, name).toBeGreaterThan(names.length);
+    const expected = [/^wrong\.mts\(2\): TS2(307|882)/, /^wrong\.mts\(3\): .*'pol'/];
+    expect(errors, name).toEqual('wrong.mts' in files ? expected.map((error) => expect.stringMatching(error)) : []);
+  }
+});
 
-test('a wrong use of the package is an error of the compiler: the test above can fail', async ({ folder }) => {
-  const place = join(folder, 'wrong');
-  await mkdir(place);
-  await writeFile(
-    join(place, 'wrong.mts'),
-    `import { withHostedBrowsers } from 'poolwright';
-    export * from 'poolwright/no-such-entry';
-    withHostedBrowsers({}, { pol: 'x' });`,
+test('no file asks for a package that is not installed, and every bundled one has its licence', async ({ folder }) => {
+  const dist = join(folder, 'node_modules/poolwright/dist');
+  const known = new Set([...INSTALLED, ...PEERS]);
+  const asked = new Set<string>();
+  for (const name of (await readdir(dist)).filter((each) => /\.(c?js|d\.c?ts)$/.test(each))) {
+    const source = await readFile(join(dist, name), 'utf8');
+    // A statement begins a line, and names a package as a package may be called.
+    const found = source.matchAll(
+      /^(?:import|export)\b[^'"\n;]*?(?:\bfrom\s*)?["'](@?[a-z][^"'\n]*)["'];$|^\} from ["'](@?[a-z][^"'\n]*)["'];$|\brequire\("(@?[a-z][^"\n]*)"\)/gm,
+    );
+    for (const [, imported, from, required] of found) asked.add(imported ?? from ?? required ?? '');
+  }
+  const packageOf = (specifier: string) =>
+    specifier
+      .split('/')
+      .slice(0, specifier.startsWith('@') ? 2 : 1)
+      .join('/');
+  expect([...asked].filter((each) => !isBuiltin(each) && !known.has(packageOf(each)))).toEqual([]);
+  expect(await readFile(join(dist, 'THIRD_PARTY_LICENSES.txt'), 'utf8')).toMatch(/^hono .*\(MIT\)$/m);
+});
+
+test("import 'poolwright' loads no zod, no client and no reporter", async ({ folder }) => {
+  const hooks = `export async function load(url, context, next) {
+    process._rawDebug('loaded ' + url);
+    return await next(url, context);
+  }`;
+  const script = `
+    import { register } from 'node:module';
+    await import('@playwright/test');
+    register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)}, import.meta.url);
+    await import('poolwright');`;
+  await writeFile(join(folder, 'loaded.mjs'), script);
+  const { stderr } = await run(process.execPath, ['loaded.mjs'], { cwd: folder });
+  const loaded = [...stderr.matchAll(/^loaded file:\/\/(.*)$/gm)].map(([, path = '']) => decodeURIComponent(path));
+  const ours = loaded.filter((path) => path.startsWith(join(folder, 'node_modules')));
+  expect(ours.some((path) => path.endsWith('/dist/index.js'))).toBe(true);
+  expect(ours.filter((path) => !path.includes('/node_modules/poolwright/dist/'))).toEqual([]);
+  const sources = await Promise.all(ours.map((path) => readFile(path, 'utf8')));
+  // What stands in zod, in the client, in the reporter and in undici, by a word of each.
+  for (const word of ['ZodObject', 'ServiceClient', 'PoolwrightReporter', 'kDispatcher'])
+    expect(sources.filter((source) => new RegExp(`\\b(class|var|function) ${word}\\b`).test(source))).toEqual([]);
+  expect(sources.join('').length).toBeLessThan(150_000);
+
+  const required = await run(
+    process.execPath,
+    ['-e', `require('poolwright'); console.log(Object.keys(require.cache).join('\\n'))`],
+    { cwd: folder },
   );
-  const compilerOptions = { target: 'ES2022', module: 'NodeNext', strict: true, noEmit: true, skipLibCheck: true };
-  await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-  const { stdout } = await run(process.execPath, [tsc, '--pretty', 'false', '-p', place]).catch((error) => error);
-  expect(stdout).toMatch(/wrong\.mts\(2,.*TS2(307|882)/);
-  expect(stdout).toMatch(/wrong\.mts\(3,.*'pol'/);
+  const cached = required.stdout.split('\n').filter((path) => path.startsWith(join(folder, 'node_modules')));
+  expect(cached.some((path) => path.endsWith('/dist/index.cjs'))).toBe(true);
+  expect(cached.filter((path) => !path.includes('/node_modules/poolwright/dist/'))).toEqual([]);
+});
+
+test('a suite runs', async ({ folder }) => {
+  await writeFile(
+    join(folder, 'playwright.config.ts'),
+    `import { withHostedBrowsers } from 'poolwright';
+    export default withHostedBrowsers({ testDir: '.', reporter: 'line' });`,
+  );
+  await writeFile(
+    join(folder, 'a.spec.ts'),
+    `import { expect, test } from '@playwright/test';
+    test('one', async ({ page }) => {
+      await page.goto('data:text/html,<h1>hello</h1>');
+      await expect(page.locator('h1')).toHaveText('hello');
+    });`,
+  );
+  const { CI: _ci, ...env } = process.env;
+  const { stdout } = await run(process.execPath, [join(root, 'node_modules/@playwright/test/cli.js'), 'test'], {
+    cwd: folder,
+    env: { ...env, TEST_WORKER_INDEX: undefined },
+  });
+  expect(stdout).toContain('1 passed');
 });

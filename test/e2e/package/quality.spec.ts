@@ -44,7 +44,7 @@ test('publint and are-the-types-wrong see what is wrong with a package', async (
     await Promise.all(Object.entries(wrong).map(([file, text]) => writeFile(join(folder, file), text)));
     const { file } = pack(folder, folder);
     expect((await lintPackage(file)).join('\n')).toMatch(/missing\.cjs/);
-    const entries = [{ name: 'wrong', types: './index.d.ts', import: './index.js', require: './missing.cjs' }];
+    const entries = entriesOf(JSON.parse(wrong['package.json']));
     expect((await lintTypes(file, entries, 'wrong')).join('\n')).toMatch(/FalseESM|FalseCJS|wrong/);
   } finally {
     await rm(folder, { recursive: true });

@@ -10,92 +10,148 @@ const CLIENTS = {
 };
 
 for (const [entry, client] of Object.entries(CLIENTS)) {
-  test.describe(`poolwright/${entry}`, () => {
-    const head = `import { leaseBrowser } from 'poolwright/${entry}';\n`;
-
-    test('a browser is leased, used, given back; the next lease gets it again; the script ends by itself', async ({
-      newConsumer,
-      service,
-      site,
-    }) => {
-      const consumer = await newConsumer();
-      await consumer.write({
-        'script.mjs': `${head}
-          const seen = [];
-          for (let use = 0; use < 2; use += 1) {
-            const { browser, session, release } = await leaseBrowser();
-            const page = await browser.newPage();
-            await ${client.goto};
-            const context = await ${client.contexts};
-            await (await context.newPage()).goto('data:text/html,hello');
-            seen.push({ title: await page.title(), ...session });
-            await release();
-            await release();
-          }
-          console.log('SEEN ' + JSON.stringify(seen));`,
-      });
-      const run = await runCommand(consumer, ['script.mjs'], { ...service.env, SITE_URL: site.url });
-      expect(run.code, run.output).toBe(0);
-      const seen = JSON.parse(/SEEN (.*)/.exec(run.output)?.[1] ?? '[]');
-      expect(seen).toMatchObject([{ leaseId: null, reused: false }, { reused: true }]);
-      expect(seen[1].sessionId).toBe(seen[0].sessionId);
-      expect(seen[0].title).not.toBe('');
-      expect(JSON.stringify(seen)).not.toContain('ws:');
-      await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
-      await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
-    });
-
-    const ENDS: Record<string, string> = {
-      'an error that nobody catches': `throw new Error('of the script');`,
-      'SIGKILL of itself': `process.kill(process.pid, 'SIGKILL');`,
-      'process.exit': 'process.exit(3);',
-      'browser.close() and nothing else': 'await browser.close();',
-    };
-    for (const [name, end] of Object.entries(ENDS)) {
-      test(`${name}: nothing is left`, async ({ newConsumer, service }) => {
-        await service.client.createPool({ name: 'e2e', size: 1 });
-        const consumer = await newConsumer();
-        await consumer.write({
-          'script.mjs': `${head} const { browser } = await leaseBrowser({ pool: 'e2e' }); await browser.newPage(); console.log('LEASED'); ${end}`,
-        });
-        const run = startCommand(consumer, ['script.mjs'], service.env);
-        await run.exit;
-        expect(run.output()).toContain('LEASED');
-        await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
-        await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
-      });
-    }
-
-    test('an `await using` block gives it back', async ({ newConsumer, service }) => {
-      const consumer = await newConsumer();
-      await consumer.write({
+  test(`poolwright/${entry}: a browser is leased, used, given back; the next lease gets it again; the script ends by itself`, async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'script.mjs': `import { leaseBrowser } from 'poolwright/${entry}';
+        const seen = [];
+        for (let use = 0; use < 2; use += 1) {
+          const { browser, session, release } = await leaseBrowser();
+          const page = await browser.newPage();
+          await ${client.goto};
+          const context = await ${client.contexts};
+          await (await context.newPage()).goto('data:text/html,hello');
+          seen.push({ title: await page.title(), ...session });
+          await release();
+          await release();
+        }
         // As TypeScript writes an \`await using\`: Node 20 does not know it.
-        'script.mjs': `${head} const leased = await leaseBrowser(); await leased.browser.newPage(); await leased[Symbol.asyncDispose](); console.log('ENDED');`,
-      });
-      const run = await runCommand(consumer, ['script.mjs'], service.env);
-      expect(run.code, run.output).toBe(0);
-      await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
+        const leased = await leaseBrowser();
+        await leased.browser.newPage();
+        await leased[Symbol.asyncDispose]();
+        console.log('SEEN ' + JSON.stringify(seen));`,
     });
-
-    test('bad input: one error each, nothing is held', async ({ newConsumer, service }) => {
-      const consumer = await newConsumer();
-      const lease = (options: string) =>
-        `${head} await leaseBrowser(${options}).catch((error) => { console.log(error.code + ': ' + error.message); process.exitCode = 1; });`;
-      const cases: [options: string, env: Record<string, string>, says: RegExp][] = [
-        [`{ pol: 'x' }`, service.env, /^OPTIONS_INVALID: .*leaseBrowser\(options\)[\s\S]*pol\b[\s\S]*pool/m],
-        ['{}', { CI: '1' }, /^ENVIRONMENT_MISSING: POOLWRIGHT_API_KEY is not set/m],
-        [`{ pool: 'no-such' }`, service.env, /^OPTIONS_INVALID: `pool`: there is no pool "no-such"/m],
-        ['{ needMs: -1 }', service.env, /^OPTIONS_INVALID: `needMs`/m],
-        ['{}', { ...service.env, POOLWRIGHT_API_KEY: 'wrong' }, /^\w+: .*(401|key)/m],
-      ];
-      for (const [options, env, says] of cases) {
-        await consumer.write({ 'script.mjs': lease(options) });
-        const run = await runCommand(consumer, ['script.mjs'], env);
-        expect(run.code, run.output).toBe(1);
-        expect(run.output).toMatch(says);
-      }
-      expect(await service.allSessions()).toBe(0);
-      await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
-    });
+    const run = await runCommand(consumer, ['script.mjs'], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    const seen = JSON.parse(/SEEN (.*)/.exec(run.output)?.[1] ?? '[]');
+    expect(seen).toMatchObject([{ leaseId: null, reused: false }, { reused: true }]);
+    expect(seen[1].sessionId).toBe(seen[0].sessionId);
+    expect(seen[0].title).not.toBe('');
+    expect(JSON.stringify(seen)).not.toContain('ws:');
+    await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
   });
 }
+
+/** A script that has a browser of each client. */
+const BOTH = `import { leaseBrowser as leasePuppeteer } from 'poolwright/puppeteer';
+  import { leaseBrowser as leaseLibrary } from 'poolwright/playwright-library';
+  const leased = [await leasePuppeteer({ pool: 'e2e' }), await leaseLibrary({ pool: 'e2e' })];
+  for (const { browser } of leased) await browser.newPage();
+  console.log('LEASED');`;
+
+const ENDS: Record<string, string> = {
+  'an error that nobody catches': `throw new Error('of the script');`,
+  'SIGKILL of itself': `process.kill(process.pid, 'SIGKILL');`,
+  'process.exit': 'process.exit(3);',
+  'browser.close() and nothing else': 'for (const { browser } of leased) await browser.close();',
+};
+for (const [name, end] of Object.entries(ENDS)) {
+  test(`${name}: nothing is left of either`, async ({ newConsumer, service }) => {
+    await service.client.createPool({ name: 'e2e', size: 2 });
+    const consumer = await newConsumer();
+    await consumer.write({ 'script.mjs': `${BOTH} ${end}` });
+    const run = startCommand(consumer, ['script.mjs'], service.env);
+    await run.exit;
+    expect(run.output()).toContain('LEASED');
+    await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
+  });
+}
+
+test('says so when `release()` is forgotten, and not while the script waits for its page', async ({
+  newConsumer,
+  service,
+}) => {
+  const consumer = await newConsumer();
+  // Two scripts of each client, side by side: it takes a while until a browser counts as forgotten.
+  const scripts = Object.keys(CLIENTS).map((entry) => {
+    const head = `import { leaseBrowser } from 'poolwright/${entry}';
+      const { browser, session } = await leaseBrowser();
+      const page = await browser.newPage();`;
+    return {
+      [`forgets-${entry}.mjs`]: `${head} await page.goto('data:text/html,hello'); console.log('DONE ' + session.sessionId);`,
+      [`waits-${entry}.mjs`]: `${head}
+        await page.waitForSelector('#never', { timeout: 25_000 }).catch(() => console.log('WAITED'));
+        await browser.close();`,
+    };
+  });
+  await consumer.write(Object.assign({}, ...scripts));
+  const start = (name: string) =>
+    Object.keys(CLIENTS).map((entry) => startCommand(consumer, [`${name}-${entry}.mjs`], service.env));
+  const [forgetting, waiting] = [start('forgets'), start('waits')];
+  const note = /poolwright: session (\S+) is still leased.*release\(\)/;
+  for (const { output, child } of forgetting) {
+    await expect.poll(() => note.exec(output())?.[1], { timeout: 60_000 }).toBeTruthy();
+    expect(output()).toContain(`DONE ${note.exec(output())?.[1]}`);
+    expect(child.exitCode).toBe(null); // it is not ended: it might still wait for its page
+  }
+  for (const { output, exit } of waiting) {
+    await exit;
+    expect(output()).toContain('WAITED');
+    expect(output()).not.toMatch(note);
+  }
+  for (const { output, exit, child } of forgetting) {
+    expect(output().match(/is still leased/g)).toHaveLength(1);
+    child.kill('SIGTERM');
+    await exit;
+  }
+  await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
+});
+
+test('bad input: one error each, nothing is held', async ({ newConsumer, service }) => {
+  const both = Object.keys(CLIENTS);
+  const cases: { options: string; env?: Record<string, string>; of?: string[]; says: RegExp }[] = [
+    {
+      options: `{ pol: 'x' }`,
+      says: /^OPTIONS_INVALID of OptionsError: .*leaseBrowser\(options\)[\s\S]*pol\b[\s\S]*pool/,
+    },
+    {
+      options: '{}',
+      env: { CI: '1', POOLWRIGHT_BASE_URL: '', POOLWRIGHT_API_KEY: '' },
+      says: /^ENVIRONMENT_MISSING of OptionsError: POOLWRIGHT_API_KEY is not set/,
+    },
+    { options: `{ pool: 'no-such' }`, says: /^OPTIONS_INVALID of OptionsError: `pool`: there is no pool "no-such"/ },
+    { options: '{ needMs: -1 }', says: /^OPTIONS_INVALID of OptionsError: `needMs`/ },
+    {
+      options: '{}',
+      env: { POOLWRIGHT_API_KEY: 'wrong' },
+      says: /^SERVICE_UNAUTHORIZED of ServiceError: .*(401|key)/,
+    },
+    { options: `{ service: 'local' }`, says: /^OPTIONS_INVALID of OptionsError: `service: 'local'`.*'emulator'/ },
+    { options: '{ ahead: true }', of: ['puppeteer'], says: /^OPTIONS_INVALID of OptionsError: `ahead: true`/ },
+  ];
+  const consumer = await newConsumer();
+  const asked = cases.flatMap(({ of = both, says, ...one }) => of.map((entry) => ({ entry, says, ...one })));
+  await consumer.write({
+    'script.mjs': asked
+      .map(
+        ({ entry, options, env = {} }, n) => `
+        Object.assign(process.env, { CI: '' }, ${JSON.stringify({ ...service.env, ...env })});
+        await (await import('poolwright/${entry}')).leaseBrowser(${options}).then(
+          () => console.log('CASE ' + JSON.stringify([${n}, 'no error'])),
+          (error) => console.log('CASE ' + JSON.stringify([${n}, error.code + ' of ' + error.constructor.name + ': ' + error.message])));`,
+      )
+      .join('\n'),
+  });
+  const run = await runCommand(consumer, ['script.mjs'], service.env);
+  expect(run.code, run.output).toBe(0);
+  const said = [...run.output.matchAll(/^CASE (.*)$/gm)].map(([, json = '']) => JSON.parse(json));
+  expect(said).toEqual(asked.map(({ says }, n) => [n, expect.stringMatching(says)]));
+  expect(await service.allSessions()).toBe(0);
+  await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
+});

@@ -1,81 +1,91 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { WebSocket } from 'ws';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
+import type { TestService } from '../../support/e2e/service.ts';
 import { wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** A browser that is lost in mid-test fails that test quickly and once, says why, and the next test runs on a fresh one. */
 
 const SUITE = `
 import { test, expect } from 'poolwright';
-test('loses it', async ({ page, hostedSession }) => {
+test('loses it', async ({ page, hostedSession }, testInfo) => {
   await page.goto('/');
-  console.log('READY ' + hostedSession.sessionId);
+  console.log('READY ' + testInfo.project.name + ' ' + hostedSession.sessionId);
   await page.waitForSelector('never');
 });
 test('goes on', async ({ page }) => { await page.goto('/'); });`;
 
-interface Browser {
-  /** Stops its session at the service. */
-  stop(): Promise<void>;
-  /** Its process group, for `kill`: what a distribution calls Chromium may be a script that starts it. */
-  group: number;
+/** The process group of a session's browser: what a distribution calls Chromium may be a script that starts it. */
+async function groupOf({ client }: TestService, sessionId: string): Promise<number> {
+  const { cdpUrl } = await client.getSession(sessionId);
+  const socket = new WebSocket(String(cdpUrl));
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ id: 1, method: 'SystemInfo.getProcessInfo' }));
+  const [answer] = await once(socket, 'message');
+  socket.terminate();
+  const { processInfo }: { processInfo: { type: string; id: number }[] } = JSON.parse(String(answer)).result;
+  const browser = processInfo.find(({ type }) => type === 'browser')?.id;
+  const stat = readFileSync(`/proc/${browser}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
 }
 
-const ways = [
-  {
-    name: 'stopped by somebody',
-    options: '{}',
-    lose: ({ stop }: Browser) => stop(),
+/** A project each, all of them at once, how their browser is lost, and within how many ms the test has to fail. */
+const WAYS = {
+  stopped: {
+    lose: async (service: TestService, sessionId: string) => void (await service.client.stopSession(sessionId)),
     says: /status "completed" at the service\): somebody stopped it before its time/,
-    endReason: 'lost',
     within: 10_000,
   },
-  {
-    name: 'crashed',
-    options: '{}',
-    lose: ({ group }: Browser) => process.kill(group, 'SIGKILL'),
+  crashed: {
+    lose: async (service: TestService, sessionId: string) =>
+      void process.kill(-(await groupOf(service, sessionId)), 'SIGKILL'),
     says: /status "error" at the service\): the browser crashed/,
-    endReason: 'lost',
     within: 10_000,
   },
-  {
-    name: 'hung',
-    options: '{}',
-    lose: ({ group }: Browser) => process.kill(group, 'SIGSTOP'),
+  hung: {
+    lose: async (service: TestService, sessionId: string) =>
+      void process.kill(-(await groupOf(service, sessionId)), 'SIGSTOP'),
     says: /it did not answer for 15 s; .*the browser hung, or the network to it was cut/,
-    endReason: 'lost',
     within: 40_000,
   },
-  {
-    name: 'at the end of its lease',
-    options: `{ pool: 'e2e' }`,
-    lose: () => undefined,
+  leased: {
+    lose: async () => undefined,
     says: /its lease was over: the test took longer than what was left of the pool's `leaseTimeoutSeconds`/,
-    endReason: 'lost',
     within: 45_000,
   },
-];
+};
 
-for (const { name, options, lose, says, endReason, within } of ways) {
-  test(name, async ({ newConsumer, service, site }) => {
-    if (options.includes('pool')) await service.client.createPool({ name: 'e2e', size: 1, leaseTimeoutSeconds: 30 });
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(options, 'timeout: 120_000,'),
-      'tests/a.spec.ts': SUITE,
-    });
-    const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-    await run.printed(/READY \S+/);
-    const sessionId = /READY (\S+)/.exec(run.output())?.[1] ?? '';
-    const since = Date.now();
-    const [leader = 0] = service.emulator.browserPids();
-    await lose({ stop: () => service.client.stopSession(sessionId), group: -leader });
-    expect((await run.exit).code).toBe(1);
-    expect(Date.now() - since).toBeLessThan(within + 20_000); // the second test and the end of the run are in it
+test('stopped by somebody, crashed, hung, at the end of its lease', async ({ newConsumer, service, site }) => {
+  await service.client.createPool({ name: 'e2e', size: 1, leaseTimeoutSeconds: 30 });
+  const consumer = await newConsumer();
+  const projects = Object.keys(WAYS).map(
+    (name) => `{ name: '${name}'${name === 'leased' ? ", use: { hosted: { pool: 'e2e' } }" : ''} }`,
+  );
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig('{}', `timeout: 120_000, projects: [${projects}],`),
+    'tests/a.spec.ts': SUITE,
+  });
+  const run = startPlaywright(consumer, ['--workers=4'], { ...service.env, SITE_URL: site.url });
+  const sessionOf = (name: string) => new RegExp(`READY ${name} (\\S+)`).exec(run.output())?.[1] ?? '';
+  await Promise.all(
+    Object.entries(WAYS).map(async ([name, { lose }]) => {
+      await run.printed(new RegExp(`READY ${name} \\S+`));
+      await lose(service, sessionOf(name));
+    }),
+  );
+  expect((await run.exit).code).toBe(1);
 
-    const [lost, next] = await reportedTests(consumer);
-    expect(lost?.results).toHaveLength(1);
-    expect(lost?.results[0]?.status).toBe('failed'); // not "timedOut"
-    expect(lost?.results[0]?.duration).toBeLessThan(within);
+  const tests = await reportedTests(consumer);
+  const record = await recordOf(consumer);
+  for (const [name, { says, within }] of Object.entries(WAYS)) {
+    const sessionId = sessionOf(name);
+    const [lost, next] = tests.filter(({ project }) => project === name);
+    expect(lost?.results, name).toHaveLength(1);
+    expect(lost?.results[0]?.status, name).toBe('failed'); // not "timedOut"
+    expect(lost?.results[0]?.duration, name).toBeLessThan(within);
     const said = (lost?.results[0]?.errors ?? []).map(({ message }) => message ?? '');
     const ours = said.filter((message) => message.includes('The hosted browser was lost during this test'));
     expect(ours, said.join('\n')).toHaveLength(1);
@@ -84,15 +94,17 @@ for (const { name, options, lose, says, endReason, within } of ways) {
     const [attachment] = hostedAttachments(lost?.results[0]);
     expect(attachment).toMatchObject({ sessionId, infrastructureFailure: expect.stringMatching(says) });
 
-    expect(next?.results[0]?.status).toBe('passed');
+    expect(next?.results[0]?.status, name).toBe('passed');
     expect(hostedAttachments(next?.results[0])).toMatchObject([{ infrastructureFailure: null }]);
     expect(hostedAttachments(next?.results[0])[0]?.sessionId).not.toBe(sessionId);
-    const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-    expect(record.sessions[0]).toMatchObject({ sessionId, endReason, endConfirmed: true });
-    expect(run.output()).toContain('browser lost');
-    expect(await service.running()).toEqual([]);
-  });
-}
+    expect(record.sessions.find((session) => session.sessionId === sessionId)).toMatchObject({
+      endReason: 'lost',
+      endConfirmed: true,
+    });
+  }
+  expect(run.output()).toContain('browser lost');
+  expect(await service.running()).toEqual([]);
+});
 
 test('one that was fetched ahead and has died meanwhile is not given to the next test', async ({
   newConsumer,

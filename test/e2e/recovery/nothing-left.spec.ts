@@ -6,58 +6,29 @@ import { isRunning } from '../../support/processes.ts';
 
 /** Whatever ends a run, every browser is given back exactly once, and no process of ours is left. */
 
-test.describe('a run that fails', () => {
-  test('hands the healthy browser to the worker that replaces the failed one', async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(),
-      'tests/a.spec.ts': suite(`
-        test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
-        test('passes after it', async ({ page }) => { await page.goto('/'); });
-        test('throws in a hook', async ({ page }) => { await page.goto('/'); });
-        test.afterEach(async ({}, testInfo) => { if (testInfo.title === 'throws in a hook') throw new Error('from a hook'); });
-        test('passes at the end', async ({ page }) => { await page.goto('/'); });`),
-    });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(1);
-    const tests = await reportedTests(consumer);
-    const attachments = tests.map(({ results }) => hostedAttachments(results[0])[0]);
-    expect(new Set(attachments.map((attachment) => attachment?.sessionId)).size).toBe(1);
-    expect(attachments.map((attachment) => attachment?.reused)).toEqual([false, true, true, true]);
-    expect(new Set(attachments.map((attachment) => attachment?.workerIndex)).size).toBe(3);
-    expect(await service.allSessions()).toBe(1);
-    expect(await service.running()).toEqual([]);
+test("a user's fixture or global teardown that throws: the browser is given back", async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts', globalTeardown: './teardown.ts',`),
+    'setup.ts': `export default () => { console.log('USER SETUP'); return () => { console.log('USER SETUP TEARDOWN'); }; };`,
+    'teardown.ts': `export default () => { throw new Error('user teardown'); };`,
+    'tests/a.spec.ts': `
+      import { test as base, expect } from '@playwright/test';
+      const test = base.extend({ broken: async ({ page }, use) => { await page.goto('/'); throw new Error('user fixture'); } });
+      test('never starts', async ({ broken }) => {});`,
   });
-
-  test("gives back when a user's fixture or global teardown throws", async ({ newConsumer, service, site }) => {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts', globalTeardown: './teardown.ts',`),
-      'setup.ts': `export default () => { console.log('USER SETUP'); return () => { console.log('USER SETUP TEARDOWN'); }; };`,
-      'teardown.ts': `export default () => { throw new Error('user teardown'); };`,
-      'tests/a.spec.ts': `
-        import { test as base, expect } from '@playwright/test';
-        const test = base.extend({ broken: async ({ page }, use) => { await page.goto('/'); throw new Error('user fixture'); } });
-        test('never starts', async ({ broken }) => {});`,
-    });
-    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(1);
-    for (const text of ['USER SETUP', 'USER SETUP TEARDOWN', 'user fixture', 'user teardown'])
-      expect(run.output).toContain(text);
-    expect(await service.allSessions()).toBe(1);
-    expect(await service.running()).toEqual([]);
-  });
+  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(1);
+  for (const text of ['USER SETUP', 'USER SETUP TEARDOWN', 'user fixture', 'user teardown'])
+    expect(run.output).toContain(text);
+  expect(await service.allSessions()).toBe(1);
+  expect(await service.running()).toEqual([]);
 });
-
 test.describe('a run that is ended', () => {
-  test.beforeEach(async ({ service }) => {
-    await service.client.createPool({ name: 'e2e', size: 1 });
-  });
-
   const scenarios = [
     { name: 'Ctrl-C', end: (run: { child: { pid?: number } }) => process.kill(-(run.child.pid ?? 0), 'SIGINT') },
     {
@@ -70,23 +41,27 @@ test.describe('a run that is ended', () => {
     },
   ];
   for (const { name, end } of scenarios) {
-    for (const options of [`{ pool: 'e2e' }`, `{ session: {} }`]) {
-      test(`${name}, with ${options}`, async ({ newConsumer, service, site }) => {
-        const consumer = await newConsumer();
-        await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': STAYS });
-        const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-        await run.printed(/WORKER \d+/);
-        expect(await service.running()).toHaveLength(1);
-        end(run);
-        await run.exit;
-        await expect.poll(() => service.running(), { timeout: 10_000 }).toEqual([]);
-        // A worker whose runner was killed has its own work to end.
-        await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
-      });
-    }
+    test(`${name}, with browsers of a pool and of sessions`, async ({ newConsumer, service, site }) => {
+      await service.client.createPool({ name: 'e2e', size: 1 });
+      const consumer = await newConsumer();
+      const projects = `projects: [{ name: 'pool', use: { hosted: { pool: 'e2e' } } }, { name: 'session' }],`;
+      await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', projects), 'tests/a.spec.ts': STAYS });
+      const run = startPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
+      await run.printed(/WORKER \d+[\s\S]*WORKER \d+/);
+      expect(await service.running()).toHaveLength(2);
+      end(run);
+      await run.exit;
+      await expect.poll(() => service.running(), { timeout: 10_000 }).toEqual([]);
+      // A worker whose runner was killed has its own work to end.
+      await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
+    });
   }
 
-  test('SIGKILL of a worker ends its browser at once, and the run goes on', async ({ newConsumer, service, site }) => {
+  test('SIGKILL of a worker ends its browser at once, and the run goes on', { tag: '@versions' }, async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(),

@@ -21,9 +21,15 @@ import { CLI, poolwright } from '../../support/run-cli.ts';
 const ledgers = (consumer: Consumer) => readdirSync(join(consumer.folder, 'node_modules/.cache/poolwright'));
 
 /** A run whose runner and broker die at the same moment, as with a machine. */
-async function deadRun(consumer: Consumer, service: TestService, site: string, env: Record<string, string> = {}) {
-  const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site, ...env });
-  await run.printed(/WORKER \d+/);
+async function deadRun(
+  consumer: Consumer,
+  service: TestService,
+  site: string,
+  env: Record<string, string> = {},
+  workers = 1,
+) {
+  const run = startPlaywright(consumer, [`--workers=${workers}`], { ...service.env, SITE_URL: site, ...env });
+  await run.printed(new RegExp(`(WORKER \\d+[^]*){${workers}}`));
   const runner = run.child.pid ?? 0;
   const broker = brokerOf(runner);
   process.kill(runner, 'SIGSTOP'); // it would replace its broker
@@ -33,35 +39,65 @@ async function deadRun(consumer: Consumer, service: TestService, site: string, e
   await expect.poll(() => isRunning(broker)).toBe(false);
 }
 
-for (const options of ['{}', `{ pool: 'e2e' }`, '{ pool: { create: { size: 1 } } }']) {
-  test(`poolwright sweep, after a run with ${options}`, async ({ newConsumer, service, site }) => {
-    await service.client.createPool({ name: 'e2e', size: 1 });
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': STAYS });
-    await deadRun(consumer, service, site.url);
-    const [left, ...more] = await service.running();
-    expect(more).toEqual([]);
-    const { note } = await service.client.getSession(left ?? '');
-    expect(note).toMatch(
-      /^poolwright run=local-\w+ shard=1\/1 project=default slot=0 req=\S+ suite=[0-9a-f]{6} beat=\w+$/,
-    );
-    const foreign = await service.client.createSession({ note: 'somebody else poolwright run=1' });
-
-    const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
-    expect(swept, swept.stderr).toMatchObject({ code: 0, stderr: '' });
-    const result = JSON.parse(swept.stdout);
-    expect(result).toMatchObject({ stopped: [{ sessionId: left }], alive: [], setAside: [], failures: [] });
-    expect(result.poolsDeleted).toHaveLength(options.includes('create') ? 1 : 0);
-    expect((await service.client.listPools()).map(({ name }) => name)).toEqual(['e2e']);
-    expect(await service.running()).toEqual([foreign.sessionId]);
-    expect(ledgers(consumer)).toEqual([]);
-    const again = await poolwright(['sweep'], service.env, consumer.folder);
-    expect(again).toMatchObject({ code: 0, stderr: '' });
-    expect(again.stdout).toContain('nothing left behind');
+/** Sweeps in a container that shares the checkout and the host name with a live run, but not its sockets. */
+async function expectAliveInContainer(consumer: Consumer, service: TestService, kept: string): Promise<void> {
+  const [ledger = ''] = ledgers(consumer);
+  const written = readFileSync(join(consumer.folder, 'node_modules/.cache/poolwright', ledger), 'utf8');
+  const hidden = dirname(parseLedger(written)?.socket ?? '');
+  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const script = 'mount -t tmpfs none "$0" && exec "$@"';
+  const sweep = [process.execPath, CLI, 'sweep', '--json'];
+  const container = ['--mount', '--propagation', 'private', 'sh', '-c', script, hidden, ...sweep];
+  const swept = await promisify(execFile)('unshare', [...user, ...container], {
+    env: { ...process.env, ...service.env },
+    cwd: consumer.folder,
   });
+  expect(JSON.parse(swept.stdout)).toMatchObject({ stopped: [], alive: [{ sessionId: kept }] });
+  expect(await service.running()).toEqual([kept]);
+  expect(ledgers(consumer)).toEqual([ledger]);
 }
 
-test('the next run sweeps when it starts, and leaves a run that is alive alone', async ({
+test('poolwright sweep, after a run with sessions, a pool, and a pool of its own', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  await service.client.createPool({ name: 'e2e', size: 1 });
+  const consumer = await newConsumer();
+  const projects = ['{}', `{ pool: 'e2e' }`, '{ pool: { create: { size: 1 } } }'];
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(
+      '{}',
+      `projects: [${projects.map((hosted, n) => `{ name: 'p${n}', use: { hosted: ${hosted} } }`)}],`,
+    ),
+    'tests/a.spec.ts': STAYS,
+  });
+  await deadRun(consumer, service, site.url, {}, projects.length);
+  const left = await service.running();
+  expect(left).toHaveLength(3);
+  for (const sessionId of left) {
+    const { note } = await service.client.getSession(sessionId);
+    expect(note).toMatch(
+      /^poolwright run=local-\w+ shard=1\/1 project=p\d slot=\d req=\S+ suite=[0-9a-f]{6} beat=\w+$/,
+    );
+  }
+  const foreign = await service.client.createSession({ note: 'somebody else poolwright run=1' });
+
+  const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+  expect(swept, swept.stderr).toMatchObject({ code: 0, stderr: '' });
+  const result = JSON.parse(swept.stdout);
+  expect(result).toMatchObject({ alive: [], setAside: [], failures: [] });
+  expect(result.stopped.map(({ sessionId }: { sessionId: string }) => sessionId).sort()).toEqual(left.sort());
+  expect(result.poolsDeleted).toHaveLength(1);
+  expect((await service.client.listPools()).map(({ name }) => name)).toEqual(['e2e']);
+  expect(await service.running()).toEqual([foreign.sessionId]);
+  expect(ledgers(consumer)).toEqual([]);
+  const again = await poolwright(['sweep'], service.env, consumer.folder);
+  expect(again).toMatchObject({ code: 0, stderr: '' });
+  expect(again.stdout).toContain('nothing left behind');
+});
+
+test('the next run sweeps when it starts, and leaves a run that is alive alone; so does a container without its sockets', async ({
   newConsumer,
   service,
   site,
@@ -77,6 +113,7 @@ test('the next run sweeps when it starts, and leaves a run that is alive alone',
   await alive.printed(/WORKER \d+/);
   const kept = await service.running();
   expect(kept).toHaveLength(1);
+  if (hasOwnDisks) await expectAliveInContainer(consumer, service, kept[0] ?? '');
   await deadRun(consumer, service, site.url);
   expect(await service.running()).toHaveLength(2);
 
@@ -92,66 +129,29 @@ test('the next run sweeps when it starts, and leaves a run that is alive alone',
   expect(await service.running()).toEqual([]);
 });
 
-test('a container that shares the checkout and the host name, but not the sockets, leaves a live run alone', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  test.skip(!hasOwnDisks, 'no file system of a process of its own here');
-  const consumer = await newConsumer();
-  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
-  const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-  await run.printed(/WORKER \d+/);
-  const kept = await service.running();
-  const [ledger = ''] = ledgers(consumer);
-  const written = readFileSync(join(consumer.folder, 'node_modules/.cache/poolwright', ledger), 'utf8');
-  const hidden = dirname(parseLedger(written)?.socket ?? '');
-
-  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-  const script = 'mount -t tmpfs none "$0" && exec "$@"';
-  const sweep = [process.execPath, CLI, 'sweep', '--json'];
-  const container = ['--mount', '--propagation', 'private', 'sh', '-c', script, hidden, ...sweep];
-  try {
-    const swept = await promisify(execFile)('unshare', [...user, ...container], {
-      env: { ...process.env, ...service.env },
-      cwd: consumer.folder,
-    });
-    expect(JSON.parse(swept.stdout)).toMatchObject({ stopped: [], alive: [{ sessionId: kept[0] }] });
-    expect(await service.running()).toEqual(kept);
-    expect(ledgers(consumer)).toEqual([ledger]);
-  } finally {
-    process.kill(-(run.child.pid ?? 0), 'SIGINT');
-    await run.exit;
-  }
-  expect(await service.running()).toEqual([]);
-});
-
 test('an earlier attempt at the same CI run is swept without its ledger; another run is not, until it is named', async ({
   newConsumer,
   service,
   site,
 }) => {
-  const [lost, next] = [await newConsumer(), await newConsumer()]; // two machines of one CI: no ledger in common
+  // Machines of one CI: no ledger in common.
+  const [lost, other, next] = [await newConsumer(), await newConsumer(), await newConsumer()];
   const files = {
     'playwright.config.ts': wrappedConfig(),
     'tests/stays.spec.ts': STAYS,
     'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('/'); });`),
   };
-  for (const consumer of [lost, next]) await consumer.write(files);
+  for (const consumer of [lost, other, next]) await consumer.write(files);
   const ci = (run: string, attempt: string) => ({ GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt });
-  await deadRun(lost, service, site.url, ci('7', '1'));
-  const [other] = await service.running();
+  await deadRun(other, service, site.url, ci('9', '1'));
+  const ofOther = await service.running();
   await deadRun(lost, service, site.url, ci('8', '1'));
-  await expect.poll(() => service.running()).toHaveLength(1); // its start swept run 7, by the ledger
-  expect(await service.running()).not.toContain(other);
 
   const retried = await runPlaywright(next, ['short'], { ...service.env, SITE_URL: site.url, ...ci('8', '2') });
   expect(retried.output).toContain('stopped 1 browser that a dead run left (gh-8.1)');
-  expect(await service.running()).toEqual([]);
-
-  await deadRun(lost, service, site.url, ci('9', '1'));
+  expect(await service.running()).toEqual(ofOther);
   await poolwright(['sweep'], service.env, next.folder);
-  expect(await service.running()).toHaveLength(1);
+  expect(await service.running()).toEqual(ofOther);
   await poolwright(['sweep', '--run', 'gh-9.1'], service.env, next.folder);
   expect(await service.running()).toEqual([]);
 });
@@ -208,43 +208,11 @@ test('a ledger that is cut short or of another version is set aside with a warni
     expect(run.output).toMatch(new RegExp(`warning: .*${name}\\.ledger\\.json\\.bad is not a ledger of this version`));
   expect(ledgers(consumer).sort()).toEqual(['a.ledger.json.bad', 'b.ledger.json.bad']);
   expect(await service.running()).toEqual([foreign.sessionId]);
-  const again = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-  expect(again.output).not.toContain('ledger');
+  const again = await poolwright(['sweep'], service.env, consumer.folder);
+  expect(again.stdout + again.stderr).not.toContain('ledger.json');
 });
 
-for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-  test(`a broker that is ended by ${signal} is replaced: the run goes on at once, and nothing is left`, async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(),
-      'tests/a.spec.ts': suite(`
-      test('loses its broker', async ({ page }) => {
-        await page.goto('/');
-        console.log('WORKER ' + process.pid);
-        await page.waitForSelector('never');
-      });
-      test('goes on', async ({ page }) => { await page.goto('/'); });`),
-    });
-    const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-    await run.printed(/WORKER \d+/);
-    const broker = brokerOf(run.child.pid ?? 0);
-    const since = Date.now();
-    process.kill(broker, signal);
-    const { code } = await run.exit;
-    expect(code).toBe(1);
-    expect(run.output()).toContain(`the broker of this run died (${signal}); another one takes over`);
-    expect(Date.now() - since, run.output()).toBeLessThan(15_000); // half of it is what a new worker waits for a broker
-    expect(run.output()).toMatch(/1 failed[\s\S]*1 passed/);
-    expect(await service.running()).toEqual([]);
-    expect(ledgers(consumer)).toEqual([]);
-  });
-}
-
-test('when the last broker of a run has been killed, too, nothing is left either', async ({
+test('a broker that dies is replaced, and the run goes on at once; the last one of them leaves nothing either', async ({
   newConsumer,
   service,
   site,
@@ -261,12 +229,20 @@ test('when the last broker of a run has been killed, too, nothing is left either
     'tests/a.spec.ts': suite([1, 2, 3, 4].map(loses).join('')),
   });
   const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  for (const n of [1, 2, 3, 4]) {
-    await run.printed(new RegExp(`of test ${n}\\.`));
-    process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
+  const signals = ['SIGTERM', 'SIGKILL', 'SIGKILL', 'SIGKILL'] as const;
+  let died = 0;
+  for (const [n, signal] of signals.entries()) {
+    await run.printed(new RegExp(`of test ${n + 1}\\.`));
+    // Half of it is what a new worker waits for a broker.
+    if (died > 0) expect(Date.now() - died, run.output()).toBeLessThan(15_000);
+    process.kill(brokerOf(run.child.pid ?? 0), signal);
+    died = Date.now();
   }
   const { code } = await run.exit;
   expect(code).toBe(1);
+  for (const signal of ['SIGTERM', 'SIGKILL']) {
+    expect(run.output()).toContain(`the broker of this run died (${signal}); another one takes over`);
+  }
   expect(run.output()).toMatch(/poolwright: stopped 1 browser that a dead run left/);
   expect(await service.running()).toEqual([]);
   expect(ledgers(consumer)).toEqual([]);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
 import { hostedBrowserAttachment } from '../../../src/record/attachment.ts';
 import { runRecord } from '../../../src/record/run-record.ts';
-import { type Consumer, PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import {
   hostedAttachments,
@@ -171,109 +171,107 @@ function address(consumer: Consumer, file: string): string {
   return pathToFileURL(`${consumer.folder}/${file}`).href;
 }
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`every reporter has the session of every try that used one: Playwright ${version}`, async ({
-    newConsumer,
-    service,
-    site,
-    page,
-  }) => {
-    const consumer = await newConsumer(version);
-    await consumer.write({
-      'playwright.config.ts': CONFIG,
-      'tests/endings.spec.ts': ENDINGS,
-      'tests/sharing.spec.ts': SHARING,
-      'tests/timed-out.spec.ts': TIMED_OUT,
-    });
-    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(1);
-
-    const tests = await reportedTests(consumer);
-    const sessions = sessionsOf(tests);
-    await test.step('JSON', () => {
-      const seen = tests.map(({ title, results }) => [
-        title,
-        results.map(({ status }, n) => [status, sessions[title]?.[n] !== null]),
-      ]);
-      expect(Object.fromEntries(seen)).toEqual(EXPECTED);
-      for (const title of ['fails once', 'fails', 'first of the group']) {
-        expect(new Set(sessions[title]).size, title).toBe(2);
-      }
-      for (const { title, annotations } of tests) {
-        const named = annotations.filter(({ type }) => type === 'hosted-browser').map(({ description }) => description);
-        // Of several tries Playwright has the last one's here.
-        expect(named, title).toEqual(sessions[title]?.slice(-1).filter((session) => session !== null));
-      }
-    });
-
-    await test.step('run.json', async () => {
-      const record = runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
-      for (const { sessionId, tests: served, observedBytes, bandwidthBytes } of record.sessions) {
-        const tries = served.map(({ title, retry }) => [title.split(' › ').at(-1) ?? '', retry] as const);
-        for (const [title, retry] of tries) expect(sessions[title]?.[retry], title).toBe(sessionId);
-        expect(observedBytes).toBe(served.reduce((sum, one) => sum + (one.observedBytes ?? 0), 0));
-        expect(bandwidthBytes).toBeGreaterThanOrEqual(observedBytes);
-      }
-      const used = Object.values(sessions).flat();
-      const served = record.sessions.flatMap((session) => session.tests);
-      expect(served).toHaveLength(used.filter((session) => session !== null).length);
-    });
-
-    await test.step('JUnit: the annotations of the last try, as properties', async () => {
-      const properties = junitProperties(await consumer.read('junit.xml'));
-      const last = Object.entries(sessions).map(([title, tries]) => [title, tries.slice(-1).filter((one) => one)]);
-      expect(properties).toEqual(Object.fromEntries(last));
-    });
-
-    await test.step('HTML', async () => {
-      const report: { suites: unknown } = JSON.parse(await consumer.read('report.json'));
-      const ids = [...JSON.stringify(report.suites).matchAll(/"id":"([^"]+)","file":"[^"]*"/g)];
-      expect(ids).toHaveLength(tests.length);
-      for (const [n, { title }] of tests.entries()) {
-        for (const retry of (sessions[title] ?? []).keys()) {
-          await page.goto('about:blank');
-          await page.goto(`${address(consumer, 'playwright-report/index.html')}#?testId=${ids[n]?.[1]}&run=${retry}`);
-          await expectShown(page, title, sessions[title], retry);
-        }
-      }
-    });
-
-    await test.step('the timeline leads to every try in it', async () => {
-      const timeline = address(consumer, 'test-results/poolwright/timeline.html');
-      await page.goto(timeline);
-      const bars = page.locator('.chart').getByRole('link');
-      await expect(bars).toHaveCount(Object.values(sessions).flatMap((tries) => tries.filter((one) => one)).length);
-      for (const [name, title, retry] of [
-        ['passes: passed', 'passes', 0],
-        ['fails once: failed', 'fails once', 0],
-        ['fails once: passed, retry 1', 'fails once', 1],
-        ['hooks › times out before it begins: timed out', 'times out before it begins', 0],
-      ] as const) {
-        await page.goto(timeline);
-        await page.getByRole('link', { name, exact: true }).click();
-        await expectShown(page, title, sessions[title], retry);
-        await page.screenshot({ path: test.info().outputPath(`${title}, ${retry}.png`), fullPage: true });
-      }
-    });
-
-    await test.step('blob, merged', async () => {
-      const env = {
-        PATH: process.env.PATH,
-        PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json', // in the place of the run's own
-        PLAYWRIGHT_HTML_OUTPUT_DIR: 'merged',
-        PLAYWRIGHT_HTML_REPORT: 'merged',
-        PLAYWRIGHT_HTML_OPEN: 'never',
-      };
-      const args = [consumer.playwrightCli, 'merge-reports', '--reporter=html,json', 'blobs'];
-      await promisify(execFile)(process.execPath, args, { cwd: consumer.folder, env });
-      const merged = await reportedTests(consumer);
-      expect(sessionsOf(merged)).toEqual(sessions);
-      for (const one of tests) {
-        expect(merged.find(({ title }) => title === one.title)?.annotations, one.title).toEqual(one.annotations);
-      }
-      await page.goto(address(consumer, 'merged/index.html'));
-      await page.getByRole('link', { name: 'times out before all' }).first().click();
-      await expectShown(page, 'times out before all', sessions['times out before all']);
-    });
+test('every reporter has the session of every try that used one', { tag: '@versions' }, async ({
+  newConsumer,
+  service,
+  site,
+  page,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': CONFIG,
+    'tests/endings.spec.ts': ENDINGS,
+    'tests/sharing.spec.ts': SHARING,
+    'tests/timed-out.spec.ts': TIMED_OUT,
   });
-}
+  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(1);
+
+  const tests = await reportedTests(consumer);
+  const sessions = sessionsOf(tests);
+  await test.step('JSON', () => {
+    const seen = tests.map(({ title, results }) => [
+      title,
+      results.map(({ status }, n) => [status, sessions[title]?.[n] !== null]),
+    ]);
+    expect(Object.fromEntries(seen)).toEqual(EXPECTED);
+    for (const title of ['fails once', 'fails', 'first of the group']) {
+      expect(new Set(sessions[title]).size, title).toBe(2);
+    }
+    for (const { title, annotations } of tests) {
+      const named = annotations.filter(({ type }) => type === 'hosted-browser').map(({ description }) => description);
+      // Of several tries Playwright has the last one's here.
+      expect(named, title).toEqual(sessions[title]?.slice(-1).filter((session) => session !== null));
+    }
+  });
+
+  await test.step('run.json', async () => {
+    const record = runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
+    for (const { sessionId, tests: served, observedBytes, bandwidthBytes } of record.sessions) {
+      const tries = served.map(({ title, retry }) => [title.split(' › ').at(-1) ?? '', retry] as const);
+      for (const [title, retry] of tries) expect(sessions[title]?.[retry], title).toBe(sessionId);
+      expect(observedBytes).toBe(served.reduce((sum, one) => sum + (one.observedBytes ?? 0), 0));
+      expect(bandwidthBytes).toBeGreaterThanOrEqual(observedBytes);
+    }
+    const used = Object.values(sessions).flat();
+    const served = record.sessions.flatMap((session) => session.tests);
+    expect(served).toHaveLength(used.filter((session) => session !== null).length);
+  });
+
+  await test.step('JUnit: the annotations of the last try, as properties', async () => {
+    const properties = junitProperties(await consumer.read('junit.xml'));
+    const last = Object.entries(sessions).map(([title, tries]) => [title, tries.slice(-1).filter((one) => one)]);
+    expect(properties).toEqual(Object.fromEntries(last));
+  });
+
+  await test.step('HTML', async () => {
+    const report: { suites: unknown } = JSON.parse(await consumer.read('report.json'));
+    const ids = [...JSON.stringify(report.suites).matchAll(/"id":"([^"]+)","file":"[^"]*"/g)];
+    expect(ids).toHaveLength(tests.length);
+    for (const [n, { title }] of tests.entries()) {
+      for (const retry of (sessions[title] ?? []).keys()) {
+        await page.goto('about:blank');
+        await page.goto(`${address(consumer, 'playwright-report/index.html')}#?testId=${ids[n]?.[1]}&run=${retry}`);
+        await expectShown(page, title, sessions[title], retry);
+      }
+    }
+  });
+
+  await test.step('the timeline leads to every try in it', async () => {
+    const timeline = address(consumer, 'test-results/poolwright/timeline.html');
+    await page.goto(timeline);
+    const bars = page.locator('.chart').getByRole('link');
+    await expect(bars).toHaveCount(Object.values(sessions).flatMap((tries) => tries.filter((one) => one)).length);
+    for (const [name, title, retry] of [
+      ['passes: passed', 'passes', 0],
+      ['fails once: failed', 'fails once', 0],
+      ['fails once: passed, retry 1', 'fails once', 1],
+      ['hooks › times out before it begins: timed out', 'times out before it begins', 0],
+    ] as const) {
+      await page.goto(timeline);
+      await page.getByRole('link', { name, exact: true }).click();
+      await expectShown(page, title, sessions[title], retry);
+      await page.screenshot({ path: test.info().outputPath(`${title}, ${retry}.png`), fullPage: true });
+    }
+  });
+
+  await test.step('blob, merged', async () => {
+    const env = {
+      PATH: process.env.PATH,
+      PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json', // in the place of the run's own
+      PLAYWRIGHT_HTML_OUTPUT_DIR: 'merged',
+      PLAYWRIGHT_HTML_REPORT: 'merged',
+      PLAYWRIGHT_HTML_OPEN: 'never',
+    };
+    const args = [consumer.playwrightCli, 'merge-reports', '--reporter=html,json', 'blobs'];
+    await promisify(execFile)(process.execPath, args, { cwd: consumer.folder, env });
+    const merged = await reportedTests(consumer);
+    expect(sessionsOf(merged)).toEqual(sessions);
+    for (const one of tests) {
+      expect(merged.find(({ title }) => title === one.title)?.annotations, one.title).toEqual(one.annotations);
+    }
+    await page.goto(address(consumer, 'merged/index.html'));
+    await page.getByRole('link', { name: 'times out before all' }).first().click();
+    await expectShown(page, 'times out before all', sessions['times out before all']);
+  });
+});

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { runRecord } from '../../../src/record/run-record.ts';
-import type { Consumer, PlaywrightVersion } from '../../support/e2e/consumer.ts';
-import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import type { TestService } from '../../support/e2e/service.ts';
@@ -38,69 +37,77 @@ async function drawn(consumer: Consumer, file: string) {
   return JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
 }
 
-test('poolwright report merge: one summary, one record, one timeline; what cannot be used is named', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
+test('shards come together by `poolwright report merge` and by `playwright merge-reports`', {
+  tag: '@versions',
+}, async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await runShards(consumer, service, site);
-  const whole = await consumer.read('shard-1/poolwright/run.json');
-  await consumer.write({ 'half.json': whole.slice(0, 300), 'next.json': whole.replace('"schema": 1', '"schema": 2') });
-  const good = ['shard-1/poolwright/run.json', 'shard-2/poolwright/run.json'];
-  const merge = async (...args: string[]) =>
-    await poolwright(['report', 'merge', ...args], { GITHUB_STEP_SUMMARY: '', GITHUB_ACTIONS: '' }, consumer.folder);
 
-  const merged = await merge('half.json', ...good, 'next.json', 'none.json', '--output', 'all', '--html', 'html');
-  expect(merged.code, merged.stderr).toBe(0);
-  expect(merged.stderr.trim().split('\n')).toEqual([
-    'poolwright: skipped half.json: it is not whole, or no JSON',
-    'poolwright: skipped next.json: it is of version 2, and this poolwright reads version 1',
-    'poolwright: skipped none.json: there is no such file',
-  ]);
-  expect(merged.stdout).toContain('poolwright: 2 tests on 2 hosted browsers in 2 runs\n');
-  expect(merged.stdout).toContain('0 failed, 1 retry');
-  expect(merged.stdout).toContain('  timeline  all/timeline.html\n');
+  await test.step('poolwright report merge: one summary, one record, one timeline; what cannot be used is named', async () => {
+    const whole = await consumer.read('shard-1/poolwright/run.json');
+    await consumer.write({
+      'half.json': whole.slice(0, 300),
+      'next.json': whole.replace('"schema": 1', '"schema": 2'),
+    });
+    const good = ['shard-1/poolwright/run.json', 'shard-2/poolwright/run.json'];
+    const merge = async (...args: string[]) =>
+      await poolwright(['report', 'merge', ...args], { GITHUB_STEP_SUMMARY: '', GITHUB_ACTIONS: '' }, consumer.folder);
 
-  const record = runRecord.parse(JSON.parse(await consumer.read('all/run.json')));
-  expect(record.sessions.map(({ shard, testsServed }) => [shard?.current, testsServed])).toEqual([
-    [1, 2],
-    [2, 1],
-  ]);
-  const data = await drawn(consumer, 'all/timeline.html');
-  expect(data.shards).toEqual(['1/2', '2/2']);
-  expect(data.tests).toHaveLength(3);
-  expect(data.report).toBe('../html/index.html');
+    const merged = await merge('half.json', ...good, 'next.json', 'none.json', '--output', 'all', '--html', 'html');
+    expect(merged.code, merged.stderr).toBe(0);
+    expect(merged.stderr.trim().split('\n')).toEqual([
+      'poolwright: skipped half.json: it is not whole, or no JSON',
+      'poolwright: skipped next.json: it is of version 2, and this poolwright reads version 1',
+      'poolwright: skipped none.json: there is no such file',
+    ]);
+    expect(merged.stdout).toContain('poolwright: 2 tests on 2 hosted browsers in 2 runs\n');
+    expect(merged.stdout).toContain('0 failed, 1 retry');
+    expect(merged.stdout).toContain('  timeline  all/timeline.html\n');
 
-  const json = await merge(...good, 'none.json', '--json');
-  expect(JSON.parse(json.stdout)).toMatchObject({
-    merged: 2,
-    skipped: [{ file: 'none.json', why: 'there is no such file' }],
-    record: 'poolwright-report/run.json',
-    figures: { tests: 2, retries: 1, sessions: 2 },
+    const record = runRecord.parse(JSON.parse(await consumer.read('all/run.json')));
+    expect(record.sessions.map(({ shard, testsServed }) => [shard?.current, testsServed])).toEqual([
+      [1, 2],
+      [2, 1],
+    ]);
+    const data = await drawn(consumer, 'all/timeline.html');
+    expect(data.shards).toEqual(['1/2', '2/2']);
+    expect(data.tests).toHaveLength(3);
+    expect(data.report).toBe('../html/index.html');
+
+    const json = await merge(...good, 'none.json', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      merged: 2,
+      skipped: [{ file: 'none.json', why: 'there is no such file' }],
+      record: 'poolwright-report/run.json',
+      figures: { tests: 2, retries: 1, sessions: 2 },
+    });
+
+    const alone = await merge(good[0] ?? '', '--output', 'alone');
+    expect(alone).toMatchObject({ code: 0, stderr: 'poolwright: missing: shard 2 of 2\n' });
+    const strict = await merge(good[0] ?? '', '--strict', '--output', 'alone', '--json');
+    expect(strict).toMatchObject({ code: 1, stderr: 'poolwright: missing: shard 2 of 2\n' });
+    expect(JSON.parse(strict.stdout)).toMatchObject({ merged: 1, missing: ['shard 2 of 2'] });
+    expect((await merge(...good, 'none.json', '--strict')).code).toBe(1);
+    expect(await merge(...good, '--strict')).toMatchObject({ code: 0, stderr: '' });
+
+    const none = await merge('none.json', 'half.json', '--json');
+    expect(none.code).toBe(1);
+    expect(JSON.parse(none.stdout)).toMatchObject({
+      merged: 0,
+      skipped: [{ file: 'none.json' }, { file: 'half.json' }],
+    });
+    expect(none.stderr).toContain('none of the files could be used');
+    expect((await merge()).code).toBe(2);
   });
 
-  const none = await merge('none.json', 'half.json', '--json');
-  expect(none.code).toBe(1);
-  expect(JSON.parse(none.stdout)).toMatchObject({ merged: 0, skipped: [{ file: 'none.json' }, { file: 'half.json' }] });
-  expect(none.stderr).toContain('none of the files could be used');
-  expect((await merge()).code).toBe(2);
-});
-
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`playwright merge-reports --reporter=poolwright/reporter: Playwright ${version}`, async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
-    const consumer = await newConsumer(version);
-    await runShards(consumer, service, site);
+  await test.step('playwright merge-reports --reporter=poolwright/reporter', async () => {
     const { stderr } = await promisify(execFile)(
       process.execPath,
       [consumer.playwrightCli, 'merge-reports', '--reporter=poolwright/reporter', 'blobs'],
       { cwd: consumer.folder, env: { PATH: process.env.PATH, GITHUB_STEP_SUMMARY: `${consumer.folder}/summary.md` } },
     );
-    expect(stderr).toContain('poolwright: 2 tests on 2 hosted browsers\n');
+    // The attachments do not say which service it was.
+    expect(stderr).toContain('poolwright: 2 tests on 2 browsers\n');
     expect(stderr).toContain('0 failed, 1 retry');
     expect(stderr).not.toMatch(/waited|start {5}/); // not in the attachments
     const [, folder] = /timeline {2}(.*)\/timeline\.html/.exec(stderr) ?? [];
@@ -118,6 +125,6 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       expect(session.observedBytes).toBeGreaterThan(200_000);
     }
     expect((await drawn(consumer, `${folder}/timeline.html`)).shards).toEqual(['1/2', '2/2']);
-    expect(await consumer.read('summary.md')).toContain('### poolwright: 2 tests on 2 hosted browsers');
+    expect(await consumer.read('summary.md')).toContain('### poolwright: 2 tests on 2 browsers');
   });
-}
+});

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { runRecord } from '../../../src/record/run-record.ts';
 import { bytes } from '../../../src/reporter/summary/format.ts';
-import { type Consumer, PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
 import { BIG_BYTES, startCountingSite } from '../../support/e2e/counting-site.ts';
 import { startFigureProxy } from '../../support/e2e/figure-proxy.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
@@ -83,62 +83,60 @@ async function recordOf(consumer: Consumer) {
   return runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
 }
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`each test has the bytes of its own pages, and all have the session's: Playwright ${version}`, async ({
-    newConsumer,
-    service,
-    page,
-  }) => {
-    const site = await startCountingSite();
-    try {
-      const consumer = await newConsumer(version);
-      await consumer.write({
-        'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
-        'tests/a.spec.ts': SUITE,
-      });
-      const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-      expect(run.code, run.output).toBe(0);
+test("each test has the bytes of its own pages, and all have the session's", { tag: '@versions' }, async ({
+  newConsumer,
+  service,
+  page,
+}) => {
+  const site = await startCountingSite();
+  try {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
+      'tests/a.spec.ts': SUITE,
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
 
-      const attachments = await attachmentsOf(consumer);
-      expect(Object.keys(attachments)).toEqual(expect.arrayContaining(Object.keys(LOADS)));
-      for (const [title, loads] of Object.entries(LOADS)) {
-        const attachment = attachments[title];
-        if (loads === null) {
-          expect(attachment, title).toBeUndefined();
-          continue;
-        }
-        // This service has no figure while a session runs.
-        expect(attachment, title).toMatchObject({ bandwidthBytes: null });
-        const moved = site.moved(title);
-        expect(moved, title).toBeGreaterThanOrEqual(loads * BIG_BYTES);
-        expect(moved, title).toBeLessThan((loads + 0.1) * BIG_BYTES);
-        // The site counts a WebSocket's request, too.
-        expect(Math.abs(Number(attachment?.observedBytes) - moved), title).toBeLessThan(0.01 * moved + 1);
+    const attachments = await attachmentsOf(consumer);
+    expect(Object.keys(attachments)).toEqual(expect.arrayContaining(Object.keys(LOADS)));
+    for (const [title, loads] of Object.entries(LOADS)) {
+      const attachment = attachments[title];
+      if (loads === null) {
+        expect(attachment, title).toBeUndefined();
+        continue;
       }
-
-      const { sessions } = await recordOf(consumer);
-      expect(sessions).toHaveLength(1);
-      const [{ sessionId = '', observedBytes = 0, bandwidthBytes = null } = {}] = sessions;
-      expect(bandwidthBytes).toBe((await service.client.getSession(sessionId)).bandwidthBytes);
-      expect(observedBytes / Number(bandwidthBytes)).toBeGreaterThan(0.95);
-      expect(observedBytes).toBeLessThanOrEqual(Number(bandwidthBytes));
-
-      // Both are shown side by side, for the run and for the session.
-      const said = `${bytes(Number(bandwidthBytes))} by the service, ${bytes(observedBytes)} observed in the tests' pages`;
-      expect(run.output).toContain(`  bandwidth ${said}\n`);
-      await page.goto(pathToFileURL(`${consumer.folder}/test-results/poolwright/timeline.html`).href);
-      await expect(page.getByText(said)).toBeVisible();
-      await page.getByRole('button', { name: `session ${sessionId}` }).focus();
-      const details = page.getByRole('tooltip');
-      await expect(details.getByText('Service', { exact: true }).locator('+ *')).toHaveText(
-        bytes(Number(bandwidthBytes)),
-      );
-      await expect(details.getByText('Observed', { exact: true }).locator('+ *')).toHaveText(bytes(observedBytes));
-    } finally {
-      await site.close();
+      // This service has no figure while a session runs.
+      expect(attachment, title).toMatchObject({ bandwidthBytes: null });
+      const moved = site.moved(title);
+      expect(moved, title).toBeGreaterThanOrEqual(loads * BIG_BYTES);
+      expect(moved, title).toBeLessThan((loads + 0.1) * BIG_BYTES);
+      // The site counts a WebSocket's request, too.
+      expect(Math.abs(Number(attachment?.observedBytes) - moved), title).toBeLessThan(0.01 * moved + 1);
     }
-  });
-}
+
+    const { sessions } = await recordOf(consumer);
+    expect(sessions).toHaveLength(1);
+    const [{ sessionId = '', observedBytes = 0, bandwidthBytes = null } = {}] = sessions;
+    expect(bandwidthBytes).toBe((await service.client.getSession(sessionId)).bandwidthBytes);
+    expect(observedBytes / Number(bandwidthBytes)).toBeGreaterThan(0.95);
+    expect(observedBytes).toBeLessThanOrEqual(Number(bandwidthBytes));
+
+    // Both are shown side by side, for the run and for the session.
+    const said = `${bytes(Number(bandwidthBytes))} by the service, ${bytes(observedBytes)} observed in the tests' pages`;
+    expect(run.output).toContain(`  bandwidth ${said}\n`);
+    await page.goto(pathToFileURL(`${consumer.folder}/test-results/poolwright/timeline.html`).href);
+    await expect(page.getByText(said)).toBeVisible();
+    await page.getByRole('button', { name: `session ${sessionId}` }).focus();
+    const details = page.getByRole('tooltip');
+    await expect(details.getByText('Service', { exact: true }).locator('+ *')).toHaveText(
+      bytes(Number(bandwidthBytes)),
+    );
+    await expect(details.getByText('Observed', { exact: true }).locator('+ *')).toHaveText(bytes(observedBytes));
+  } finally {
+    await site.close();
+  }
+});
 
 const THREE = suite(`for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto('/'); });`);
 

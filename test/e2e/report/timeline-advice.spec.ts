@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { AxeBuilder } from '@axe-core/playwright';
 import { timelinePage } from 'poolwright/reporter';
-import { mergeRecords } from '../../../src/record/merge-records.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
+import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { readCheckedRuns } from '../../support/unit/advise/checked-runs.ts';
 import { aRecord, aSession, aTest } from '../../support/unit/records.ts';

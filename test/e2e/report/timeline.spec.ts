@@ -198,3 +198,46 @@ test('a run that died, one without browsers, one with overlapping browsers of on
   expect(tops[1]).toBeGreaterThan(tops[0] ?? Number.NaN);
   await expect(page.getByRole('group', { name: 'slot 0' })).toHaveCount(1);
 });
+
+test('shows titles of others as text, and draws what nobody would write', async ({ page, open }) => {
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  const markup = `</script><img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
+  const tests = [markup, '\u202eesrever', '\ud800', 'a\n::error::b'].map((title, n) =>
+    aTest({
+      id: `${title}${n}`,
+      title,
+      project: title,
+      file: title,
+      infrastructureFailure: title,
+      startedAt: at(4 + n / 8),
+      endedAt: at(4.1 + n / 8),
+    }),
+  );
+  const extreme = aSession({
+    sessionId: markup,
+    startedAt: '0000-01-01T00:00:00Z',
+    waitMs: 1e12,
+    bridgedBytes: Number.MAX_SAFE_INTEGER,
+  });
+  for (const sessions of [[aSession({ sessionId: markup, tests })], [aSession({ tests }), extreme]]) {
+    await open(aRecord({ runId: markup, sessions, leaseFailures: [markup] }), '../report/index.html');
+    await expect(page.locator('.chart .test')).toHaveCount(4);
+    await expect(page).toHaveTitle(`poolwright timeline ${markup}`);
+    await expect(page.getByText('esrever').first()).toBeVisible();
+    expect(await page.locator('body').innerText()).not.toMatch(/NaN|Infinity|Invalid Date/);
+  }
+  expect(errors).toEqual([]);
+});
+
+test('the axis of a short run is in seconds', async ({ page, open }) => {
+  const session = { requestedAt: at(0), startedAt: at(0.1), lentAt: null, endingAt: at(1.3), endedAt: at(1.35) };
+  await open(
+    aRecord({ sessions: [aSession({ ...session, tests: [aTest({ startedAt: at(0.2), endedAt: at(1.2) })] })] }),
+  );
+  const labels = (await page.locator('.axis .track span').allTextContents()).filter((label) => label !== '');
+  expect(labels.slice(0, 3)).toEqual(['0.0 s', expect.stringMatching(/^0\.\d s$/), expect.stringMatching(/^0\.\d s$/)]);
+  expect(labels.filter((label) => !/^\d\.\d s$/.test(label))).toEqual([]);
+  expect(new Set(labels).size).toBe(labels.length);
+});

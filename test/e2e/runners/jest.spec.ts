@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { appendFile, cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { jestConfig, recordOf, runJest, startJest, testsOf } from '../../support/e2e/jest-runs.ts';
 import { processesIn } from '../../support/e2e/process-tree.ts';
@@ -243,33 +241,4 @@ test('the example runs on hosted browsers', async ({ newConsumer, service }) => 
   const record = JSON.parse(await consumer.read('examples/puppeteer-jest/test-results/poolwright/run.json'));
   expect(testsOf(record).map(({ title }) => title)).toHaveLength(4);
   expect(await service.running()).toEqual([]);
-});
-
-test('the globals are typed', async ({ newConsumer }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'tsconfig.json': JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        module: 'nodenext',
-        target: 'es2022',
-        skipLibCheck: true,
-        types: [],
-      },
-      files: ['globals.ts'],
-    }),
-    'globals.ts': `import { setup, teardown, type EnvironmentOptions } from 'poolwright/jest';
-      export const title: Promise<string> = page.title();
-      export const same: boolean = context === page.browserContext() && browser.connected;
-      export const id: string = hostedSession.sessionId;
-      export const options: EnvironmentOptions = { isolate: 'test' };
-      export { setup, teardown };
-      // @ts-expect-error there is none
-      hostedSession.cdpUrl;`,
-  });
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [tsc, '-p', consumer.folder]).catch(({ stdout }) => {
-    throw new Error(stdout);
-  });
 });

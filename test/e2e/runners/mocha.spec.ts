@@ -1,5 +1,4 @@
 import { cp } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf, processesIn } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
@@ -235,33 +234,6 @@ test('the example runs as its README says, serial and in parallel', async ({ new
     expect(outcomes(await recordOf(consumer))).toHaveLength(3);
   }
   expect(await service.running()).toEqual([]);
-});
-
-test('`this.page` and `hosted` have types, beside those of Mocha', async ({ newConsumer }) => {
-  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    module: 'nodenext',
-    types: ['mocha', 'node'],
-  };
-  await consumer.write({
-    'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
-    'a.ts': `
-      import { hosted } from 'poolwright/mocha';
-      it('has types', async function () {
-        const title: string = await this.page.title();
-        const other: string = await (await hosted.page()).title();
-        const { sessionId }: { sessionId: string } = this.hostedSession;
-        this.timeout(5);
-        // @ts-expect-error a title is no number
-        const wrong: number = await this.page.title();
-        console.log(title, other, sessionId, wrong);
-      });`,
-  });
-  const tsc = await runCommand(consumer, [resolve('node_modules/typescript/bin/tsc'), '-p', '.']);
-  expect(tsc.code, tsc.output).toBe(0);
 });
 
 test("the wait for a browser does not count as the test's, whoever asks for it", async ({ newConsumer }) => {

@@ -1,9 +1,8 @@
-import type { RunRecord } from '../../../src/record/run-record.ts';
-import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf, processesIn } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
-import { kits, type RunnerTest } from '../../support/e2e/runner-kits.ts';
+import { kits, type RunnerTest, vitest } from '../../support/e2e/runner-kits.ts';
+import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
 
 /** Puppeteer on hosted browsers, under each runner: what every one of them has to keep. */
 
@@ -15,10 +14,6 @@ const STAYS: RunnerTest = {
 };
 const READY = /STAYS (\d+) (\S+)/;
 
-async function recordOf(consumer: Consumer): Promise<RunRecord> {
-  return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-}
-
 for (const kit of kits) {
   test.describe(kit.runner, () => {
     const files = (tests: Record<string, RunnerTest[]>) => ({
@@ -26,7 +21,7 @@ for (const kit of kits) {
       ...Object.fromEntries(Object.entries(tests).map(([name, list]) => kit.file(name, list))),
     });
 
-    test('one browser for all files, failing ones too; every test on record', async ({
+    test('one browser for all files, failing ones too, until it or the broker dies; every test on record', async ({
       newConsumer,
       service,
       site,
@@ -36,55 +31,74 @@ for (const kit of kits) {
         { name: 'passes', body: `${GOES} expect(await page.title()).not.toBe('');` },
         { name: 'fails', body: `${GOES} expect(await page.title()).toBe('another');` },
       ];
-      await consumer.write(files({ a: tests, b: tests }));
-      const run = await runCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
-      expect(run.code, run.output).not.toBe(0); // Mocha's is how many have failed
+      const lost = {
+        name: 'loses it',
+        body: `${GOES} console.log('LOSES ' + hostedSession.sessionId); await page.waitForFunction('false', { timeout: 0 });`,
+        timeout: 600_000,
+      };
+      const waits = {
+        name: 'waits',
+        body: `${GOES}
+          console.log('WAITS');
+          const { existsSync } = process.getBuiltinModule('node:fs');
+          while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));`,
+      };
+      const goesOn = { name: 'goes on', body: GOES };
+      await consumer.write(files({ a: tests, b: tests, c: [lost, goesOn], d: [waits], e: [goesOn] }));
+      const run = startCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
+      await run.printed(/LOSES \S+/);
+      for (const leader of service.emulator.browserPids()) process.kill(-leader, 'SIGKILL');
+      await run.printed(/WAITS/);
+      // What the record does not have yet goes with the broker.
+      const recorded = () => recordOf(consumer).then(outcomes, () => []);
+      await expect.poll(recorded, { timeout: 30_000 }).toHaveLength(6);
+      process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
+      await run.printed(/another one takes over/);
+      await consumer.write({ 'go-on': '' });
+      expect((await run.exit).code, run.output()).not.toBe(0); // Mocha's is how many have failed
+      const output = run.output();
       const record = await recordOf(consumer);
       expect(record.runner).toBe(kit.runner);
-      const used = record.sessions.filter(({ testsServed }) => testsServed > 0);
-      expect(used).toHaveLength(1);
-      const told = used[0]?.tests.map(({ title, file, ok, status }) => ({ title, file: file[0], ok, status }));
-      expect(told).toEqual([
-        { title: 'passes', file: 'a', ok: true, status: 'passed' },
-        { title: 'fails', file: 'a', ok: false, status: 'failed' },
-        { title: 'passes', file: 'b', ok: true, status: 'passed' },
-        { title: 'fails', file: 'b', ok: false, status: 'failed' },
-      ]);
+
+      const told = record.sessions.flatMap(({ sessionId, tests }) =>
+        tests.map(({ title, file, ok, status }) => ({ test: `${file[0]}: ${title}`, ok, status, sessionId })),
+      );
+      const by = (file: string) => told.filter(({ test }) => test.startsWith(file));
+      for (const file of ['a', 'b']) {
+        expect(by(file)).toMatchObject([
+          { test: `${file}: passes`, ok: true, status: 'passed' },
+          { test: `${file}: fails`, ok: false, status: 'failed' },
+        ]);
+      }
+      const shared = new Set([...by('a'), ...by('b')].map(({ sessionId }) => sessionId));
+      expect(shared.size).toBe(1);
+      const [sessionId] = shared;
       // The site is on this machine.
-      expect(used[0]?.bridgedBytes).toBeGreaterThan(100);
+      expect(record.sessions.find((session) => session.sessionId === sessionId)?.bridgedBytes).toBeGreaterThan(100);
       // Who reads the failure knows which browser it had.
-      expect(run.output.split(`hosted browser: session ${used[0]?.sessionId}`).length).toBeGreaterThan(2);
-      expect(run.output).toContain('test-results/poolwright/timeline.html');
-      expect(run.output).not.toContain(service.emulator.apiKey);
+      expect(output.split(`hosted browser: session ${sessionId}`).length).toBeGreaterThan(2);
+
+      const crashed = /LOSES (\S+)/.exec(output)?.[1];
+      expect(output).toContain(`session ${crashed} was lost`);
+      expect(record.sessions.find((session) => session.sessionId === crashed)).toMatchObject({
+        endReason: 'lost',
+        infrastructureFailures: [expect.any(String)],
+      });
+      for (const file of ['c', 'e']) {
+        expect(by(file).find(({ test }) => test.endsWith('goes on'))).toMatchObject({ status: 'passed' });
+      }
+      expect(by('c').at(-1)?.sessionId).not.toBe(crashed);
+      expect(output).toContain('test-results/poolwright/timeline.html');
+      expect(output).not.toContain(service.emulator.apiKey);
       expect(await service.running()).toEqual([]);
       await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
     });
 
-    test('a browser that is lost is said in the test, and the next test has a fresh one', async ({
-      newConsumer,
-      service,
-      site,
-    }) => {
-      const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-      const lost = {
-        ...STAYS,
-        body: `${GOES} console.log('STAYS ' + process.pid + ' ' + hostedSession.sessionId); await page.waitForFunction('false', { timeout: 0 });`,
-      };
-      await consumer.write(files({ a: [lost, { name: 'goes on', body: GOES }] }));
-      const run = startCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
-      await run.printed(READY);
-      const sessionId = READY.exec(run.output())?.[2] ?? '';
-      await service.client.stopSession(sessionId);
-      expect((await run.exit).code, run.output()).toBe(1);
-      expect(run.output()).toContain(`session ${sessionId} was lost`);
-      const { sessions } = await recordOf(consumer);
-      expect(sessions[0]).toMatchObject({ sessionId, endReason: 'lost', infrastructureFailures: [expect.any(String)] });
-      const next = sessions.flatMap(({ tests }) => tests).find(({ title }) => title === 'goes on');
-      expect(next).toMatchObject({ status: 'passed', infrastructureFailure: null });
-      expect(await service.running()).toEqual([]);
-    });
-
-    const KILLED = { 'the runner': 'runner', 'the process that runs the test': 'worker' } as const;
+    // Mocha's tests run in the runner itself; its parallel workers are in mocha.spec.ts.
+    const KILLED = {
+      'the runner': 'runner',
+      ...(kit.runner !== 'mocha' && { 'the process that runs the test': 'worker' }),
+    };
     for (const [name, who] of Object.entries(KILLED)) {
       test(`SIGKILL of ${name}: nothing is left`, async ({ newConsumer, service, site }) => {
         const consumer = await newConsumer('latest', 'commonjs', kit.packages);
@@ -103,52 +117,29 @@ for (const kit of kits) {
       });
     }
 
-    test('SIGKILL of the broker: another one takes over, and the run ends as it should', async ({
-      newConsumer,
-      service,
-      site,
-    }) => {
-      const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-      const waits = {
-        name: 'waits',
-        body: `${GOES} console.log('STAYS ' + process.pid + ' ' + hostedSession.sessionId); await new Promise((resolve) => setTimeout(resolve, 3_000));`,
-      };
-      await consumer.write(files({ a: [waits], b: [{ name: 'goes on', body: GOES }] }));
-      const run = startCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
-      await run.printed(READY);
-      process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
-      await run.exit;
-      expect(run.output()).toContain('another one takes over');
-      const { sessions } = await recordOf(consumer);
-      expect(sessions.flatMap(({ tests }) => tests).find(({ title }) => title === 'goes on')?.status).toBe('passed');
-      expect(await service.running()).toEqual([]);
-      await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
-    });
-
-    test('bad input: one clear error each, and nothing is held', async ({ newConsumer, service }) => {
-      const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-      await consumer.write(files({ a: [{ name: 'goes', body: '' }] }));
-      const noKey = await runCommand(consumer, kit.args, { CI: '1' });
-      expect(noKey.code).not.toBe(0);
-      expect(noKey.output.match(/POOLWRIGHT_API_KEY is not set/g), noKey.output).toHaveLength(1);
-      await consumer.write({ 'poolwright.config.mjs': `export default { pol: 'x' };` });
-      const misspelt = await runCommand(consumer, kit.args, service.env);
-      expect(misspelt.code).not.toBe(0);
-      expect(misspelt.output).toContain('poolwright.config.mjs');
-      expect(misspelt.output).toMatch(/pol\b.*pool/);
-      expect(await service.allSessions()).toBe(0);
-    });
-
-    test('a budget that is exceeded fails the run', async ({ newConsumer, service, site }) => {
+    test('a misspelt option is one clear error, and nothing is held', async ({ newConsumer, service }) => {
       const consumer = await newConsumer('latest', 'commonjs', kit.packages);
       await consumer.write({
-        ...files({ a: [{ name: 'goes', body: GOES }] }),
-        'poolwright.config.mjs': `export default { budget: { sessions: 0 } };`,
+        ...files({ a: [{ name: 'goes', body: '' }] }),
+        'poolwright.config.mjs': `export default { pol: 'x' };`,
       });
-      const run = await runCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
-      expect(run.output).toMatch(/budget/i);
-      expect(run.code, run.output).not.toBe(0);
-      expect(await service.running()).toEqual([]);
+      const misspelt = await runCommand(consumer, kit.args, service.env);
+      expect(misspelt.code).not.toBe(0);
+      const message =
+        'OptionsError: poolwright: wrong options in poolwright.config.mjs:\n  - `pol`: unknown key, did you mean `pool`?\n';
+      expect(misspelt.output.split(message), misspelt.output).toHaveLength(2);
+      expect(misspelt.output.match(/OptionsError|OPTIONS_INVALID|triggerUncaughtException|did you mean/g)).toHaveLength(
+        2,
+      );
+      expect(await service.allSessions()).toBe(0);
     });
   });
 }
+
+test('no key in CI: one clear error', async ({ newConsumer }) => {
+  const consumer = await newConsumer();
+  await consumer.write({ ...vitest.config, ...Object.fromEntries([vitest.file('a', [{ name: 'goes', body: '' }])]) });
+  const { code, output } = await runCommand(consumer, vitest.args, { CI: '1' });
+  expect(code).not.toBe(0);
+  expect(output.match(/POOLWRIGHT_API_KEY is not set/g), output).toHaveLength(1);
+});

@@ -9,11 +9,20 @@ import { vitest } from '../../support/e2e/runner-kits.ts';
 
 const [cli = ''] = vitest.args;
 const TEST = `
-  import { test, expect } from 'poolwright/vitest';
-  test('goes', async ({ page, hostedSession, task }) => {
-    await page.goto(process.env.SITE_URL);
-    console.log('SESSION ' + hostedSession.sessionId);
-  });`;
+  import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, expect, it, onTestFailed, onTestFinished, suite, test } from 'poolwright/vitest';
+  const hooks = [];
+  describe('with one import', () => {
+    beforeAll(() => void hooks.push('beforeAll'));
+    beforeEach(() => void hooks.push('beforeEach'));
+    test('goes', async ({ page, hostedSession, task }) => {
+      onTestFinished(() => void hooks.push('finished'));
+      await page.goto(process.env.SITE_URL);
+      console.log('SESSION ' + hostedSession.sessionId);
+    });
+    afterEach(() => void hooks.push('afterEach'));
+    afterAll(() => assert.deepEqual(hooks, ['beforeAll', 'beforeEach', 'afterEach', 'finished']));
+  });
+  expect([it === test, suite === describe, typeof onTestFailed]).toEqual([true, true, 'function']);`;
 
 const config = (more: string) =>
   `export default { test: { globalSetup: 'poolwright/vitest', testTimeout: 60_000, hookTimeout: 60_000, ${more} } };`;

@@ -10,114 +10,161 @@ const SUITE = suite(`test('never runs', async ({ page }) => { await page.goto('a
 /** Frames of a stack: ours, Node's, Playwright's. */
 const STACK = /^\s+at .+:\d+:\d+\)?$/m;
 
-interface Mistake {
-  name: string;
-  config: string;
-  env?: Record<string, string>;
-  says: (string | RegExp)[];
-  never?: string[];
-}
-
-const mistakes: Mistake[] = [
-  {
-    name: 'an unknown option',
-    config: wrappedConfig(`{ pol: 'x' } as object`),
-    says: ['`pol`', '`pool`', 'withHostedBrowsers'],
-  },
-  {
-    name: 'an unknown session field in a project',
-    config: wrappedConfig(
-      '{}',
-      `projects: [{ name: 'de', use: { hosted: { session: { contry: 'DE' } as object } } }],`,
-    ),
+/** Wrong options: the arguments of `withHostedBrowsers`, and what the error names. */
+const WRONG: Record<string, { args: string; says: string[]; never?: string }> = {
+  'an unknown option': { args: `{}, { pol: 'x' }`, says: ['`pol`', '`pool`', 'withHostedBrowsers'] },
+  'an unknown session field in a project': {
+    args: `{ projects: [{ name: 'de', use: { hosted: { session: { contry: 'DE' } } } }] }`,
     says: ['projects["de"].use.hosted', '`country`'],
   },
-  {
-    name: 'a malformed proxyUrl',
-    config: wrappedConfig(`{ session: { proxyUrl: 'http://user:hunter22@proxy:8080' } }`),
+  'a malformed proxyUrl': {
+    args: `{}, { session: { proxyUrl: 'http://user:hunter22@proxy:8080' } }`,
     says: ['`session.proxyUrl`', 'socks5://'],
-    never: ['hunter22'],
+    never: 'hunter22',
   },
-  {
-    name: 'a session that is too short',
-    config: wrappedConfig('{ session: { duration: 30 } }'),
-    says: ['`session.duration`', '60'],
+  'a session that is too short': { args: '{}, { session: { duration: 30 } }', says: ['`session.duration`', '60'] },
+  'a misspelt budget': { args: '{}, { budget: { bandwithMB: 1 } }', says: ['bandwithMB', 'bandwidthMB'] },
+  'hosted options on a Firefox project': {
+    args: `{ projects: [{ name: 'ff', use: { browserName: 'firefox', hosted: { session: {} } } }] }`,
+    says: ['"ff"', 'firefox', '`hosted: false`'],
   },
+  'another remote browser in the same project': {
+    args: `{ projects: [{ name: 'grid', use: { connectOptions: { wsEndpoint: 'ws://grid' } } }] }`,
+    says: ['use.connectOptions', '"grid"'],
+  },
+  'a proxy for a persistent context': {
+    args: `{ projects: [{ name: 'one', use: { proxy: { server: 'http://127.0.0.1:1' } } }] }, { context: 'persistent' }`,
+    says: [
+      '`projects["one"].use.proxy`: a persistent context is the browser\'s own and cannot have it.',
+      "`hosted: { context: 'isolated' }`",
+    ],
+  },
+  'client certificates for a saved profile': {
+    args: `{ projects: [{ name: 'one', use: { clientCertificates: [{ origin: 'https://a.test', pfxPath: 'a.pfx' }] } }] },
+      { session: { profile: { name: 'ada' } } }`,
+    says: [
+      '`projects["one"].use.clientCertificates`: a persistent context is the browser\'s own and cannot have it.',
+      "`hosted: { context: 'isolated' }`",
+    ],
+  },
+  'a reused context that is persistent': {
+    args: `{ use: { reuseContext: true } }, { context: 'persistent' }`,
+    says: ['`use.reuseContext` (or PW_TEST_REUSE_CONTEXT)', "would clear a persistent context's cookies"],
+  },
+  'an exposed address that is none': {
+    args: `{}, { exposeNetwork: 'http://localhost' }`,
+    says: ['the rule "http://localhost" is no host'],
+  },
+  // The last one: the variable stays set.
+  'a reused context of a stealth browser': {
+    args: `(process.env.PW_TEST_REUSE_CONTEXT = '1', {}), { session: { type: 'hosted_stealth' } }`,
+    says: [
+      '`use.reuseContext` (or PW_TEST_REUSE_CONTEXT)',
+      'applies the emulation that a stealth browser is kept from',
+    ],
+  },
+};
+
+test('wrong options are refused where the config is read', { tag: '@versions' }, async ({ newConsumer, service }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    // Each refusal is printed, and the first one is what the user's config ends with.
+    'playwright.config.ts': `
+      import { withHostedBrowsers } from 'poolwright';
+      const wrong: (() => object)[] = [${Object.values(WRONG).map(({ args }) => `() => (withHostedBrowsers as any)(${args})`)}];
+      for (const [n, wrap] of wrong.entries()) {
+        try { wrap(); } catch (error) { console.log('REFUSED ' + JSON.stringify([n, error.name, error.message])); }
+      }
+      export default wrong[0]();`,
+    'tests/a.spec.ts': SUITE,
+  });
+  const run = await runPlaywright(consumer, [], service.env);
+  const refused = [...run.output.matchAll(/^REFUSED (.*)$/gm)].map(([, json = '']) => JSON.parse(json));
+  expect(refused.map(([n, name]) => [n, name])).toEqual(Object.keys(WRONG).map((_, n) => [n, 'OptionsError']));
+  for (const [n, [name, { says, never }]] of Object.entries(WRONG).entries()) {
+    for (const text of says) expect(refused[n]?.[2], name).toContain(text);
+    if (never) expect(run.output, name).not.toContain(never);
+  }
+  expect(run.code).toBe(1);
+  const printed = run.output.replace(/^REFUSED .*$/gm, '');
+  for (const text of Object.values(WRONG)[0]?.says ?? []) expect(printed).toContain(text);
+  expect(printed).not.toMatch(STACK);
+  expect(printed).not.toMatch(/_class|^\s*code: /m); // the message, not an object
+  expect(run.output).not.toContain('RAN');
+  expect(await service.allSessions()).toBe(0);
+});
+
+/** What is wrong around the config: a run of its own each. What there is of it besides is in test/unit/options. */
+const mistakes = [
   {
     name: 'no key in CI',
-    config: wrappedConfig(),
     env: { CI: '1', POOLWRIGHT_API_KEY: '' },
     says: ['POOLWRIGHT_API_KEY is not set', "service: 'emulator'"],
   },
   {
-    name: 'a key without an address',
-    config: wrappedConfig(),
-    env: { POOLWRIGHT_BASE_URL: '' },
-    says: ['POOLWRIGHT_BASE_URL is not set'],
-  },
-  {
     name: 'a wrong key',
-    config: wrappedConfig(),
     env: { POOLWRIGHT_API_KEY: 'wrong-key-123' },
     says: ['401', 'POOLWRIGHT_API_KEY'],
     never: ['wrong-key-123'],
   },
   {
     name: 'an unknown pool',
-    config: wrappedConfig(`{ pool: 'pool_nowhere' }`),
+    options: `{ pool: 'pool_nowhere' }`,
     says: ['`pool`', 'pool_nowhere', '404', '(e2e)'],
   },
   {
     name: 'a service that cannot be reached',
-    config: wrappedConfig(),
     env: { POOLWRIGHT_BASE_URL: 'http://127.0.0.1:9' },
     says: ['POOLWRIGHT_BASE_URL', '127.0.0.1:9'],
   },
   {
-    name: 'a switch that is neither on nor off',
-    config: wrappedConfig(),
-    env: { POOLWRIGHT_AHEAD: 'off' },
-    says: ['POOLWRIGHT_AHEAD must be 0 or 1', '"off"'],
-  },
-  {
     name: 'no Chromium for the emulator',
-    config: wrappedConfig(`{ service: 'emulator' }`),
+    options: `{ service: 'emulator' }`,
     env: { POOLWRIGHT_CHROMIUM: '/nowhere/chromium' },
     says: ['POOLWRIGHT_CHROMIUM', '/nowhere/chromium', 'npx playwright install chromium'],
   },
-  {
-    name: 'hosted options on a Firefox project',
-    config: wrappedConfig(
-      '{}',
-      `projects: [{ name: 'ff', use: { browserName: 'firefox', hosted: { session: {} } } }],`,
-    ),
-    says: ['"ff"', 'firefox', '`hosted: false`'],
-  },
-  {
-    name: 'another remote browser in the same project',
-    config: wrappedConfig('{}', `projects: [{ name: 'grid', use: { connectOptions: { wsEndpoint: 'ws://grid' } } }],`),
-    says: ['use.connectOptions', '"grid"'],
-  },
 ];
 
-for (const version of ['oldest', 'latest'] as const) {
-  test.describe(`Playwright ${version}`, () => {
-    for (const { name, config, env, says, never } of mistakes) {
-      test(name, async ({ newConsumer, service }) => {
-        await service.client.createPool({ name: 'e2e', size: 1 });
-        const consumer = await newConsumer(version);
-        await consumer.write({ 'playwright.config.ts': config, 'tests/a.spec.ts': SUITE });
-        const run = await runPlaywright(consumer, [], { ...service.env, ...env });
-        expect(run.code).toBe(1);
-        for (const text of says) expect(run.output).toContain(text);
-        for (const text of [service.emulator.apiKey, ...(never ?? [])]) expect(run.output).not.toContain(text);
-        expect(run.output).not.toMatch(STACK);
-        expect(run.output).not.toContain('RAN');
-        expect(await service.allSessions()).toBeLessThanOrEqual(1); // the pool's warm one
-      });
-    }
+for (const { name, options = '{}', env = {}, says, never = [] } of mistakes) {
+  test(name, async ({ newConsumer, service }) => {
+    await service.client.createPool({ name: 'e2e', size: 1 });
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': SUITE });
+    const run = await runPlaywright(consumer, [], { ...service.env, ...env });
+    expect(run.code).toBe(1);
+    for (const text of says) expect(run.output).toContain(text);
+    for (const text of [service.emulator.apiKey, ...never]) expect(run.output).not.toContain(text);
+    expect(run.output).not.toMatch(STACK);
+    expect(run.output).not.toMatch(/_class|^\s*code: /m);
+    expect(run.output).not.toContain('RAN');
+    expect(await service.allSessions()).toBeLessThanOrEqual(1); // the pool's warm one
   });
 }
+
+test('a wrong key is said once, also to reporters of the command line, and by their report', async ({
+  newConsumer,
+  service,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig('{}', 'fullyParallel: true, workers: 2,'),
+    'tests/a.spec.ts': SUITE,
+    'tests/b.spec.ts': SUITE,
+  });
+  const env = { ...service.env, POOLWRIGHT_API_KEY: 'wrong-key-123' };
+  for (const reporter of ['list', 'dot,json']) {
+    const run = await runPlaywright(consumer, [`--reporter=${reporter}`], {
+      ...env,
+      PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json',
+    });
+    expect(run.code).toBe(1);
+    expect(run.output.match(/answered 401/g)).toHaveLength(1);
+    expect(run.output).not.toContain('RAN');
+  }
+  const { errors } = JSON.parse(await consumer.read('report.json'));
+  expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('POOLWRIGHT_API_KEY') })]);
+  expect(await service.allSessions()).toBe(0);
+});
 
 test('an address where somebody listens but nobody answers ends in a bounded time', async ({ newConsumer }) => {
   const sockets = new Set<import('node:net').Socket>();

@@ -1,5 +1,3 @@
-import type { PlaywrightVersion } from '../../support/e2e/consumer.ts';
-import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
 import { FINGERPRINT, type Fingerprint, startLookingGlass, untouched } from '../../support/e2e/fingerprint.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
@@ -50,54 +48,52 @@ function seenBy(project: string, output: string): Fingerprint[] {
   return seen.filter(([name]) => name === project).map(([, fingerprint]) => fingerprint);
 }
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`a stealth browser stays what it is: Playwright ${version}`, async ({ newConsumer, service, glass }) => {
-    const consumer = await newConsumer(version);
-    await consumer.write({
-      'playwright.config.ts': config(`projects: [
-        { name: 'isolated', use: { hosted: { session: ${SESSION} } } },
-        { name: 'persistent', use: { hosted: { session: ${SESSION}, context: 'persistent' } } },
-        { name: 'override', use: { hosted: { session: ${SESSION}, identity: 'override' } } },
-        { name: 'plain', use: { hosted: { session: { country: 'DE' } } } },
-      ],`),
-      'tests/a.spec.ts': TESTS,
-    });
-    const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: glass.url });
-    expect(run.code, run.output).toBe(0);
+test('a stealth browser stays what it is', { tag: '@versions' }, async ({ newConsumer, service, glass }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': config(`projects: [
+      { name: 'isolated', use: { hosted: { session: ${SESSION} } } },
+      { name: 'persistent', use: { hosted: { session: ${SESSION}, context: 'persistent' } } },
+      { name: 'override', use: { hosted: { session: ${SESSION}, identity: 'override' } } },
+      { name: 'plain', use: { hosted: { session: { country: 'DE' } } } },
+    ],`),
+    'tests/a.spec.ts': TESTS,
+  });
+  const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: glass.url });
+  expect(run.code, run.output).toBe(0);
 
-    const { sessionId, cdpUrl } = await service.client.createSession({
-      type: 'hosted_stealth',
-      country: 'DE',
-      windowSize: '1100x900',
+  const { sessionId, cdpUrl } = await service.client.createSession({
+    type: 'hosted_stealth',
+    country: 'DE',
+    windowSize: '1100x900',
+  });
+  const own = await untouched(String(cdpUrl), `${glass.url}/untouched`);
+  await service.client.stopSession(sessionId);
+  for (const project of ['isolated', 'persistent']) {
+    for (const seen of seenBy(project, run.output)) expect(seen, project).toEqual(own);
+    expect(seenBy(project, run.output)).toHaveLength(3);
+    expect(glass.headersOf(`/${project}`), project).toEqual(glass.headersOf('/untouched'));
+  }
+  for (const project of ['override', 'plain']) {
+    expect(seenBy(project, run.output)[0]).toMatchObject({
+      languages: ['fr-FR', 'fr-FR'],
+      timezone: 'Asia/Tokyo',
+      inner: [700, 500],
+      scale: 3,
+      media: [true, true, true, false, false, true],
     });
-    const own = await untouched(String(cdpUrl), `${glass.url}/untouched`);
-    await service.client.stopSession(sessionId);
-    for (const project of ['isolated', 'persistent']) {
-      for (const seen of seenBy(project, run.output)) expect(seen, project).toEqual(own);
-      expect(seenBy(project, run.output)).toHaveLength(3);
-      expect(glass.headersOf(`/${project}`), project).toEqual(glass.headersOf('/untouched'));
-    }
-    for (const project of ['override', 'plain']) {
-      expect(seenBy(project, run.output)[0]).toMatchObject({
-        languages: ['fr-FR', 'fr-FR'],
-        timezone: 'Asia/Tokyo',
-        inner: [700, 500],
-        scale: 3,
-        media: [true, true, true, false, false, true],
-      });
-    }
-    // Said once for each project, whatever the number of its workers and tests.
-    const said = run.output.split('\n').filter((line) => line.includes('keeps its own identity'));
-    const names =
-      'userAgent, viewport, (screen, )?deviceScaleFactor, hasTouch, locale, timezoneId, colorScheme, reducedMotion, forcedColors';
-    expect(said.sort()).toEqual(
-      ['isolated', 'persistent'].map((project) =>
-        expect.stringMatching(
-          new RegExp(
-            `^poolwright: project "${project}": a hosted_stealth browser keeps its own identity; not applied: ${names} \\(`,
-          ),
+  }
+  // Said once for each project, whatever the number of its workers and tests.
+  const said = run.output.split('\n').filter((line) => line.includes('keeps its own identity'));
+  const names =
+    'userAgent, viewport, (screen, )?deviceScaleFactor, hasTouch, locale, timezoneId, colorScheme, reducedMotion, forcedColors';
+  expect(said.sort()).toEqual(
+    ['isolated', 'persistent'].map((project) =>
+      expect.stringMatching(
+        new RegExp(
+          `^poolwright: project "${project}": a hosted_stealth browser keeps its own identity; not applied: ${names} \\(`,
         ),
       ),
-    );
-  });
-}
+    ),
+  );
+});

@@ -1,7 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PlaywrightVersion } from '../../support/e2e/consumer.ts';
-import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
@@ -13,111 +11,86 @@ test.use({ onFullChromium: true });
 
 const SIGNATURE = 'document.documentElement.dataset.probe';
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`a saved profile and an extension are there: Playwright ${version}`, async ({ newConsumer, service, site }) => {
-    const consumer = await newConsumer(version);
-    const archive = join(consumer.folder, 'probe.zip');
-    await writeFile(archive, await probeExtension());
-    const { extensionId } = await service.client.uploadExtension(archive);
-    const pool = await service.client.createPool({
-      name: 'extended',
-      size: 1,
-      browser: { extensionIds: [extensionId] },
-    });
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(
-        '{}',
-        `projects: [
-          { name: 'log in', testMatch: 'login.spec.ts', use: { hosted: { reuse: '${version === 'latest' ? 'run' : 'worker'}', session: { profile: { name: 'ada', persist: true } } } } },
-          { name: 'ada', testMatch: 'profile.spec.ts', dependencies: ['log in'],
-            use: { hosted: { session: { profile: { name: 'ada' } } }, screenshot: 'on', trace: 'on' } },
-          { name: 'cleared', testMatch: 'cleared.spec.ts', dependencies: ['ada'],
-            use: { hosted: { session: { profile: { name: 'ada' } }, context: { mode: 'persistent', clear: true } } } },
-          { name: 'isolated', testMatch: 'nobody.spec.ts', dependencies: ['cleared'],
-            use: { hosted: { session: { profile: { name: 'ada' }, extensionIds: ['${extensionId}'] }, context: 'isolated' } } },
-          { name: 'pool', testMatch: 'extension.spec.ts', dependencies: ['isolated'], use: { hosted: { pool: '${pool.id}' } } },
-        ],`,
-      ),
-      'tests/login.spec.ts': suite(`
-        test('logs in', async ({ page, context }) => {
-          await page.goto('/');
-          await context.addCookies([{ name: 'user', value: 'ada', url: process.env.SITE_URL!, expires: Date.now() / 1000 + 3600 }]);
-          await page.evaluate('localStorage.setItem("theme", "dark")');
-        });`),
-      'tests/profile.spec.ts': suite(`
-        const known = async (page) => {
-          await page.goto('/');
-          return await page.evaluate('[document.cookie, localStorage.getItem("theme")]');
-        };
-        test('is logged in', async ({ page, context }) => {
-          expect(context.pages()).toEqual([page]);
-          expect(await known(page)).toEqual([expect.stringContaining('user=ada'), 'dark']);
-          await page.evaluate('localStorage.setItem("theme", "light")');
-          const [popup] = await Promise.all([page.waitForEvent('popup'), page.evaluate('void window.open("/popup")')]);
-          await popup.waitForLoadState();
-        });
-        test('sees what the test before left, and none of its pages', async ({ page, context, browser }) => {
-          expect(context.pages()).toEqual([page]);
-          expect(browser.contexts()).toEqual([context]);
-          expect(await known(page)).toEqual([expect.stringContaining('user=ada'), 'light']);
-        });
-        test('a second context is a new one', async ({ page, browser }) => {
-          expect((await known(page))[0]).toContain('user=ada');
-          const other = await browser.newContext({ baseURL: process.env.SITE_URL });
-          expect((await known(await other.newPage()))[0]).not.toContain('user=ada');
-          await other.close();
-        });`),
-      'tests/cleared.spec.ts': suite(`
-        for (const [n, cookies] of [[1, ['user', 'visited']], [2, ['visited']]] as const) test('test ' + n, async ({ page, context }) => {
-          await page.goto('/');
-          expect((await context.cookies()).map(({ name }) => name).sort()).toEqual(cookies);
-        });`),
-      'tests/nobody.spec.ts': suite(`
-        test('nobody is logged in, nothing is extended', async ({ page, context }) => {
-          await page.goto('/');
-          expect(await page.evaluate('document.cookie')).not.toContain('user=ada');
-          expect(await page.evaluate('${SIGNATURE}')).toBeUndefined();
-        });`),
-      'tests/extension.spec.ts': suite(`
-        for (const n of [1, 2]) test('the extension is there ' + n, async ({ page, context }) => {
-          await page.goto('/');
-          await expect.poll(() => page.evaluate('${SIGNATURE}')).toEqual(expect.any(String));
-        });`),
-    });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(0);
-    const tests = await reportedTests(consumer);
-    expect(tests).toHaveLength(9);
-    for (const { results, title } of tests) expect(hostedAttachments(results[0]), title).toHaveLength(1);
-    // Traces and screenshots as ever: one picture for each page of the test.
-    const shots = (title: string) =>
-      tests.find((each) => each.title === title)?.results[0]?.attachments.map(({ name }) => name) ?? [];
-    expect(shots('is logged in').filter((name) => name === 'screenshot')).toHaveLength(2);
-    expect(shots('is logged in')).toContain('trace');
-    expect(run.output.match(/a second context while the persistent one is open is a new one/g)).toHaveLength(1);
-    expect(run.output).toContain('project "ada": a second context');
-  });
-}
-
-test("what a browser's own context cannot have is refused with the config", async ({ newConsumer, service }) => {
+test('a saved profile and an extension are there', { tag: '@versions' }, async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
-  for (const [hosted, use] of [
-    [`{ context: 'persistent' }`, `proxy: { server: 'http://127.0.0.1:1' }`],
-    [
-      `{ session: { profile: { name: 'ada' } } }`,
-      `clientCertificates: [{ origin: 'https://a.test', pfxPath: 'a.pfx' }]`,
-    ],
-  ] as const) {
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(hosted, `projects: [{ name: 'one', use: { ${use} } }],`),
-      'tests/a.spec.ts': suite(`test('runs', async ({ page }) => { await page.goto('about:blank'); });`),
-    });
-    const run = await runPlaywright(consumer, [], service.env);
-    expect(run.code, run.output).toBe(1);
-    expect(run.output).toContain(
-      `\`projects["one"].use.${use.split(':')[0]}\`: a persistent context is the browser's own and cannot have it.`,
-    );
-    expect(run.output).toContain(`\`hosted: { context: 'isolated' }\``);
-    expect(await service.allSessions()).toBe(0);
-  }
+  const archive = join(consumer.folder, 'probe.zip');
+  await writeFile(archive, await probeExtension());
+  const { extensionId } = await service.client.uploadExtension(archive);
+  const pool = await service.client.createPool({
+    name: 'extended',
+    size: 1,
+    browser: { extensionIds: [extensionId] },
+  });
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(
+      '{}',
+      `projects: [
+        { name: 'log in', testMatch: 'login.spec.ts', use: { hosted: { session: { profile: { name: 'ada', persist: true } } } } },
+        { name: 'ada', testMatch: 'profile.spec.ts', dependencies: ['log in'],
+          use: { hosted: { session: { profile: { name: 'ada' } } }, screenshot: 'on', trace: 'on' } },
+        { name: 'cleared', testMatch: 'cleared.spec.ts', dependencies: ['ada'],
+          use: { hosted: { session: { profile: { name: 'ada' } }, context: { mode: 'persistent', clear: true } } } },
+        { name: 'isolated', testMatch: 'nobody.spec.ts', dependencies: ['cleared'],
+          use: { hosted: { session: { profile: { name: 'ada' }, extensionIds: ['${extensionId}'] }, context: 'isolated' } } },
+        { name: 'pool', testMatch: 'extension.spec.ts', dependencies: ['isolated'], use: { hosted: { pool: '${pool.id}' } } },
+      ],`,
+    ),
+    'tests/login.spec.ts': suite(`
+      test('logs in', async ({ page, context }) => {
+        await page.goto('/');
+        await context.addCookies([{ name: 'user', value: 'ada', url: process.env.SITE_URL!, expires: Date.now() / 1000 + 3600 }]);
+        await page.evaluate('localStorage.setItem("theme", "dark")');
+      });`),
+    'tests/profile.spec.ts': suite(`
+      const known = async (page) => {
+        await page.goto('/');
+        return await page.evaluate('[document.cookie, localStorage.getItem("theme")]');
+      };
+      test('is logged in', async ({ page, context }) => {
+        expect(context.pages()).toEqual([page]);
+        expect(await known(page)).toEqual([expect.stringContaining('user=ada'), 'dark']);
+        await page.evaluate('localStorage.setItem("theme", "light")');
+        const [popup] = await Promise.all([page.waitForEvent('popup'), page.evaluate('void window.open("/popup")')]);
+        await popup.waitForLoadState();
+      });
+      test('sees what the test before left, and none of its pages', async ({ page, context, browser }) => {
+        expect(context.pages()).toEqual([page]);
+        expect(browser.contexts()).toEqual([context]);
+        expect(await known(page)).toEqual([expect.stringContaining('user=ada'), 'light']);
+      });
+      test('a second context is a new one', async ({ page, browser }) => {
+        expect((await known(page))[0]).toContain('user=ada');
+        const other = await browser.newContext({ baseURL: process.env.SITE_URL });
+        expect((await known(await other.newPage()))[0]).not.toContain('user=ada');
+        await other.close();
+      });`),
+    'tests/cleared.spec.ts': suite(`
+      for (const [n, cookies] of [[1, ['user', 'visited']], [2, ['visited']]] as const) test('test ' + n, async ({ page, context }) => {
+        await page.goto('/');
+        expect((await context.cookies()).map(({ name }) => name).sort()).toEqual(cookies);
+      });`),
+    'tests/nobody.spec.ts': suite(`
+      test('nobody is logged in, nothing is extended', async ({ page, context }) => {
+        await page.goto('/');
+        expect(await page.evaluate('document.cookie')).not.toContain('user=ada');
+        expect(await page.evaluate('${SIGNATURE}')).toBeUndefined();
+      });`),
+    'tests/extension.spec.ts': suite(`
+      for (const n of [1, 2]) test('the extension is there ' + n, async ({ page, context }) => {
+        await page.goto('/');
+        await expect.poll(() => page.evaluate('${SIGNATURE}')).toEqual(expect.any(String));
+      });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  const tests = await reportedTests(consumer);
+  expect(tests).toHaveLength(9);
+  for (const { results, title } of tests) expect(hostedAttachments(results[0]), title).toHaveLength(1);
+  // Traces and screenshots as ever: one picture for each page of the test.
+  const shots = (title: string) =>
+    tests.find((each) => each.title === title)?.results[0]?.attachments.map(({ name }) => name) ?? [];
+  expect(shots('is logged in').filter((name) => name === 'screenshot')).toHaveLength(2);
+  expect(shots('is logged in')).toContain('trace');
+  expect(run.output.match(/a second context while the persistent one is open is a new one/g)).toHaveLength(1);
+  expect(run.output).toContain('project "ada": a second context');
 });

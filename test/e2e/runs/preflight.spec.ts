@@ -39,21 +39,19 @@ test('workers × shards against the plan, pools against what they keep warm and 
   }
 });
 
-test('nothing is said when there is room, nor when the account endpoints answer no', async ({ newConsumer }) => {
+test('nothing is said when there is room as far as is known', async ({ newConsumer }) => {
   const service = await startService({
     browser: 'stub',
     concurrentBrowsers: 4,
-    faults: [{ match: { path: '/v1/account/*', nth: 3 }, effect: { status: 403, body: { error: 'no' } }, count: 9 }],
+    faults: [{ match: { path: '/v1/account/*' }, effect: { status: 403, body: { error: 'no' } }, count: 9 }],
   });
   try {
     await service.client.createPool({ name: 'e2e', size: 4 });
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(`{ pool: 'e2e' }`), 'tests/a.spec.ts': OPENS });
-    for (const _ of ['answered', 'refused']) {
-      const run = await runPlaywright(consumer, ['--workers=2', '--shard=1/2'], service.env);
-      expect(run.code, run.output).toBe(0);
-      expect(warningsIn(run.output)).toEqual([]);
-    }
+    const run = await runPlaywright(consumer, ['--workers=2', '--shard=1/2'], service.env);
+    expect(run.code, run.output).toBe(0);
+    expect(warningsIn(run.output)).toEqual([]);
   } finally {
     await service.stop();
   }

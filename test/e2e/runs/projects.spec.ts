@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
@@ -13,44 +10,87 @@ const LAUNCH = async () =>
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
 
-test('each project goes its own way; what the user has is kept', async ({ newConsumer, service, site }) => {
+test('each project goes its own way, also those of one name and a file with its own; what the user has is kept', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
   const pool = await service.client.createPool({ name: 'named', size: 1 });
+  const paused = await service.client.createPool({ name: 'paused', size: 1 });
+  await service.client.updatePool(paused.id, { paused: true });
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': `
       import { defineConfig } from '@playwright/test';
       import { withHostedBrowsers } from 'poolwright';
+      const noted = (note) => ({ name: 'twin', testMatch: 'plain.spec.ts', use: { hosted: { session: { note } } } });
       const config = withHostedBrowsers({
         testDir: './tests',
+        testMatch: 'a.spec.ts',
         reporter: [['json'], ['./mine.ts']],
-        globalSetup: ['./one.ts', './two.ts'],
+        globalSetup: ['./one.ts', './two.mjs'],
         use: { baseURL: process.env.SITE_URL, contextOptions: { reducedMotion: 'reduce' } },
         projects: [
           { name: 'pool' },
-          { name: 'session', use: { hosted: { session: { duration: 60 }, reuse: 'worker' } } },
+          { name: 'session', use: { headless: false, hosted: { session: { duration: 60 }, reuse: 'worker' } } },
           { name: 'local', use: { hosted: false, launchOptions: ${await LAUNCH()} } },
+          noted('one'),
+          noted('two'),
+          { name: 'own', testMatch: 'own.spec.ts', use: { hosted: false } },
+          { name: 'falls-back', use: { hosted: { pool: 'paused' } } },
+          { name: 'fails', use: { hosted: { pool: 'paused', fallback: 'fail' } } },
         ],
       }, { pool: 'named' });
       export default defineConfig(withHostedBrowsers(config, { pool: 'named' }));`,
     'one.ts': `export default () => { process.env.FROM_ONE = 'one'; };`,
-    'two.ts': `export default () => { process.env.FROM_TWO = 'two'; };`,
+    // The config is CommonJS, so ours is: a module can be loaded all the same.
+    'two.mjs': `export default () => { process.env.FROM_TWO = 'two'; };`,
     'mine.ts': `export default class { onTestEnd(test) { process.stderr.write('MINE ' + test.title + '\\n'); } printsToStdio() { return false; } }`,
     'tests/a.spec.ts': suite(`test('a', async ({ page }) => {
       await page.goto('/');
       expect(process.env.FROM_ONE + process.env.FROM_TWO).toBe('onetwo');
       expect(await page.evaluate(() => matchMedia('(prefers-reduced-motion)').matches)).toBe(true);
     });`),
+    'tests/plain.spec.ts': suite(`test('plain', async ({ page }) => { await page.goto('/'); });`),
+    // The runner does not know these options: they are told to the broker by the worker.
+    'tests/own.spec.ts': `import { test } from 'poolwright';
+      test.use({ hosted: { session: { note: 'own' } } });
+      test('plain', async ({ page }) => { await page.goto('/'); });`,
   });
   const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(0);
-  expect(run.output.match(/MINE a/g)).toHaveLength(3);
+  expect(run.code, run.output).toBe(1);
+  expect(run.output.match(/no effect on hosted browsers.*/g)).toEqual([
+    `no effect on hosted browsers ("session"): headless: false (--headed). For Playwright's own browsers: POOLWRIGHT_SERVICE=local`,
+  ]);
+  expect(run.output.match(/MINE a/g)).toHaveLength(5);
   expect(run.output).toContain('on local browsers: local');
-  const byProject = new Map(
-    (await reportedTests(consumer)).map(({ project, results }) => [project, hostedAttachments(results[0])]),
-  );
-  expect(byProject.get('pool')).toMatchObject([{ poolId: pool.id }]);
-  expect(byProject.get('session')).toMatchObject([{ poolId: null }]);
-  expect(byProject.get('local')).toEqual([]);
+  const tests = (await reportedTests(consumer)).map(({ project, results: [result] }) => ({
+    project,
+    status: result?.status,
+    message: result?.error?.message,
+    attachments: hostedAttachments(result),
+  }));
+  const of = (name: string) => tests.find(({ project }) => project === name);
+  expect(tests.filter(({ status }) => status !== 'passed').map(({ project }) => project)).toEqual(['fails']);
+  expect(of('pool')?.attachments).toMatchObject([{ poolId: pool.id }]);
+  expect(of('session')?.attachments).toMatchObject([{ poolId: null }]);
+  expect(of('local')?.attachments).toEqual([]);
+  expect(of('falls-back')?.attachments).toMatchObject([{ poolId: null }]);
+  expect(of('fails')?.message).toContain('paused');
+
+  const notes = [];
+  for (const { project, attachments } of tests.filter((each) => /^(twin|own)$/.test(each.project))) {
+    const { note } = await service.client.getSession(String(attachments[0]?.sessionId));
+    const [own, named] = [note?.split(' shard=')[0]?.replace(/ run=\S+/, ''), /project=\S+/.exec(note ?? '')];
+    notes.push(`${project}: ${own} ${named}`);
+  }
+  expect(notes).toEqual([
+    'twin: one poolwright project=twin',
+    'twin: two poolwright project=twin',
+    'own: own poolwright project=own',
+  ]);
+  const { sessions } = await recordOf(consumer);
+  expect(sessions).toHaveLength(6); // none that nobody used
   expect(await service.running()).toEqual([]);
 });
 
@@ -69,47 +109,8 @@ test('a global setup that changes POOLWRIGHT_POOL comes too late for the plan, a
   const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url, POOLWRIGHT_POOL: 'first' });
   expect(run.code, run.output).toBe(0);
   expect(run.output).toContain('the global setup changed POOLWRIGHT_POOL');
-  const record = JSON.parse(await readFile(join(consumer.folder, 'test-results/poolwright/run.json'), 'utf8'));
+  const record = await recordOf(consumer);
   expect(record.sessions).toMatchObject([{ poolId: first?.id, testsServed: 1 }]); // and none that nobody used
-});
-
-test('projects of one name keep their own options, and so does a test file that has its own', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': `
-      import { defineConfig } from '@playwright/test';
-      import { withHostedBrowsers } from 'poolwright';
-      const noted = (note) => ({ name: 'twin', testMatch: 'twin.spec.ts', use: { hosted: { session: { note } } } });
-      export default defineConfig(withHostedBrowsers({ testDir: './tests', reporter: [['list'], ['json']], use: { baseURL: process.env.SITE_URL },
-        projects: [noted('one'), noted('two'), { name: 'local', testMatch: 'own.spec.ts', use: { hosted: false } }] }));`,
-    'tests/twin.spec.ts': suite(`test('twin', async ({ page }) => { await page.goto('/'); });`),
-    // The runner does not know these options: they are told to the broker by the worker.
-    'tests/own.spec.ts': `import { test } from 'poolwright';
-      test.use({ hosted: { session: { note: 'own' } } });
-      test('own', async ({ page }) => { await page.goto('/'); });`,
-  });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(0);
-  const notes = [];
-  for (const { title, project, results } of await reportedTests(consumer)) {
-    const [attachment] = hostedAttachments(results[0]);
-    const { note } = await service.client.getSession(String(attachment?.sessionId));
-    notes.push(
-      `${project} ${title}: ${note?.split(' shard=')[0]?.replace(/ run=\S+/, '')} ${/project=\S+/.exec(note ?? '')}`,
-    );
-  }
-  expect(notes).toEqual([
-    'twin twin: one poolwright project=twin',
-    'twin twin: two poolwright project=twin',
-    'local own: own poolwright project=local',
-  ]);
-  const record = JSON.parse(await readFile(join(consumer.folder, 'test-results/poolwright/run.json'), 'utf8'));
-  expect(record.sessions).toHaveLength(3); // none that nobody used
-  expect(await service.running()).toEqual([]);
 });
 
 test('a pool made for the run is sized to its workers and deleted after it', async ({ newConsumer, service, site }) => {
@@ -138,61 +139,22 @@ test('a pool made for the run is sized to its workers and deleted after it', asy
   expect(await service.running()).toEqual([]);
 });
 
-test('an empty pool falls back to a session, or fails and says so', async ({ newConsumer, service, site }) => {
-  const pool = await service.client.createPool({ name: 'paused', size: 1 });
-  await service.client.updatePool(pool.id, { paused: true });
+test('asks for no key and starts no broker when only local projects are selected', { tag: '@versions' }, async ({
+  newConsumer,
+}) => {
   const consumer = await newConsumer();
   await consumer.write({
-    'playwright.config.ts': `
-      import { defineConfig } from '@playwright/test';
-      import { withHostedBrowsers } from 'poolwright';
-      export default defineConfig(withHostedBrowsers({ testDir: './tests', reporter: [['list'], ['json']], use: { baseURL: process.env.SITE_URL }, projects: [
-        { name: 'falls-back' }, { name: 'fails', use: { hosted: { pool: 'paused', fallback: 'fail' } } },
-      ] }, { pool: 'paused' }));`,
-    'tests/a.spec.ts': suite(`test('a', async ({ page }) => { await page.goto('/'); });`),
+    'playwright.config.ts': wrappedConfig(
+      '{}',
+      `projects: [{ name: 'hosted' }, { name: 'login' }, { name: 'webkit', use: { browserName: 'webkit' } }, { name: 'after', dependencies: ['login'], use: { hosted: false } }],`,
+    ),
+    'tests/a.spec.ts': suite(`test('says what it has', () => console.log('BROKER ' + process.env.POOLWRIGHT_BROKER));`),
   });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code).toBe(1);
-  const [fallsBack, fails] = await reportedTests(consumer);
-  expect(hostedAttachments(fallsBack?.results[0])).toMatchObject([{ poolId: null }]);
-  expect(fails?.results[0]?.status).toBe('failed');
-  expect(fails?.results[0]?.error?.message).toContain('paused');
-});
-
-test('a user config is typed: no cast, and a wrong key is a type error', async ({ newConsumer }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'tsconfig.json': JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        module: 'nodenext',
-        moduleResolution: 'nodenext',
-        target: 'es2022',
-        skipLibCheck: true,
-        types: [],
-      },
-      include: ['*.ts'],
-    }),
-    'good.ts': `
-      import { defineConfig, devices } from '@playwright/test';
-      import { withHostedBrowsers } from 'poolwright';
-      export default defineConfig(withHostedBrowsers({
-        testDir: './tests',
-        projects: [
-          { name: 'us', use: { ...devices['Desktop Chrome'] } },
-          { name: 'de', use: { hosted: { session: { type: 'hosted_stealth', country: 'DE' } } } },
-          { name: 'local', use: { hosted: false } },
-        ],
-      }, { pool: 'pool_e2e', fallback: 'session' }));`,
-    'bad.ts': `
-      import { withHostedBrowsers } from 'poolwright';
-      // @ts-expect-error: country is a text
-      withHostedBrowsers({ projects: [{ use: { hosted: { session: { country: 5 } } } }] });
-      // @ts-expect-error: pol is no option
-      withHostedBrowsers({}, { pol: 'x' });`,
-  });
-  const tsc = new URL('../../../node_modules/typescript/bin/tsc', import.meta.url).pathname;
-  const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', consumer.folder]).catch((error) => error);
-  expect(stdout).toBe('');
+  const local = await runPlaywright(consumer, ['--project=webkit'], { CI: '1' });
+  expect(local.code, local.output).toBe(0);
+  expect(local.output).toContain('BROKER undefined');
+  expect(local.output).not.toContain('poolwright:');
+  const dependent = await runPlaywright(consumer, ['--project', 'after'], { CI: '1' });
+  expect(dependent.code, dependent.output).toBe(1);
+  expect(dependent.output).toContain('POOLWRIGHT_API_KEY');
 });

@@ -1,4 +1,3 @@
-import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
@@ -17,24 +16,22 @@ test('second', async ({ page, context }) => {
 test('uses no page', () => {});
 test('third', async ({ page }) => { await page.goto('/'); });`);
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`a context that Playwright ${version} reuses is on record for every test with a page`, async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
-    const consumer = await newConsumer(version);
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
-    const env = { ...service.env, SITE_URL: site.url, PW_TEST_REUSE_CONTEXT: '1' };
-    const run = await runPlaywright(consumer, ['--workers=1'], env);
-    expect(run.code, run.output).toBe(0);
-    const all = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]);
-    expect(all.map((record) => record !== undefined)).toEqual([true, true, false, true]);
-    const records = all.filter((record) => record !== undefined);
-    expect(new Set(records.map((record) => record?.sessionId)).size).toBe(1);
-    expect(await service.running()).toEqual([]);
-  });
-}
+test('a context that Playwright reuses is on record for every test with a page', { tag: '@versions' }, async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
+  const env = { ...service.env, SITE_URL: site.url, PW_TEST_REUSE_CONTEXT: '1' };
+  const run = await runPlaywright(consumer, ['--workers=1'], env);
+  expect(run.code, run.output).toBe(0);
+  const all = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]);
+  expect(all.map((record) => record !== undefined)).toEqual([true, true, false, true]);
+  const records = all.filter((record) => record !== undefined);
+  expect(new Set(records.map((record) => record?.sessionId)).size).toBe(1);
+  expect(await service.running()).toEqual([]);
+});
 
 test('a reused context gets a fresh browser when its own is lost', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
@@ -57,25 +54,4 @@ test('a reused context gets a fresh browser when its own is lost', async ({ newC
   expect(lost?.infrastructureFailure).toContain(lost?.sessionId);
   expect(fresh?.infrastructureFailure).toBeNull();
   expect(fresh?.sessionId).not.toBe(lost?.sessionId);
-});
-
-test('where a reused context would lose a profile or an identity, the config is refused', async ({
-  newConsumer,
-  service,
-}) => {
-  const consumer = await newConsumer();
-  for (const [hosted, says] of [
-    [`{ context: 'persistent' }`, "would clear a persistent context's cookies"],
-    [`{ session: { type: 'hosted_stealth' } }`, 'applies the emulation that a stealth browser is kept from'],
-  ] as const) {
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(hosted),
-      'tests/a.spec.ts': suite(`test('runs', async ({ page }) => { await page.goto('about:blank'); });`),
-    });
-    const run = await runPlaywright(consumer, [], { ...service.env, PW_TEST_REUSE_CONTEXT: '1' });
-    expect(run.code, run.output).toBe(1);
-    expect(run.output).toContain('`use.reuseContext` (or PW_TEST_REUSE_CONTEXT)');
-    expect(run.output).toContain(says);
-  }
-  expect(await service.allSessions()).toBe(0);
 });

@@ -1,98 +1,100 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** Three tests, the second of which fails, so that Playwright replaces the worker. */
-const SUITE = suite(`
+const THREE = suite(`
   test('one', async ({ page }) => { await page.goto('/'); });
   test('two', async ({ page, browser }) => { await page.goto('/'); await (await browser.newContext()).close(); expect(1).toBe(2); });
   test('three', async ({ page }) => { await page.goto('/'); });`);
 
-/** Which browser served each test, by number. */
-const expected = { run: [1, 1, 1], worker: [1, 1, 2], test: [1, 2, 3] };
-
-for (const [reuse, browsers] of Object.entries(expected)) {
-  test(`reuse: '${reuse}'`, async ({ newConsumer, service, site }) => {
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(`{ reuse: '${reuse}' }`), 'tests/a.spec.ts': SUITE });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(1);
-    const tests = await reportedTests(consumer);
-    expect(tests.map(({ results }) => results[0]?.status)).toEqual(['passed', 'failed', 'passed']);
-    const sessions = tests.map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
-    const distinct = [...new Set(sessions)];
-    expect(sessions.map((session) => distinct.indexOf(session) + 1)).toEqual(browsers);
-    expect(run.output).not.toContain('gives no fresh browser');
-    expect(await service.running()).toEqual([]);
-  });
-}
-
-test("reuse: 'test' and a context that a test has left open: the next test shares its browser, which is said once", async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(`{ reuse: 'test' }`),
-    'tests/a.spec.ts': suite(`
+/** A project each, in one run with one worker at a time: `reuse`, the tests, and which browser serves each of them, by number. */
+const PROJECTS: Record<string, { reuse: string; tests: string; browsers: number[] }> = {
+  run: {
+    reuse: 'run',
+    tests: suite(`
+      test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
+      test('passes after it', async ({ page }) => { await page.goto('/'); });
+      test('throws in a hook', async ({ page }) => { await page.goto('/'); });
+      test.afterEach(async ({}, testInfo) => { if (testInfo.title === 'throws in a hook') throw new Error('from a hook'); });
+      test('passes at the end', async ({ page }) => { await page.goto('/'); });`),
+    browsers: [1, 1, 1, 1],
+  },
+  worker: { reuse: 'worker', tests: THREE, browsers: [1, 1, 2] },
+  test: { reuse: 'test', tests: THREE, browsers: [1, 2, 3] },
+  'left-open': {
+    reuse: 'test',
+    tests: suite(`
       test('leaves one open', async ({ browser }) => { await (await browser.newContext()).newPage(); });
       test('shares', async ({ page }) => { await page.goto('/'); });
       test('shares too', async ({ page }) => { await page.goto('/'); });`),
-  });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(0);
-  const said = run.output.match(/^poolwright: `reuse: 'test'` gives no fresh browser to a test that begins while /gm);
-  expect(said, run.output).toHaveLength(1);
-  const sessions = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
-  expect(new Set(sessions).size).toBe(1);
-});
-
-test("reuse: 'test' and contexts opened at once: one browser each test, and none left", async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(`{ reuse: 'test' }`),
-    'tests/a.spec.ts': suite(`
+    browsers: [1, 1, 1],
+  },
+  'at-once': {
+    reuse: 'test',
+    tests: suite(`
       for (const n of [1, 2, 3, 4]) test('test ' + n, async ({ browser }) => {
         const contexts = await Promise.all([1, 2, 3].map(() => browser.newContext()));
         await Promise.all(contexts.map(async (context) => (await context.newPage()).goto('/')));
         for (const context of contexts) await context.close();
       });`),
-  });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(0);
-  const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-  const served = sessions.map(({ tests }: { tests: unknown[] }) => tests.length);
-  // The one fetched ahead of a fifth test that never came served none.
-  expect(served.filter((tests: number) => tests > 0)).toEqual([1, 1, 1, 1]);
-  expect(sessions.length).toBeLessThanOrEqual(5);
-  // While the run went on none was forgotten: each ended when its test was over, not with the worker.
-  expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).not.toContain('worker-died');
-  expect(await service.running()).toEqual([]);
-});
+    browsers: [1, 2, 3, 4],
+  },
+  'before-all': {
+    reuse: 'test',
+    tests: suite(`
+      test.beforeAll(async ({ browser }) => { await (await browser.newContext()).close(); });
+      test('fails by itself', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`),
+    browsers: [1],
+  },
+};
 
-test("reuse: 'test' and a `beforeAll` that uses a browser: letting go of that one is no loss", async ({
+test('a browser serves the run, a worker or one test, as `reuse` says', { tag: '@versions' }, async ({
   newConsumer,
   service,
   site,
 }) => {
   const consumer = await newConsumer();
+  const projects = Object.entries(PROJECTS).map(
+    ([name, { reuse }]) => `{ name: '${name}', testMatch: '${name}.spec.ts', use: { hosted: { reuse: '${reuse}' } } }`,
+  );
   await consumer.write({
-    'playwright.config.ts': wrappedConfig(`{ reuse: 'test' }`),
-    'tests/a.spec.ts': suite(`
-      test.beforeAll(async ({ browser }) => { await (await browser.newContext()).close(); });
-      test('fails by itself', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`),
+    'playwright.config.ts': wrappedConfig('{}', `projects: [${projects}],`),
+    ...Object.fromEntries(Object.entries(PROJECTS).map(([name, { tests }]) => [`tests/${name}.spec.ts`, tests])),
   });
   const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
   expect(run.code, run.output).toBe(1);
-  const [failed] = await reportedTests(consumer);
+  const all = await reportedTests(consumer);
+  const served = (project: string) =>
+    all.filter((each) => each.project === project).map(({ results }) => hostedAttachments(results[0])[0]);
+  for (const [project, { browsers }] of Object.entries(PROJECTS)) {
+    const sessions = served(project).map((attachment) => attachment?.sessionId);
+    const distinct = [...new Set(sessions)];
+    expect(
+      sessions.map((session) => distinct.indexOf(session) + 1),
+      project,
+    ).toEqual(browsers);
+  }
+  const failed = all.filter(({ results }) => results[0]?.status !== 'passed').map(({ title }) => title);
+  expect(failed).toEqual(['fails', 'throws in a hook', 'two', 'two', 'fails by itself']);
+  expect(served('run').map((attachment) => attachment?.reused)).toEqual([false, true, true, true]);
+  expect(new Set(served('run').map((attachment) => attachment?.workerIndex)).size).toBe(3);
+
+  // A context that was left open is said once, and only of the project that has one.
+  const said = run.output.match(/^poolwright: .*gives no fresh browser to a test that begins while /gm);
+  expect(said, run.output).toEqual([expect.stringContaining('"left-open"')]);
+  const record = await recordOf(consumer);
+  const atOnce = new Set(served('at-once').map((attachment) => attachment?.sessionId));
+  const ended = record.sessions.filter(({ sessionId }) => atOnce.has(sessionId));
+  expect(ended.map(({ tests }) => tests.length)).toEqual([1, 1, 1, 1]);
+  // While the run went on none was forgotten: each ended when its test was over, not with the worker.
+  expect(ended.map(({ endReason }) => endReason)).not.toContain('worker-died');
+  // Letting go of the browser of a `beforeAll` is no loss.
   expect(run.output).not.toContain('hosted browser was lost');
-  expect(hostedAttachments(failed?.results[0])).toMatchObject([{ infrastructureFailure: null }]);
+  expect(served('before-all')).toMatchObject([{ infrastructureFailure: null }]);
+  expect(await service.running()).toEqual([]);
 });
 
 test("reuse: 'test' at the limit: what is fetched ahead waits for its turn, fails nothing, and is not made for nobody", async ({
@@ -121,4 +123,60 @@ test("reuse: 'test' at the limit: what is fetched ahead waits for its turn, fail
   } finally {
     await service.stop();
   }
+});
+
+for (const { workers, parallel, warm } of [
+  { workers: 1, parallel: false, warm: false },
+  { workers: 2, parallel: false, warm: false },
+  { workers: 4, parallel: false, warm: true },
+  { workers: 2, parallel: true, warm: false },
+]) {
+  const how = `${workers} workers${parallel ? ', fully parallel' : ''}${warm ? ', from a pool' : ''}`;
+  test(`reuse: 'test' and \`budget.sessions\`: a browser for each try of a test (${how})`, async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    const consumer = await newConsumer();
+    const opens = (names: string[]) =>
+      names.map((name) => `test('${name}', async ({ page }) => { await page.goto('/'); });`).join('\n');
+    const pool = warm ? `pool: { create: { name: 'one-each' } }, ` : '';
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(
+        `{ ${pool}reuse: 'test', budget: { sessions: 8 } }`,
+        `retries: 1, fullyParallel: ${parallel},`,
+      ),
+      'tests/one-worker.spec.ts': suite(`${opens(['a', 'b'])}
+        test('fails once', async ({ page }, { retry }) => { await page.goto('/'); expect(retry).toBe(1); });`),
+      'tests/any-worker.spec.ts': suite(`test.describe.configure({ mode: 'parallel' });
+        ${opens(['c', 'd', 'e'])}`),
+      'tests/serial.spec.ts': suite(`test.describe.configure({ mode: 'serial' });
+        ${opens(['f'])}`),
+    });
+    const run = await runPlaywright(consumer, [`--workers=${workers}`], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    expect(sessions.map(({ tests }: { tests: unknown[] }) => tests.length)).toEqual(Array(8).fill(1));
+  });
+}
+
+test('a browser waits for the worker that will need it, however long that takes to start', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': `
+      // A worker that takes long to start, as on a busy machine.
+      if (process.env.TEST_WORKER_INDEX) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7_000);
+      ${wrappedConfig()}`,
+    'tests/a.spec.ts': suite(`test('opens', async ({ page }) => { await page.goto('/'); });`),
+  });
+  const args = ['--repeat-each=2', '--workers=1'];
+  const run = await runPlaywright(consumer, args, { ...service.env, SITE_URL: site.url });
+  expect(run.code, run.output).toBe(0);
+  expect(await service.allSessions()).toBe(1);
+  const tests = (await reportedTests(consumer)).map(({ results }) => results[0]?.workerIndex);
+  expect(tests).toEqual([0, 1]);
 });

@@ -1,4 +1,3 @@
-import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { wrappedConfig } from '../../support/e2e/suites.ts';
@@ -40,34 +39,32 @@ hosted.describe('a page that a file shares', () => {
 });
 `;
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  for (const [name, config] of [
-    ['without the wrapper', UNWRAPPED],
-    ['with it', wrappedConfig(`{ session: { note: 'mine' } }`)],
-  ] as const) {
-    test(`poolwright's test ${name}, Playwright ${version}`, async ({ newConsumer, service, site }) => {
-      const consumer = await newConsumer(version);
-      await consumer.write({ 'playwright.config.ts': config, 'tests/a.spec.ts': SUITE });
-      const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-      expect(run.code, run.output).toBe(0);
+for (const [name, config] of [
+  ['without the wrapper', UNWRAPPED],
+  ['with it', wrappedConfig(`{ session: { note: 'mine' } }`)],
+] as const) {
+  test(`poolwright's test ${name}`, { tag: '@versions' }, async ({ newConsumer, service, site }) => {
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': config, 'tests/a.spec.ts': SUITE });
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
 
-      const session = JSON.parse(/SESSION (.*)/.exec(run.output)?.[1] ?? '{}');
-      expect(session).toMatchObject({ leaseId: null, poolId: null, reused: false });
-      expect(Object.keys(session)).not.toContain('cdpUrl');
-      const { note, status } = await service.client.getSession(session.sessionId);
-      expect(note).toMatch(
-        /^mine poolwright run=\S+ shard=1\/1 project=default slot=0 req=\S+ suite=[0-9a-f]{6} beat=\w+$/,
-      );
-      await expect.poll(() => service.running()).toEqual([]);
-      expect(['active', 'completed']).toContain(status);
+    const session = JSON.parse(/SESSION (.*)/.exec(run.output)?.[1] ?? '{}');
+    expect(session).toMatchObject({ leaseId: null, poolId: null, reused: false });
+    expect(Object.keys(session)).not.toContain('cdpUrl');
+    const { note, status } = await service.client.getSession(session.sessionId);
+    expect(note).toMatch(
+      /^mine poolwright run=\S+ shard=1\/1 project=default slot=0 req=\S+ suite=[0-9a-f]{6} beat=\w+$/,
+    );
+    await expect.poll(() => service.running()).toEqual([]);
+    expect(['active', 'completed']).toContain(status);
 
-      const tests = await reportedTests(consumer);
-      expect(tests).toHaveLength(5);
-      for (const { title, results } of tests) {
-        const attachments = hostedAttachments(results[0]);
-        expect(attachments, title).toHaveLength(1);
-        expect(attachments[0]?.sessionId, title).toBe(session.sessionId);
-      }
-    });
-  }
+    const tests = await reportedTests(consumer);
+    expect(tests).toHaveLength(5);
+    for (const { title, results } of tests) {
+      const attachments = hostedAttachments(results[0]);
+      expect(attachments, title).toHaveLength(1);
+      expect(attachments[0]?.sessionId, title).toBe(session.sessionId);
+    }
+  });
 }

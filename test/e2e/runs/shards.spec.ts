@@ -8,7 +8,7 @@ import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** Several machines against one limit, and one broker with many leases. */
 
-test('shards against one workspace limit: all finish, and never more browsers run than it allows', async ({
+test('shards against one workspace limit: all finish, and never more browsers run than it allows; DEBUG shows what a broker logs', async ({
   newConsumer,
 }) => {
   const SHARDS = 3;
@@ -24,7 +24,8 @@ test('shards against one workspace limit: all finish, and never more browsers ru
       );
       const files = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [`tests/${name}.spec.ts`, test]));
       await consumer.write({ 'playwright.config.ts': wrappedConfig(), ...files });
-      runs.push(startPlaywright(consumer, ['--workers=2', `--shard=${shard}/${SHARDS}`], service.env));
+      const env = { ...service.env, ...(shard === 1 && { DEBUG: 'poolwright:*' }) };
+      runs.push(startPlaywright(consumer, ['--workers=2', `--shard=${shard}/${SHARDS}`], env));
     }
     let most = 0;
     let over = false;
@@ -45,6 +46,14 @@ test('shards against one workspace limit: all finish, and never more browsers ru
       for (const { results } of tests) shards.add(JSON.stringify(hostedAttachments(results[0])[0]?.shard));
     }
     expect([...shards].sort()).toEqual([1, 2, 3].map((current) => JSON.stringify({ current, total: SHARDS })));
+    // The broker's file has it anyway.
+    const line = /session \S+ from session for slot \d/;
+    expect(runs.map(({ output }) => line.test(output()))).toEqual([true, false, false]);
+    for (const consumer of consumers) {
+      const log = await consumer.read('test-results/poolwright/broker.log');
+      expect(log).toMatch(line);
+      for (const secret of [service.emulator.apiKey, '/cdp/']) expect(log).not.toContain(secret);
+    }
     expect(await service.running()).toEqual([]);
   } finally {
     await service.stop();
@@ -92,27 +101,6 @@ test('one broker: 64 leases within 80 MB, a socket nobody else may open, no key 
     process.kill(-(run.child.pid ?? 0), 'SIGINT');
     await run.exit;
     expect(await service.running()).toEqual([]);
-  } finally {
-    await service.stop();
-  }
-});
-
-test('DEBUG=poolwright:* shows what the broker logs, and its file has it anyway', async ({ newConsumer }) => {
-  const service = await startService({ browser: 'stub' });
-  try {
-    const consumer = await newConsumer();
-    const opens = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': opens });
-    const line = /session \S+ from session for slot 0/;
-    for (const debug of ['poolwright:*', '']) {
-      const run = startPlaywright(consumer, [], { ...service.env, DEBUG: debug });
-      await run.exit;
-      expect(line.test(run.output()), run.output()).toBe(debug !== '');
-      const log = await consumer.read('test-results/poolwright/broker.log');
-      expect(log).toMatch(line);
-      expect(log).not.toContain(service.emulator.apiKey);
-      expect(log).not.toContain('/cdp/');
-    }
   } finally {
     await service.stop();
   }

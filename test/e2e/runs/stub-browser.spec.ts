@@ -1,4 +1,3 @@
-import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService } from '../../support/e2e/service.ts';
@@ -30,27 +29,25 @@ test('passes after it', async ({ page, context }) => {
 });
 `);
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`a suite passes and fails on stubs as it should: Playwright ${version}`, async ({ newConsumer, service }) => {
-    const consumer = await newConsumer(version);
-    const extra = `workers: 1, timeout: 10_000, use: { trace: 'on' },`;
-    await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', extra), 'tests/a.spec.ts': SUITE });
-    const run = await runPlaywright(consumer, [], service.env);
-    expect(run.code, run.output).toBe(1);
-    const tests = await reportedTests(consumer);
-    expect(
-      tests.map(({ title, results }) => [title, results[0]?.status]),
-      run.output,
-    ).toEqual([
-      ['passes', 'passed'],
-      ['fails', 'failed'],
-      ['passes after it', 'passed'],
-    ]);
-    expect(tests[1]?.results[0]?.error?.message).toContain('toBe');
-    for (const { results } of tests) {
-      expect(hostedAttachments(results[0])).toMatchObject([{ infrastructureFailure: null }]);
-    }
-    expect(await service.running()).toEqual([]);
-    expect(await service.allSessions()).toBe(1);
-  });
-}
+test('a suite passes and fails on stubs as it should', { tag: '@versions' }, async ({ newConsumer, service }) => {
+  const consumer = await newConsumer();
+  const extra = `workers: 1, timeout: 10_000, use: { trace: 'on' },`;
+  await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', extra), 'tests/a.spec.ts': SUITE });
+  const run = await runPlaywright(consumer, [], service.env);
+  expect(run.code, run.output).toBe(1);
+  const tests = await reportedTests(consumer);
+  expect(
+    tests.map(({ title, results }) => [title, results[0]?.status]),
+    run.output,
+  ).toEqual([
+    ['passes', 'passed'],
+    ['fails', 'failed'],
+    ['passes after it', 'passed'],
+  ]);
+  expect(tests[1]?.results[0]?.error?.message).toContain('toBe');
+  for (const { results } of tests) {
+    expect(hostedAttachments(results[0])).toMatchObject([{ infrastructureFailure: null }]);
+  }
+  expect(await service.running()).toEqual([]);
+  expect(await service.allSessions()).toBe(1);
+});

@@ -1,5 +1,4 @@
 import { chromium } from '@playwright/test';
-import { PLAYWRIGHTS, type PlaywrightVersion } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
@@ -9,14 +8,12 @@ const SUITE = suite(`
 test('passes', async ({ page }) => { await page.goto('/'); });
 test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`);
 
-for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
-  test(`UI mode runs tests on hosted browsers, again and again: Playwright ${version}`, async ({
-    newConsumer,
-    service,
-    site,
-  }, testInfo) => {
+test(
+  'UI mode runs tests on hosted browsers, again and again',
+  { tag: '@versions' },
+  async ({ newConsumer, service, site }, testInfo) => {
     test.slow();
-    const consumer = await newConsumer(version);
+    const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
     const env = { ...service.env, SITE_URL: site.url };
     const run = startPlaywright(consumer, ['--ui-host=127.0.0.1', '--ui-port=0'], env);
@@ -45,5 +42,5 @@ for (const version of Object.keys(PLAYWRIGHTS) as PlaywrightVersion[]) {
       await run.exit;
     }
     expect(await service.running()).toEqual([]);
-  });
-}
+  },
+);

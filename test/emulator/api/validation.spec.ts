@@ -96,12 +96,12 @@ test.describe('pool creation refuses', () => {
 
 test.describe('startEmulator refuses', () => {
   const cases: [string, EmulatorOptions, string, RegExp][] = [
-    ['an unknown option', { prot: 1 } as EmulatorOptions, 'prot', /not an option of the emulator; it knows port/],
-    ['a port out of range', { port: 70_000 }, 'port', /^port: /],
-    ['an empty key', { apiKey: '' }, 'apiKey', /^apiKey: must not be empty/],
+    ['an unknown option', { prot: 1 } as EmulatorOptions, 'prot', /^`prot`: unknown key, did you mean `port`\?/],
+    ['a port out of range', { port: 99_999 }, 'port', /^`port`: must be ≤ 65535 \(0 to 65535\), got 99999$/],
+    ['an empty key', { apiKey: '' }, 'apiKey', /^`apiKey`: must have ≥ 1 characters/],
     ['both kinds of key', { apiKey: 'a', workspaces: [{ apiKey: 'b' }] }, 'workspaces', /either/],
     ['one key twice', { workspaces: [{ apiKey: 'b' }, { apiKey: 'b' }] }, 'workspaces', /same apiKey/],
-    ['no concurrency', { concurrentBrowsers: 0 }, 'concurrentBrowsers', /^concurrentBrowsers: /],
+    ['no concurrency', { concurrentBrowsers: 0 }, 'concurrentBrowsers', /^`concurrentBrowsers`: must be > 0/],
   ];
   for (const [what, options, field, message] of cases) {
     base(what, async ({ start }) => {

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type Browser, chromium } from 'playwright-core';
+import { EgressProxy } from '../../../src/emulator/egress/egress-proxy.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
@@ -141,4 +144,32 @@ test('what cannot be reached is a network error, never a page', async ({ start, 
   for (const url of [closed, 'http://no-such-host.invalid/', 'https://no-such-host.invalid/']) {
     await expect(page.goto(url), url).rejects.toThrow(/net::ERR_SOCKS_CONNECTION/);
   }
+});
+
+test('only programs of its own user get through the proxy', async () => {
+  test.skip(
+    process.platform !== 'linux' || process.getuid?.() !== 0,
+    'needs the right to run a program as another user',
+  );
+  const lines: string[] = [];
+  const proxy = await EgressProxy.start({ allowLoopback: false, log: (line) => lines.push(line) });
+  // Greets as a SOCKS client without a password does, and prints the answer.
+  const script = `const socket = require('net').connect(${proxy.port}, '127.0.0.1').on('error', () => undefined);
+    socket.once('data', (data) => { console.log(data.toString('hex')); socket.destroy(); }).write(Buffer.from([5, 1, 0]));`;
+  const greet = async (uid: number) => {
+    const child = spawn(process.execPath, ['-e', script], {
+      uid,
+      gid: uid,
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(errors).toBe('');
+    return printed.trim();
+  };
+  expect(await greet(0)).toBe('0500');
+  expect(lines).toEqual([]);
+  expect(await greet(65_534)).toBe('');
+  expect(lines).toEqual(['egress: refused a connection by a program of another user of this machine']);
+  await proxy.close();
 });

@@ -85,8 +85,12 @@ test.describe('Chromium', () => {
     };
     const own = async (variables: Record<string, string>): Promise<string> =>
       (await ask(`(await import('playwright-core')).chromium.executablePath()`, variables)).found;
-    const find = (variables: Record<string, string>) =>
-      ask(`(await import('poolwright/emulator')).findChromiums()`, variables);
+    const LOADS = {
+      esm: `await import('poolwright/emulator')`,
+      cjs: `Module.createRequire(process.cwd() + '/')('poolwright/emulator')`,
+    };
+    const find = (variables: Record<string, string>, format: keyof typeof LOADS = 'esm') =>
+      ask(`(${LOADS[format]}).findChromiums()`, variables);
 
     for (const [where, variablesOf] of [
       ['in the folder that its variable names', (folder: string) => ({ PLAYWRIGHT_BROWSERS_PATH: folder })],
@@ -105,14 +109,16 @@ test.describe('Chromium', () => {
       });
     }
 
-    test('are asked for where it takes more than its documented folder to know', async ({ folder }) => {
+    const ASKED = 'are asked for where it takes more than its documented folder to know';
+    test(ASKED, { tag: '@loads:playwright-core' }, async ({ folder, artefact }) => {
       const variables = { PLAYWRIGHT_BROWSERS_PATH: relative(process.cwd(), folder) };
       const full = await own(variables);
       expect(full.startsWith(folder)).toBe(true);
       await program(full);
       const shell = await shellBeside(full);
       const found = { shell: { path: shell }, full: { path: full } };
-      expect(await find(variables)).toMatchObject({ found, asked: true });
+      const format = artefact === 'cjs' ? 'cjs' : 'esm';
+      expect(await find(variables, format)).toMatchObject({ found, asked: true });
     });
 
     test('of another Playwright are none of ours', async ({ folder }) => {

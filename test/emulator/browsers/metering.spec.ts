@@ -76,11 +76,8 @@ test.describe("this machine's loopback", () => {
   });
 });
 
-test('a SOCKS proxy carries everything, is metered, and its password is shown nowhere', async ({
-  start,
-  connect,
-  site,
-}) => {
+const PROXIED = 'a SOCKS proxy carries everything, is metered, and its password is shown nowhere';
+test(PROXIED, { tag: '@loads:socks-library' }, async ({ start, connect, site }) => {
   const socks = await SocksServer.start();
   try {
     const lines: string[] = [];

@@ -15,7 +15,7 @@ const stub: EmulatorOptions = { browser: 'stub' };
 const SESSIONS = 250;
 
 for (const [version, playwright] of Object.entries(PLAYWRIGHTS)) {
-  test(`a stub serves the ${version} Playwright`, async ({ start }) => {
+  test(`a stub serves the ${version} Playwright`, { tag: '@loads:stub-launcher' }, async ({ start }) => {
     const emulator = await start(stub);
     const { api } = emulator;
     const { sessionId, cdpUrl } = (await api.create({ note: 'n' })).body;

@@ -98,7 +98,11 @@ test.describe('the list of faults', () => {
       expect([status, body.error]).toEqual([400, expect.stringContaining(message)]);
       expect(await listed(api)).toEqual([]);
       const refused = start({ faults: [rule as unknown as FaultRule] });
-      const said = message.replace('unknown field', 'not an option of the emulator');
+      // Options are refused in the words of all options.
+      const said = message
+        .replace(/^faults\.0([.\w]*): /, '`faults[0]$1`: ')
+        .replace('unknown field', 'unknown key')
+        .replace('must be true where it is given', 'must be true');
       await expect(refused).rejects.toMatchObject({ code: 'OPTIONS_INVALID', message: expect.stringContaining(said) });
     });
   }

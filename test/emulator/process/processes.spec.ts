@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -115,6 +115,19 @@ test.describe('the emulator as a process', () => {
     await expect.poll(() => existsSync(`/proc/${child.pid}`)).toBe(false);
     await run('emulatorMain', [], {}, own);
     expect(foldersOf(child.pid as number, folder)).toEqual([]);
+  });
+
+  test('leaves the folders of an emulator whose process it cannot see', async ({ run, folder, entries }) => {
+    const namespace = ['--pid', '--fork', '--kill-child', '--mount-proc'];
+    test.skip(spawnSync('unshare', [...namespace, 'true']).status !== 0, 'needs PID namespaces');
+    const own = { TMPDIR: folder };
+    const { child, answer } = await run('emulatorMain', [], {}, own);
+    expect((await new Api(answer.baseURL, answer.apiKey).create()).status).toBe(200);
+    expect(foldersOf(child.pid as number, folder)).toHaveLength(1);
+    const elsewhere = [...namespace, process.execPath, entries.emulatorMain];
+    const options = { input: '{}\n', env: { ...process.env, ...own }, encoding: 'utf8', timeout: 30_000 } as const;
+    expect(JSON.parse(spawnSync('unshare', elsewhere, options).stdout)).toMatchObject({ ok: true });
+    expect(foldersOf(child.pid as number, folder)).toHaveLength(1);
   });
 
   test('answers its errors as one line', async ({ run, start, folder }) => {

@@ -277,7 +277,7 @@ test('programs are started with a list of arguments; the one script for a shell 
         .split(',')
         .map((name) => name.trim());
       // `execFile` and `spawn` take a program and its arguments; `exec`, a namespace or `fork`'s options could hide a shell.
-      const allowed = /^(type \w+|spawn|spawnSync|execFile|execFileSync|fork|)$/;
+      const allowed = /^(type\s+\w+|spawn|spawnSync|execFile|execFileSync|fork|)$/;
       for (const name of values) if (!allowed.test(name)) found(`imports ${name} of child_process`);
     }
     if (/(require|import)\(\s*['"](?:node:)?child_process/.test(source)) found('loads child_process in passing');

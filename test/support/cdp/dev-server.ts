@@ -13,6 +13,8 @@ import { WebSocketServer } from 'ws';
 export interface SeenRequest {
   method: string;
   path: string;
+  /** Without the question mark. */
+  query: string;
   headers: IncomingMessage['headers'];
   body: Buffer;
   /** Whether its connection, or the answer, has ended. */
@@ -145,8 +147,8 @@ const replies: Record<string, Reply> = {
         });`),
 };
 
-/** Starts one; with `secure`, on a certificate that nobody knows. */
-export async function startDevServer({ secure = false } = {}): Promise<DevServer> {
+/** Starts one, on any free port unless one is given; with `secure`, on an untrusted certificate. */
+export async function startDevServer({ secure = false, port: wanted = 0 } = {}): Promise<DevServer> {
   const requests: SeenRequest[] = [];
   const upgrades: DevServer['upgrades'] = [];
   const listener: RequestListener = (request, response) => {
@@ -157,6 +159,7 @@ export async function startDevServer({ secure = false } = {}): Promise<DevServer
       const seen = {
         method: request.method ?? '',
         path: pathname,
+        query: String(searchParams),
         headers: request.headers,
         body: Buffer.concat(chunks),
         closed: false,
@@ -182,7 +185,7 @@ export async function startDevServer({ secure = false } = {}): Promise<DevServer
     });
   });
   // Node looks `localhost` up and may find either family first: a server that means to be found takes both.
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `${secure ? 'https' : 'http'}://localhost:${port}`,
@@ -200,7 +203,8 @@ export async function startDevServer({ secure = false } = {}): Promise<DevServer
   };
 }
 
-function selfSigned(): { key: Buffer; cert: Buffer } {
+/** A certificate for `localhost` that no browser trusts, and its key. */
+export function selfSigned(): { key: Buffer; cert: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), 'poolwright-cert-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   try {

@@ -18,8 +18,13 @@ const NOWHERE = '127.0.0.1:9';
  * A Chromium that reaches this machine's loopback, but for the hosts that are named (`a.localhost`, `*.b.localhost`):
  * to those it has no way of its own, as if they were of another machine's network.
  * @param here hosts that are this machine for it, as if they were on the internet
+ * @param flags further switches of Chromium
  */
-export async function startFarChromium(unreachable: string[], here: string[] = []): Promise<FarChromium> {
+export async function startFarChromium(
+  unreachable: string[],
+  here: string[] = [],
+  flags: string[] = [],
+): Promise<FarChromium> {
   const profile = await mkdtemp(join(tmpdir(), 'poolwright-far-'));
   const path = await localChromium();
   const rules = [
@@ -39,6 +44,7 @@ export async function startFarChromium(unreachable: string[], here: string[] = [
       `--user-data-dir=${profile}`,
       `--host-resolver-rules=${rules}`,
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      ...flags,
       'about:blank',
     ],
     // A group of its own: what a distribution calls Chromium may be a script that starts it.

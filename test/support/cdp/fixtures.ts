@@ -5,6 +5,7 @@ import { chromium } from 'playwright-core';
 import type { WebSocket } from 'ws';
 import { openTransport, type TransportOptions } from '../../../src/cdp/open-transport.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
+import { loadBuilt } from '../artefact.ts';
 import { test as base } from '../emulator/fixtures.ts';
 import { CdpServer } from './cdp-server.ts';
 
@@ -42,10 +43,14 @@ export const test = base.extend<CdpFixtures>({
     for (const server of servers) await server.close();
   },
 
-  open: async ({}, use) => {
+  open: async ({ artefact }, use) => {
     const transports: CdpTransport[] = [];
+    const built =
+      artefact === 'sources'
+        ? null
+        : await loadBuilt<{ openTransport: typeof openTransport }>('open-transport', artefact);
     await use(async (cdpUrl, options) => {
-      const transport = await openTransport(cdpUrl, options);
+      const transport = await (built?.openTransport ?? openTransport)(cdpUrl, options);
       transports.push(transport);
       return transport;
     });

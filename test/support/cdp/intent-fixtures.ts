@@ -1,5 +1,6 @@
 import type { BrowserContext, BrowserContextOptions } from '@playwright/test';
 import { chromium } from 'playwright-core';
+import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
 import { type FarChromium, startFarChromium } from './far-chromium.ts';
 import { test as base } from './fixtures.ts';
@@ -13,6 +14,10 @@ interface IntentFixtures {
   foreign: DevServer;
   /** Origins that were carried by intent, in their order. */
   origins: string[];
+  /** Addresses that were not carried, in their order. */
+  denied: string[];
+  /** Hosts that are listed beside that. */
+  listed: string;
   /** A new context of a browser that is far away, with a bridge that carries what the runner goes to. */
   newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
 }
@@ -34,6 +39,8 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
     await server.close();
   },
   origins: async ({}, use) => use([]),
+  denied: async ({}, use) => use([]),
+  listed: ['', { option: true }],
   intentChromium: [
     async ({}, use) => {
       const browser = await startFarChromium(['localhost', '127.0.0.1', '*.localhost'], ['*.example']);
@@ -42,8 +49,11 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
     },
     { scope: 'worker' },
   ],
-  newContext: async ({ intentChromium, open, origins }, use) => {
-    const transport = await open(intentChromium.cdpUrl, { byIntent: { onPlace: (place) => origins.push(place) } });
+  newContext: async ({ intentChromium, open, origins, denied, listed }, use) => {
+    const transport = await open(intentChromium.cdpUrl, {
+      ...(listed && { bridge: parseNetworkRules(listed) }),
+      byIntent: { onPlace: (place) => origins.push(place), onDenied: (url) => denied.push(url) },
+    });
     const browser = await chromium.connectOverCDP(transport);
     await use(async (options) => await browser.newContext(options));
     await browser.close();

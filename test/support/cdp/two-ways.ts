@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { Savings } from '../../../src/cdp/ahead/savings.ts';
+import type { openTransport } from '../../../src/cdp/open-transport.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { test as base } from './fixtures.ts';
 
@@ -27,7 +28,7 @@ export interface Way {
 }
 
 interface TwoWays {
-  /** Address of a page with a button that greets; at `/late-root` its root element comes late. */
+  /** Address of a page with a button that greets; of `/late-root?x` the root element comes with a request for `/root?x`. */
   greeting: string;
   /** Milliseconds to the browser and back. */
   roundTrip: number;
@@ -38,37 +39,24 @@ interface TwoWays {
 /** The icon is named so that the browser asks for none. */
 const GREETING = `<!doctype html><link rel="icon" href="data:,"><title>greeting</title>
 <button onclick="out.textContent = 'Hi'">Greet</button><p id="out"></p>`;
-/** A document that is there some time before its root element is. */
-const LATE_ROOT_MS = 300;
+/** A document that is there before its root element is. */
 const BEFORE_THE_ROOT = `<!doctype html><!-- ${'-'.repeat(2_000)} -->`;
 
 export const test = base.extend<TwoWays>({
   roundTrip: [10, { option: true }],
 
   greeting: async ({}, use) => {
-    const server = createServer((request, response) => {
-      response.setHeader('content-type', 'text/html');
-      if (request.url !== '/late-root') return void response.end(GREETING);
-      response.write(BEFORE_THE_ROOT);
-      setTimeout(() => response.end(GREETING), LATE_ROOT_MS);
-    });
-    server.listen(0);
-    await once(server, 'listening');
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    server.closeAllConnections();
-    server.close();
+    const { url, close } = await startGreeting();
+    await use(url);
+    close();
   },
 
   bothWays: async ({ start, open, roundTrip }, use) => {
     const { api } = await start({ allowLoopback: true, rtt: roundTrip });
     const go = async <T>(name: Way['name'], run: (way: Way) => Promise<T>): Promise<T> => {
-      const savings = new Savings(1);
-      const seen: SeenMessage[] = [];
-      const { cdpUrl } = (await api.create()).body;
-      const transport = await open(cdpUrl, name === 'ahead' ? { ahead: { savings, contexts: true } } : {});
-      const browser = await chromium.connectOverCDP(recorded(transport, seen));
-      const result = await run({ name, browser, savings, seen });
-      await browser.close();
+      const way = await connectWay(name, (await api.create()).body.cdpUrl, open);
+      const result = await run(way);
+      await way.browser.close();
       return result;
     };
     await use(async (run) => {
@@ -79,6 +67,34 @@ export const test = base.extend<TwoWays>({
 });
 
 export { expect } from './fixtures.ts';
+
+/** The page of {@link TwoWays.greeting}. */
+export async function startGreeting(): Promise<{ url: string; close: () => void }> {
+  const late = new Map<string, ServerResponse>();
+  const server = createServer((request, response) => {
+    const { pathname, search } = new URL(request.url ?? '', 'http://localhost');
+    response.setHeader('content-type', 'text/html');
+    if (pathname === '/root') late.get(search)?.end(GREETING);
+    if (pathname !== '/late-root') return void response.end(GREETING);
+    late.set(search, response);
+    response.write(BEFORE_THE_ROOT);
+  });
+  server.listen(0);
+  await once(server, 'listening');
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+/** Playwright on a transport to this browser. */
+export async function connectWay(name: Way['name'], cdpUrl: string, open: typeof openTransport): Promise<Way> {
+  const savings = new Savings(1);
+  const seen: SeenMessage[] = [];
+  const transport = await open(cdpUrl, name === 'ahead' ? { ahead: { savings, contexts: true } } : {});
+  return { name, browser: await chromium.connectOverCDP(recorded(transport, seen)), savings, seen };
+}
 
 function recorded(transport: CdpTransport, seen: SeenMessage[]) {
   const recorder = {

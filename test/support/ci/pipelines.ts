@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { parse } from 'yaml';
+import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
 
-/** The CI files of examples/ci, as far as a test runs them. */
-
-export const EXAMPLES = resolve(import.meta.dirname, '../../../examples/ci');
+/** The pipelines that `init --ci` writes, as far as a test runs them. */
 
 /** One call of a shell. */
 export interface Step {
@@ -16,25 +13,26 @@ export interface Step {
   always: boolean;
 }
 
-/** One CI's file. */
-export interface Pipeline {
-  name: string;
-  file: string;
-  /** What one shard runs. */
+/** The commands of one CI's file. */
+interface Commands {
+  /** What one shard runs; without shards, the whole. */
   shard: Step[];
   /** What is run once all shards are over. */
   report: Step[];
+}
+
+/** One CI. */
+export interface Pipeline {
+  /** Where `init` writes it. */
+  file: string;
+  /** Its copy in examples/ci. */
+  example: string;
+  /** Takes the commands out of its text: those for branches, not for forks. */
+  commands(text: string): Commands;
   /** What this CI sets for a shard, of which the first is 0. */
   shardVariables(index: number, total: number): Record<string, string>;
   /** Where the files of a shard lie when the report is made, by where they lay in the shard's folder. */
   kept(index: number): Record<string, string>;
-  /** Where the report is kept. */
-  reportFolder: string;
-}
-
-/** The text of a file of examples/ci. */
-export function example(file: string): string {
-  return readFileSync(join(EXAMPLES, file), 'utf8');
 }
 
 /** As strict as the YAML of these CIs: nothing twice, no warnings. */
@@ -44,50 +42,93 @@ export function yaml(text: string): unknown {
 
 const text = v.record(v.string(), v.unknown());
 
-export function githubActions(): Pipeline {
-  const file = 'github-actions/e2e.yml';
+/** Adds what these CIs start a shell with, and what it says for their own variables. */
+const shell = (script: string, options = 'set -e'): string => `${options}\n${script}`;
+
+const githubStep = v.looseObject({
+  run: v.optional(v.string()),
+  if: v.optional(v.string(), ''),
+  env: v.optional(text, {}),
+});
+const githubJob = v.looseObject({ steps: v.array(githubStep) });
+
+function githubCommands(file: string): Commands {
+  const jobs = v.object({ test: githubJob, report: v.optional(githubJob, { steps: [] }) });
+  const { test, report } = v.parse(v.looseObject({ jobs }), yaml(file)).jobs;
+  const steps = ({ steps: all }: v.InferOutput<typeof githubJob>): Step[] =>
+    all.flatMap(({ run, if: condition, env }) => {
+      if (run === undefined || condition.startsWith("env.POOLWRIGHT_SERVICE == 'emulator'")) return [];
+      return [{ script: shell(run), env: onlyOwn(env), always: condition.includes('always()') }];
+    });
+  return { shard: steps(test), report: steps(report) };
+}
+
+function gitlabCommands(file: string): Commands {
+  const lines = v.array(v.string());
+  const job = v.looseObject({ script: lines, after_script: v.optional(lines, []), variables: v.optional(text, {}) });
+  const jobs = v.looseObject({ 'hosted-browsers': job, 'hosted-browsers-report': v.optional(job) });
+  const { 'hosted-browsers': tests, 'hosted-browsers-report': report } = v.parse(jobs, yaml(file));
+  const step = (script: string[], always = false): Step => ({
+    script: shell(script.join('\n'), 'set -eo pipefail'),
+    env: onlyOwn(tests.variables),
+    always,
+  });
+  return { shard: [step(tests.script), step(tests.after_script, true)], report: report ? [step(report.script)] : [] };
+}
+
+function circleciCommands(file: string): Commands {
+  const run = v.looseObject({ command: v.string(), when: v.optional(v.string()) });
+  const step = v.union([v.string(), v.looseObject({ run: v.optional(v.union([v.string(), run])) })]);
+  const job = v.looseObject({ steps: v.array(step), environment: v.optional(text, {}) });
+  const jobs = v.object({ 'hosted-browsers': job, 'hosted-browsers-report': v.optional(job, { steps: [] }) });
+  const { 'hosted-browsers': tests, 'hosted-browsers-report': report } = v.parse(
+    v.looseObject({ jobs }),
+    yaml(file),
+  ).jobs;
+  const steps = ({ steps: all, environment }: v.InferOutput<typeof job>): Step[] =>
+    all.flatMap((each) => {
+      if (typeof each === 'string' || each.run === undefined) return [];
+      const { command, when } = typeof each.run === 'string' ? { command: each.run, when: undefined } : each.run;
+      return [{ script: shell(command, 'set -eo pipefail'), env: onlyOwn(environment), always: when === 'always' }];
+    });
+  return { shard: steps(tests), report: steps(report) };
+}
+
+function buildkiteCommands(file: string): Commands {
   const step = v.looseObject({
-    run: v.optional(v.string()),
-    if: v.optional(v.string(), ''),
+    command: v.optional(v.string()),
+    if: v.optional(v.string()),
     env: v.optional(text, {}),
   });
-  const job = v.looseObject({ steps: v.array(step) });
-  const { jobs } = v.parse(v.looseObject({ jobs: v.object({ test: job, report: job }) }), yaml(example(file)));
-  const steps = ({ steps: all }: v.InferOutput<typeof job>): Step[] =>
-    all.flatMap(({ run, if: condition, env }) => {
-      if (run === undefined || condition.startsWith('env.RUN_ON_EMULATOR ==')) return [];
-      return [{ script: `set -e\n${run}`, env: onlyOwn(env), always: condition.includes('always()') }];
+  const { steps } = v.parse(v.looseObject({ steps: v.array(step) }), yaml(file));
+  const commands = (wanted: (condition?: string) => boolean): Step[] =>
+    steps.flatMap(({ command, if: condition, env }) => {
+      if (command === undefined || !wanted(condition)) return [];
+      // What the agent does when it uploads the file.
+      return [{ script: shell(command.replaceAll('$$', '$')), env: onlyOwn(env), always: false }];
     });
   return {
-    name: 'GitHub Actions',
-    file,
-    shard: steps(jobs.test),
-    report: steps(jobs.report),
+    shard: commands((condition) => condition?.endsWith('!= true') === true),
+    report: commands((condition) => condition === undefined),
+  };
+}
+
+export const PIPELINES: Record<CiProvider, Pipeline> = {
+  github: {
+    file: '.github/workflows/poolwright.yml',
+    example: 'github-actions/e2e.yml',
+    commands: githubCommands,
     shardVariables: (index) => ({ GITHUB_RUN_ID: '1', SHARD: String(index + 1) }),
     // `upload-artifact` keeps the folders, and `download-artifact` makes one for each artifact.
     kept: (index) => ({
       'blob-report': `shards/shard-${index + 1}/blob-report`,
-      'test-results/poolwright/run.json': `shards/shard-${index + 1}/test-results/poolwright/run.json`,
+      'test-results/poolwright': `shards/shard-${index + 1}/test-results/poolwright`,
     }),
-    reportFolder: 'playwright-report',
-  };
-}
-
-export function gitlab(): Pipeline {
-  const file = 'gitlab/.gitlab-ci.yml';
-  const lines = v.array(v.string());
-  const job = v.looseObject({ script: lines, after_script: v.optional(lines, []) });
-  const { e2e, report } = v.parse(v.looseObject({ e2e: job, report: job }), yaml(example(file)));
-  const step = (script: string[], always = false): Step => ({
-    script: ['set -eo pipefail', ...script].join('\n'),
-    env: {},
-    always,
-  });
-  return {
-    name: 'GitLab',
-    file,
-    shard: [step(e2e.script), step(e2e.after_script, true)],
-    report: [step(report.script)],
+  },
+  gitlab: {
+    file: '.gitlab-ci.yml',
+    example: 'gitlab/.gitlab-ci.yml',
+    commands: gitlabCommands,
     shardVariables: (index, total) => ({
       CI_PIPELINE_ID: '1',
       CI_JOB_ID: String(index + 1),
@@ -95,65 +136,30 @@ export function gitlab(): Pipeline {
       CI_NODE_TOTAL: String(total),
     }),
     kept: () => ({ shards: 'shards' }),
-    reportFolder: 'playwright-report',
-  };
-}
-
-export function circleci(): Pipeline {
-  const file = 'circleci/config.yml';
-  const run = v.looseObject({ command: v.string(), when: v.optional(v.string()) });
-  const step = v.union([v.string(), v.looseObject({ run: v.optional(v.union([v.string(), run])) })]);
-  const job = v.looseObject({ steps: v.array(step) });
-  const { jobs } = v.parse(v.looseObject({ jobs: v.object({ e2e: job, report: job }) }), yaml(example(file)));
-  const steps = ({ steps: all }: v.InferOutput<typeof job>): Step[] =>
-    all.flatMap((each) => {
-      if (typeof each === 'string' || each.run === undefined) return [];
-      const { command, when } = typeof each.run === 'string' ? { command: each.run, when: undefined } : each.run;
-      return [{ script: `set -eo pipefail\n${command}`, env: {}, always: when === 'always' }];
-    });
-  return {
-    name: 'CircleCI',
-    file,
-    shard: steps(jobs.e2e),
-    report: steps(jobs.report),
+  },
+  circleci: {
+    file: '.circleci/config.yml',
+    example: 'circleci/config.yml',
+    commands: circleciCommands,
     shardVariables: (index, total) => ({
       CIRCLE_WORKFLOW_ID: '1',
       CIRCLE_NODE_INDEX: String(index),
       CIRCLE_NODE_TOTAL: String(total),
     }),
     kept: () => ({ shards: 'shards' }),
-    reportFolder: 'playwright-report',
-  };
-}
-
-export function buildkite(): Pipeline {
-  const file = 'buildkite/pipeline.yml';
-  const step = v.looseObject({
-    command: v.optional(v.string()),
-    parallelism: v.optional(v.number()),
-    if: v.optional(v.string()),
-  });
-  const { steps } = v.parse(v.looseObject({ steps: v.array(step) }), yaml(example(file)));
-  const asStep = (each: v.InferOutput<typeof step> | undefined): Step => ({
-    // What the agent does when it uploads the file.
-    script: `set -e\n${each?.command?.replaceAll('$$', '$')}`,
-    env: {},
-    always: false,
-  });
-  return {
-    name: 'Buildkite',
-    file,
-    shard: [asStep(steps.find((each) => each.parallelism && each.if?.endsWith('!= true')))],
-    report: [asStep(steps.at(-1))],
+  },
+  buildkite: {
+    file: '.buildkite/pipeline.yml',
+    example: 'buildkite/pipeline.yml',
+    commands: buildkiteCommands,
     shardVariables: (index, total) => ({
       BUILDKITE_BUILD_ID: '1',
       BUILDKITE_PARALLEL_JOB: String(index),
       BUILDKITE_PARALLEL_JOB_COUNT: String(total),
     }),
     kept: () => ({ shards: 'shards' }),
-    reportFolder: 'playwright-report',
-  };
-}
+  },
+};
 
 /** Without what the CI fills in. */
 function onlyOwn(env: Record<string, unknown>): Record<string, string> {

@@ -1,5 +1,19 @@
 import { execFile } from 'node:child_process';
-import { constants, copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -25,14 +39,72 @@ export interface Consumer {
   remove(): Promise<void>;
 }
 
+/** Where the package is unpacked: in a folder for each build, and in that for each set of packages beside it. */
+const UNPACKED = join(root, '.consumers', 'unpacked');
+
 /** Which files the package ships, by npm's own word. */
-let packed: Promise<string[]> | null = null;
 async function packedFiles(): Promise<string[]> {
   const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
   });
   const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
   return files.map((file) => file.path);
+}
+
+/** Tells one build from the next: what the files are called, how large they are and when they were written. */
+async function buildId(): Promise<string> {
+  const names = await readdir(join(root, 'dist'));
+  const paths = ['package.json', ...names.sort().map((name) => join('dist', name))];
+  const stats = await Promise.all(paths.map(async (path) => ({ path, ...(await stat(join(root, path))) })));
+  const listed = stats.map(({ path, size, mtimeMs }) => `${path} ${size} ${mtimeMs}`).join('\n');
+  return createHash('sha256').update(listed).digest('hex').slice(0, 16);
+}
+
+const unpacked = new Map<string, Promise<string>>();
+
+/**
+ * Unpacks the package, with what must lie beside it, once for all consumers: they link to it. Node goes by where files really
+ * are, so poolwright finds beside itself the Playwright that its consumer has.
+ * @returns the `node_modules` with all that
+ */
+async function unpack(playwright: string, packages: readonly string[]): Promise<string> {
+  const build = await buildId();
+  const others = packages.map((name) => [name, process.env[`TEST_${name.toUpperCase()}`]] as const);
+  const variant = createHash('sha256')
+    .update(JSON.stringify([playwright, others]))
+    .digest('hex')
+    .slice(0, 16);
+  const place = join(UNPACKED, build, variant);
+  const modules = join(place, 'node_modules');
+  if (existsSync(place)) return modules;
+  await mkdir(join(UNPACKED, build), { recursive: true });
+  for (const old of await readdir(UNPACKED)) {
+    if (old !== build) await rm(join(UNPACKED, old), { recursive: true, force: true });
+  }
+
+  const draft = await mkdtemp(join(UNPACKED, build, 'draft-'));
+  for (const file of await packedFiles()) {
+    const target = join(draft, 'node_modules', manifest.name, file);
+    await mkdir(dirname(target), { recursive: true });
+    await copyFile(join(root, file), target);
+  }
+  await linkPlaywright(join(draft, 'node_modules'), playwright);
+  for (const [name, other] of others) {
+    // `npm run test:versions` puts another version in its place, with all that it needs.
+    const from = other ?? join(root, 'node_modules', name);
+    await cp(from, join(draft, 'node_modules', other ? '' : name), { recursive: true, verbatimSymlinks: true });
+  }
+  // Other workers do the same at the same time: the first one's is everybody's.
+  await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
+    if (!existsSync(place)) throw error;
+    await rm(draft, { recursive: true });
+  });
+  return modules;
+}
+
+async function linkPlaywright(modules: string, playwright: string): Promise<void> {
+  await mkdir(join(modules, '@playwright'), { recursive: true });
+  await symlink(playwright, join(modules, '@playwright', 'test'), 'junction');
 }
 
 /**
@@ -45,25 +117,15 @@ export async function makeConsumer(
   type: 'module' | 'commonjs' = 'commonjs',
   packages: readonly string[] = [],
 ): Promise<Consumer> {
-  packed ??= packedFiles();
-  await mkdir(join(root, '.consumers'), { recursive: true });
-  const folder = await mkdtemp(join(root, '.consumers', `${version}-`));
-  for (const file of await packed) {
-    const target = join(folder, 'node_modules', manifest.name, file);
-    await mkdir(dirname(target), { recursive: true });
-    // Not linked: each link that another test makes or removes would be a change of the file to `node --watch`.
-    await copyFile(join(root, file), target, constants.COPYFILE_FICLONE);
-  }
   const playwright = resolve(root, PLAYWRIGHTS[version]);
-  await mkdir(join(folder, 'node_modules', '@playwright'), { recursive: true });
-  await symlink(playwright, join(folder, 'node_modules', '@playwright', 'test'), 'junction');
-
-  for (const name of packages) {
-    // `npm run test:versions` puts another version in its place, with all that it needs.
-    const other = process.env[`TEST_${name.toUpperCase()}`];
-    const from = other ?? join(root, 'node_modules', name);
-    await cp(from, join(folder, 'node_modules', other ? '' : name), { recursive: true, verbatimSymlinks: true });
-  }
+  const key = [version, ...packages].join();
+  const unpacking = unpacked.get(key) ?? unpack(playwright, packages);
+  unpacked.set(key, unpacking);
+  const shared = await unpacking;
+  const folder = await mkdtemp(join(root, '.consumers', `${version}-`));
+  const modules = join(folder, 'node_modules');
+  await linkPlaywright(modules, playwright);
+  for (const name of [manifest.name, ...packages]) await symlink(join(shared, name), join(modules, name), 'junction');
 
   const write = async (files: Record<string, string>) => {
     for (const [path, content] of Object.entries(files)) {

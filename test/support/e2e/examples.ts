@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type RunRecord, runRecord } from 'poolwright/reporter';
 import type { Consumer } from './consumer.ts';
+import { installPrograms } from './programs.ts';
 import { follow, userEnvironment } from './run-command.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../../examples');
@@ -39,23 +40,23 @@ export async function copyExample(name: string, installed: Consumer): Promise<Co
   const folder = join(installed.folder, name);
   await copyFolder(name, folder);
   await mkdir(join(folder, 'node_modules')); // where a run keeps its ledger
-  const bin = join(installed.folder, 'node_modules/.bin');
-  await mkdir(bin, { recursive: true });
-  const commands = {
-    playwright: installed.playwrightCli,
-    poolwright: join(installed.folder, 'node_modules/poolwright/dist/cli.js'),
-  };
-  for (const [command, script] of Object.entries(commands)) {
-    const file = join(bin, command);
-    await writeFile(file, `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(script)} "$@"\n`);
-    await chmod(file, 0o755);
-  }
+  await installPrograms(installed);
   return { ...installed, folder, read: (file) => readFile(join(folder, file), 'utf8') };
 }
 
 /** Runs `npm test` there to its end; `args` are what stands behind the `--`. */
 export async function npmTest(consumer: Consumer, env: Record<string, string>, args: readonly string[] = []) {
-  const child = spawn('npm', ['test', ...(args.length > 0 ? ['--', ...args] : [])], {
+  return await runProgram(consumer, 'npm', ['test', ...(args.length > 0 ? ['--', ...args] : [])], env);
+}
+
+/** Runs a program of the user's shell there to its end. */
+export async function runProgram(
+  consumer: Consumer,
+  program: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+) {
+  const child = spawn(program, args, {
     cwd: consumer.folder,
     env: userEnvironment(env),
     detached: true,

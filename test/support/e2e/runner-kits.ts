@@ -28,9 +28,14 @@ const bin = (path: string) => resolve(root, 'node_modules', path);
 export const vitest: RunnerKit = {
   runner: 'vitest',
   args: [bin('vitest/vitest.mjs'), 'run', '--reporter=verbose'],
+  // Vitest begins with the largest file.
   config: {
     'vitest.config.mjs': `
-      export default { test: { globalSetup: 'poolwright/vitest', maxWorkers: 1, fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000 } };`,
+      import { BaseSequencer } from 'vitest/node';
+      class ByName extends BaseSequencer {
+        async sort(files) { return [...files].sort((one, other) => (one.moduleId < other.moduleId ? -1 : 1)); }
+      }
+      export default { test: { globalSetup: 'poolwright/vitest', maxWorkers: 1, fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000, sequence: { sequencer: ByName } } };`,
   },
   file: (name, tests) => [
     `${name}.test.mjs`,

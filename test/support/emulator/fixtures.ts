@@ -6,6 +6,7 @@ import { chromium } from 'playwright-core';
 import { type Clock, systemClock } from '../../../src/emulator/clock.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { type Emulator, startWithClock } from '../../../src/emulator/start.ts';
+import { type Artefact, loadBuilt } from '../artefact.ts';
 import { allOnFullChromium, localChromium } from '../local-chromium.ts';
 import { isRunning } from '../processes.ts';
 import { Api } from './api.ts';
@@ -16,6 +17,8 @@ export interface TestEmulator extends Emulator {
 }
 
 interface Fixtures {
+  /** An option: what the emulator, and a transport to its browsers, are loaded from. */
+  artefact: Artefact;
   /** An option: whether plain sessions run on full Chromium, too, where they would have the headless shell. */
   onFullChromium: boolean;
   /** Starts an emulator that is stopped after the test; every Chromium it ever had must be gone then. */
@@ -32,14 +35,16 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
+  artefact: ['sources', { option: true }],
+
   onFullChromium: [false, { option: true }],
 
   // Emulators may write into the folder until they have stopped: it has to outlive them.
-  start: async ({ folder: _folder, onFullChromium }, use) => {
+  start: async ({ folder: _folder, onFullChromium, artefact }, use) => {
     const emulators: Emulator[] = [];
     const full = onFullChromium ? await allOnFullChromium() : {};
     await use(async (options = {}, clock = systemClock) => {
-      const emulator = await startWithClock({ ...full, ...options }, clock);
+      const emulator = await startFrom(artefact, { ...full, ...options }, clock);
       emulators.push(emulator);
       return Object.assign(emulator, { api: new Api(emulator.baseURL, emulator.apiKey) });
     });
@@ -87,5 +92,12 @@ export const test = base.extend<Fixtures>({
     await use(await fakeChromium(`sleep 1; exec '${await localChromium()}' "$@"`));
   },
 });
+
+async function startFrom(artefact: Artefact, options: EmulatorOptions, clock: Clock): Promise<Emulator> {
+  if (artefact === 'sources') return await startWithClock(options, clock);
+  if (clock !== systemClock) throw new Error('What is built takes no clock');
+  const { startEmulator } = await loadBuilt<typeof import('../../../src/emulator/index.ts')>('emulator', artefact);
+  return await startEmulator(options);
+}
 
 export { expect };

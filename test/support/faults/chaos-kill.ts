@@ -5,6 +5,9 @@ import type { RunningCommand } from '../e2e/run-command.ts';
 import { isRunning, send } from '../processes.ts';
 import type { ChaosPlan, Victim } from './chaos-plan.ts';
 
+/** A worker may be silent for 60 s; this is more, in ms. */
+const HUNG_WORKER_MS = 75_000;
+
 /**
  * Strikes whom the plan says once enough tests have begun. False: the run was over before.
  * @param service process of the service outside of the run
@@ -23,7 +26,13 @@ export async function strike(run: RunningCommand, { death, source }: ChaosPlan, 
     service: () => (source === 'embedded' ? titled(runner, 'poolwright emulator') : [service]),
   };
   if (whom === 'machine') return await killMachine(runner);
-  const struck = pids[whom]().filter((pid) => send(pid, blow === 'pause' || blow === 'pause-kill' ? 'SIGSTOP' : blow));
+  const stops = blow === 'pause' || blow === 'pause-kill' || blow === 'hang';
+  const struck = pids[whom]().filter((pid) => send(pid, stops ? 'SIGSTOP' : blow));
+  if (blow === 'hang' && whom === 'worker') {
+    // Playwright waits for its worker until somebody kills it; the browser is taken back meanwhile.
+    await delay(HUNG_WORKER_MS);
+    for (const pid of struck) send(pid, 'SIGKILL');
+  }
   if (blow.startsWith('pause')) {
     await delay(pauseMs); // that it stands still for so long is what is tried
     for (const pid of struck) send(pid, blow === 'pause' ? 'SIGCONT' : 'SIGKILL');

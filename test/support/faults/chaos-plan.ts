@@ -2,8 +2,8 @@ import type { EmulatorOptions, FaultRule } from 'poolwright/emulator';
 import { type Choices, choicesOf } from '../random-choices.ts';
 import { drawFaults, type Source } from './chaos-faults.ts';
 
-/** What happens to a process. `pause`: it stands still for a while; `pause-kill`: and is killed then. */
-export type Blow = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL' | 'pause' | 'pause-kill';
+/** What happens to a process. `pause`: it stands still for a while; `pause-kill`: and is killed then; `hang`: for good. */
+export type Blow = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL' | 'pause' | 'pause-kill' | 'hang';
 
 /** To which processes. `terminal`: runner and workers, as Ctrl-C does; `machine`: runner, workers and broker at once. */
 export type Victim = 'worker' | 'runner' | 'broker' | 'service' | 'machine' | 'terminal';
@@ -67,10 +67,10 @@ const POOLS: Record<Source, string> = {
 const VICTIMS = ['worker', 'runner', 'broker', 'service', 'machine', 'terminal'] as const;
 const EVERY_BLOW = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL', 'SIGKILL', 'pause', 'pause-kill'] as const;
 const BLOWS: Record<Victim, readonly Blow[]> = {
-  worker: EVERY_BLOW,
+  worker: [...EVERY_BLOW, 'hang'],
   runner: EVERY_BLOW,
-  broker: EVERY_BLOW,
-  service: EVERY_BLOW,
+  broker: [...EVERY_BLOW, 'hang'],
+  service: [...EVERY_BLOW, 'hang'],
   machine: ['SIGKILL'],
   terminal: ['SIGINT', 'SIGINT', 'SIGHUP', 'SIGTERM'],
 };

@@ -1,6 +1,7 @@
 import { ServiceClient } from 'poolwright/client';
 import { startService } from '../e2e/service.ts';
 import { type EmulatorProcess, startEmulatorProcess } from '../emulator-process.ts';
+import { send } from '../processes.ts';
 import type { ChaosPlan } from './chaos-plan.ts';
 import { type SlowWay, slowWayTo } from './slow-service.ts';
 
@@ -15,6 +16,8 @@ export interface ChaosService {
   clearFaults(): Promise<void>;
   /** Starts an empty one at the same address, with the same key, when this one was killed. */
   startAgain(): Promise<void>;
+  /** Lets one that hangs go on. */
+  goOn(): void;
   /** The same when called again. */
   stop(): Promise<void>;
 }
@@ -53,6 +56,8 @@ export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> 
   const stop = async () => {
     await client.close();
     await way?.close();
+    // Of a test that was red before it went on.
+    if (apart) send(current.pid, 'SIGCONT');
     await current.stop();
   };
   return {
@@ -63,6 +68,7 @@ export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> 
       if (faults.length > 0) await askFaults('POST');
     },
     clearFaults: () => askFaults('DELETE'),
+    goOn: () => void send(current.pid, 'SIGCONT'),
     startAgain: async () => {
       await current.stop();
       current = await startEmulatorProcess({ ...options, port: Number(new URL(baseURL).port), apiKey });

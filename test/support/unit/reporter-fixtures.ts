@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test as base } from '@playwright/test';
 
 interface Fixtures {
-  /** A folder of the test's own; what GitHub Actions sets is not set. */
+  /** A folder of the test's own; what GitHub Actions sets is not set, nor what Playwright sets for colours. */
   folder: string;
   /** What is written to standard error while something happens; nothing of it is shown. */
   saidWhile(action: () => unknown): Promise<string>;
@@ -14,7 +14,7 @@ interface Fixtures {
 export const test = base.extend<Fixtures>({
   folder: async ({}, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'poolwright-reporter-'));
-    const { GITHUB_STEP_SUMMARY: _file, GITHUB_ACTIONS: _actions, ...environment } = process.env;
+    const { GITHUB_STEP_SUMMARY: _file, GITHUB_ACTIONS: _actions, FORCE_COLOR: _color, ...environment } = process.env;
     const before = process.env;
     process.env = environment;
     await use(folder);

@@ -61,6 +61,7 @@ export class ScriptedParts {
   ) {}
 
   readonly broker: WorkerBroker = {
+    allowSilence: () => undefined,
     lease: ({ ahead = false }) =>
       new Promise((resolve, reject) => {
         this.expect(!this.closing, 'a browser is asked for after close()');

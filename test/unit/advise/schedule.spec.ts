@@ -8,7 +8,6 @@ import { propertyRuns } from '../../support/property-runs.ts';
 const FREE: Costs = {
   headMs: 0,
   tailMs: 0,
-  idleMs: 5_000,
   aheadMs: 0,
   reuse: 'run',
   gapMs: () => 0,
@@ -96,7 +95,6 @@ test('every try is run once, none at the same time on a slot, and no work is los
   const costs = fc.record({
     headMs: fc.nat(1_000),
     tailMs: fc.nat(1_000),
-    idleMs: fc.nat(2_000),
     aheadMs: fc.nat(500),
     reuse: fc.constantFrom('run' as const, 'worker' as const, 'test' as const),
     gap: fc.nat(300),

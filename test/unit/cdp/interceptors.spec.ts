@@ -18,6 +18,7 @@ test('the order, from Playwright to the browser', async () => {
   const bridge = parseNetworkRules('<loopback>');
   expect(await namesOf({ bridge, meter: new Meter(), persistent: { clear: true } })).toEqual([
     'BackForwardCache',
+    'LostScreenshots',
     'NetworkBridge',
     'Downloads',
     'Uploads',
@@ -26,7 +27,7 @@ test('the order, from Playwright to the browser', async () => {
   ]);
 });
 
-const OTHERS = ['Downloads', 'Uploads'];
+const OTHERS = ['LostScreenshots', 'Downloads', 'Uploads'];
 
 test('what is sent ahead is sent in the place of Playwright, and the distance is measured at the very end', async () => {
   const savings = new Savings();

@@ -1,13 +1,15 @@
+import { deepEqual } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
+import { ClientAccount } from '../../support/unit/cdp/client-account.ts';
 import { FakeBrowser } from '../../support/unit/cdp/fake-browser.ts';
 import { interceptors } from '../../support/unit/cdp/interceptors.ts';
 
 /**
  * Each interceptor alone, in exchanges that no browser and no Playwright would have: nothing throws, what is none of its
- * business passes unchanged and in order, and every command is answered exactly once.
+ * business passes unchanged and in order, and every command is answered exactly once, or ended with its session.
  */
 
 const RUNS = 100;
@@ -135,10 +137,12 @@ type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 class Exchange {
   readonly #browser: FakeBrowser;
   readonly #others: { commands: CdpMessage[]; events: CdpMessage[] } = { commands: [], events: [] };
+  readonly #account = new ClientAccount();
   #lastId = 0;
 
   constructor(browser: FakeBrowser) {
     this.#browser = browser;
+    browser.onMessage = (message) => this.#account.gets(message);
   }
 
   async take(step: Step): Promise<void> {
@@ -161,11 +165,7 @@ class Exchange {
     const { commands, events } = this.#others;
     expect(toBrowser.filter((command) => commands.includes(command))).toEqual(commands);
     expect(toClient.filter((message) => events.includes(message))).toEqual(events);
-    const answers = new Map<number, number>();
-    for (const { id } of toClient) if (id !== undefined) answers.set(id, (answers.get(id) ?? 0) + 1);
-    expect([...answers].sort(([one], [other]) => one - other)).toEqual(
-      Array.from({ length: this.#lastId }, (_, index) => [index + 1, 1]),
-    );
+    expect([...this.#account.faults, ...this.#account.unanswered]).toEqual([]);
     this.#browser.list.end();
     // Until then nobody says that a rejection is nobody's.
     await new Promise((resolve) => setImmediate(resolve));
@@ -174,6 +174,7 @@ class Exchange {
   #send(command: CdpMessage): CdpMessage {
     this.#lastId += 1;
     const numbered = { id: this.#lastId, ...command };
+    this.#account.asks(numbered);
     this.#browser.list.command(numbered);
     return numbered;
   }
@@ -190,9 +191,9 @@ for (const [name, create] of Object.entries(interceptors())) {
           const exchange = new Exchange(new FakeBrowser(create));
           for (const one of steps) await exchange.take(one);
           await exchange.end();
-          expect(raised.splice(0)).toEqual([]);
+          deepEqual(raised.splice(0), []);
         }),
-        { ...propertyRuns(Number(process.env.POOLWRIGHT_RUNS ?? RUNS)), interruptAfterTimeLimit: 60_000 },
+        { ...propertyRuns(RUNS), interruptAfterTimeLimit: 60_000 },
       );
     } finally {
       process.off('unhandledRejection', note).off('uncaughtException', note);

@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { OptionsError } from '../../../src/errors.ts';
+import { aheadVariable } from '../../../src/options/environment.ts';
 import { leasePlan, mergeOptions, planKey } from '../../../src/options/lease-plan.ts';
 import { resolveService } from '../../../src/options/resolve-service.ts';
 import { parseHostedOptions, parseProjectOptions } from '../../../src/options/schema/parse.ts';
@@ -21,6 +22,9 @@ test.describe('what a user wrote', () => {
     expect(message).toContain('`pol`');
     expect(message).toContain('`pool`');
     expect(messageOf(() => parseHostedOptions({ session: { contry: 'DE' } }, 'x'))).toContain('`country`');
+    expect(() => parseHostedOptions({ session: { contry: 'DE' } }, 'x')).toThrow(
+      expect.objectContaining({ field: 'session.contry' }),
+    );
   });
 
   test("bounds are the service's own", () => {
@@ -91,15 +95,52 @@ test.describe('service', () => {
     });
     expect(resolveService({}, {})).toEqual({ kind: 'emulator', chosenBy: 'no-key' });
     expect(messageOf(() => resolveService({}, { CI: 'true' }))).toContain('POOLWRIGHT_API_KEY');
+    const refused = { ...hosted, POOLWRIGHT_BASE_URL: 'ftp://me:word@a.test/v1?token=abcdef' };
+    expect(messageOf(() => resolveService({}, refused))).toMatch(/got "ftp:\/\/\*\*\*@a\.test\/v1\?\*\*\*"/);
     expect(resolveService({ service: 'emulator' }, { CI: 'true', ...hosted })).toEqual({
       kind: 'emulator',
       chosenBy: 'option',
     });
   });
 
+  test('an option overrides POOLWRIGHT_SERVICE, which overrides the default', () => {
+    const variable = { POOLWRIGHT_SERVICE: 'emulator' };
+    expect(resolveService({}, { ...hosted, ...variable })).toEqual({ kind: 'emulator', chosenBy: 'variable' });
+    expect(resolveService({ service: 'hosted' }, { ...hosted, ...variable })).toMatchObject({ kind: 'hosted' });
+    expect(resolveService({ service: 'auto' }, { ...hosted, ...variable })).toMatchObject({ kind: 'hosted' });
+    expect(resolveService({}, { ...hosted, POOLWRIGHT_SERVICE: '' })).toMatchObject({ kind: 'hosted' });
+    expect(messageOf(() => resolveService({}, { POOLWRIGHT_SERVICE: 'hosted' }))).toContain('POOLWRIGHT_API_KEY');
+  });
+
+  test('a POOLWRIGHT_SERVICE that names no service is an error with all that do', () => {
+    expect(messageOf(() => resolveService({}, { POOLWRIGHT_SERVICE: 'lokal' }))).toBe(
+      'POOLWRIGHT_SERVICE must be one of auto, hosted, emulator, local, got "lokal".',
+    );
+  });
+
+  test("'local' has no browser to lease: the error names the way out", () => {
+    expect(messageOf(() => resolveService({ service: 'local' }, {}))).toMatch(/^`service: 'local'`.*'emulator'/);
+    expect(messageOf(() => resolveService({}, { POOLWRIGHT_SERVICE: 'local' }))).toMatch(
+      /^POOLWRIGHT_SERVICE=local.*POOLWRIGHT_SERVICE=emulator.*puppeteer\.launch/,
+    );
+  });
+
+  test("'local' for one project is `hosted: false`, which the error says", () => {
+    expect(messageOf(() => parseProjectOptions({ service: 'local' }, 'use.hosted'))).toContain('`hosted: false`');
+  });
+
   test('what is missing or malformed is named', () => {
     expect(messageOf(() => resolveService({ service: 'hosted' }, {}))).toContain('POOLWRIGHT_API_KEY');
     expect(messageOf(() => resolveService({}, { POOLWRIGHT_API_KEY: 'k-12345' }))).toContain('POOLWRIGHT_BASE_URL');
     expect(messageOf(() => resolveService({}, { ...hosted, POOLWRIGHT_BASE_URL: 'api.example' }))).toContain('http://');
+  });
+
+  test('POOLWRIGHT_AHEAD is on or off, and nothing else', () => {
+    expect(
+      [undefined, '', '0', 'false', '1', 'true'].map((value) => aheadVariable({ POOLWRIGHT_AHEAD: value })),
+    ).toEqual([undefined, undefined, false, false, true, true]);
+    expect(messageOf(() => aheadVariable({ POOLWRIGHT_AHEAD: 'off' }))).toMatch(
+      /POOLWRIGHT_AHEAD must be 0 or 1, got "off"/,
+    );
   });
 });

@@ -6,6 +6,7 @@ import { addToMessage } from '../../../src/puppeteer/runners/add-to-message.ts';
 import { mochaOptions } from '../../../src/puppeteer/runners/mocha/jobs.ts';
 import { wantedBy } from '../../../src/puppeteer/runners/mocha/mentions.ts';
 import { runnerFlags } from '../../../src/puppeteer/runners/node-test/runner-flags.ts';
+import { optionsFromFile } from '../../../src/puppeteer/runners/options-file.ts';
 
 /** What is read from how a runner was started, and from test files. */
 
@@ -67,4 +68,14 @@ test('a text is added to message and stack, once', () => {
   addToMessage(empty, '(note)');
   expect(empty.stack).toMatch(/^Error: ?\n\(note\)\n\s+at /);
   for (const other of [undefined, null, 'text', { message: 7 }]) addToMessage(other, '(note)');
+});
+
+test('refuses `ahead: true`, which does nothing for Puppeteer, and takes `false`', async ({}, testInfo) => {
+  const file = testInfo.outputPath('poolwright.config.json');
+  await writeFile(file, '{ "ahead": true }');
+  await expect(optionsFromFile(testInfo.outputDir)).rejects.toThrow(
+    expect.objectContaining({ name: 'OptionsError', field: 'ahead' }),
+  );
+  await writeFile(file, '{ "ahead": false }');
+  expect(await optionsFromFile(testInfo.outputDir)).toEqual({ ahead: false });
 });

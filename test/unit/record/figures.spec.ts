@@ -3,7 +3,7 @@ import { withFigures } from '../../../src/record/figures.ts';
 import type { RunRecord, SessionRecord } from '../../../src/record/run-record.ts';
 import { withTotals } from '../../../src/record/session-record.ts';
 import { figureRows } from '../../../src/reporter/summary/figure-rows.ts';
-import { aRecord, aSession, aTest, TROUBLED_RUN } from '../../support/unit/records.ts';
+import { aRecord, aSession, aTest, at, TROUBLED_RUN } from '../../support/unit/records.ts';
 
 const figuresOf = (record: RunRecord) => withFigures(record).figures;
 
@@ -53,14 +53,22 @@ test('how far away the browsers were, and what was saved', () => {
     tests: [aTest({ savedMs: 30_000 }), aTest({ savedMs: 11_000 })],
   });
   const distanceOf = (...sessions: SessionRecord[]) => {
-    const figures = figuresOf(aRecord({ sessions: sessions.map(withTotals) }));
-    return figureRows(figures).find(({ label }) => label === 'distance')?.value;
+    const run = withFigures(aRecord({ sessions: sessions.map(withTotals) }));
+    return figureRows(run).find(({ label }) => label === 'distance')?.value;
   };
   expect(distanceOf(far)).toBe('98 ms a round trip; about 41.0 s of waiting saved');
   // Nobody wants to hear of it where there is nothing to save.
   expect(distanceOf(near)).toBeUndefined();
   const plain = { ...far, tests: [aTest({})] };
   expect(distanceOf(plain)).toBe('98 ms a round trip; none of it hidden');
+});
+
+test("a test's time is its own, without its worker's wait for a browser", () => {
+  // Asked for at 1 s, lent at 3 s: a test from 1.5 s to 6 s began with half of that wait.
+  const waited = aSession({ lentAt: at(3), waitMs: 2_000, tests: [aTest({ startedAt: at(1.5), endedAt: at(6) })] });
+  expect(figuresOf(aRecord({ sessions: [waited] })).slowest[0]?.durationMs).toBe(3_000);
+  const moved = aSession({ sessionId: 'second', lentAt: at(5), waitMs: 1_000, tests: waited.tests });
+  expect(figuresOf(aRecord({ sessions: [waited, moved] })).slowest[0]?.durationMs).toBe(2_000);
 });
 
 test('p95 is what 95 of 100 do not exceed', () => {

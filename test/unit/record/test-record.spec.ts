@@ -67,7 +67,7 @@ test('a session by its tests alone', () => {
     const given = use('s1', 10, lost);
     return { test: testRecordOf(facts, given), attachment: attached(given, { workerIndex, bandwidthBytes }) };
   };
-  expect(sessionFromTests(served(1, null, null), served(2, 90, 'lost'), served(2, 70, null))).toMatchObject({
+  expect(sessionFromTests([served(1, null, null), served(2, 90, 'lost'), served(2, 70, null)])).toMatchObject({
     sessionId: 's1',
     source: 'session',
     startedAt: at(4),

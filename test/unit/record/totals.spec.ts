@@ -1,10 +1,11 @@
-import { expect, test } from '@playwright/test';
+import { deepEqual, equal } from 'node:assert/strict';
+import { test } from '@playwright/test';
 import fc from 'fast-check';
 import { withFigures } from '../../../src/record/figures.ts';
-import { mergeRecords } from '../../../src/record/merge-records.ts';
 import { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../../../src/record/run-record.ts';
 import { RunRecorder } from '../../../src/record/run-recorder.ts';
 import { withTotals } from '../../../src/record/session-record.ts';
+import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
 
@@ -82,18 +83,18 @@ const shuffled = uses.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubar
 test('a session comes to the sum of its tests, whatever the order they are told in, and once each', async () => {
   const property = fc.asyncProperty(shuffled, async ([all, inAnyOrder]) => {
     const record = await recordOf(all);
-    expect(runRecord.parse(record)).toEqual(record);
+    deepEqual(runRecord.parse(record), record);
     for (const session of record.sessions) {
       const own = all.filter((each) => each.session === session.sessionId);
-      expect(totals(session)).toEqual({
+      deepEqual(totals(session), {
         testsServed: own.length,
         observedBytes: sum(own.map(({ test }) => test.observedBytes)),
         bridgedBytes: sum(own.map(({ bridgedBytes }) => bridgedBytes)),
         infrastructureFailures: own.flatMap(({ test }) => test.infrastructureFailure ?? []).toSorted(),
       });
-      expect(withTotals(session), 'computed again they are the same').toEqual(session);
+      deepEqual(withTotals(session), session, 'computed again they are the same');
     }
-    expect((await recordOf(inAnyOrder)).sessions.map(totals)).toEqual(record.sessions.map(totals));
+    deepEqual((await recordOf(inAnyOrder)).sessions.map(totals), record.sessions.map(totals));
   });
   await fc.assert(property, propertyRuns(300));
 });
@@ -118,13 +119,13 @@ test('records merged come to the same figures as the record of all', async () =>
       aRecord({ sessions: whole.sessions.filter((_, n) => parts[n] === part), shard: { current: part + 1, total: 3 } }),
     );
     const merged = mergeRecords(cut);
-    expect(comparable(merged)).toEqual(comparable(whole));
+    deepEqual(comparable(merged), comparable(whole));
     const again = mergeRecords([mergeRecords(cut.slice(0, 2)), ...cut.slice(2)]);
-    expect(again).toEqual(merged);
+    deepEqual(again, merged);
     const { figures } = withFigures(merged);
-    expect(figures.observedBytes).toBe(sum(all.map(({ test }) => test.observedBytes)));
-    expect(figures.bridgedBytes).toBe(sum(all.map(({ bridgedBytes }) => bridgedBytes)));
-    expect(figures.tests + figures.retries).toBe(all.length);
+    equal(figures.observedBytes, sum(all.map((each) => each.test.observedBytes)));
+    equal(figures.bridgedBytes, sum(all.map(({ bridgedBytes }) => bridgedBytes)));
+    equal(figures.tests + figures.retries, all.length);
   });
   await fc.assert(property, propertyRuns(300));
 });

@@ -23,7 +23,7 @@ test('GitHub: a summary in Markdown after what is there, a warning for what went
   expect(text).toContain('| 2.0 s | \\[us\\] a.spec.ts:3 › a \\| b &lt;script> \\`c\\` \\*d\\* |');
   // The test that failed is the test reporter's to tell.
   expect(reportToGitHub(run, ['budget exceeded: x'], { GITHUB_ACTIONS: 'true' })).toEqual([
-    '::warning title=poolwright::browser lost: 100%25 lost%0Ain two lines',
+    '::warning title=poolwright::browser lost: 100%25 lost in two lines',
     '::warning title=poolwright::budget exceeded: x',
   ]);
   const unwritable = reportToGitHub(run, [], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'such') });

@@ -17,7 +17,7 @@ const HEADLINE = 'poolwright: 1 test on 1 hosted browser\n';
 
 function begin(folder: string, reporter: PoolwrightReporter): PoolwrightReporter {
   const config = { rootDir: '/root', projects: [{ outputDir: folder }], reporter: [] };
-  reporter.onBegin(config as unknown as FullConfig, {} as Suite);
+  reporter.onBegin(config as unknown as FullConfig, { suites: [] as Suite[] } as Suite);
   return reporter;
 }
 
@@ -103,6 +103,25 @@ test('without any record it works from the attachments, and says nothing where t
   reporter.onTestEnd(...seen('without'));
   expect(await saidWhile(() => reporter.onEnd(PASSED))).toBe('');
   reporter.onTestEnd(...seen('a', { sessionId: 'session-1', observedBytes: 8 }));
-  expect(await saidWhile(() => reporter.onEnd(PASSED))).toContain(HEADLINE);
+  expect(await saidWhile(() => reporter.onEnd(PASSED))).toContain('poolwright: 1 test on 1 browser\n');
   expect(readRecord(join(folder, 'poolwright'))?.sessions).toMatchObject([{ testsServed: 1, observedBytes: 8 }]);
+});
+
+test('names the projects that stay on local browsers, of those that run', async ({ folder, saidWhile }) => {
+  const project = (title: string, hosted: unknown) => ({
+    title,
+    suites: [],
+    project: () => ({ use: { hosted }, dependencies: [] }),
+  });
+  const said = async (...suites: object[]) =>
+    await saidWhile(() => {
+      const config = { rootDir: '/root', projects: [{ name: '', outputDir: folder }], reporter: [] };
+      new PoolwrightReporter().onBegin(config as unknown as FullConfig, { suites } as unknown as Suite);
+    });
+  const hosted = project('chromium', {});
+  expect(await said(hosted, project('webkit', false), project('', false))).toBe(
+    'poolwright: on local browsers: webkit, the default project\n',
+  );
+  expect(await said(hosted), '--project=chromium').toBe('');
+  expect(await said(project('webkit', false)), '--project=webkit').toBe('');
 });

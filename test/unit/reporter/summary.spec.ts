@@ -3,11 +3,12 @@ import { withFigures } from '../../../src/record/figures.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { checkBudget } from '../../../src/reporter/summary/budget.ts';
 import { bytes, duration } from '../../../src/reporter/summary/format.ts';
+import { Sheet } from '../../../src/reporter/summary/layout.ts';
 import { type SummaryOptions, summaryLines } from '../../../src/reporter/summary/summary.ts';
 import { aRecord, aSession, TROUBLED_RUN } from '../../support/unit/records.ts';
 
 const FILES = { record: 'run.json', timeline: 'timeline.html' };
-const PIPE = { files: FILES, stream: { isTTY: false, columns: 0 } };
+const PIPE = { files: FILES, sheet: new Sheet() };
 
 const figuresOf = (record: RunRecord) => withFigures(record).figures;
 const lines = (record: RunRecord, options: SummaryOptions = PIPE) => summaryLines(withFigures(record), options);
@@ -53,10 +54,44 @@ test('the summary says it in lines', () => {
   );
 });
 
-test('on a terminal, names of tests are as long as there is room', () => {
-  const shown = lines(TROUBLED_RUN, { ...PIPE, stream: { isTTY: true, columns: 36 } });
-  expect(shown).toContain('  slowest   16.0 s  [us] a.spec.ts:…');
-  expect(shown).toContain("  cost      7 cents by the workspace's balance (workspace total)");
+test('fits a narrow terminal: names of tests are cut, everything else goes on in the next line', () => {
+  const shown = lines(TROUBLED_RUN, { files: null, sheet: new Sheet({ width: 60 }), notes: ['budget exceeded: x'] });
+  expect(shown.filter((line) => line.length > 60)).toEqual([]);
+  expect(shown).toContain('  slowest   16.0 s  [us] a.spec.ts:3 › a test');
+  expect(shown.join('\n')).toContain(
+    `  bandwidth 3.0 MB by the service, 1.1 MB observed in the
+            tests' pages (1 without a figure)
+`,
+  );
+  const narrow = lines(TROUBLED_RUN, { files: null, sheet: new Sheet({ width: 36 }) });
+  expect(narrow).toContain('  slowest   16.0 s  [us] a.spec.ts:…');
+  // A command to copy stays in one line, however long that is.
+  expect(narrow).toContain('    npx poolwright sessions stop two');
+});
+
+test('is coloured on a terminal, and as NO_COLOR and FORCE_COLOR say', () => {
+  const colored = (isTTY: boolean, environment: NodeJS.ProcessEnv) =>
+    lines(TROUBLED_RUN, { files: null, sheet: Sheet.of({ isTTY, columns: 100 }, environment) })
+      .join('\n')
+      .includes('\u001b[');
+  expect(colored(true, { TERM: 'xterm-256color' })).toBe(true);
+  expect(colored(true, { TERM: 'xterm-256color', NO_COLOR: '1' })).toBe(false);
+  expect(colored(true, { TERM: 'dumb' })).toBe(false);
+  expect(colored(false, { TERM: 'xterm-256color' })).toBe(false);
+  expect(colored(false, { FORCE_COLOR: '1' })).toBe(true);
+  expect(colored(true, { TERM: 'xterm-256color', FORCE_COLOR: '0' })).toBe(false);
+});
+
+test('on the emulator there is no cost and no distance', () => {
+  const far = aSession({ roundTripMs: 10 });
+  const record = aRecord({ sessions: [far], balance: { startCents: 9, endCents: 8 } });
+  expect(lines(record).join('\n')).toMatch(/cost {6}1 cent by.*\n|distance/);
+  expect(lines({ ...record, service: 'emulator' }).join('\n')).not.toMatch(/cost|distance/);
+});
+
+test('claims no kind of browser that the record does not tell', () => {
+  expect(lines(aRecord({ service: null }))[0]).toBe('poolwright: 0 tests on 0 browsers');
+  expect(lines(aRecord({ service: 'emulator' }))[0]).toBe('poolwright: 0 tests on 0 emulated browsers');
 });
 
 test('many failures are some lines', () => {

@@ -136,7 +136,7 @@ export class ContextsAhead implements Interceptor {
     const { sessionId } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(message.params);
     if (typeof sessionId !== 'string') return message;
     this.#fresh.delete(sessionId);
-    this.#sent.forget(sessionId);
+    this.#sent.drop((of) => of === sessionId);
     const ahead = this.#holderOf(sessionId);
     if (!ahead) return this.#hidden.onDetached(sessionId) ? null : message;
     ahead.held.push(message);

@@ -55,7 +55,6 @@ export class ReadsAhead implements Interceptor {
       onUpheaval: (sessionId) => this.#end(sessionId),
       onEnd: (sessionId) => {
         this.#end(sessionId);
-        this.#sent.forget(sessionId);
         this.#actions.delete(sessionId);
         for (const [id, of] of this.#inputs) if (of === sessionId) this.#inputs.delete(id);
       },

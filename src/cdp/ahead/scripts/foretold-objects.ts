@@ -41,10 +41,11 @@ export class ForetoldObjects {
     session.objects.set(objectId, { state: 'coming' });
   }
 
-  /** It will not come as it was foretold; {@link made} tells how. */
-  late(sessionId: string, objectId: string): void {
+  /** It will not come as it was foretold; {@link made} tells how. Returns whether its document is still there. */
+  late(sessionId: string, objectId: string): boolean {
     const object = this.#sessions.get(sessionId)?.objects.get(objectId);
     if (object) object.state = 'late';
+    return object !== undefined;
   }
 
   /** It is there. @param actual its ID; null: it will never be */
@@ -98,7 +99,7 @@ export class ForetoldObjects {
     return renamed(session, message);
   }
 
-  /** The documents that a session had are gone, and all objects in them. */
+  /** The documents that a session had are gone, and all objects in them; or their process is. */
   cleared(sessionId: string): void {
     const session = this.#sessions.get(sessionId);
     this.#sessions.delete(sessionId);

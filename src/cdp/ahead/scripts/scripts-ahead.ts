@@ -14,6 +14,9 @@ import { UnderWay } from './under-way.ts';
 /** Asked for only to see what IDs of objects begin with. */
 const ANY_OBJECT = '({})';
 
+/** What the browser says when a session's documents are gone. */
+const ENDS_DOCUMENTS = new Set(['Runtime.executionContextsCleared', 'Inspector.targetCrashed']);
+
 /** One of the client's scripts, and where it evaluates it. */
 interface ScriptInWorld extends FoundScript {
   readonly world: UtilityWorld;
@@ -77,7 +80,7 @@ export class ScriptsAhead implements Interceptor {
     if (id === undefined) {
       this.#worlds.onEvent(message);
       if (method === 'Runtime.executionContextCreated' && sessionId !== undefined) this.#askForIsolate(sessionId);
-      if (method === 'Runtime.executionContextsCleared' && sessionId !== undefined) this.#onCleared(sessionId);
+      if (ENDS_DOCUMENTS.has(method ?? '') && sessionId !== undefined) this.#onCleared(sessionId);
       return message;
     }
     const text = this.#asked.get(id);
@@ -139,7 +142,7 @@ export class ScriptsAhead implements Interceptor {
         this.#foretold.made(sessionId, objectId, String(objectOf(answer).objectId));
         return;
       }
-      this.#foretold.late(sessionId, objectId);
+      if (!this.#foretold.late(sessionId, objectId)) return;
       this.#underWay.sent(key, sessionId, contextId);
       this.#sent.send(`${key} late`, withoutId(command), () => this.#underWay.answered(key));
       this.#sent.take(`${key} late`, (late) => {
@@ -223,7 +226,7 @@ export class ScriptsAhead implements Interceptor {
   }
 
   #forget(sessionId: string): void {
-    this.#sent.forget(sessionId);
+    this.#sent.drop((of) => of === sessionId);
     this.#blank.delete(sessionId);
     this.#kept.forget(sessionId);
     this.#isolates.forget(sessionId);

@@ -4,6 +4,7 @@ import { type CdpMessage, type Fields, fieldsOf } from '../../transport/message.
 import type { BridgeAnswer, BridgeOutcome } from '../requests/bridge-fetch.ts';
 import type { PausedRequest } from '../requests/paused-request.ts';
 import { reportedText } from './header-bytes.ts';
+import type { Announced } from './page-headers.ts';
 
 /** What was told of the answers under one network ID: several where there are redirects. */
 interface Told {
@@ -21,6 +22,8 @@ interface Told {
 export class ExtraInfo {
   readonly #link: InterceptorLink;
   readonly #told = new Map<unknown, Told>();
+  /** Answers whose head was reported before the browser was handed them. */
+  readonly #early = new WeakSet<BridgeAnswer['exchange']>();
 
   constructor(link: InterceptorLink) {
     this.#link = link;
@@ -31,7 +34,7 @@ export class ExtraInfo {
    * @param sent its headers, in wire text
    */
   tell({ sessionId, networkId: requestId }: PausedRequest, sent: Record<string, string>, outcome: BridgeOutcome): void {
-    if (requestId === undefined || 'failure' in outcome) return;
+    if (requestId === undefined || 'failure' in outcome || this.#early.has(outcome.exchange)) return;
     const coming = this.#told.get(requestId)?.coming ?? [];
     this.#told.set(requestId, { sessionId, coming: [...coming, outcome], last: outcome });
     const sentHeaders = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, reportedText(value)]));
@@ -43,8 +46,49 @@ export class ExtraInfo {
     this.#link.deliver({ sessionId, method: 'Network.responseReceivedExtraInfo', params: response });
   }
 
-  /** Returns an event of the browser, with what is known of the answer that it is about. */
-  correct(message: CdpMessage): CdpMessage {
+  /**
+   * Reports the head of an answer whose body is still coming: the browser is handed both at once, and reports them then.
+   * @param announced what the browser said of the request
+   */
+  tellHead(paused: PausedRequest, sent: Record<string, string>, answer: BridgeAnswer, announced: Announced): void {
+    this.tell(paused, sent, answer);
+    this.#early.add(answer.exchange);
+    const { loaderId, frameId, type, timestamp, at, sessionId } = announced;
+    const passed = performance.now() - at;
+    const timing = { ...NO_TIMES, requestTime: timestamp, receiveHeadersStart: passed, receiveHeadersEnd: passed };
+    const contentType = answer.received.find(({ name }) => /^content-type$/i.test(name))?.value ?? '';
+    const known = {
+      url: paused.url,
+      status: answer.status,
+      statusText: answer.phrase,
+      headers: {},
+      mimeType: contentType.split(';')[0]?.trim().toLowerCase() ?? '',
+      charset: '',
+      connectionReused: false,
+      connectionId: 0,
+      fromDiskCache: false,
+      fromServiceWorker: false,
+      fromPrefetchCache: false,
+      responseTime: Date.now(),
+      protocol: 'http/1.1',
+      securityState: paused.url.startsWith('https:') ? 'secure' : 'insecure',
+      timing,
+    };
+    const params = {
+      requestId: paused.networkId,
+      loaderId,
+      timestamp: timestamp + passed / 1000,
+      type,
+      response: completed(known, answer),
+      hasExtraInfo: true,
+      ...(frameId !== undefined && { frameId }),
+    };
+    const session = sessionId ?? paused.sessionId;
+    this.#link.deliver({ sessionId: session, method: 'Network.responseReceived', params });
+  }
+
+  /** Returns an event of the browser, with what is known of the answer that it is about; null for what was reported. */
+  correct(message: CdpMessage): CdpMessage | null {
     if (this.#told.size === 0) return message;
     const { method, params } = message;
     const { requestId, redirectResponse } = fieldsOf<Protocol.Network.RequestWillBeSentEvent>(params);
@@ -52,7 +96,10 @@ export class ExtraInfo {
     if (!told) return message;
     const changed = (changes: object) => ({ ...message, params: { ...fieldsOf(params), ...changes } });
     if (method === 'Network.responseReceived') {
-      const answer = told.coming.shift();
+      // The last one: of a worker's script the redirects before it are not announced.
+      const answer = told.coming.pop();
+      told.coming.length = 0;
+      if (answer && this.#early.has(answer.exchange)) return null;
       const { response } = fieldsOf<Protocol.Network.ResponseReceivedEvent>(params);
       return answer ? changed({ hasExtraInfo: true, response: completed(response, answer) }) : message;
     }
@@ -70,6 +117,26 @@ export class ExtraInfo {
     for (const [requestId, { sessionId }] of this.#told) if (sessionId === gone) this.#told.delete(requestId);
   }
 }
+
+/** Times of a request of which only the beginning and the head of its answer are known. */
+const NO_TIMES = {
+  proxyStart: -1,
+  proxyEnd: -1,
+  dnsStart: -1,
+  dnsEnd: -1,
+  connectStart: -1,
+  connectEnd: -1,
+  sslStart: -1,
+  sslEnd: -1,
+  workerStart: -1,
+  workerReady: -1,
+  workerFetchStart: -1,
+  workerRespondWithSettled: -1,
+  sendStart: 0,
+  sendEnd: 0,
+  pushStart: 0,
+  pushEnd: 0,
+};
 
 /** The browser's word of an answer, completed. */
 function completed(response: unknown, answer: BridgeAnswer): object {

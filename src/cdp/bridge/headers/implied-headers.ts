@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
 /** Where a request comes from. */
 interface Sender {
@@ -10,6 +13,10 @@ interface Sender {
   isDocument: boolean;
   /** The request is for a document: no script has given it headers. */
   isNavigation: boolean;
+  /** Before any redirect it was a POST. */
+  isPosted?: boolean;
+  /** The client has switched its cache off, or the request passes it by. */
+  cacheDisabled?: boolean;
 }
 
 /** What a page was asked. */
@@ -32,10 +39,15 @@ const AGENT = 'user-agent';
 
 /**
  * Headers that the browser adds after it has stopped a request, so that a carried one would be without: the languages,
- * and of a worker's script the user agent too. Not made up: `Sec-Fetch-*`, which servers take for a promise.
+ * what it says of its cache, and of a worker's script the user agent too. Not made up: `Sec-Fetch-*`, which servers
+ * take for a promise.
  */
 export class ImpliedHeaders {
   readonly #commands: BrowserCommands;
+  /** Of our worlds, which are hidden from the client. */
+  readonly #worldName = randomUUID();
+  /** IDs of our worlds, by session. */
+  readonly #worlds = new Map<string, Set<unknown>>();
   readonly #languages = new Map<string, Languages>();
   /** What the last page of a context sent: its workers send the same. */
   readonly #byContext = new Map<string, Headers>();
@@ -53,10 +65,14 @@ export class ImpliedHeaders {
     this.#languages.set(sessionId, { answer, isLate: false });
   }
 
-  async complete(headers: Headers, { sessionId, contextId, isDocument, isNavigation }: Sender): Promise<Headers> {
+  async complete(headers: Headers, sender: Sender): Promise<Headers> {
+    return { ...caching(sender), ...(await this.#complete(headers, sender)) };
+  }
+
+  async #complete(headers: Headers, { sessionId, contextId, isDocument, isNavigation }: Sender): Promise<Headers> {
     const given = lowerCase(headers);
     const known = this.#byContext.get(contextId) ?? {};
-    if (!isDocument) return { ...known, ...given };
+    if (!isDocument) return { ...(known[AGENT] && { [AGENT]: known[AGENT] }), ...given };
     // A page that is led somewhere at once cannot answer before it has arrived, but its navigation says the languages.
     // Any other request that says some was given them by a script, and no other request has them.
     const said = isNavigation ? given[LANGUAGE] : undefined;
@@ -67,8 +83,24 @@ export class ImpliedHeaders {
     return { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }), ...given };
   }
 
+  /** Whether an event is about a world of ours: the client has none of these in a browser without a bridge. */
+  isOfOwnWorld({ method, params, sessionId = '' }: CdpMessage): boolean {
+    if (method === 'Runtime.executionContextsCleared') this.#worlds.delete(sessionId);
+    if (method === 'Runtime.executionContextDestroyed') {
+      const { executionContextId } = fieldsOf<Protocol.Runtime.ExecutionContextDestroyedEvent>(params);
+      return this.#worlds.get(sessionId)?.delete(executionContextId) ?? false;
+    }
+    if (method !== 'Runtime.executionContextCreated') return false;
+    const { context } = fieldsOf<Protocol.Runtime.ExecutionContextCreatedEvent>(params);
+    const { id, name } = fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context);
+    if (name !== this.#worldName) return false;
+    this.#worlds.set(sessionId, (this.#worlds.get(sessionId) ?? new Set()).add(id));
+    return true;
+  }
+
   /** A page is gone. */
   forget(sessionId: string): void {
+    this.#worlds.delete(sessionId);
     this.#languages.delete(sessionId);
   }
 
@@ -92,7 +124,8 @@ export class ImpliedHeaders {
 
   /** In a world of its own: who opened the page may have put other languages into the page's. */
   async #evaluate(sessionId: string, frameId: string): Promise<string> {
-    const world = await this.#commands.call('Page.createIsolatedWorld', { frameId }, sessionId);
+    const params = { frameId, worldName: this.#worldName };
+    const world = await this.#commands.call('Page.createIsolatedWorld', params, sessionId);
     const { executionContextId: contextId } = v.parse(createdWorld, world);
     const expression = 'navigator.languages.join()';
     const answer = await this.#commands.call(
@@ -102,6 +135,12 @@ export class ImpliedHeaders {
     );
     return v.parse(evaluated, answer).result.value;
   }
+}
+
+/** What the browser says of its cache to those between it and the server. */
+function caching({ cacheDisabled, isNavigation, isPosted }: Sender): Headers {
+  if (cacheDisabled) return { pragma: 'no-cache', 'cache-control': 'no-cache' };
+  return isNavigation && isPosted ? { 'cache-control': 'max-age=0' } : {};
 }
 
 function lowerCase(headers: Headers): Headers {

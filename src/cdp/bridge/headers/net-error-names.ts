@@ -1,3 +1,6 @@
+/** A failure as Chromium names it. */
+export type NetError = `net::ERR_${string}`;
+
 /** Chromium's own words for what CDP has none for when a request is failed, by Node's. */
 const NET_ERRORS: readonly [code: RegExp, error: string][] = [
   [/^UND_ERR_SOCKET$/, 'EMPTY_RESPONSE'],
@@ -10,7 +13,7 @@ const NET_ERRORS: readonly [code: RegExp, error: string][] = [
 ];
 
 /** The name of a failure as Chromium has it; undefined where CDP's own reason says the same. */
-export function netErrorOf(code: string | undefined): string | undefined {
+export function netErrorOf(code: string | undefined): NetError | undefined {
   const known = NET_ERRORS.find(([pattern]) => code !== undefined && pattern.test(code));
   return known && `net::ERR_${known[1]}`;
 }

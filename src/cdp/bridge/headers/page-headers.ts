@@ -1,10 +1,27 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
-interface Announced {
+/** What the browser has said of a request before it goes out; of one that was redirected, of where it leads now. */
+export interface Announced {
+  /** Of a worker's request the worker's, while it is stopped with its page's. */
   sessionId: string | undefined;
+  loaderId: string;
+  frameId: string | undefined;
+  type: string;
+  /** In seconds, by the browser's own clock; `at`: by ours, in ms. */
+  timestamp: number;
+  at: number;
+  /** What was asked for before any redirect. */
+  asked: { url: string; method: string; type: string };
   /** Values that have one byte for each character and are not all ASCII, by header in lower case. */
   values: ReadonlyMap<string, string>;
+}
+
+/** What is known of a request where it is stopped. */
+interface Stopped {
+  networkId: string | undefined;
+  resourceType: string;
+  headers: Record<string, string>;
 }
 
 /** Bound on waiting for an announcement, in ms: it comes within a few. */
@@ -28,13 +45,32 @@ export class PageHeaders {
     if (method !== 'Network.requestWillBeSent') return;
     // A redirect has the ID of the request before it.
     const { headers } = fieldsOf<Protocol.Network.Request>(request);
-    this.#announced.set(requestId, { sessionId, values: latin1Values(headers) });
+    const { loaderId, frameId, type, timestamp, redirectResponse } =
+      fieldsOf<Protocol.Network.RequestWillBeSentEvent>(params);
+    const { url, method: verb } = fieldsOf<Protocol.Network.Request>(request);
+    const before = redirectResponse === undefined ? undefined : this.#announced.get(requestId);
+    this.#announced.set(requestId, {
+      sessionId,
+      loaderId: String(loaderId ?? ''),
+      frameId: typeof frameId === 'string' ? frameId : undefined,
+      type: String(type),
+      timestamp: Number(timestamp),
+      at: performance.now(),
+      asked: before?.asked ?? { url: String(url), method: String(verb), type: String(type) },
+      values: latin1Values(headers),
+    });
     this.#waiting.get(requestId)?.();
   }
 
-  /** Waits until a stopped request is announced, if it may have such values: the two events come in any order. */
-  async settled(requestId: unknown, stopped: Record<string, string>): Promise<void> {
-    if (this.#announced.has(requestId) || Object.keys(stopped).every((name) => BROWSERS_OWN.test(name))) return;
+  /**
+   * Waits until a stopped request is announced, where that matters: the two events come in any order.
+   * @param hasOwnHeaders its headers are the page's, which may have such values
+   */
+  async settled({ networkId: requestId, resourceType, headers }: Stopped, hasOwnHeaders: boolean): Promise<void> {
+    if (requestId === undefined || this.#announced.has(requestId)) return;
+    const mayHaveValues = hasOwnHeaders && !Object.keys(headers).every((name) => BROWSERS_OWN.test(name));
+    // An `EventSource` is called a fetch where it is stopped.
+    if (!mayHaveValues && !/^(XHR|Fetch|EventSource)$/.test(resourceType)) return;
     await new Promise<void>((resolve) => {
       const settle = () => {
         clearTimeout(timer);
@@ -56,9 +92,9 @@ export class PageHeaders {
     return announced === undefined || announced === stopped ? null : announced;
   }
 
-  /** Whose a request is that was announced; undefined for one that was not. */
-  announcedTo(requestId: unknown): string | undefined {
-    return this.#announced.get(requestId)?.sessionId;
+  /** Undefined for a request that was not announced, or is over. */
+  announcementOf(requestId: unknown): Announced | undefined {
+    return this.#announced.get(requestId);
   }
 
   /** A page is gone. */

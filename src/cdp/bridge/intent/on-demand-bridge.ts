@@ -94,8 +94,6 @@ export class OnDemandBridge implements Interceptor {
   }
 
   #make(Bridge: typeof NetworkBridge): NetworkBridge {
-    const bridge = new Bridge(this.#link, { sessions: this.#sessions, reach: this.intent, ...this.#parts });
-    this.intent.hasReachedDocument = (sessionId, frameId) => bridge.documents.isInFrame(sessionId, frameId);
-    return bridge;
+    return new Bridge(this.#link, { sessions: this.#sessions, reach: this.intent, ...this.#parts });
   }
 }

@@ -6,8 +6,15 @@ import type { PausedRequest } from '../requests/paused-request.ts';
 export interface Reach {
   /** The hosts that pages of a browser context may reach; what they may be asked for is {@link allows}' to say. */
   hostsOf(contextId: string): BridgedHosts;
-  /** Whether a stopped request to one of these hosts is carried. Never rejects. */
-  allows(paused: PausedRequest, session: BridgedSession): boolean | Promise<boolean>;
+  /**
+   * Whether a stopped request is carried to one of these hosts. Never rejects.
+   * @param url where it goes: the test may have it go elsewhere than the page
+   */
+  allows(paused: PausedRequest, session: BridgedSession, url: string): boolean | Promise<boolean>;
+  /** Called when the test itself answers a stopped request with a redirect. */
+  noteRedirected?(paused: PausedRequest, session: BridgedSession, location: string): void;
+  /** Called when the answer to a carried request is a redirect, before the browser has it. */
+  noteCarriedRedirect?(paused: PausedRequest, location: string): void;
 }
 
 /** Hosts that the options list: every page reaches them. */

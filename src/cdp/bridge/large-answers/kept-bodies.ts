@@ -1,13 +1,14 @@
 import type { Protocol } from 'devtools-protocol';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import type { NetError } from '../headers/net-error-names.ts';
 
 /** Bounds on what is kept for Playwright to ask for, in bytes: of one body, and of all; Chromium's own are alike. */
 const BODY_BYTES = 20 * 1024 * 1024;
 const ALL_BYTES = 100 * 1024 * 1024;
 
 /** How a body ended: whole, or in words of `Network.loadingFailed`. */
-type Ending = 'whole' | 'net::ERR_ABORTED' | 'net::ERR_INCOMPLETE_CHUNKED_ENCODING';
+type Ending = 'whole' | NetError;
 
 interface Kept {
   sessionId: string;

@@ -52,15 +52,15 @@ export class AnswerBody {
   }
 
   /**
-   * What comes of it within `ms`, as far as it is no more than `bytes`; `ended`: nothing comes any more.
-   * @throws Error when the connection breaks, or what came cannot be decoded
+   * What comes of it within `ms`, as far as it is no more than `bytes`; `ended`: nothing comes any more. Where it breaks
+   * behind what came, the next read throws.
    */
   async readWithin(bytes: number, ms: number): Promise<{ begun: Buffer; ended: boolean }> {
     const deadline = performance.now() + ms;
     const pieces: Buffer[] = [];
     let size = 0;
     while (size < bytes) {
-      const chunk = await this.#nextWithin(deadline - performance.now());
+      const chunk = await this.#nextWithin(deadline - performance.now()).catch((error) => this.#putOff(error));
       if (chunk === 'late') return { begun: Buffer.concat(pieces, size), ended: false };
       if (chunk === null) return { begun: Buffer.concat(pieces, size), ended: true };
       pieces.push(chunk);
@@ -89,6 +89,13 @@ export class AnswerBody {
   /** The rest of it is not wanted. */
   cancel(): void {
     this.#source.destroy();
+  }
+
+  /** The head of an answer is one, however soon its body breaks: that is for the next read. */
+  #putOff(error: Error): 'late' {
+    this.#coming = Promise.reject(error);
+    this.#coming.catch(() => undefined);
+    return 'late';
   }
 
   async #nextWithin(ms: number): Promise<Buffer | null | 'late'> {

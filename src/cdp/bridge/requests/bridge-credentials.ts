@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { urlCredentials } from '../../../common/url/credentials.ts';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgeOutcome } from './bridge-fetch.ts';
@@ -18,10 +19,8 @@ export class BridgeCredentials {
 
   /** The same of a name and password in the address, which are tried before any other. */
   static inAddress(url: string, outcome: BridgeOutcome): string | null {
-    const { username, password } = new URL(url);
-    return username !== '' && challengeOf(outcome) !== null
-      ? basic(decodeURIComponent(username), decodeURIComponent(password))
-      : null;
+    const { username, password } = urlCredentials(new URL(url));
+    return username !== '' && challengeOf(outcome) !== null ? basic(username, password) : null;
   }
 
   /** Value of the `Authorization` header to try again with; null when there is none, or another scheme is asked for. */

@@ -21,8 +21,6 @@ export interface BridgeRequest {
   body: Buffer | null;
   /** The page's context takes any certificate. */
   ignoreHTTPSErrors: boolean;
-  /** A script may wait for it: it is handed over as it comes, where it takes its time. */
-  isScripts: boolean;
   /** What the browser will make of it may be a download: never, where its answer says so, or whatever that says. */
   download: 'never' | 'may-be' | 'is';
   signal: AbortSignal;
@@ -131,12 +129,22 @@ export class BridgeFetcher {
     this.#connections.close();
   }
 
+  async #send(...args: Parameters<typeof send>): ReturnType<typeof send> {
+    for (;;) {
+      try {
+        return await send(...args);
+      } catch (error) {
+        if (!this.#connections.wasStale(error)) throw error;
+      }
+    }
+  }
+
   async #fetch(request: BridgeRequest): Promise<BridgeOutcome> {
-    const { url, method, headers, body, ignoreHTTPSErrors, isScripts, download, signal } = request;
+    const { url, method, headers, body, ignoreHTTPSErrors, download, signal } = request;
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
     this.#onCarried(body?.length ?? 0);
     const asked = performance.now();
-    const answer = await send(url, {
+    const answer = await this.#send(url, {
       method: method as Dispatcher.HttpMethod,
       headers: { ...sent, 'accept-encoding': ACCEPTED },
       body,
@@ -157,7 +165,7 @@ export class BridgeFetcher {
     const source = new AnswerBody(answer.body, decoder, this.#onCarried);
     // Of one that is known to be large nothing needs to be held here.
     const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
-    const patience = isScripts && !bodiless ? STREAM_MS : ANSWER_TIMEOUT_MS;
+    const patience = bodiless ? ANSWER_TIMEOUT_MS : STREAM_MS;
     const isDownload = status === 200 && (download === 'is' || (download === 'may-be' && isDownloaded(header)));
     const most = isDownload ? DOWNLOAD_BYTES : MAX_BODY_BYTES;
     const { begun, ended } =
@@ -166,10 +174,8 @@ export class BridgeFetcher {
       status,
       phrase,
       headers: received.filter(
-        ({ name }) =>
-          !/^(transfer-encoding|connection|keep-alive)$/i.test(name) &&
-          // Of a decoded body both are untrue.
-          (decoder === undefined || !/^content-(encoding|length)$/i.test(name)),
+        // Of a decoded body both are untrue.
+        ({ name }) => decoder === undefined || !/^content-(encoding|length)$/i.test(name),
       ),
       received,
       body: begun,

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { errorMessage } from '../../../common/error-message.ts';
 import type { CarriedDownloads } from '../../files/carried-downloads.ts';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
@@ -8,6 +9,8 @@ import { ImpliedHeaders } from '../headers/implied-headers.ts';
 import { NetErrors } from '../headers/net-errors.ts';
 import { PageHeaders } from '../headers/page-headers.ts';
 import type { LargeAnswers } from '../large-answers/large-answers.ts';
+import { whenAbandoned } from './abandoned.ts';
+import { cutShort, howBroken, isEventStream, redirectOf, wholeOf } from './answer-forms.ts';
 import { BridgeCredentials } from './bridge-credentials.ts';
 import {
   ACCEPTED,
@@ -27,20 +30,14 @@ interface Parts {
   sessions: BridgedSessions;
   largeAnswers: LargeAnswers;
   onCarried: (bytes: number) => void;
+  /** Called with the `Location` of an answer that redirects a request, before the browser has it. */
+  onRedirect: (paused: PausedRequest, location: string) => void;
 }
 
 /** A request's headers with those of its connection, which is made here. */
-function asWritten(url: string, headers: Record<string, string>): Record<string, string> {
-  return { host: new URL(url).host, connection: 'keep-alive', 'accept-encoding': ACCEPTED, ...headers };
-}
-
-/** The whole of a body that nobody takes in parts; null when the browser cannot be handed it. */
-async function wholeOf({ body, headers, rest }: BridgeAnswer): Promise<Buffer | null> {
-  const told = Number(headers.find(({ name }) => /^content-length$/i.test(name))?.value ?? 0);
-  if (!rest) return body;
-  if (Math.max(told, body.length) > MAX_BODY_BYTES) return null;
-  const whole = Buffer.concat([body, await rest.read(MAX_BODY_BYTES + 1 - body.length)]);
-  return whole.length > MAX_BODY_BYTES ? null : whole;
+function asWritten({ url, headers, body }: Pick<BridgeRequest, 'url' | 'headers' | 'body'>): Record<string, string> {
+  const own = { host: new URL(url).host, connection: 'keep-alive', 'accept-encoding': ACCEPTED };
+  return { ...own, ...(body && { 'content-length': String(body.length) }), ...headers };
 }
 
 /** Makes the requests that a bridge carries, and hands the browser what came of them. */
@@ -49,6 +46,7 @@ export class CarriedRequests {
   readonly #sessions: BridgedSessions;
   readonly #downloads: CarriedDownloads;
   readonly #largeAnswers: LargeAnswers;
+  readonly #onRedirect: Parts['onRedirect'];
   readonly #fetcher: BridgeFetcher;
   readonly #credentials: BridgeCredentials;
   readonly #extraInfo: ExtraInfo;
@@ -60,7 +58,8 @@ export class CarriedRequests {
   /** By network ID. */
   readonly #underWay = new Map<unknown, { sessionId: string; abort: AbortController }>();
 
-  constructor(link: InterceptorLink, { sessions, largeAnswers, downloads, onCarried }: Parts) {
+  constructor(link: InterceptorLink, { sessions, largeAnswers, downloads, onCarried, onRedirect }: Parts) {
+    this.#onRedirect = onRedirect;
     this.#link = link;
     this.#sessions = sessions;
     this.#downloads = downloads;
@@ -81,6 +80,11 @@ export class CarriedRequests {
     return this.#credentials.onCommand(command) && this.#largeAnswers.kept.onCommand(command);
   }
 
+  /** See {@link ImpliedHeaders.isOfOwnWorld}. */
+  isOfOwnWorld(message: CdpMessage): boolean {
+    return this.#implied.isOfOwnWorld(message);
+  }
+
   /** Returns a `Network.*` event of a session as it is to be passed on. */
   onMessage(message: CdpMessage): CdpMessage | null {
     this.#pageHeaders.observe(message);
@@ -93,7 +97,8 @@ export class CarriedRequests {
       const { requestId } = fieldsOf<Protocol.Network.LoadingFailedEvent>(message.params);
       this.#underWay.get(requestId)?.abort.abort();
     }
-    return this.#largeAnswers.kept.onMessage(this.#extraInfo.correct(this.#netErrors.correct(message)));
+    const corrected = this.#extraInfo.correct(this.#netErrors.correct(message));
+    return corrected && this.#largeAnswers.kept.onMessage(corrected);
   }
 
   /** A page is gone, and what it had under way. */
@@ -124,6 +129,7 @@ export class CarriedRequests {
     const { sessionId, requestId, networkId = requestId } = paused;
     const abort = new AbortController();
     this.#underWay.set(networkId, { sessionId, abort });
+    const endWatch = whenAbandoned(this.#link, paused, () => abort.abort());
     try {
       const headers = await this.#headers(paused, changes);
       const request = {
@@ -131,36 +137,31 @@ export class CarriedRequests {
         method: typeof changes.method === 'string' ? changes.method : paused.method,
         headers,
         body: await requestBody(this.#link, paused, changes),
-        isScripts: this.#isOfScript(paused),
         download: this.#mayDownload(paused),
         signal: abort.signal,
       };
-      const document = request.isScripts ? this.#largeAnswers.documentOf(paused) : undefined;
-      let outcome = await this.#outcome(sessionId, request);
-      const own = BridgeCredentials.inAddress(request.url, outcome);
-      if (own !== null)
-        outcome = await this.#outcome(sessionId, { ...request, headers: { ...headers, authorization: own } });
-      for (let tries = 0; tries < MAX_CREDENTIALS && this.#sessions.get(sessionId)?.playwrightIntercepts; tries += 1) {
-        const authorization = await this.#credentials.answer(paused, outcome);
-        if (authorization === null) break;
-        outcome = await this.#outcome(sessionId, { ...request, headers: { ...headers, authorization } });
-      }
+      const isScripts = this.#isOfScript(paused);
+      const document = isScripts ? this.#largeAnswers.documentOf(paused) : undefined;
+      let outcome = await this.#authorized(paused, request);
       if (!('failure' in outcome) && outcome.rest) {
         // The browser does not say so of every request that ends with its document.
         if (document && this.#largeAnswers.documentOf(paused) !== document) abort.abort();
-        outcome = await this.#inPieces(paused, outcome, request.isScripts ? abort : null);
+        outcome = await this.#inPieces(paused, { ...request, isScripts }, outcome, abort);
       }
+      endWatch();
       if (abort.signal.aborted) return;
-      this.#extraInfo.tell(paused, asWritten(request.url, headers), outcome);
+      this.#extraInfo.tell(paused, asWritten(request), outcome);
       this.#netErrors.tell(paused, outcome);
       this.#noteRedirect(paused, request.method, outcome);
       this.#explain(sessionId, request.url, outcome);
+      this.#keepBody(paused, outcome);
       const [method, params] = answerTo(requestId, outcome);
       await this.#link.call(method, params, sessionId);
     } catch {
       // Its page is gone, or its link; if it is not, it must not wait for ever.
       this.#link.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
     } finally {
+      endWatch();
       if (this.#underWay.get(networkId)?.abort === abort) this.#underWay.delete(networkId);
     }
   }
@@ -168,27 +169,49 @@ export class CarriedRequests {
   /** The headers to send, with those that the browser would have added. */
   async #headers(paused: PausedRequest, changes: ContinueFields): Promise<Record<string, string>> {
     const { sessionId, networkId } = paused;
-    if (!changes.headers) await this.#pageHeaders.settled(networkId, paused.headers);
+    await this.#pageHeaders.settled(paused, changes.headers === undefined);
     const headers = requestHeaders(paused, changes, this.#pageHeaders);
     if (networkId !== undefined && this.#bodiless.delete(networkId)) {
       for (const name of Object.keys(headers)) if (/^content-/i.test(name)) delete headers[name];
     }
     const session = this.#sessions.get(sessionId);
     if (!session) return headers;
-    return await this.#implied.complete(headers, { sessionId, ...session, isNavigation: paused.isNavigation });
+    const { method, type, url } = this.#pageHeaders.announcementOf(networkId)?.asked ?? {};
+    const sender = { sessionId, ...session, isNavigation: paused.isNavigation, isPosted: method === 'POST' };
+    // A download of the browser's own, which has no such ID, is not what the client has switched off.
+    const cacheDisabled = (session.cacheDisabled && networkId !== undefined) || type === 'EventSource';
+    const complete = await this.#implied.complete(headers, { ...sender, cacheDisabled });
+    const lastId = type === 'EventSource' ? this.#largeAnswers.lastEventId(paused, String(url)) : undefined;
+    return { ...(lastId && { 'last-event-id': Buffer.from(lastId).toString('latin1') }), ...complete };
   }
 
   /** What was posted is asked for where the answer says so, without its body, and what was said of that. */
-  #noteRedirect({ networkId }: PausedRequest, method: string, outcome: BridgeOutcome): void {
-    if (networkId === undefined || 'failure' in outcome || /^(GET|HEAD)$/.test(method)) return;
+  #noteRedirect(paused: PausedRequest, method: string, outcome: BridgeOutcome): void {
+    const { networkId } = paused;
+    if (networkId === undefined || 'failure' in outcome) return;
+    const location = redirectOf(outcome);
+    if (location !== null) this.#onRedirect(paused, location);
+    if (/^(GET|HEAD)$/.test(method)) return;
     const isDropped = outcome.status === 303 || (method === 'POST' && /^30[12]$/.test(String(outcome.status)));
     if (isDropped) this.#bodiless.add(networkId);
+  }
+
+  /** Of what the browser shows, or fetches for later, it keeps no body that it was handed; Playwright may ask for it. */
+  #keepBody({ sessionId, networkId, resourceType, headers }: PausedRequest, outcome: BridgeOutcome): void {
+    if (networkId === undefined || 'failure' in outcome || outcome.rest || outcome.body.length === 0) return;
+    const isPrefetch = Object.entries(headers).some(
+      ([name, value]) => /^sec-purpose$/i.test(name) && /^prefetch/.test(value),
+    );
+    if (!isPrefetch && resourceType !== 'Image') return;
+    this.#largeAnswers.kept.begin(networkId, sessionId);
+    this.#largeAnswers.kept.add(networkId, outcome.body);
+    this.#largeAnswers.kept.end(networkId, 'whole', outcome.exchange.bytes());
   }
 
   /** Whether a script of a document may have asked for it, by a means that takes an answer in parts. */
   #isOfScript({ resourceType, sessionId, networkId }: PausedRequest): boolean {
     // A worker's is announced to the worker, and stopped with its page's.
-    const isWorkers = (this.#pageHeaders.announcedTo(networkId) ?? sessionId) !== sessionId;
+    const isWorkers = (this.#pageHeaders.announcementOf(networkId)?.sessionId ?? sessionId) !== sessionId;
     return !isWorkers && /^(XHR|Fetch)$/.test(resourceType);
   }
 
@@ -198,6 +221,22 @@ export class CarriedRequests {
     return networkId === undefined ? 'is' : 'may-be';
   }
 
+  /** What comes of a request, tried again with the credentials that its address has, or Playwright. */
+  async #authorized(paused: PausedRequest, request: Omit<BridgeRequest, 'ignoreHTTPSErrors'>): Promise<BridgeOutcome> {
+    const { sessionId } = paused;
+    const retry = (authorization: string) =>
+      this.#outcome(sessionId, { ...request, headers: { ...request.headers, authorization } });
+    let outcome = await this.#outcome(sessionId, request);
+    const own = BridgeCredentials.inAddress(request.url, outcome);
+    if (own !== null) outcome = await retry(own);
+    for (let tries = 0; tries < MAX_CREDENTIALS && this.#sessions.get(sessionId)?.playwrightIntercepts; tries += 1) {
+      const authorization = await this.#credentials.answer(paused, outcome);
+      if (authorization === null) break;
+      outcome = await retry(authorization);
+    }
+    return outcome;
+  }
+
   async #outcome(sessionId: string, request: Omit<BridgeRequest, 'ignoreHTTPSErrors'>): Promise<BridgeOutcome> {
     const { offline = false, ignoreHTTPSErrors = false } = this.#sessions.get(sessionId) ?? {};
     if (offline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
@@ -205,10 +244,35 @@ export class CarriedRequests {
   }
 
   /** An answer that comes in parts, or is too large for the browser, goes to the script that asked for it, if one did. */
-  async #inPieces(paused: PausedRequest, answer: BridgeAnswer, abort: AbortController | null): Promise<BridgeOutcome> {
+  async #inPieces(
+    paused: PausedRequest,
+    request: Pick<BridgeRequest, 'url' | 'headers' | 'body'> & { isScripts: boolean },
+    answer: BridgeAnswer,
+    abort: AbortController,
+  ): Promise<BridgeOutcome> {
     if (answer.isDownload) return this.#toDisk(paused, answer);
-    if (abort && (await this.#largeAnswers.offer(paused, answer, abort))) return { ...answer, body: Buffer.alloc(0) };
-    const body = await wholeOf(answer);
+    const announced = this.#pageHeaders.announcementOf(paused.networkId);
+    // Where it is stopped, it is called a fetch.
+    const isEvents = announced?.asked.type === 'EventSource';
+    // What a browser does not wait for.
+    if (redirectOf(answer) !== null || (isEvents && !isEventStream(answer))) {
+      answer.rest?.cancel();
+      return cutShort(answer, answer.body);
+    }
+    const offered = { ...paused, asked: announced?.asked.url ?? paused.url };
+    if (request.isScripts && !isEvents && (await this.#largeAnswers.offer(offered, answer, abort))) {
+      return { ...answer, body: Buffer.alloc(0) };
+    }
+    if (announced) this.#extraInfo.tellHead(paused, asWritten(request), answer, announced);
+    const last = isEvents && request.isScripts ? await this.#largeAnswers.offerEvents(offered, answer, abort) : null;
+    if (last) return cutShort(answer, last);
+    let body: Buffer | null;
+    try {
+      body = await wholeOf(answer);
+    } catch (error) {
+      const netError = howBroken(error as Error, answer.exchange);
+      return { failure: 'ConnectionClosed', detail: errorMessage(error), netError };
+    }
     if (body) return { ...answer, body, rest: null };
     answer.rest?.cancel();
     const most = `${MAX_BODY_BYTES / 1024 ** 2} MB`;
@@ -228,8 +292,7 @@ export class CarriedRequests {
     });
     // A navigation that turns out to be a download ends for its page as one that is given up.
     this.#underWay.delete(networkId ?? requestId);
-    const headers = answer.headers.filter(({ name }) => !/^content-length$/i.test(name));
-    return { ...answer, headers, body: Buffer.alloc(0), rest: null };
+    return cutShort(answer, Buffer.alloc(0));
   }
 
   /** What the page will call `net::ERR_FAILED` stands in its console with its reason. */

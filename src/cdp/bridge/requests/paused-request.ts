@@ -18,6 +18,8 @@ export interface PausedRequest {
   method: string;
   /** A document, for a frame or a page: no script has given it headers. */
   isNavigation: boolean;
+  /** An answer has led here. Not so where the browser begins a request once more, as a font's behind a redirect. */
+  isRedirected: boolean;
   /** What it is for, in words of CDP's `Network.ResourceType`. */
   resourceType: string;
   headers: Record<string, string>;
@@ -29,11 +31,13 @@ export interface PausedRequest {
 /** What Playwright may change about a request that it lets go on. */
 export type ContinueFields = Fields<Protocol.Fetch.ContinueRequestRequest>;
 
-const givenHeaders = v.array(v.looseObject({ name: v.string(), value: v.string() }));
+/** Headers as the client gives them. */
+export const givenHeaders = v.array(v.looseObject({ name: v.string(), value: v.string() }));
 
 const pausedParams = v.looseObject({
   requestId: v.string(),
   networkId: v.optional(v.string()),
+  redirectedRequestId: v.optional(v.string()),
   frameId: v.optional(v.string()),
   resourceType: v.optional(v.string()),
   request: v.looseObject({
@@ -53,7 +57,7 @@ export function pausedRequest(sessionId: string, params: unknown): PausedRequest
   if (responseStatusCode !== undefined || responseErrorReason !== undefined) return null;
   const { success, output: data } = v.safeParse(pausedParams, params);
   if (!success) return null;
-  const { requestId, networkId, frameId, resourceType, request } = data;
+  const { requestId, networkId, redirectedRequestId, frameId, resourceType, request } = data;
   return {
     sessionId,
     requestId,
@@ -62,6 +66,7 @@ export function pausedRequest(sessionId: string, params: unknown): PausedRequest
     url: request.url,
     method: request.method,
     isNavigation: resourceType === 'Document',
+    isRedirected: redirectedRequestId !== undefined,
     resourceType: resourceType ?? 'Other',
     headers: request.headers,
     hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,

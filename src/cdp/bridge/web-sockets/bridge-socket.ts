@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { localhostHere } from '../requests/localhost.ts';
+import { addressesOf } from '../requests/localhost.ts';
 
 /** How a page's WebSocket is opened from this machine. */
 export interface BridgeSocketOptions {
@@ -20,6 +20,6 @@ export function openBridgeSocket(
     headers,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     rejectUnauthorized: !ignoreHTTPSErrors,
-    lookup: localhostHere,
+    ...addressesOf(new URL(url).hostname, HANDSHAKE_TIMEOUT_MS),
   });
 }

@@ -8,7 +8,6 @@ import { wireText } from '../headers/header-bytes.ts';
 import { PageBinding } from '../page-binding.ts';
 import { openBridgeSocket } from './bridge-socket.ts';
 import { WebSocketEvents } from './web-socket-events.ts';
-import { WEB_SOCKET_SHIM } from './web-socket-shim.ts';
 
 const id = v.pipe(v.number(), v.integer());
 /** A close code that a page may give (RFC 6455), and a reason that fits into the frame. */
@@ -75,7 +74,7 @@ export class BridgedWebSockets {
       const { success, output: data } = v.safeParse(said, payload);
       if (success) this.#hear(document, data);
     };
-    this.binding = new PageBinding(link, parts, { kind: 'bridge', source: WEB_SOCKET_SHIM, hear });
+    this.binding = new PageBinding(link, parts, { kind: 'bridge', code: 'page-web-socket.js', hear });
   }
 
   /** A document is gone; nobody is there to be told. */
@@ -125,7 +124,9 @@ export class BridgedWebSockets {
     if (offline || !this.#hostsIn(sessionId).matches(url)) return this.#end(key, opening.id, ABNORMAL, '');
     const cookie = await this.#cookies(url, sessionId);
     if (carried.closed) return;
-    const headers = { origin, 'user-agent': wireText(userAgent), ...(cookie !== '' && { cookie: wireText(cookie) }) };
+    const uncached = { pragma: 'no-cache', 'cache-control': 'no-cache' };
+    const own = { ...uncached, origin, 'user-agent': wireText(userAgent) };
+    const headers = { ...own, ...(cookie !== '' && { cookie: wireText(cookie) }) };
     let socket: WebSocket;
     try {
       socket = openBridgeSocket(url, { protocols, headers, ignoreHTTPSErrors });

@@ -1,16 +1,12 @@
 import { basename, join, relative } from 'node:path';
 import type { Plan } from '../plan.ts';
-import { commandOf, type Project } from '../project/project.ts';
-import {
-  buildkite,
-  buildkiteStep,
-  circleci,
-  circleciJob,
-  github,
-  gitlab,
-  gitlabJob,
-  type PipelineFacts,
-} from './templates.ts';
+import type { PlaywrightSuite } from '../plan-playwright.ts';
+import type { Project } from '../project/project.ts';
+import { buildkite, buildkiteSteps } from './buildkite.ts';
+import { circleci, circleciJobs } from './circleci.ts';
+import type { PipelineFacts } from './facts.ts';
+import { github } from './github.ts';
+import { gitlab, gitlabJobs } from './gitlab.ts';
 
 interface Provider {
   file: string;
@@ -22,16 +18,19 @@ interface Provider {
 
 const PROVIDERS = {
   github: { file: '.github/workflows/poolwright.yml', whole: github },
-  gitlab: { file: '.gitlab-ci.yml', whole: gitlab, part: { todo: 'Add this job to it:', lines: gitlabJob } },
+  gitlab: { file: '.gitlab-ci.yml', whole: gitlab, part: { todo: 'Add this to it:', lines: gitlabJobs } },
   circleci: {
     file: '.circleci/config.yml',
     whole: circleci,
-    part: { todo: 'Add this below `jobs:`, and its name to a workflow:', lines: circleciJob },
+    part: {
+      todo: 'Add this below `jobs:`, and its names to a workflow, a report after its tests:',
+      lines: circleciJobs,
+    },
   },
   buildkite: {
     file: '.buildkite/pipeline.yml',
     whole: buildkite,
-    part: { todo: 'Add this below `steps:`', lines: buildkiteStep },
+    part: { todo: 'Add this below `steps:`', lines: buildkiteSteps },
   },
 } satisfies Record<string, Provider>;
 
@@ -40,25 +39,19 @@ export const CI_PROVIDERS = Object.keys(PROVIDERS) as CiProvider[];
 
 /**
  * Plans a pipeline that runs the tests; one that is there stays as it is.
- * @param test runs the tests, as it is typed
+ * @param test runs the tests, as it is typed in the package's directory
  */
 export function planCi(
   plan: Plan,
-  project: Project,
+  { agent, folder, root }: Project,
   name: CiProvider,
-  { test, sharded }: { test: string; sharded: boolean },
+  { test, playwright }: { test: string; playwright: PlaywrightSuite | null },
 ): void {
   const provider: Provider = PROVIDERS[name];
-  const file = join(project.root, provider.file);
-  const facts: PipelineFacts = {
-    folder: relative(project.root, project.folder).replaceAll('\\', '/'),
-    install: commandOf(project.agent, 'frozen', []),
-    manager: project.agent.replace(/@.*/, ''),
-    exec: (args) => commandOf(project.agent, 'execute-local', args),
-    test,
-    sharded,
-    results: sharded ? ['test-results/', 'playwright-report/'] : [],
-  };
+  const file = join(root, provider.file);
+  const facts = { folder: relative(root, folder).replaceAll('\\', '/'), agent, test, playwright };
+  if (playwright?.hasOutputDir)
+    plan.notes.push('The config sets `outputDir`: in the pipeline, replace test-results by it.');
   const text = plan.read(file);
   if (text === null) {
     plan.write(file, provider.whole(facts));

@@ -5,21 +5,26 @@ import { promisify } from 'node:util';
 import { up as nearest } from 'empathic/find';
 import { up as nearestPackage } from 'empathic/package';
 import { OptionsError } from '../../../errors.ts';
-import { type Agent, detect, resolveCommand } from '../libraries.ts';
+import { type Agent, detect, globSync, resolveCommand } from '../libraries.ts';
 
 /** What of a `package.json` matters here. */
 export interface Manifest {
   scripts?: Record<string, string>;
+  workspaces?: unknown;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
 }
 
 /** The package that the tests belong to. */
 export interface Project {
+  /** Where `init` was started: `folder`, or a directory above or below it. */
+  start: string;
   /** Folder of the nearest `package.json`; without one, the folder that was asked for. */
   folder: string;
   /** The repository's folder, where CI looks for its files; without one, `folder`. */
   root: string;
+  /** Whether `root` is a Git repository. */
+  hasGit: boolean;
   /** Null: there is no `package.json`. */
   manifest: Manifest | null;
   /** Names of all dependencies, those of the repository's own package included. */
@@ -28,15 +33,16 @@ export interface Project {
 }
 
 /**
- * The project of a folder.
+ * The project that a folder belongs to.
+ * @param start where `init` was started
  * @throws OptionsError for a `package.json` that is no JSON object
  */
-export async function projectOf(start: string): Promise<Project> {
+export async function projectOf(tests: string, start: string): Promise<Project> {
   // What lies above the repository is not part of it.
-  const git = nearest('.git', { cwd: start });
+  const git = nearest('.git', { cwd: tests });
   const last = git && dirname(git);
-  const file = nearestPackage({ cwd: start, ...(last !== undefined && { last }) });
-  const folder = file ? dirname(file) : start;
+  const file = nearestPackage({ cwd: tests, ...(last !== undefined && { last }) });
+  const folder = file ? dirname(file) : tests;
   const root = last ?? folder;
   const manifest = file ? readManifest(file) : null;
   const above = root === folder ? null : readManifest(join(root, 'package.json'), true);
@@ -44,7 +50,7 @@ export async function projectOf(start: string): Promise<Project> {
     [manifest, above].flatMap((each) => Object.keys({ ...each?.dependencies, ...each?.devDependencies })),
   );
   const found = await detect({ cwd: folder, stopDir: root });
-  return { folder, root, manifest, dependencies, agent: found?.agent ?? 'npm' };
+  return { start, folder, root, hasGit: git !== undefined, manifest, dependencies, agent: found?.agent ?? 'npm' };
 }
 
 function readManifest(file: string, mayLack = false): Manifest | null {
@@ -61,10 +67,34 @@ function readManifest(file: string, mayLack = false): Manifest | null {
   throw new OptionsError('package.json', `${file} is no JSON object. Mend it first: nothing was changed.`);
 }
 
-/** A command of the project's package manager, as it is typed. */
-export function commandOf(agent: Agent, what: 'add' | 'frozen' | 'execute-local' | 'run', args: string[]): string {
+type PackageCommand = 'add' | 'frozen' | 'execute-local' | 'run';
+
+/** A command of the project's package manager, as it is typed in the package's directory. */
+export function commandOf(agent: Agent, what: PackageCommand, args: string[]): string {
   const { command, args: all } = resolveCommand(agent, what, args) ?? { command: 'npx', args };
   return [command, ...all].join(' ');
+}
+
+/** The same as it is typed where `init` was started, which may be the root of a monorepo. */
+export function commandFromStart({ start, folder, agent }: Project, what: PackageCommand, args: string[]): string {
+  const plain = commandOf(agent, what, args);
+  const below = relative(start, folder).replaceAll('\\', '/');
+  if (below === '' || below.startsWith('..')) return plain;
+  const [program = '', ...rest] = plain.split(' ');
+  const manager = agent.replace(/@.*/, '');
+  const flag = { npm: isWorkspace(start, below) ? '-w' : '--prefix', pnpm: '-C', yarn: '--cwd' }[manager];
+  return flag ? [program, flag, below, ...rest].join(' ') : `cd ${below} && ${plain}`;
+}
+
+/** Whether the `package.json` of a directory names the one below as one of its workspaces. */
+function isWorkspace(root: string, below: string): boolean {
+  const { workspaces } = readManifest(join(root, 'package.json'), true) ?? {};
+  const patterns = Array.isArray(workspaces)
+    ? workspaces
+    : (workspaces as { packages?: unknown } | undefined)?.packages;
+  if (!Array.isArray(patterns)) return false;
+  const manifests = patterns.map((pattern) => `${String(pattern).replace(/\/$/, '')}/package.json`);
+  return globSync(manifests, { cwd: root, ignore: '**/node_modules/**' }).includes(`${below}/package.json`);
 }
 
 /** Which of these files have changes that git does not have; none where there is no git. */

@@ -3,7 +3,7 @@ import type { JsonFile } from '../project/json.ts';
 import { exportedObject } from '../syntax/exported.ts';
 import { type ObjectLiteral, type Parsed, parse, span } from '../syntax/parse.ts';
 import { addEntry, addProperty, hasSpread, propertyOf } from '../syntax/properties.ts';
-import { styleOf } from '../syntax/style.ts';
+import { quoteOf } from '../syntax/style.ts';
 import type { PuppeteerRunner } from './runners.ts';
 
 /** What became of a runner's config. `why` ends a sentence that begins with the file's name. */
@@ -24,7 +24,7 @@ export function editSource(text: string, file: string, runner: PuppeteerRunner, 
   const object = exportedObject(source);
   if (!object) return { result: 'by hand', why: 'exports no object that is written out in it' };
   const edit = new MagicString(text);
-  const { quote } = styleOf(source);
+  const quote = quoteOf(text);
   const unit = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
   const target = { source, edit, quoted: (value: string) => quote + value + quote, unit };
   const edited = addModule(target, object, runner, module, (key) => key);

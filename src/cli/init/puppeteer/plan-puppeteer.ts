@@ -3,25 +3,24 @@ import { basename, extname, join, relative, resolve } from 'node:path';
 import { OptionsError } from '../../../errors.ts';
 import type { Plan } from '../plan.ts';
 import { addToSection, openJson } from '../project/json.ts';
-import { commandOf, type Project } from '../project/project.ts';
-import { addScript } from '../project/script.ts';
+import type { Project } from '../project/project.ts';
 import { propertyOf } from '../syntax/properties.ts';
 import { type Edited, editJson, editSource } from './edit-config.ts';
 import { type PuppeteerRunner, RUNNERS } from './runners.ts';
 
 /**
- * Plans a suite of Puppeteer tests: the runner's config, and a script.
+ * Plans a suite of Puppeteer tests: the runner's config.
  * @param asked the flag `--config`
+ * @returns what runs the tests, as it is typed in the package's directory
  * @throws OptionsError when `asked` is no file
  */
-export function planPuppeteer(plan: Plan, project: Project, runner: PuppeteerRunner, asked?: string): void {
-  const { command, inTests } = RUNNERS[runner];
+export function planPuppeteer(plan: Plan, project: Project, runner: PuppeteerRunner, asked?: string): string {
+  const { command, configs, inTests } = RUNNERS[runner];
   if (asked !== undefined && !existsSync(asked)) throw new OptionsError('--config', `--config: there is no ${asked}.`);
   if (runner !== 'node-test') planConfig(plan, project, runner, asked);
-  const isOther = asked !== undefined && !RUNNERS[runner].configs.includes(relative(project.folder, asked));
-  const script = addScript(plan, project, isOther ? `${command} --config ${relative(project.folder, asked)}` : command);
   if (inTests !== null) plan.next.push(inTests);
-  plan.next.push(script === null ? command : commandOf(project.agent, 'run', [script]));
+  const isOther = asked !== undefined && !configs.includes(relative(project.folder, asked));
+  return isOther ? `${command} --config ${relative(project.folder, asked).replaceAll('\\', '/')}` : command;
 }
 
 function planConfig(plan: Plan, { folder }: Project, runner: PuppeteerRunner, asked?: string): void {

@@ -46,7 +46,7 @@ export const RUNNERS: Record<PuppeteerRunner, RunnerSetup> = {
     title: 'Puppeteer with node:test',
     module: 'poolwright/node-test',
     configs: [],
-    command: 'node --import poolwright/node-test --test',
+    command: 'node --require poolwright/node-test --test',
     inTests: null,
   },
 };

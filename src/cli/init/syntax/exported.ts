@@ -1,64 +1,41 @@
 import type { Expression, ObjectLiteral, Parsed, Statement } from './parse.ts';
 import { type Node, walk } from './walk.ts';
 
-/** What a config file exports, as far as its text tells. */
-export type Exported =
-  /** `export default …`, `module.exports = …`, `exports.default = …` or `export = …`. */
-  | { kind: 'expression'; expression: Expression; statement: Statement }
-  /** `export { name as default }`, with nothing else in it. */
-  | { kind: 'name'; local: string; statement: Statement }
-  /** `export { default } from 'module'`, with nothing else in it. */
-  | { kind: 'module'; from: string; name: string; statement: Statement }
-  /** None of these, or more than one: `why` ends a sentence that begins with the file's name. */
-  | { kind: 'unknown'; why: string };
+/** What a statement exports as the config: an expression, or a name. */
+type Exported = { expression: Expression } | { local: string };
 
-/** Finds what a file exports as its config. */
-export function exportedOf({ program }: Parsed): Exported {
-  const [first, ...more] = program.body.flatMap((statement) => {
-    const found = ofStatement(statement);
-    return found ? [found] : [];
-  });
-  if (!first) {
-    return { kind: 'unknown', why: nested(program) ?? 'has no default export and no `module.exports`' };
-  }
-  if (more.length > 0) return { kind: 'unknown', why: 'exports a config in more than one place' };
-  // What stands in a branch comes on top of it.
-  const why = nested(program);
-  return why !== undefined ? { kind: 'unknown', why } : first;
+/**
+ * The object literal that a file exports as its config: itself, in a variable, or the one argument of a call such as
+ * `defineConfig`. Undefined where the text does not tell.
+ */
+export function exportedObject(source: Parsed): ObjectLiteral | undefined {
+  const { program } = source;
+  const [exported, ...more] = program.body.flatMap((statement) => ofStatement(statement) ?? []);
+  if (!exported || more.length > 0 || isChangedElsewhere(program)) return undefined;
+  const expression = 'local' in exported ? initialValue(source, exported.local) : exported.expression;
+  return literalOf(source, expression);
 }
 
 function ofStatement(statement: Statement): Exported | undefined {
   switch (statement.type) {
-    case 'ExportDefaultDeclaration': {
-      const { declaration } = statement;
-      if (/Declaration$/.test(declaration.type)) return { kind: 'unknown', why: 'exports a function or a class' };
-      return { kind: 'expression', expression: declaration as Expression, statement };
-    }
+    case 'ExportDefaultDeclaration':
+      return { expression: statement.declaration as Expression };
     case 'TSExportAssignment':
-      return { kind: 'expression', expression: statement.expression, statement };
+      return { expression: statement.expression };
     case 'ExpressionStatement': {
       const { expression } = statement;
       if (expression.type !== 'AssignmentExpression' || !isExports(expression.left)) return undefined;
-      return { kind: 'expression', expression: expression.right, statement };
+      return { expression: expression.right };
     }
-    case 'ExportNamedDeclaration':
-      return ofSpecifiers(statement);
+    case 'ExportNamedDeclaration': {
+      const [only, ...others] = statement.specifiers;
+      if (only?.type !== 'ExportSpecifier' || others.length > 0 || statement.source) return undefined;
+      const exported = only.exported.type === 'Identifier' ? only.exported.name : only.exported.value;
+      return exported === 'default' ? { local: only.local.name } : undefined;
+    }
     default:
       return undefined;
   }
-}
-
-function ofSpecifiers(statement: Extract<Statement, { type: 'ExportNamedDeclaration' }>): Exported | undefined {
-  const { specifiers, source } = statement;
-  for (const each of specifiers) {
-    if (each.type !== 'ExportSpecifier') continue;
-    const exported = each.exported.type === 'Identifier' ? each.exported.name : each.exported.value;
-    if (exported !== 'default') continue;
-    if (specifiers.length > 1) return { kind: 'unknown', why: 'exports its config together with other names' };
-    const name = each.local.name;
-    return source ? { kind: 'module', from: source.value, name, statement } : { kind: 'name', local: name, statement };
-  }
-  return undefined;
 }
 
 /** `module.exports`, `module.exports.default` or `exports.default`. */
@@ -76,20 +53,20 @@ function pathOf(node: Node): string | undefined {
   return above && `${above}.${each.property.name}`;
 }
 
-/** Whether the exports are also written to where the first look does not find it. */
-function nested(program: Parsed['program']): string | undefined {
-  let why: string | undefined;
+/** Whether the exports are also written inside of other code, or part by part. */
+function isChangedElsewhere(program: Parsed['program']): boolean {
+  let isChanged = false;
   const atTop = new Set<Node>(
     program.body.flatMap((each) => (each.type === 'ExpressionStatement' ? [each.expression] : [])),
   );
   walk(program, (node) => {
     if (node.type !== 'AssignmentExpression') return;
     const { left } = node as Extract<Expression, { type: 'AssignmentExpression' }>;
-    if (isExports(left) && !atTop.has(node) && !isInChain(node, atTop)) why = 'exports its config inside of other code';
-    if (/^module\.exports\.(?!default$)/.test(pathOf(left) ?? '')) why = 'changes `module.exports` part by part';
+    if (isExports(left) && !atTop.has(node) && !isInChain(node, atTop)) isChanged = true;
+    if (/^module\.exports\.(?!default$)/.test(pathOf(left) ?? '')) isChanged = true;
     return;
   });
-  return why;
+  return isChanged;
 }
 
 /** `module.exports = exports.default = config`: one export under two names. */
@@ -105,7 +82,7 @@ function isInChain(node: Node, statements: Set<Node>): boolean {
 }
 
 /** An expression without the types and parentheses around it. `as const` stays: it is allowed on literals alone. */
-export function bare(expression: Expression): Expression {
+function bare(expression: Expression): Expression {
   switch (expression.type) {
     case 'TSAsExpression':
     case 'TSSatisfiesExpression':
@@ -126,7 +103,7 @@ function isConst(type: Node): boolean {
 }
 
 /** What a name is set to at the top level of a file, by `const`, `let` or `var`. */
-export function initialValue({ program }: Parsed, name: string): Expression | undefined {
+function initialValue({ program }: Parsed, name: string): Expression | undefined {
   for (const each of program.body) {
     const statement = each.type === 'ExportNamedDeclaration' && each.declaration ? each.declaration : each;
     if (statement.type !== 'VariableDeclaration') continue;
@@ -134,13 +111,6 @@ export function initialValue({ program }: Parsed, name: string): Expression | un
       if (id.type === 'Identifier' && id.name === name && init) return init;
   }
   return undefined;
-}
-
-/** The object literal behind an export: itself, in a variable, or the one argument of a call such as `defineConfig`. */
-export function exportedObject(source: Parsed): ObjectLiteral | undefined {
-  const exported = exportedOf(source);
-  if (exported.kind === 'name') return literalOf(source, initialValue(source, exported.local));
-  return exported.kind === 'expression' ? literalOf(source, exported.expression) : undefined;
 }
 
 function literalOf(source: Parsed, expression: Expression | undefined): ObjectLiteral | undefined {

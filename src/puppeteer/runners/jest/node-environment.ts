@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { TestEnvironment } from 'jest-environment-node';
-import { PoolwrightError } from '../../../errors.ts';
+import { OptionsError } from '../../../errors.ts';
 
 /** Jest's own environment, of the Jest that runs: a package manager need not have put it where poolwright is. */
 export function loadNodeEnvironment(): typeof TestEnvironment {
@@ -11,8 +11,9 @@ export function loadNodeEnvironment(): typeof TestEnvironment {
       if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
     }
   }
-  throw new PoolwrightError(
-    'ENVIRONMENT_MISSING',
+  throw new OptionsError(
+    'testEnvironment',
     'jest-environment-node cannot be found. Run `npm install --save-dev jest-environment-node`, in the version of your Jest.',
+    'ENVIRONMENT_MISSING',
   );
 }

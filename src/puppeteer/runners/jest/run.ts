@@ -1,6 +1,6 @@
 import { sharedBrokerOf } from '../../../broker/rpc/shared-broker.ts';
+import { notify } from '../../../common/text/notify.ts';
 import { OptionsError, PoolwrightError } from '../../../errors.ts';
-import { say } from '../../../setup/say.ts';
 import { prefetch, type RunnerRun, startRunnerRun } from '../runner-run.ts';
 
 /** As much of Jest's global config as a run needs. */
@@ -39,7 +39,7 @@ export async function startJestRun(config: GlobalConfig): Promise<void> {
   forgotten = !isWatching(config);
   process.once('exit', (code) => {
     if (code === 0 && forgotten) {
-      say(
+      notify(
         'no summary: a `globalTeardown` of your own takes the place of the preset’s, and calls `teardown` of poolwright/jest',
       );
     }

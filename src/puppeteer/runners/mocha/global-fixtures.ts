@@ -1,3 +1,5 @@
+import { withoutStack } from '../../../common/text/without-stack.ts';
+import { PoolwrightError } from '../../../errors.ts';
 import type { RunnerRun } from '../runner-run.ts';
 import { mochaOptions } from './jobs.ts';
 import { wantedBy } from './mentions.ts';
@@ -7,20 +9,21 @@ let run: RunnerRun | null = null;
 
 /**
  * Starts the broker of the run, in Mocha's main process; with `--watch` once for all runs.
- * @throws OptionsError, ServiceError or EmulatorError codes, before any browser was asked for
+ * Where it cannot, it prints the one error that says why and ends Mocha, before any browser was asked for.
  */
 export async function mochaGlobalSetup(this: unknown): Promise<void> {
   const { startRunnerRun } = await import('../runner-run.ts');
   const root = process.cwd();
   const { jobs, parallel, watch } = mochaOptions(root, process.argv.slice(2));
-  run = await startRunnerRun({
-    runner: 'mocha',
-    root,
-    workers: jobs,
-    shard: null,
-    watches: watch,
-    expected: !parallel && wantsBrowser(this) ? 1 : 0,
-  });
+  const expected = !parallel && wantsBrowser(this) ? 1 : 0;
+  try {
+    run = await startRunnerRun({ runner: 'mocha', root, workers: jobs, shard: null, watches: watch, expected });
+  } catch (error) {
+    // Mocha before 12 lets Node print it as an unhandled rejection of Mocha's own.
+    if (!(error instanceof PoolwrightError)) throw error;
+    await new Promise((written) => process.stderr.write(`${error.name}: ${error.message}\n`, written));
+    process.exit(1);
+  }
 }
 
 /**
@@ -44,10 +47,4 @@ function wantsBrowser(runner: unknown): boolean {
   const { suite, grepTotal } = (runner ?? {}) as Partial<MochaRunner>;
   if (!suite || !grepTotal) return false;
   return suite.suites.some((each) => wantedBy(each.file) !== 'nothing' && grepTotal.call(runner, each) > 0);
-}
-
-/** The summary has said it; where in our code it was thrown helps nobody. */
-function withoutStack(error: unknown): unknown {
-  if (error instanceof Error) error.stack = `${error.name}: ${error.message}`;
-  return error;
 }

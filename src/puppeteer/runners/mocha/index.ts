@@ -2,7 +2,7 @@
  * `poolwright/mocha`: `"require": ["poolwright/mocha"]` in .mocharc.json turns it on. Tests have `this.page` and the like,
  * or, where they are arrow functions, `hosted` from here.
  */
-export { OptionsError, PoolwrightError, ServiceError } from '../../../errors.ts';
+export { EmulatorError, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../../errors.ts';
 export type { HostedOptions } from '../../../options/schema/schema.ts';
 export type { HostedSession } from '../../../worker/hosted-session.ts';
 export type { HostedContext } from './context-types.ts';

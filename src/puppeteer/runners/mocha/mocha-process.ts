@@ -1,6 +1,6 @@
 import type { Page } from 'puppeteer-core';
 import { errorMessage } from '../../../common/error-message.ts';
-import { say } from '../../../setup/say.ts';
+import { notify } from '../../../common/text/notify.ts';
 import { addToMessage } from '../add-to-message.ts';
 import { RunnerWorker } from '../runner-worker.ts';
 import type { Scope } from '../scope.ts';
@@ -117,7 +117,7 @@ function tellOf(test: MochaTest, { attachment, error }: Ended): void {
   if (test.err) addToMessage(test.err, text);
   // It failed in a hook, which has the error; or it is tried again, which is worth a word only where the browser was lost.
   else if (error || test.currentRetry() >= test.retries())
-    say(`${test.fullTitle()}: ${error ? text : sessionNote(attachment)}`);
+    notify(`${test.fullTitle()}: ${error ? text : sessionNote(attachment)}`);
 }
 
 const KEY = Symbol.for('poolwright.mocha');

@@ -4,7 +4,7 @@
  */
 import { startInRunner } from './runner-process.ts';
 
-export { OptionsError, PoolwrightError, ServiceError } from '../../../errors.ts';
+export { EmulatorError, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../../errors.ts';
 export type { HostedOptions } from '../../../options/schema/schema.ts';
 export type { HostedSession } from '../../../worker/hosted-session.ts';
 export { type HostedBrowser, hostedBrowser } from './hosted-browser.ts';

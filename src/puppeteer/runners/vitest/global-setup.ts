@@ -19,13 +19,20 @@ export async function setUp(project: TestProject): Promise<() => Promise<void>> 
   shared ??= { run: start(project), projects: 0 };
   const mine = shared;
   mine.projects += 1;
-  const run = await mine.run;
+  const run = await mine.run.catch((error: unknown) => Promise.reject(withoutFields(error)));
   return async () => {
     mine.projects -= 1;
     if (mine.projects > 0) return;
     shared = null;
     await finish(run);
   };
+}
+
+/** Vitest prints an error's fields below its message, which says all of it. */
+function withoutFields(error: unknown): unknown {
+  if (!(error instanceof PoolwrightError)) return error;
+  const { name, message } = error;
+  return Object.assign(new Error(message), { name, stack: `${name}: ${message}` });
 }
 
 /** Vitest prints what a teardown throws, and ends as if nothing had been; the summary has said what was exceeded. */

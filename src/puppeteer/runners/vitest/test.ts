@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
-import type { ExpectStatic, TestAPI, TestContext } from 'vitest';
+import type { TestAPI, TestContext } from 'vitest';
 import type { HostedBrowserAttachment } from '../../../record/attachment.ts';
 import { ATTACHMENT_NAME } from '../../../record/test-record.ts';
 import type { HostedSession } from '../../../worker/hosted-session.ts';
@@ -40,8 +40,32 @@ const vitest = process.env.VITEST_POOL_ID === undefined ? null : await import('v
 /** Vitest's `test` with a hosted browser in the hands of those tests that name one of its fixtures. */
 export const test = (vitest && withFixtures(vitest.test)) as TestAPI<HostedFixtures>;
 
-/** Vitest's own. */
-export const expect = vitest?.expect as ExpectStatic;
+type Vitest = typeof import('vitest');
+
+/** What a test file needs beside `test`: Vitest's own. `vi` is not among them, because Vitest hoists its own import only. */
+const own = (vitest ?? {}) as Vitest;
+/** The same as {@link test}. */
+export const it: TestAPI<HostedFixtures> = test;
+/** Vitest's own `expect`. */
+export const expect: Vitest['expect'] = own.expect;
+/** Vitest's own `assert`. */
+export const assert: Vitest['assert'] = own.assert;
+/** Vitest's own `describe`. */
+export const describe: Vitest['describe'] = own.describe;
+/** Vitest's own `suite`. */
+export const suite: Vitest['suite'] = own.suite;
+/** Vitest's own `beforeAll`. */
+export const beforeAll: Vitest['beforeAll'] = own.beforeAll;
+/** Vitest's own `beforeEach`. */
+export const beforeEach: Vitest['beforeEach'] = own.beforeEach;
+/** Vitest's own `afterEach`. */
+export const afterEach: Vitest['afterEach'] = own.afterEach;
+/** Vitest's own `afterAll`. */
+export const afterAll: Vitest['afterAll'] = own.afterAll;
+/** Vitest's own `onTestFailed`. */
+export const onTestFailed: Vitest['onTestFailed'] = own.onTestFailed;
+/** Vitest's own `onTestFinished`. */
+export const onTestFinished: Vitest['onTestFinished'] = own.onTestFinished;
 
 function withFixtures(base: TestAPI): TestAPI<HostedFixtures> {
   return base.extend<OwnFixtures>({

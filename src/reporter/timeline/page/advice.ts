@@ -1,7 +1,8 @@
+import { largest, smallest } from '../../../common/numbers/extremes.ts';
 import { duration } from '../../summary/format.ts';
 import type { TimelineAdvice, TimelineChoice } from '../data.ts';
 import { element } from './dom.ts';
-import { clock, ticks } from './scale.ts';
+import { labelsOf, ticks } from './scale.ts';
 
 /** What a run takes with more and with fewer browsers: a picture, and the same as a table. */
 
@@ -16,7 +17,7 @@ export function adviceSection(advice: TimelineAdvice): HTMLElement {
   const sentences = element(
     'ul',
     { class: 'advice-notes' },
-    ...advice.sentences.map((text) => element('li', {}, text)),
+    advice.sentences.map((text) => element('li', {}, text)),
   );
   return element(
     'section',
@@ -30,15 +31,17 @@ export function adviceSection(advice: TimelineAdvice): HTMLElement {
 function picture(advice: TimelineAdvice): HTMLElement {
   const { choices, runs, boundMs, recommended } = advice;
   const numbers = [...choices, ...runs].map(({ browsers }) => browsers);
-  const most = Math.max(...choices.map(({ p90Ms }) => p90Ms), ...runs.map(({ wallMs }) => wallMs), 1);
+  const most = largest([...choices.map(({ p90Ms }) => p90Ms), ...runs.map(({ wallMs }) => wallMs)], 1);
   const marks = ticks(most, TIME_LINES);
   const top = Math.max(most, marks.at(-1) ?? 0) * 1.05;
-  const [from, until] = [Math.log2(Math.min(...numbers)), Math.log2(Math.max(...numbers))];
+  const [from, until] = [Math.log2(smallest(numbers)), Math.log2(largest(numbers))];
   // From one browser to two it is as far as from two to four: that is what it takes to be twice as fast.
   const x = (browsers: number) => (until > from ? (Math.log2(browsers) - from) / (until - from) : 0.5);
   const y = (ms: number) => 1 - ms / top;
   const plot = element('div', { class: 'plot', role: 'img', 'aria-label': inWords(advice) });
-  for (const ms of marks) plot.append(placed('span', 'time-line', 0, y(ms), element('b', {}, clock(ms))));
+  const labels = labelsOf(marks);
+  for (const [n, ms] of marks.entries())
+    plot.append(placed('span', 'time-line', 0, y(ms), element('b', {}, labels[n] ?? '')));
   if (boundMs > 0) plot.append(placed('span', 'bound-line', 0, y(boundMs), null));
   plot.append(lines(choices, x, y));
   for (const [n, { browsers, medianMs, shards }] of choices.entries()) {
@@ -116,7 +119,11 @@ function choiceTable({ choices, recommended }: TimelineAdvice): HTMLElement {
     'browser-minutes',
     ...(priced ? ['cost'] : []),
   ];
-  const head = element('tr', {}, ...columns.map((name) => element('th', { scope: 'col' }, name)));
+  const head = element(
+    'tr',
+    {},
+    columns.map((name) => element('th', { scope: 'col' }, name)),
+  );
   const body = element('tbody');
   for (const [n, { browsers, shards, medianMs, p90Ms, browserMs, cost }] of choices.entries()) {
     const cells = [
@@ -127,9 +134,14 @@ function choiceTable({ choices, recommended }: TimelineAdvice): HTMLElement {
       (browserMs / 60_000).toFixed(1),
       ...(priced ? [cost === null ? '' : cost.toPrecision(3)] : []),
     ];
-    const row = element('tr', { class: n === recommended ? 'chosen' : null });
-    row.append(...cells.map((text) => element('td', {}, text)));
-    body.append(row);
+    const className = n === recommended ? 'chosen' : null;
+    body.append(
+      element(
+        'tr',
+        { class: className },
+        cells.map((text) => element('td', {}, text)),
+      ),
+    );
   }
   const caption = element('caption', {}, 'Expected, by simulation');
   return element('table', { class: 'choices' }, caption, element('thead', {}, head), body);

@@ -1,3 +1,4 @@
+import { largest } from '../../../common/numbers/extremes.ts';
 import { bytes } from '../../summary/format.ts';
 import type { TimelineData } from '../data.ts';
 import type { Lane } from './lanes.ts';
@@ -26,7 +27,7 @@ function bandwidthOf(lanes: Lane[], length: number): number[] {
 /** The strip as a picture, and in words. */
 export function bandwidthStrip(lanes: Lane[], data: TimelineData) {
   const rates = bandwidthOf(lanes, data.length);
-  const peak = Math.max(...rates);
+  const peak = largest(rates);
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', `0 0 ${COLUMNS} 100`);
   svg.setAttribute('preserveAspectRatio', 'none');

@@ -6,7 +6,7 @@ import { element } from './dom.ts';
 import { beginOf, type Filter, type Lane, lanesOf, type ShownSession } from './lanes.ts';
 import { endMark, LOOKS, lookOf, resultOf } from './look.ts';
 import { Roving } from './roving.ts';
-import { clock, ticks } from './scale.ts';
+import { clock, labelsOf, ticks } from './scale.ts';
 import type { Tip } from './tip.ts';
 
 /** Height of a session's row, in px, as in the style sheet. */
@@ -57,8 +57,13 @@ export class Chart {
       items.push(focusable);
       return group;
     });
-    const lines = element('div', { class: 'lines', 'aria-hidden': 'true' }, ...marks.map((ms) => this.#at('i', ms)));
-    root.replaceChildren(this.#axis(marks), this.#strip(lanes), lines, ...drawn);
+    const lines = element(
+      'div',
+      { class: 'lines', 'aria-hidden': 'true' },
+      marks.map((ms) => this.#at('i', ms)),
+    );
+    root.replaceChildren(this.#axis(marks), this.#strip(lanes), lines);
+    for (const group of drawn) root.append(group);
     this.#roving.reset(items);
     const sessions = lanes.flatMap((lane) => lane.sessions);
     return { sessions: sessions.length, tests: sessions.reduce((sum, { tests }) => sum + tests.length, 0) };
@@ -80,10 +85,11 @@ export class Chart {
 
   #axis(marks: number[]): HTMLElement {
     const track = element('div', { class: 'track' });
-    for (const ms of marks) {
+    const labels = labelsOf(marks);
+    for (const [n, ms] of marks.entries()) {
       const tick = this.#at('span', ms);
       const room = (1 - ms / this.#data.length) * this.#trackWidth;
-      if (room >= LABEL_WIDTH) tick.append(clock(ms));
+      if (room >= LABEL_WIDTH) tick.append(labels[n] ?? '');
       track.append(tick);
     }
     return row('axis', 'time', track);
@@ -143,7 +149,7 @@ export class Chart {
       sign.append(mark);
     }
     const drawn = tests.map((test) => add(this.#test(test, session.had)));
-    track.append(...parts);
+    for (const part of parts) track.append(part);
     return [bar, ...drawn].map((item) => {
       item.tabIndex = -1;
       return item;
@@ -158,7 +164,7 @@ export class Chart {
     const look = lookOf(test, this.#data);
     const bar = this.#bar(report === null ? 'button' : 'a', `item test ${look}`, Math.max(start, had), end);
     if (bar instanceof HTMLAnchorElement)
-      bar.href = `${report}#?testId=${encodeURIComponent(id)}${retry > 0 ? `&run=${retry}` : ''}`;
+      bar.href = `${report}#?testId=${encodeURIComponent(wellFormed(id))}${retry > 0 ? `&run=${retry}` : ''}`;
     else bar.setAttribute('type', 'button');
     bar.setAttribute('aria-label', `${title}: ${resultOf(test, this.#data)}${retry > 0 ? `, retry ${retry}` : ''}`);
     const width = ((end - Math.max(start, had)) / this.#data.length) * this.#trackWidth;
@@ -182,6 +188,11 @@ export class Chart {
     made.style.left = `${(ms / this.#data.length) * 100}%`;
     return made;
   }
+}
+
+/** Half of a pair of surrogates cannot be in an address. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Cs}/gu, '\ufffd');
 }
 
 function row(className: string, label: Node | string, track: HTMLElement): HTMLElement {

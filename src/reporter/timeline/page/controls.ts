@@ -63,5 +63,5 @@ export class Controls {
 
 function chooser(names: string[]): HTMLSelectElement {
   const options = names.map((name, n) => element('option', { value: String(n) }, name));
-  return element('select', {}, element('option', { value: '' }, 'all'), ...options);
+  return element('select', {}, element('option', { value: '' }, 'all'), options);
 }

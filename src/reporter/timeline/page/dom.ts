@@ -1,14 +1,16 @@
 type Child = Node | string | null;
+/** Lists may be as long as a run has tests: as arguments they would overflow the stack. */
+type Children = Child | readonly Child[];
 
 /** An element with these properties and children; `class` and `aria-…` as attributes. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Record<string, string | null> = {},
-  ...children: Child[]
+  ...children: Children[]
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
-  for (const child of children) if (child !== null) made.append(child);
+  for (const child of children.flat()) if (child !== null) made.append(child);
   return made;
 }
 

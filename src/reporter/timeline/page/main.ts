@@ -46,8 +46,8 @@ function show(root: HTMLElement, data: TimelineData): void {
       table('Slowest tests', 'time', data.slowest, data, reveal),
       table('Heaviest tests', 'observed', data.heaviest, data, reveal),
     ),
-    ...(data.advice && data.advice.choices.length > 0 ? [adviceSection(data.advice)] : []),
   );
+  if (data.advice && data.advice.choices.length > 0) root.append(adviceSection(data.advice));
   draw();
   let resized = 0;
   let { clientWidth } = root;
@@ -74,7 +74,12 @@ function facts({ runIds, service, from, shards }: TimelineData): HTMLElement {
 /** The first few in sight, the others to be opened. */
 function problems({ problems: list }: TimelineData): HTMLElement {
   const shown = element('section', { class: 'problems', 'aria-label': 'Problems' });
-  const items = (some: string[]) => element('ul', {}, ...some.map((problem) => element('li', {}, problem)));
+  const items = (some: string[]) =>
+    element(
+      'ul',
+      {},
+      some.map((problem) => element('li', {}, problem)),
+    );
   shown.append(items(list.slice(0, PROBLEMS_SHOWN)));
   const others = list.slice(PROBLEMS_SHOWN);
   if (others.length > 0) {

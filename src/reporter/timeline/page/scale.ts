@@ -9,9 +9,14 @@ export function ticks(length: number, most: number): number[] {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, n) => n * step);
 }
 
-/** A place on the axis: `0:00`, `1:05`, `2:01:05`, and `0.5 s` below a second. */
+/** Labels of an axis with these lines, all in one unit: `0.0 s`, `0.5 s` where they are closer than a second, else a clock's. */
+export function labelsOf(marks: readonly number[]): string[] {
+  const [first = 0, second = first + 1_000] = marks;
+  return marks.map((ms) => (second - first < 1_000 ? `${(ms / 1_000).toFixed(1)} s` : clock(ms)));
+}
+
+/** A moment of the run: `0:00`, `1:05`, `2:01:05`. */
 export function clock(ms: number): string {
-  if (ms > 0 && ms < 1_000) return `${ms / 1_000} s`;
   const seconds = Math.round(ms / 1_000);
   const two = (value: number) => String(value).padStart(2, '0');
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];

@@ -1,4 +1,4 @@
-import { PoolwrightError, type PoolwrightErrorCode, ServiceError } from '../../../../src/errors.ts';
+import { PoolwrightError, ServiceError } from '../../../../src/errors.ts';
 import type { BrowserService } from '../../../../src/lease/browser-service.ts';
 import type { CallOptions, Pool } from '../../../../src/service/index.ts';
 import type { FakeClock } from './fake-clock.ts';
@@ -36,7 +36,7 @@ export interface ScriptedSession {
   told: boolean;
 }
 
-const CODES: Record<number, PoolwrightErrorCode> = {
+const CODES: Record<number, ServiceError['code']> = {
   400: 'SERVICE_BAD_REQUEST',
   401: 'SERVICE_UNAUTHORIZED',
   402: 'SERVICE_OUT_OF_CREDIT',

@@ -22,36 +22,51 @@ export interface Broker {
   service: ScriptedService;
   registry: LeaseRegistry;
   recorder: RunRecorder;
+  /** Whose connections have been silent for too long. */
+  hung: string[];
   connect(ownProject?: HostedProject): Promise<BrokerConnection>;
   /** Time goes on until this is answered. */
   until<T>(call: Promise<T>): Promise<T>;
 }
 
-export const test = base.extend<{ limit: number; broker: Broker }>({
+export const test = base.extend<{ limit: number; newAddress: string; broker: Broker }>({
   /** Of the workspace, as the broker knows it too. */
   limit: [Number.POSITIVE_INFINITY, { option: true }],
-  broker: async ({ limit }, use) => {
+  /** Where nothing listens yet. */
+  newAddress: async ({}, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'poolwright-ahead-'));
-    const address = process.platform === 'win32' ? `\\\\.\\pipe\\ahead-${process.pid}` : join(folder, 'socket');
+    await use(process.platform === 'win32' ? `\\\\.\\pipe\\ahead-${process.pid}` : join(folder, 'socket'));
+    rmSync(folder, { recursive: true, force: true });
+  },
+  broker: async ({ limit, newAddress: address }, use) => {
     const clock = new FakeClock();
     const service = new ScriptedService(clock);
     service.limit = limit;
     const known = Number.isFinite(limit) ? limit : null;
-    const parts = registryOf({ client: service, workers: 2, plans: [planOf({ reuse: 'test' })], limit: known, clock });
+    const plans = [
+      planOf({ reuse: 'test' }),
+      planOf({ session: { country: 'DE' } }),
+      planOf({ session: { country: 'US' } }),
+    ];
+    const parts = registryOf({ client: service, workers: 2, plans, limit: known, clock });
     const { registry, recorder, projects } = parts;
     const client = new ServiceClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'not-used' });
-    const server = await listen(address, {
+    const hung: string[] = [];
+    const handlers = {
       registry,
-      projects,
       recorder,
       client,
-      token: 't',
       secrets: [],
-      terminal: new Terminal(),
       say: () => undefined,
       finish: () => Promise.reject(new Error('not here')),
       recorded: () => undefined,
-    });
+      hangs: (who: string) => void hung.push(who),
+    };
+    const server = await listen(
+      address,
+      { token: 't', projects, terminal: new Terminal(), begun: Promise.resolve(handlers) },
+      clock,
+    );
     const lines: BrokerConnection[] = [];
     const until = async <T>(call: Promise<T>): Promise<T> => {
       let over = false;
@@ -67,11 +82,10 @@ export const test = base.extend<{ limit: number; broker: Broker }>({
       lines.push(line);
       return line;
     };
-    await use({ address, clock, service, registry, recorder, connect, until });
+    await use({ address, clock, service, registry, recorder, hung, connect, until });
     for (const line of lines) line.close();
     await until(registry.endAll());
     server.close();
     await client.close();
-    rmSync(folder, { recursive: true, force: true });
   },
 });

@@ -2,7 +2,9 @@ import type { BrokerConfig } from '../../../../src/broker/process/config.ts';
 import { type BrokerRun, runBroker } from '../../../../src/broker/run/run.ts';
 import { startService } from '../../../../src/broker/run/run-service.ts';
 
-/** A broker in this process, as its own process starts one. */
-export function startedBroker(config: BrokerConfig): Promise<BrokerRun> {
-  return runBroker(config, startService(config));
+/** A broker in this process, as its own process starts one. @throws why it may not lend */
+export async function startedBroker(config: BrokerConfig): Promise<BrokerRun> {
+  const run = await runBroker(config, startService(config), (why) => Promise.reject(why));
+  if (!run) throw new Error('a broker that may not lend has rejected by now');
+  return run;
 }

@@ -24,6 +24,8 @@ export class FakeBrowser {
   readonly toBrowser: CdpMessage[] = [];
   readonly toClient: CdpMessage[] = [];
   readonly list: InterceptorList;
+  /** Called with each message that the client gets. */
+  onMessage: (message: CdpMessage) => void = () => undefined;
   readonly #unanswered: CdpMessage[] = [];
   /** Sessions that a target has, by its ID. */
   readonly #targets = new Map<unknown, Set<unknown>>();
@@ -34,7 +36,10 @@ export class FakeBrowser {
         if (!isOwnId(command.id)) this.toBrowser.push(command);
         this.#unanswered.push(command);
       },
-      toClient: (message) => this.toClient.push(message),
+      toClient: (message) => {
+        this.toClient.push(message);
+        this.onMessage(message);
+      },
     });
   }
 

@@ -7,6 +7,7 @@ import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
 import { listedBridge } from '../../../../src/cdp/bridge/bridge-factory.ts';
 import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cache.ts';
 import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
+import { LostScreenshots } from '../../../../src/cdp/contexts/lost-screenshots.ts';
 import { PersistentContext } from '../../../../src/cdp/contexts/persistent-context.ts';
 import { CarriedDownloads } from '../../../../src/cdp/files/carried-downloads.ts';
 import { Downloads } from '../../../../src/cdp/files/downloads.ts';
@@ -28,6 +29,7 @@ export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<R
   const parts = { onCarried: () => undefined, downloads: carried };
   return {
     'back-forward-cache': (link) => new BackForwardCache(link),
+    'lost-screenshots': (link) => new LostScreenshots(link),
     uploads: (link) => new Uploads(link),
     bridge: listedBridge(NetworkBridge, parseNetworkRules(bridged), parts),
     downloads: (link) => new Downloads(link, carried),

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { claim, type HeldBrowser, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
 import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { BrowserReturns } from '../../../../src/broker/leasing/browser-returns.ts';
-import { Supplies } from '../../../../src/broker/leasing/supplies.ts';
+import { Supplies } from '../../../../src/broker/leasing/supply/supplies.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import { memoryRecorder, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';

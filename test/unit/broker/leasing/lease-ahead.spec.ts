@@ -39,7 +39,7 @@ test('the prefetch that is taken back hands what is on its way to the request be
   await until(line.cancelAhead());
   expect(await ahead).toMatchObject({ code: 'ABORTED' });
   expect((await until(now)).reused).toBe(false);
-  await broker.clock.advance(20_000);
+  await broker.clock.advance(35_000);
   expect(service.running).toHaveLength(1);
 });
 

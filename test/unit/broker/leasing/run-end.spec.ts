@@ -3,7 +3,7 @@ import { type HeldBrowser, markEnded, markEnding } from '../../../../src/broker/
 import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { endRun } from '../../../../src/broker/leasing/run-end.ts';
 import { RunPhase } from '../../../../src/broker/leasing/run-phase.ts';
-import { Supplies } from '../../../../src/broker/leasing/supplies.ts';
+import { Supplies } from '../../../../src/broker/leasing/supply/supplies.ts';
 import { memoryLedger, memoryRecorder, quiet } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';

@@ -1,8 +1,9 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { type Fetch, SurplusFetch } from '../../../../src/broker/browsers/fetch.ts';
-import { type HeldBrowser, heldBrowser, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
-import { Supply } from '../../../../src/broker/leasing/supply.ts';
+import { type HeldBrowser, heldBrowser, isFresh, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
+import type { ProjectOutlook } from '../../../../src/broker/leasing/supply/outlook.ts';
+import { Supply } from '../../../../src/broker/leasing/supply/supply.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
 import { planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
@@ -10,16 +11,21 @@ import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 /**
  * The browsers of one plan, with fetches that come, fail and park as the history wants. Nobody waits beside an idle
  * browser that would do, requests ahead come last, there is a fetch for everybody who waits and no parked one too many.
+ * Who waits for one that another worker has ahead waits for a while only.
  */
 
 type Step =
   | { do: 'expect' }
-  | { do: 'take'; slot: number; ahead: boolean; takesUsed: boolean; needMs: number }
+  | { do: 'take'; slot: number; ahead: boolean; during: string | undefined; needMs: number }
   | { do: 'comes' | 'fails' | 'parks' | 'givesUp'; which: number }
-  | { do: 'back'; which: number; replaced: boolean }
+  | { do: 'back'; which: number }
+  | { do: 'tell'; tests: ProjectOutlook | null }
+  | { do: 'starve'; others: boolean }
   | { do: 'advance'; ms: number };
 
 const LIFETIME_S = 100;
+/** How long a worker may be kept waiting for a browser that another one has ahead, in ms. */
+const RETURN_MS = 5_000;
 const which = fc.nat(4);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'expect' as const }) },
@@ -29,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('take' as const),
       slot: fc.nat(3),
       ahead: fc.boolean(),
-      takesUsed: fc.boolean(),
+      during: fc.constantFrom('a', 'b', undefined),
       needMs: fc.constantFrom(10_000, 90_000, 200_000),
     }),
   },
@@ -37,7 +43,26 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({ do: fc.constantFrom('comes', 'comes', 'fails', 'parks', 'givesUp'), which }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('back' as const), which, replaced: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('back' as const), which }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('tell' as const),
+      tests: fc.option(
+        fc.record({
+          waiting: fc.nat(4),
+          certain: fc.nat(4),
+          groups: fc.nat(3),
+          asks: fc.nat(12),
+          running: fc.array(
+            fc.record({ slot: fc.nat(3), test: fc.constantFrom('a', 'b'), goesOn: fc.boolean(), asks: fc.boolean() }),
+            { maxLength: 2 },
+          ),
+        }),
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('starve' as const), others: fc.boolean() }) },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 5_001, 16_000, 31_000) }),
@@ -51,8 +76,9 @@ interface Underway {
 }
 
 interface Waiting {
+  since: number;
   ahead: boolean;
-  takesUsed: boolean;
+  during: string | undefined;
   needMs: number;
   gone: AbortController;
 }
@@ -64,28 +90,46 @@ class History {
   private readonly underway = new Set<Underway>();
   private readonly waiting = new Set<Waiting>();
   private readonly lent = new Set<HeldBrowser>();
-  private readonly supply = new Supply(
-    {
-      fetch: () => this.fetch(),
-      end: (held, reason) => {
-        if (held.state !== 'idle') this.problems.push(`${held.browser.sessionId} was ended while ${held.state}`);
-        markEnding(held, reason, this.clock.now());
-      },
-      failedUnseen: () => {
-        this.expected -= 1;
-        if (this.expected < 0) this.problems.push('a failure counts that nobody needed the browser of');
-      },
-    },
-    this.clock,
-  );
+  private readonly lentAhead = new Set<HeldBrowser>();
+  private readonly supply: Supply;
   private numbers = 0;
+  /** What was told last of the tests to come. */
+  private told: ProjectOutlook | null = null;
+  private wasTold = false;
+  private othersStarve = false;
   /** Workers that were expected and whose fetch did not fail unseen. */
   private expected = 0;
+
+  constructor(private readonly reuse: 'run' | 'test') {
+    this.supply = new Supply(
+      {
+        fetch: () => this.fetch(),
+        end: (held, reason) => {
+          if (held.state !== 'idle') this.problems.push(`${held.browser.sessionId} was ended while ${held.state}`);
+          if (reason === 'idle' && this.isNeeded(held)) {
+            this.problems.push(`${held.browser.sessionId} was ended while tests are to come for it`);
+          }
+          markEnding(held, reason, this.clock.now());
+        },
+        failedUnseen: () => {
+          this.expected -= 1;
+          if (this.expected < 0) this.problems.push('a failure counts that nobody needed the browser of');
+        },
+        othersStarve: () => this.othersStarve,
+      },
+      { reuse: this.reuse, clock: this.clock },
+    );
+  }
 
   async play(step: Step): Promise<void> {
     if (step.do === 'expect') this.expect();
     else if (step.do === 'take') this.take(step);
     else if (step.do === 'back') this.back(step);
+    else if (step.do === 'tell') {
+      this.told = step.tests;
+      this.wasTold ||= step.tests !== null;
+      this.supply.expectTests(step.tests && [step.tests]);
+    } else if (step.do === 'starve') this.othersStarve = step.others;
     else if (step.do === 'advance') await this.clock.advance(step.ms);
     else if (step.do === 'givesUp') nth(this.waiting, step.which)?.gone.abort(new Error('gives up'));
     else this.fetchGoes(step.do, step.which);
@@ -95,6 +139,11 @@ class History {
 
   /** Nothing fails any more, and time goes on: everybody gets a browser. */
   async end(): Promise<void> {
+    // A request ahead may be held back: it is not known any more which tests are to come.
+    this.told = null;
+    this.supply.expectTests(null);
+    for (const each of [...this.waiting]) if (this.mayBeHeldBack(each)) each.gone.abort(new Error('over'));
+    await this.clock.advance(RETURN_MS);
     for (let round = 0; round < 50 && this.waiting.size > 0; round += 1) {
       for (const each of [...this.underway]) this.comes(each);
       await this.clock.advance(1);
@@ -165,10 +214,11 @@ class History {
     underway.comes(held);
   }
 
-  private take({ slot, ahead, takesUsed, needMs }: Extract<Step, { do: 'take' }>): void {
-    const waiting = { ahead, takesUsed, needMs, gone: new AbortController() };
+  private take({ slot, ahead, during, needMs }: Extract<Step, { do: 'take' }>): void {
+    const waiting = { since: this.clock.now(), ahead, during, needMs, gone: new AbortController() };
     this.waiting.add(waiting);
-    const asked = { holder: waiting, slot: { project: '', index: slot }, needMs, takesUsed, ahead };
+    const takesUsed = this.reuse === 'run';
+    const asked = { holder: waiting, slot: { project: '', index: slot }, needMs, takesUsed, ahead, during };
     this.supply.take(asked, waiting.gone.signal).then(
       (held) => {
         this.waiting.delete(waiting);
@@ -177,29 +227,58 @@ class History {
           this.problems.push(`${held.browser.sessionId} has no holder`);
         if (ahead && this.supply.waiting > 0) this.problems.push('a request ahead was served while a worker waits');
         this.lent.add(held);
+        if (ahead) this.lentAhead.add(held);
       },
       () => this.waiting.delete(waiting),
     );
   }
 
-  private back({ which: n, replaced }: Extract<Step, { do: 'back' }>): void {
+  private back({ which: n }: Extract<Step, { do: 'back' }>): void {
     const held = nth(this.lent, n);
     if (!held) return;
     this.lent.delete(held);
-    this.supply.offer(held, replaced);
+    this.lentAhead.delete(held);
+    this.supply.offer(held);
+  }
+
+  /** How many idle browsers are of use to the tests to come, those that others have used or not. */
+  private get needed(): { used: number; all: number } {
+    const { waiting, groups, running } = this.told ?? { waiting: 0, groups: 0, running: [] };
+    if (this.reuse === 'test') return { used: 0, all: waiting + running.length };
+    const served = new Set(this.browsers.flatMap(({ state, slot }) => (state === 'claimed' ? slot.index : [])));
+    const without = new Set(running.flatMap(({ slot }) => (served.has(slot) ? [] : slot))).size;
+    return { used: without + groups, all: without + groups };
+  }
+
+  /** One that a worker has used is not ended as long as there is no other one for the tests to come. */
+  private isNeeded(held: HeldBrowser): boolean {
+    if (this.told === null || this.othersStarve || held.record.workersServed === 0) return false;
+    const others = this.browsers.filter((each) => each !== held && each.state === 'idle' && !isFresh(each));
+    return others.length < this.needed.used;
+  }
+
+  /** Requests ahead are, while it may be known, or still be told, which tests are to come. */
+  private mayBeHeldBack({ ahead, during }: Waiting): boolean {
+    return ahead && (this.wasTold || (this.reuse === 'test' && during !== undefined));
   }
 
   private check(): void {
     const now = this.clock.now();
     const idle = this.browsers.filter((held) => held.state === 'idle');
-    for (const { ahead, takesUsed, needMs } of this.waiting) {
+    for (const { ahead, needMs } of this.waiting) {
       const long = idle.filter(({ browser }) => browser.expiresAt.getTime() - now >= needMs);
-      const fits = long.filter(({ record }) => record.workersServed === 0 || takesUsed);
+      const fits = long.filter((held) => isFresh(held) || this.reuse === 'run');
       if (!ahead && fits.length > 0) this.problems.push(`somebody waits, and ${fits[0]?.browser.sessionId} is idle`);
     }
-    if (this.underway.size < this.waiting.size) {
-      this.problems.push(`${this.waiting.size} wait for ${this.underway.size} fetches`);
+    if (this.told !== null) {
+      const used = idle.filter((held) => !isFresh(held)).length;
+      if (used > this.needed.used) this.problems.push(`${used} used ones are idle, for ${this.needed.used} tests`);
+      if (idle.length > this.needed.all) this.problems.push(`${idle.length} are idle, for ${this.needed.all} tests`);
     }
+    const inNeed = [...this.waiting].filter((each) => !this.mayBeHeldBack(each)).length;
+    const young = [...this.waiting].filter(({ since }) => now - since < RETURN_MS).length;
+    const returning = this.reuse === 'test' && this.wasTold ? Math.min(young, this.lentAhead.size) : 0;
+    if (this.underway.size + returning < inNeed) this.problems.push(`${inNeed} wait for ${this.underway.size} fetches`);
     const real = [...this.waiting].filter(({ ahead }) => !ahead).length;
     if (this.supply.waiting !== real) this.problems.push(`says that ${this.supply.waiting} wait, of ${real}`);
     if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
@@ -213,8 +292,9 @@ function nth<T>(from: Iterable<T>, n: number): T | undefined {
 
 for (const { part, runs } of propertyParts(4, 4_000)) {
   test(`whoever waits gets a browser, who needs one now before who will need one (${part})`, async () => {
-    const property = fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {
-      const history = new History();
+    const steps = fc.array(step, { maxLength: 30, size: 'max' });
+    const property = fc.asyncProperty(fc.constantFrom('run', 'test'), steps, async (reuse, steps) => {
+      const history = new History(reuse);
       for (const each of steps) await history.play(each);
       await history.end();
       expect(history.problems).toEqual([]);

@@ -8,7 +8,7 @@ import { propertyRuns } from '../../../support/property-runs.ts';
 import { history } from '../../../support/unit/broker/sweep-steps.ts';
 import { World } from '../../../support/unit/broker/sweep-world.ts';
 
-const RUNS = 3_000;
+const RUNS = propertyRuns(3_000);
 /** Ten thousands of small files: nothing for a disk, where there is another place. */
 const IN_MEMORY = '/dev/shm';
 
@@ -27,11 +27,11 @@ test('whatever happens, sweeps stop what dead runs left, nothing of a live one a
       world.checkRecovery();
       swept += world.stopped;
     });
-    await fc.assert(property, propertyRuns(RUNS));
+    await fc.assert(property, RUNS);
   } finally {
     mock.timers.reset();
     rmSync(root, { recursive: true, force: true });
   }
   // A model in which nothing ever comes to pass holds everything.
-  expect(swept).toBeGreaterThan(RUNS / 5);
+  expect(swept).toBeGreaterThan(RUNS.numRuns / 5);
 });

@@ -92,7 +92,7 @@ test('each request gets its own answer, in whatever order they come; those witho
   const ask = (n: number) => requests.ask('say', { n });
   const answers = [ask(0), ask(1), ask(2), ask(3), ask(4)] as const;
   await all;
-  const error = { message: 'no', data: { kind: 'lease', code: 'ABORTED' } };
+  const error = { message: 'no', code: 'ABORTED', details: { lease: {} } };
   for (const { id, params } of [...asked].reverse()) {
     if (params.n === 1) far.write(`${JSON.stringify({ id, error })}\n`);
     else if (params.n !== 3) far.write(`${JSON.stringify({ id, result: params.n * 10 })}\n`);

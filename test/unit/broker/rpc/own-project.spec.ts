@@ -25,7 +25,7 @@ test("no other worker's project, and none that the config has not, is known: a t
   for (const other of others) {
     const failure = await until(failureOf(other.lease(lease('own')), OptionsError));
     expect(failure).toMatchObject({ code: 'OPTIONS_INVALID', field: 'projects' });
-    expect(failure.message).toContain('no project "own" on hosted browsers: when it began there was "p0"');
+    expect(failure.message).toContain('no project "own" on hosted browsers: when it began there were "p0", "p1", "p2"');
   }
   expect(recorder.leaseFailures).toHaveLength(1);
   expect(service.asks).toBe(0);

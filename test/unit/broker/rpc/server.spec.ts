@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from '@playwright/test';
+import { Terminal } from '../../../../src/broker/process/terminal.ts';
+import { connectToBroker } from '../../../../src/broker/rpc/client.ts';
+import { PROTOCOL_VERSION } from '../../../../src/broker/rpc/line-socket.ts';
+import { listen } from '../../../../src/broker/rpc/server.ts';
+import { LeaseError } from '../../../../src/errors.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
 /** What the broker's server makes of who does not speak as its own clients do. */
@@ -9,7 +14,7 @@ test.describe('a connection that is none of ours', () => {
   const hello = (more: object) => ({
     id: 1,
     method: 'hello',
-    params: { token: 't', version: 1, role: 'worker', ...more },
+    params: { token: 't', version: PROTOCOL_VERSION, role: 'worker', ...more },
   });
 
   test('with another token is closed', async ({ broker }) => {
@@ -41,4 +46,32 @@ test.describe('a connection that is none of ours', () => {
     expect(await said({ id: 5, method: 'lease', params: { project: 7 } })).toContain('"error"');
     socket.destroy();
   });
+});
+
+test('a run that may not begin: who asked for a browser waits for the end of the run, everything else is answered', async ({
+  newAddress: address,
+}) => {
+  let beginNot: (why: LeaseError) => void = () => undefined;
+  const begun = new Promise<never>((_, reject) => {
+    beginNot = reject;
+  });
+  const projects = { register: () => undefined };
+  const server = await listen(address, { token: 't', projects, terminal: new Terminal(), begun });
+  const worker = await connectToBroker({ address, token: 't' }, 'worker');
+  let leased = 'waits';
+  const lease = () => worker.lease({ project: 'a', parallelIndex: 0, needMs: 1_000, ahead: false });
+  const before = lease().finally(() => {
+    leased = 'is answered';
+  });
+  const said = worker.say('a word');
+  beginNot(new LeaseError('BROKER_FAILED', 'may lend no browser'));
+  await expect(said).rejects.toMatchObject({ code: 'BROKER_FAILED', message: 'may lend no browser' });
+  const after = lease().finally(() => {
+    leased = 'is answered';
+  });
+  await expect(worker.cancelAhead()).rejects.toMatchObject({ code: 'BROKER_FAILED' });
+  expect(leased).toBe('waits');
+  worker.close();
+  for (const each of [before, after]) await expect(each).rejects.toMatchObject({ code: 'BROKER_LOST' });
+  server.close();
 });

@@ -1,6 +1,13 @@
 import { expect, test } from '@playwright/test';
 import { fromWire, toWire } from '../../../../src/broker/rpc/wire-error.ts';
-import { LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../../../src/errors.ts';
+import {
+  errorCodes,
+  errorOf,
+  LeaseError,
+  OptionsError,
+  PoolwrightError,
+  ServiceError,
+} from '../../../../src/errors.ts';
 
 const KEY = 'pw-key-0123456789';
 
@@ -46,4 +53,16 @@ test('the other classes', () => {
   expect(other).not.toBeInstanceOf(LeaseError);
   expect(other).toMatchObject({ name: 'PoolwrightError', code: 'REQUEST_INVALID' });
   expect(overTheWire(new TypeError('a bug'))).toMatchObject({ name: 'LeaseError', code: 'BROKER_FAILED' });
+});
+
+test('keeps class, code and message of every code', () => {
+  for (const code of errorCodes) {
+    const error = errorOf(code, `of ${code}`);
+    const arrived = overTheWire(error);
+    expect(arrived.constructor, code).toBe(error.constructor);
+    expect(arrived).toMatchObject({ name: error.name, code, message: `of ${code}` });
+  }
+  const bare = { status: 0, request: 'GET /v1/browser/session', retryable: true };
+  expect(overTheWire(new ServiceError('TIMEOUT', 'm', bare))).toBeInstanceOf(ServiceError);
+  expect(overTheWire(new LeaseError('ABORTED', 'm'))).toBeInstanceOf(LeaseError);
 });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startedBroker } from '../../../support/unit/broker/started-broker.ts';
@@ -11,6 +12,7 @@ test("what a run says before it begins holds no secret, whatever the service's o
     const body = request.path.includes('sessions') ? { sessions: [] } : request.path.includes('pool_e2e') ? pool : {};
     return json(200, request.path.endsWith('pools') ? { pools: [pool] } : body)(request, response);
   });
+  const folder = test.info().outputPath('record');
   const plan = {
     pool: 'pool_e2e',
     fallback: 'session' as const,
@@ -27,7 +29,7 @@ test("what a run says before it begins holds no secret, whatever the service's o
     token: 'token-0123',
     service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },
     startTimeoutMs: 20_000,
-    recordFolder: null,
+    recordFolder: folder,
     workers: 1,
     shard: null,
     suite: 'c0ffee',
@@ -37,8 +39,9 @@ test("what a run says before it begins holds no secret, whatever the service's o
     debug: false,
   });
   try {
-    expect(run.notices.join('\n')).toContain('proxy.test:1080 refused');
-    expect(run.notices.join('\n')).not.toMatch(new RegExp(`hunter22|${API_KEY}`));
+    const said = readFileSync(join(folder, 'broker.log'), 'utf8');
+    expect(said).toContain('proxy.test:1080 refused');
+    expect(said).not.toMatch(new RegExp(`hunter22|${API_KEY}`));
   } finally {
     await run.close();
   }

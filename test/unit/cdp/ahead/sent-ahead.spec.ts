@@ -101,7 +101,6 @@ test('what nobody asks for is let go: before and behind its answer, and the olde
   for (let number = 0; number < 500; number += 1) sent.send(`many ${number}`, { method: 'many' });
   expect(sent.has('C')).toBe(false);
   expect(sent.has('many 499')).toBe(true);
-  sent.forget('two');
   toBrowser.splice(0);
   expect(toClient).toEqual([]);
 });

@@ -217,7 +217,7 @@ test('any order of targets, sessions, worlds, calls and stopped requests', async
         await model.end();
         expect(raised.splice(0)).toEqual([]);
       }),
-      { ...propertyRuns(Number(process.env.POOLWRIGHT_RUNS ?? 100)), interruptAfterTimeLimit: 60_000 },
+      { ...propertyRuns(100), interruptAfterTimeLimit: 60_000 },
     );
   } finally {
     process.off('unhandledRejection', note).off('uncaughtException', note);

@@ -7,20 +7,17 @@ import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
 /** What `init` finds in a project, and what it adds beside the config. */
 
 const CONFIG = "import { defineConfig } from '@playwright/test';\n\nexport default defineConfig({});\n";
+const COMMAND = 'playwright test -c playwright.hosted.config.ts';
 
-test('a config, the variables, a script; what is left to do, in the words of the package manager', async ({
+test('a config, a script, ignored results; what is left to do, in the words of the package manager', async ({
   project,
 }) => {
   const { plan } = await project({ 'playwright.config.ts': CONFIG, 'package.json': manifest(['@playwright/test']) });
   const { title, texts, next, byHand } = await plan();
   expect(title).toBe('Playwright, playwright.config.ts');
-  expect(Object.keys(texts)).toEqual(['playwright.config.ts', 'package.json', '.env.example']);
-  expect(JSON.parse(texts['package.json'] ?? '').scripts).toEqual({ 'test:hosted': 'playwright test' });
-  expect(texts['.env.example']?.match(/^\w+=$/gm)).toEqual([
-    'POOLWRIGHT_BASE_URL=',
-    'POOLWRIGHT_API_KEY=',
-    'POOLWRIGHT_POOL=',
-  ]);
+  expect(Object.keys(texts)).toEqual(['playwright.hosted.config.ts', 'package.json', '.gitignore']);
+  expect(JSON.parse(texts['package.json'] ?? '').scripts).toEqual({ 'test:hosted': COMMAND });
+  expect(texts['.gitignore']).toBe('test-results/\n');
   expect(byHand).toEqual([]);
   expect(next[0]).toBe('npm i -D poolwright');
   expect(next.at(-1)).toBe('npm run test:hosted');
@@ -28,11 +25,15 @@ test('a config, the variables, a script; what is left to do, in the words of the
   const pnpm = await project({
     'playwright.config.ts': CONFIG,
     'pnpm-lock.yaml': '',
-    'package.json': manifest(['@playwright/test', 'poolwright'], { 'test:e2e': 'playwright test' }),
+    'package.json': manifest(['@playwright/test', 'poolwright'], { 'test:e2e': COMMAND }),
+    '.gitignore': '/test-results/\n',
   });
   const seen = await pnpm.plan();
-  expect(Object.keys(seen.texts)).toEqual(['playwright.config.ts', '.env.example']);
-  expect(seen.present).toEqual(['package.json has the script "test:e2e": playwright test']);
+  expect(Object.keys(seen.texts)).toEqual(['playwright.hosted.config.ts']);
+  expect(seen.present).toEqual([
+    `package.json has the script "test:e2e": ${COMMAND}`,
+    '.gitignore names test-results/',
+  ]);
   expect(seen.next.slice(1)).toEqual(['pnpm exec poolwright doctor', 'pnpm run test:e2e']);
 });
 
@@ -42,28 +43,58 @@ test('package.json keeps its indentation, its line endings and its byte order ma
     return (await plan()).texts['package.json'];
   };
   expect(await texts('{\n    "scripts": {\n        "a": "b"\n    }\n}\n')).toBe(
-    '{\n    "scripts": {\n        "a": "b",\n        "test:hosted": "playwright test"\n    }\n}\n',
+    '{\n    "scripts": {\n        "a": "b",\n        "test:hosted": "playwright test -c playwright.hosted.config.ts"\n    }\n}\n',
   );
   expect(await texts('{\r\n\t"name": "x",\r\n\t"scripts": {}\r\n}')).toBe(
-    '{\r\n\t"name": "x",\r\n\t"scripts": {\r\n\t\t"test:hosted": "playwright test"\r\n\t}\r\n}',
+    '{\r\n\t"name": "x",\r\n\t"scripts": {\r\n\t\t"test:hosted": "playwright test -c playwright.hosted.config.ts"\r\n\t}\r\n}',
   );
   expect(await texts('\uFEFF{ "name": "x" }')).toBe(
-    '\uFEFF{ "name": "x", "scripts": {\n    "test:hosted": "playwright test"\n  } }',
+    '\uFEFF{ "name": "x", "scripts": {\n    "test:hosted": "playwright test -c playwright.hosted.config.ts"\n  } }',
   );
-  expect(JSON.parse((await texts('{}')) ?? '')).toEqual({ scripts: { 'test:hosted': 'playwright test' } });
+  expect(JSON.parse((await texts('{}')) ?? '')).toEqual({ scripts: { 'test:hosted': COMMAND } });
   expect(await texts('{ "scripts": { "test:hosted": "own" } }')).toBeUndefined();
 });
 
-test('.env.example gets what it does not have', async ({ project }) => {
-  const text = async (before: string) => {
-    const { plan } = await project({ 'playwright.config.ts': CONFIG, '.env.example': before });
-    return (await plan()).texts['.env.example'];
+test('.gitignore gets the results of runs, once, in a repository only', async ({ project }) => {
+  const text = async (files: Record<string, string>, below?: string) => {
+    const { plan } = await project(files);
+    const { texts, present } = await plan({}, below);
+    return present.includes('.gitignore names test-results/')
+      ? 'present'
+      : texts[`${below ? `${below}/` : ''}.gitignore`];
   };
-  const whole = await text('A=1');
-  expect(whole).toMatch(/^A=1\n\n# .*\nPOOLWRIGHT_BASE_URL=\n/);
-  expect(await text(whole ?? '')).toBeUndefined();
-  const crlf = await text('A=1\r\n\r\nexport POOLWRIGHT_API_KEY=\r\n# POOLWRIGHT_POOL=e2e\r\n');
-  expect(crlf).toMatch(/POOLWRIGHT_POOL=e2e\r\n\r\n# .*\r\nPOOLWRIGHT_BASE_URL=\r\n$/);
+  const suite = { 'playwright.config.ts': CONFIG };
+  expect(await text({ ...suite, '.gitignore': 'node_modules' })).toBe('node_modules\ntest-results/\n');
+  expect(await text({ ...suite, '.gitignore': 'dist/\r\n' })).toBe('dist/\r\ntest-results/\r\n');
+  for (const line of ['test-results', '/test-results/', '**/test-results/', 'test-results/*'])
+    expect(await text({ ...suite, '.gitignore': `a\n${line}\n` }), line).toBe('present');
+  expect(await text({ ...suite, '.gitignore': 'my-test-results/\n' })).toBe('my-test-results/\ntest-results/\n');
+  // The repository's own counts for all of its packages.
+  const web = { 'web/package.json': '{}', 'web/playwright.config.ts': CONFIG };
+  expect(await text({ ...web, '.gitignore': 'test-results/\n' }, 'web')).toBe('present');
+  expect(await text(web, 'web')).toBe('test-results/\n');
+});
+
+test('commands are as typed where init was started, in the root of a monorepo too', async ({ project }) => {
+  const web = {
+    'apps/web/package.json': manifest(['@playwright/test'], { e2e: COMMAND }),
+    'apps/web/playwright.config.ts': CONFIG,
+  };
+  const next = async (files: Record<string, string>, below?: string) => {
+    const seen = await (await project({ ...web, ...files })).plan({}, below);
+    return seen.next.filter((step) => !step.startsWith('set '));
+  };
+  const workspaces = JSON.stringify({ workspaces: ['apps/*', '!apps/other'] });
+  expect(await next({ 'package.json': workspaces })).toEqual([
+    'npm -w apps/web i -D poolwright',
+    'npx -w apps/web poolwright doctor',
+    'npm -w apps/web run e2e',
+  ]);
+  expect((await next({ 'package.json': workspaces }, 'apps/web')).at(-1)).toBe('npm run e2e');
+  expect((await next({ 'package.json': '{}' })).at(-1)).toBe('npm --prefix apps/web run e2e');
+  expect((await next({ 'pnpm-lock.yaml': '' })).at(-1)).toBe('pnpm -C apps/web run e2e');
+  expect((await next({ 'yarn.lock': '' })).at(-1)).toBe('yarn --cwd apps/web run e2e');
+  expect((await next({ 'bun.lock': '' })).at(-1)).toBe('cd apps/web && bun run e2e');
 });
 
 test('a config in a folder below is found: the package is the one that it lies in', async ({ project }) => {
@@ -77,12 +108,14 @@ test('a config in a folder below is found: the package is the one that it lies i
   const { title, texts, next } = await plan({ ci: 'github' });
   expect(title).toBe('Playwright, apps/web/e2e/playwright.config.mts');
   expect(Object.keys(texts)).toEqual([
-    'apps/web/e2e/playwright.config.mts',
+    'apps/web/e2e/playwright.hosted.config.mts',
     'apps/web/package.json',
-    'apps/web/.env.example',
+    'apps/web/.gitignore',
     '.github/workflows/poolwright.yml',
   ]);
-  expect(texts['apps/web/package.json']).toContain('"test:hosted": "playwright test -c e2e/playwright.config.mts"');
+  expect(texts['apps/web/package.json']).toContain(
+    '"test:hosted": "playwright test -c e2e/playwright.hosted.config.mts"',
+  );
   // The repository's own package has poolwright already.
   expect(next[0]).toMatch(/^set /);
 });
@@ -98,8 +131,8 @@ test('several configs: which one is asked for, with the flag', async ({ project 
   await expect(plan()).rejects.toThrow(
     'There are 2 Playwright configs: playwright.config.ts, playwright.config.js. Playwright itself takes playwright.config.ts and ignores the others. Name yours: --config playwright.config.ts',
   );
-  expect(Object.keys((await plan({ config: 'playwright.config.js' })).texts)).toContain('playwright.config.js');
-  expect(Object.keys((await plan({ config: 'one' })).texts)).toContain('one/playwright.config.ts');
+  expect(Object.keys((await plan({ config: 'playwright.config.js' })).texts)).toContain('playwright.hosted.config.js');
+  expect(Object.keys((await plan({ config: 'one' })).texts)).toContain('one/playwright.hosted.config.ts');
   const ci = await plan({ config: 'ci/playwright.ci.config.ts' });
   expect(ci.title).toBe('Playwright, ci/playwright.ci.config.ts');
   await expect(plan({ config: 'three' })).rejects.toThrow('--config: there is no three.');
@@ -110,10 +143,13 @@ test('several configs: which one is asked for, with the flag', async ({ project 
 });
 
 test('no tests, and files that cannot be used', async ({ project }) => {
-  const { plan, folder } = await project({ 'package.json': manifest(['puppeteer']) });
+  const { plan, folder } = await project({ 'package.json': manifest([]) });
   await expect(plan()).rejects.toThrow(
     `There is no playwright.config.* in ${folder} or below it, and no Puppeteer with`,
   );
+  await expect((await project({})).plan()).rejects.toThrow(/or below it\. Run init in your project's folder/);
+  const script = await project({ 'package.json': manifest(['puppeteer', 'ava']) });
+  await expect(script.plan()).rejects.toThrow("import { leaseBrowser } from 'poolwright/puppeteer'");
   await expect(plan({ runner: 'playwright' })).rejects.toThrow('There is no playwright.config.*');
   const broken = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{ "name": ' });
   await expect(broken.plan()).rejects.toThrow(/package\.json is no JSON\. Mend it first: nothing was changed\.$/);
@@ -122,71 +158,42 @@ test('no tests, and files that cannot be used', async ({ project }) => {
   await expect(utf16.plan()).rejects.toThrow(/playwright\.config\.ts is not UTF-8\. Nothing was changed\.$/);
 });
 
-test('what cannot be edited has the lines to write, in its own module system', async ({ project }) => {
-  const common = await project({
-    'playwright.config.js': 'if (process.env.CI) module.exports = {};\nelse module.exports = { workers: 1 };\n',
-  });
-  expect((await common.plan()).byHand).toEqual([
-    {
-      file: 'playwright.config.js',
-      why: 'exports its config inside of other code',
-      lines: [
-        "const { withHostedBrowsers } = require('poolwright');",
-        'module.exports = withHostedBrowsers(/* your config */);',
-      ],
-    },
-  ]);
-  const module = await project({ 'playwright.config.ts': 'export default function config() {}\n' });
-  expect((await module.plan()).byHand[0]?.lines[0]).toBe("import { withHostedBrowsers } from 'poolwright';");
-  const scripts = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{ "scripts": [] }' });
-  expect((await scripts.plan()).byHand[0]).toMatchObject({ file: 'package.json', why: 'has no object in "scripts"' });
+test('a package.json without a place for the script has the line to write', async ({ project }) => {
+  const { plan } = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{ "scripts": [] }' });
+  expect((await plan()).byHand[0]).toMatchObject({ file: 'package.json', why: 'has no object in "scripts"' });
 });
 
 test('a second run finds all in place', async ({ project }) => {
   const { plan } = await project({ 'playwright.config.ts': CONFIG, 'package.json': manifest(['@playwright/test']) });
   const { texts } = await plan({ ci: 'gitlab' });
-  const again = await project({ ...texts });
+  const again = await project({ 'playwright.config.ts': CONFIG, ...texts });
   const second = await again.plan({ ci: 'gitlab' });
   expect(second.texts).toEqual({});
   expect(second.notes).toEqual(['poolwright is not in package.json yet: npm i -D poolwright']);
   expect(second.byHand).toEqual([]);
   expect(second.present).toEqual([
-    'playwright.config.ts calls withHostedBrowsers',
-    'package.json has the script "test:hosted": playwright test',
-    '.env.example has the variables',
+    'playwright.hosted.config.ts calls withHostedBrowsers',
+    `package.json has the script "test:hosted": ${COMMAND}`,
+    '.gitignore names test-results/',
     '.gitlab-ci.yml names poolwright',
   ]);
 });
 
 test('a diff is what `git apply` takes, and shows no carriage returns', async ({ project }) => {
-  const { plan } = await project({ 'playwright.config.ts': CONFIG.replaceAll('\n', '\r\n') });
-  const [config, variables] = (await plan()).diffs;
-  expect(config).toBe(
-    [
-      '--- a/playwright.config.ts',
-      '+++ b/playwright.config.ts',
-      '@@ -1,3 +1,4 @@',
-      " import { defineConfig } from '@playwright/test';",
-      "+import { withHostedBrowsers } from 'poolwright';",
-      ' ',
-      '-export default defineConfig({});',
-      '+export default defineConfig(withHostedBrowsers({}));',
-      '',
-    ].join('\n'),
+  const { plan } = await project({ 'playwright.config.ts': CONFIG, '.gitignore': 'dist/\r\n' });
+  const [config, ignored] = (await plan()).diffs;
+  expect(ignored).toBe(
+    ['--- a/.gitignore', '+++ b/.gitignore', '@@ -1,1 +1,2 @@', ' dist/', '+test-results/', ''].join('\n'),
   );
-  expect(variables).toMatch(/^--- \/dev\/null\n\+\+\+ b\/\.env\.example\n@@ -0,0 \+1,6 @@\n/);
+  expect(config).toMatch(/^--- \/dev\/null\n\+\+\+ b\/playwright\.hosted\.config\.ts\n@@ -0,0 \+1,5 @@\n/);
 });
 
-test('an old Playwright, and Puppeteer tests beside it, are said', async ({ project }) => {
+test('Puppeteer tests beside a Playwright suite are said', async ({ project }) => {
   const { plan } = await project({
     'playwright.config.ts': CONFIG,
     'package.json': manifest(['@playwright/test', 'puppeteer', 'vitest']),
-    'node_modules/@playwright/test/package.json': '{ "version": "1.9.2" }',
   });
-  expect((await plan()).notes).toEqual([
-    '@playwright/test is 1.9.2 here, and poolwright needs 1.48 or later.',
-    'There are Puppeteer tests, too: npx poolwright init --runner vitest',
-  ]);
+  expect((await plan()).notes).toEqual(['There are Puppeteer tests, too: npx poolwright init --runner vitest']);
 });
 
 test('a config that cannot be read: it is a folder', async ({ project }) => {
@@ -207,7 +214,7 @@ test('uncommitted changes are said, of what is edited', async ({ project }) => {
   await git('add', '.');
   await git('commit', '--quiet', '--message', 'first');
   expect((await plan()).notes).toEqual([]);
-  await writeFile(join(folder, 'playwright.config.ts'), `${CONFIG}// more\n`);
+  await writeFile(join(folder, 'package.json'), '{ }');
   await writeFile(join(folder, 'other.ts'), '// more\n');
-  expect((await plan()).notes).toEqual(['playwright.config.ts has changes that are not committed.']);
+  expect((await plan()).notes).toEqual(['package.json has changes that are not committed.']);
 });

@@ -110,15 +110,15 @@ test('node:test needs the script alone; the runner can be named', async ({ proje
   const { plan } = await project({ 'package.json': manifest(['puppeteer'], { test: 'node --test tests/' }) });
   const { title, texts } = await plan({ ci: 'buildkite' });
   expect(title).toBe('Puppeteer with node:test');
-  expect(Object.keys(texts)).toEqual(['package.json', '.env.example', '.buildkite/pipeline.yml']);
-  expect(texts['package.json']).toContain('"test:hosted": "node --import poolwright/node-test --test"');
+  expect(Object.keys(texts)).toEqual(['package.json', '.gitignore', '.buildkite/pipeline.yml']);
+  expect(texts['package.json']).toContain('"test:hosted": "node --require poolwright/node-test --test"');
   const both = await project({
     'package.json': manifest(['puppeteer', 'mocha']),
     'playwright.config.ts': 'export default {};\n',
     'suite.mocharc.json': '{}',
   });
   const mocha = await both.plan({ runner: 'mocha', config: 'suite.mocharc.json' });
-  expect(Object.keys(mocha.texts)).toEqual(['suite.mocharc.json', 'package.json', '.env.example']);
+  expect(Object.keys(mocha.texts)).toEqual(['suite.mocharc.json', 'package.json', '.gitignore']);
   expect(mocha.texts['package.json']).toContain('"test:hosted": "mocha --config suite.mocharc.json"');
 });
 

@@ -1,15 +1,15 @@
 import { inspect } from 'node:util';
 import { test as base, expect, type FullConfig } from '@playwright/test';
 import { BROKER_VARIABLE } from '../../../../src/broker/rpc/shared-broker.ts';
-import { asMerged } from '../../../../src/playwright/config/merged-options.ts';
-import { rememberedRun } from '../../../../src/playwright/config/run-registry.ts';
+import { asMerged, isLocal } from '../../../../src/playwright/config/merged-options.ts';
+import { isLocalRun, rememberedRun } from '../../../../src/playwright/config/run-registry.ts';
 import { withHostedBrowsers } from '../../../../src/playwright/config/with-hosted-browsers.ts';
 import { brokerForWorker } from '../../../../src/playwright/setup/worker-broker.ts';
 
 /** Not looked at while there is a broker. */
 const CONFIG = {} as FullConfig;
 
-const VARIABLES = ['POOLWRIGHT_POOL', BROKER_VARIABLE];
+const VARIABLES = ['POOLWRIGHT_POOL', 'POOLWRIGHT_SERVICE', BROKER_VARIABLE];
 
 /** Each test with an environment of its own. */
 const test = base.extend<{ _environment: undefined }>({
@@ -65,6 +65,43 @@ test.describe("a proxy's password", () => {
     const config = withHostedBrowsers({ projects: [{ name: 'run' }] }, { session });
     expect(asMerged(hostedOf(config), 'use.hosted').session).toEqual(session);
     expect(rememberedRun()?.hosted).toMatchObject([{ options: { session } }]);
+  });
+});
+
+test.describe("service: 'local'", () => {
+  const given = { use: { hosted: { session: { country: 'DE' } } }, projects: [{ name: 'a' }] };
+
+  test('gives the config back untouched, by option and by variable', () => {
+    expect(withHostedBrowsers(given, { service: 'local' })).toBe(given);
+    expect([isLocalRun(), rememberedRun()]).toEqual([true, null]);
+    process.env.POOLWRIGHT_SERVICE = 'local';
+    expect(withHostedBrowsers(given, { pool: 'p' })).toBe(given);
+    expect(withHostedBrowsers(given, { service: 'emulator' })).not.toBe(given);
+    expect(isLocalRun()).toBe(false);
+  });
+
+  test('still refuses wrong options, and a variable that names no service', () => {
+    const worker = process.env.TEST_WORKER_INDEX;
+    delete process.env.TEST_WORKER_INDEX; // this test runs in a worker of its own runner
+    try {
+      expect(() => withHostedBrowsers(given, { service: 'local', pol: 'x' } as object)).toThrow('`pool`');
+    } finally {
+      process.env.TEST_WORKER_INDEX = worker;
+    }
+    process.env.POOLWRIGHT_SERVICE = 'none';
+    expect(() => withHostedBrowsers(given)).toThrow('POOLWRIGHT_SERVICE must be one of');
+  });
+
+  test('holds for `test` of poolwright too, with the wrapper and without', () => {
+    withHostedBrowsers(given, { service: 'local' });
+    expect([isLocal({}), isLocal(given.use.hosted)]).toEqual([true, true]);
+    process.env.POOLWRIGHT_SERVICE = 'local';
+    const hosted = hostedOf(withHostedBrowsers(given, { service: 'emulator' }));
+    expect([isLocal(hosted), isLocal({}), isLocal(false)]).toEqual([false, false, true]);
+    Reflect.deleteProperty(globalThis, Symbol.for('poolwright.run'));
+    expect([isLocal({}), isLocal({ service: 'emulator' })]).toEqual([true, false]);
+    delete process.env.POOLWRIGHT_SERVICE;
+    expect([isLocal({}), isLocal({ service: 'local' })]).toEqual([false, true]);
   });
 });
 

@@ -1,4 +1,5 @@
-import { expect, test } from '@playwright/test';
+import { deepEqual, equal } from 'node:assert/strict';
+import { test } from '@playwright/test';
 import fc from 'fast-check';
 import { Recorder } from '../../../../src/playwright/recording/recorder.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
@@ -36,7 +37,7 @@ class Worker {
       for (let depth = 0; depth < fixtures; depth += 1) await this.recorder.end(info, this.sink);
     }
     this.#links.get(between.session)?.loads(between.bytes);
-    expect(info.attached).toHaveLength(opened.size > 0 ? 1 : 0);
+    equal(info.attached.length, opened.size > 0 ? 1 : 0);
   }
 
   #work({ session, bytes, opens }: SomeTest['between'], opened: Set<string>): void {
@@ -60,9 +61,9 @@ test('whatever tests do in whatever order, every byte they move on a browser of 
     for (const each of tests) await worker.run(each);
     const onRecord = new Map([...worker.moved.keys()].map((session) => [session, 0]));
     for (const [session, bytes] of worker.sink.told) add(onRecord, session, bytes ?? 0);
-    expect(onRecord).toEqual(worker.moved);
+    deepEqual(onRecord, worker.moved);
     const attached = worker.infos.flatMap((info) => info.attached.map(({ observedBytes }) => observedBytes ?? 0));
-    expect(total(attached)).toBe(total(worker.moved.values()));
+    equal(total(attached), total(worker.moved.values()));
   });
   await fc.assert(property, propertyRuns(500));
 });

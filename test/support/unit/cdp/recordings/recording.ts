@@ -37,6 +37,8 @@ const LEFT_OUT = new Set([
   'timing',
 ]);
 
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
 /** What a recording names by other names than the machine and the run that it was made on, or is played on. */
 export interface Names {
   /** `host:port` of the site. */
@@ -52,6 +54,8 @@ export function written(message: CdpMessage, { site, folder }: Names): CdpMessag
     if (LEFT_OUT.has(key)) return undefined;
     if (key === 'remotePort' && site.endsWith(`:${value}`)) return '{port of the site}';
     if (typeof value !== 'string') return value;
+    // Drawn anew for each link.
+    if (key === 'worldName' && UUID.test(value)) return 'world';
     const named = value
       .replaceAll(site, '{site}')
       .replaceAll(folder, '{folder}')
@@ -59,6 +63,9 @@ export function written(message: CdpMessage, { site, folder }: Names): CdpMessag
       .replaceAll(/poolwright-[\da-f-]{36}/g, 'remote')
       // As good as the whole of it.
       .replaceAll(/\b([\dA-F]{10})[\dA-F]{22}\b/g, '$1')
+      // Minified: other names each time that it is changed. What it is given names the site in a regular expression.
+      .replace(/(?:"use strict";)?var page=.*(?=return page\.)/s, '{page}')
+      .replace(/page\.run\(.*\)/, 'page.run()')
       // Drawn anew for each link.
       .replaceAll(/(bridge|answers)[\da-f]{32}/g, '$1#');
     return named.length > LONGEST_TEXT ? `${named.slice(0, LONGEST_TEXT)}…` : named;

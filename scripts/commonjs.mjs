@@ -1,0 +1,35 @@
+import { transform } from 'esbuild';
+
+/**
+ * Whether built code holds only bundled libraries, and of ours no more than modules that re-export one (`*-library.ts`); esbuild names
+ * the source of each part in a comment.
+ */
+export function isLibraryCode(code) {
+  return /^\/\/ node_modules\//m.test(code) && !/^\/\/ src\/(?!\S*-library\.ts$)/m.test(code);
+}
+
+/**
+ * A plugin for tsup: makes CommonJS of a build that is split, which esbuild itself does only for ES modules. tsup would do it with
+ * sucrase, which also rewrites the public fields of classes: they would be initialised after the private ones.
+ */
+export const commonJs = {
+  name: 'commonjs',
+  buildStart() {
+    this.splitting = false; // keeps sucrase out: that is all the plugins' context is asked for
+  },
+  async renderChunk(code, { path }) {
+    if (!path.endsWith('.cjs')) return;
+    const result = await transform(code, {
+      format: 'cjs',
+      platform: 'node',
+      target: 'node20',
+      // Users of Jest load this, too: without flags, a Node in a virtual machine knows no `import()`.
+      supported: { 'dynamic-import': false },
+      charset: 'utf8',
+      legalComments: 'inline',
+      minify: isLibraryCode(code),
+      keepNames: isLibraryCode(code),
+    });
+    return { code: result.code };
+  },
+};

@@ -1,0 +1,1 @@
+export function lazyLoadProblems(directory: string): Promise<string[]>;

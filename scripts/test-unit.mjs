@@ -1,0 +1,8 @@
+import { ensurePages } from './pages.mjs';
+import { main, playwrightTest } from './playwright.mjs';
+
+/** `npm run test:unit`: the tests that need neither the built package nor a browser. */
+await main(async () => {
+  await ensurePages();
+  return await playwrightTest(['--project=unit', ...process.argv.slice(2)]);
+});

@@ -1,0 +1,96 @@
+import { basename, dirname, extname, join, relative } from 'node:path';
+import type { Plan } from './plan.ts';
+import { installedVersion, type Project } from './project/project.ts';
+
+/** The oldest Playwright that is supported. */
+const OLDEST = [1, 48] as const;
+/** By the extension of a TypeScript file: what another file imports it by, under every `moduleResolution`. */
+const IMPORTED_AS: Record<string, string> = { '.ts': '.js', '.mts': '.mjs', '.cts': '.cjs' };
+
+/** What a suite's config means for its pipeline. */
+export interface PlaywrightSuite {
+  /** The config that puts it on hosted browsers, as seen from the package's directory. */
+  config: string;
+  /** Runs it on hosted browsers, as it is typed in the package's directory. */
+  command: string;
+  /** Whether its config records videos: Playwright writes them with an ffmpeg on the machine that runs the tests. */
+  hasVideo: boolean;
+  /** Whether its config sets `outputDir`: then the results are not in `test-results`. */
+  hasOutputDir: boolean;
+}
+
+/**
+ * Plans a Playwright suite: a second config, which wraps the first. The first stays as it is, so that its scripts,
+ * editors and pipelines go on using local browsers. A config that calls the wrapper already is used itself.
+ */
+export function planPlaywright(plan: Plan, { folder }: Project, config: string): PlaywrightSuite {
+  const here = (file: string) => relative(folder, file).replaceAll('\\', '/');
+  const text = plan.read(config) ?? '';
+  const hosted = isWrapped(text) ? config : hostedConfigOf(config);
+  const lines = wrapperLines(basename(config));
+  const written = plan.read(hosted);
+  if (written === null) plan.write(hosted, `${lines.join('\n')}\n`);
+  else if (isWrapped(written)) plan.present.push(`${here(hosted)} calls withHostedBrowsers`);
+  else
+    plan.byHand.push({
+      file: hosted,
+      why: 'exists and does not call withHostedBrowsers',
+      todo: 'Make it export the wrapped config:',
+      lines,
+    });
+
+  const version = installedVersion('@playwright/test', folder);
+  if (version && isTooOld(version))
+    plan.notes.push(`@playwright/test is ${version} here, and poolwright needs ${OLDEST.join('.')} or later.`);
+  const name = here(hosted);
+  const isDefault = name === `playwright.config${extname(name)}`;
+  return {
+    config: quoted(name),
+    command: `playwright test${isDefault ? '' : ` -c ${quoted(name)}`}`,
+    hasVideo: hasLine(text, /\bvideo['"]?\s*:(?!\s*['"]off['"])/),
+    hasOutputDir: hasLine(text, /\boutputDir['"]?\s*:/),
+  };
+}
+
+/** `playwright.hosted.config.ts` beside `playwright.config.ts`. */
+function hostedConfigOf(config: string): string {
+  return join(dirname(config), basename(config).replace(/(\.config)?(\.\w+)$/, '.hosted$1$2'));
+}
+
+function wrapperLines(config: string): string[] {
+  const extension = extname(config);
+  const base = `./${basename(config, extension)}${IMPORTED_AS[extension] ?? extension}`;
+  const comment = '// Runs the tests of the other config on hosted browsers.';
+  if (extension === '.cjs')
+    return [
+      comment,
+      "const { withHostedBrowsers } = require('poolwright');",
+      '',
+      `module.exports = withHostedBrowsers(require('${base}'));`,
+    ];
+  return [
+    comment,
+    "import { withHostedBrowsers } from 'poolwright';",
+    `import config from '${base}';`,
+    '',
+    'export default withHostedBrowsers(config);',
+  ];
+}
+
+function isWrapped(text: string): boolean {
+  return hasLine(text, /\bwithHostedBrowsers\s*[(<]/);
+}
+
+/** Whether a line matches that is no comment. */
+function hasLine(text: string, pattern: RegExp): boolean {
+  return text.split('\n').some((line) => pattern.test(line.replace(/^\s*(\/\/|\*|\/\*).*/, '')));
+}
+
+function isTooOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
+}
+
+function quoted(path: string): string {
+  return path.includes(' ') ? JSON.stringify(path) : path;
+}

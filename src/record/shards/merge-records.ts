@@ -1,0 +1,61 @@
+import type { RunRecord, SessionRecord } from '../run-record.ts';
+
+/** One record of several runs, such as the shards of one; merged ones among them count as what they were merged from. */
+export function mergeRecords(records: RunRecord[]): RunRecord {
+  const parts = records.flatMap((record) => {
+    const { runId, shard, startedAt, endedAt, merged } = record;
+    return merged.length > 0 ? merged : [{ runId, shard, startedAt, endedAt }];
+  });
+  const ends = records.flatMap(({ endedAt }) => endedAt ?? []).sort();
+  return {
+    schema: 1,
+    runId: onlyOne(parts.map(({ runId }) => runId)),
+    runner: onlyOne(records.map(({ runner }) => runner)),
+    service: serviceOf(records),
+    chromiums: [...new Set(records.flatMap(({ chromiums }) => chromiums))],
+    shard: null,
+    startedAt: records.map(({ startedAt }) => startedAt).sort()[0] ?? '',
+    endedAt: ends.length === records.length ? (ends.at(-1) ?? null) : null,
+    sessions: records.flatMap((record) => record.sessions.map((session) => ofShard(session, record))),
+    leaseFailures: records.flatMap(({ leaseFailures }) => leaseFailures),
+    balance: balanceOf(records),
+    merged: parts,
+  };
+}
+
+/** What all are; null where they differ. */
+function onlyOne<T>(values: readonly T[]): T | null {
+  const [first = null] = values;
+  return values.every((value) => value === first) ? first : null;
+}
+
+function ofShard(session: SessionRecord, { shard }: RunRecord): SessionRecord {
+  return { ...session, shard: session.shard ?? shard };
+}
+
+function serviceOf(records: RunRecord[]): RunRecord['service'] {
+  const services = records.map(({ service }) => service);
+  if (services.includes('hosted')) return 'hosted';
+  return services.includes('emulator') ? 'emulator' : null;
+}
+
+/**
+ * Runs of one workspace share its balance: from before the first to after the last. Each embedded emulator has one of
+ * its own.
+ */
+function balanceOf(records: RunRecord[]): RunRecord['balance'] {
+  const known = records.flatMap(({ balance, startedAt, endedAt }) =>
+    balance && endedAt !== null ? [{ ...balance, startedAt, endedAt }] : [],
+  );
+  if (known.length < records.length) return null;
+  if (records.every(({ service }) => service === 'emulator')) {
+    const total = (cents: number[]) => cents.reduce((sum, each) => sum + each, 0);
+    return {
+      startCents: total(known.map(({ startCents }) => startCents)),
+      endCents: total(known.map(({ endCents }) => endCents)),
+    };
+  }
+  const first = known.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt))[0];
+  const last = known.toSorted((a, b) => a.endedAt.localeCompare(b.endedAt)).at(-1);
+  return first && last ? { startCents: first.startCents, endCents: last.endCents } : null;
+}

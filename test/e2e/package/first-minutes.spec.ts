@@ -1,0 +1,210 @@
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import { recordOf, runProgram } from '../../support/e2e/examples.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { processesIn } from '../../support/e2e/process-tree.ts';
+import { installPrograms } from '../../support/e2e/programs.ts';
+import { localChromium } from '../../support/local-chromium.ts';
+
+/** What a new user does, from an empty directory to a green run: by the commands that `init` prints and writes. */
+
+interface Walk {
+  /** What the user has installed beside poolwright. */
+  packages: string[];
+  /** Of those, what must lie beside poolwright, because it imports that by its name: its program. */
+  beside?: Record<string, string>;
+  scripts?: Record<string, string>;
+  files: Record<string, string>;
+  /** The files that `init` adds. */
+  added: string[];
+  /** What it names the runner in the record. */
+  runner: string;
+}
+
+const GOES = "await page.goto('data:text/html,<title>hello</title>');";
+const CHECKS = "if ((await page.title()) !== 'hello') throw new Error('another title');";
+
+const WALKS: Record<string, Walk> = {
+  Vitest: {
+    packages: ['vitest', 'puppeteer-core'],
+    files: {
+      'a.test.mjs': `import { test } from 'poolwright/vitest';
+        test('a page', { timeout: 60_000 }, async ({ page }) => { ${GOES} ${CHECKS} });`,
+    },
+    added: ['vitest.config.mjs'],
+    runner: 'vitest',
+  },
+  Jest: {
+    packages: ['jest', 'puppeteer-core'],
+    files: { 'a.test.js': `test('a page', async () => { ${GOES} ${CHECKS} }, 60_000);` },
+    added: [],
+    runner: 'jest',
+  },
+  Mocha: {
+    packages: ['mocha', 'puppeteer-core'],
+    beside: { mocha: 'node_modules/mocha/bin/mocha.js' },
+    files: {
+      'test/a.js': `it('a page', async function () { this.timeout(60_000); const { page } = this; ${GOES} ${CHECKS} });`,
+    },
+    added: ['.mocharc.json'],
+    runner: 'mocha',
+  },
+  'node:test': {
+    packages: ['puppeteer-core'],
+    scripts: { test: 'node --test' },
+    files: {
+      'a.test.mjs': `import { test } from 'node:test';
+        import { hostedBrowser } from 'poolwright/node-test';
+        const hosted = hostedBrowser();
+        test('a page', async () => { const { page } = hosted; ${GOES} ${CHECKS} });`,
+    },
+    added: [],
+    runner: 'node-test',
+  },
+};
+
+const PLAYWRIGHT = {
+  'playwright.config.ts': `import { defineConfig } from '@playwright/test';
+    export default defineConfig({
+      testDir: './tests',
+      reporter: 'line',
+      use: { launchOptions: { executablePath: process.env.LOCAL_CHROMIUM, args: ['--no-sandbox'] } },
+    });`,
+  'tests/a.spec.ts': `import { test } from '@playwright/test';
+    test('a page', async ({ page }) => { ${GOES} ${CHECKS} });`,
+};
+
+/** An empty directory, but for what `npm i` puts into it; in a repository of its own. */
+async function empty(consumer: Consumer, programs: Record<string, string> = {}): Promise<Consumer> {
+  await installPrograms(consumer, programs);
+  await rm(join(consumer.folder, 'package.json'));
+  await consumer.write({ '.git/HEAD': 'ref: refs/heads/main\n' });
+  return consumer;
+}
+
+/** The user's files, and what a commit would have of those that were added. */
+async function filesOf({ folder }: Consumer): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+  return files
+    .map((file) => file.slice(folder.length + 1))
+    .filter((file) => !/^(node_modules|test-results|\.git)\//.test(file))
+    .sort();
+}
+
+async function packageOf(consumer: Consumer, { packages, scripts = {} }: Pick<Walk, 'packages' | 'scripts'>) {
+  const init = await run(consumer, 'npm', ['init', '-y']);
+  expect(init.code, init.output).toBe(0);
+  const devDependencies = Object.fromEntries(['poolwright', ...packages].map((name) => [name, '*']));
+  const manifest = { ...JSON.parse(await consumer.read('package.json')), scripts, devDependencies };
+  await consumer.write({ 'package.json': JSON.stringify(manifest, null, 2) });
+}
+
+/** Runs a program; npm must find everything here. */
+async function run(consumer: Consumer, program: string, args: readonly string[], env: Record<string, string> = {}) {
+  return await runProgram(consumer, program, args, {
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+    ...env,
+  });
+}
+
+/** Runs a command as `init` printed it. */
+async function follow(consumer: Consumer, command: string, env: Record<string, string> = {}) {
+  const [program = '', ...args] = command.split(' ');
+  const { code, output } = await run(consumer, program, args, env);
+  expect(code, `${command}\n${output}`).toBe(0);
+  await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
+  return output;
+}
+
+/** The last of the steps that `init` printed: it runs the tests. */
+function lastStep(output: string): string {
+  return /\n {2}\d+\. (?!.*\n {2}\d+\. )(.*)/.exec(output)?.[1] ?? 'no step';
+}
+
+for (const [title, walk] of Object.entries(WALKS)) {
+  test(`${title}: an empty directory, init, and the script that it added`, async ({ newConsumer }) => {
+    const consumer = await empty(await newConsumer('latest', 'commonjs', Object.keys(walk.beside ?? {})), walk.beside);
+    await packageOf(consumer, walk);
+    await consumer.write(walk.files);
+    const init = await follow(consumer, 'npx poolwright init --yes');
+    expect(lastStep(init)).toBe('npm run test:hosted');
+    await follow(consumer, lastStep(init));
+    const { runner, service, sessions } = await recordOf(consumer);
+    expect({ runner, service }).toEqual({ runner: walk.runner, service: 'emulator' });
+    expect(sessions.map(({ tests }) => tests.map(({ status }) => status))).toEqual([['passed']]);
+    const files = [...Object.keys(walk.files), ...walk.added, 'package.json', '.gitignore'];
+    expect(await filesOf(consumer)).toEqual(files.sort());
+    expect(await follow(consumer, 'npx poolwright init --yes')).toContain('All is in place: nothing to change.');
+  });
+}
+
+test('Playwright Test: local browsers stay, the new script has hosted ones, a second init changes nothing', async ({
+  newConsumer,
+}) => {
+  const consumer = await empty(await newConsumer());
+  const nothing = await run(consumer, 'npx', ['poolwright', 'init', '--yes']);
+  expect({ code: nothing.code, files: await filesOf(consumer) }).toEqual({ code: 2, files: [] });
+  expect(nothing.output).toContain('For a new suite: npm init playwright@latest');
+
+  await packageOf(consumer, { packages: ['@playwright/test'], scripts: { test: 'playwright test' } });
+  await consumer.write(PLAYWRIGHT);
+  const init = await follow(consumer, 'npx poolwright init --yes');
+  expect(lastStep(init)).toBe('npm run test:hosted');
+  const files = await filesOf(consumer);
+  expect(files).toEqual(
+    [...Object.keys(PLAYWRIGHT), 'playwright.hosted.config.ts', 'package.json', '.gitignore'].sort(),
+  );
+  expect(await consumer.read('playwright.config.ts')).toBe(PLAYWRIGHT['playwright.config.ts']);
+
+  const local = await follow(consumer, 'npm test', { LOCAL_CHROMIUM: await localChromium() });
+  expect(local).toContain('1 passed');
+  expect(local).not.toContain('poolwright:');
+  expect(existsSync(join(consumer.folder, 'test-results/poolwright'))).toBe(false);
+
+  const hosted = await follow(consumer, lastStep(init));
+  expect(hosted).toContain('1 passed');
+  const { runner, service, sessions } = await recordOf(consumer);
+  expect({ runner, service }).toEqual({ runner: 'playwright', service: 'emulator' });
+  expect(sessions.map(({ tests }) => tests.map(({ status }) => status))).toEqual([['passed']]);
+
+  expect(await follow(consumer, 'npx poolwright init --yes')).toContain('All is in place: nothing to change.');
+  expect(await filesOf(consumer)).toEqual(files);
+});
+
+test('Playwright Test without a package.json: the command that init prints runs it', async ({ newConsumer }) => {
+  const consumer = await empty(await newConsumer());
+  // Else Playwright takes the directory of the next package.json above, which is this repository's.
+  const config = PLAYWRIGHT['playwright.config.ts'].replace('testDir:', "outputDir: './test-results', testDir:");
+  await consumer.write({ ...PLAYWRIGHT, 'playwright.config.ts': config });
+  const init = await follow(consumer, 'npx poolwright init --yes');
+  expect(lastStep(init)).toBe('npx playwright test -c playwright.hosted.config.ts');
+  expect(await follow(consumer, lastStep(init))).toContain('1 passed');
+  expect((await recordOf(consumer)).service).toBe('emulator');
+});
+
+test('Puppeteer without a known runner: init says what a script needs, and such a script runs', async ({
+  newConsumer,
+}) => {
+  const consumer = await empty(await newConsumer());
+  await packageOf(consumer, { packages: ['puppeteer-core', 'ava'] });
+  const before = await filesOf(consumer);
+  const unknown = await run(consumer, 'npx', ['poolwright', 'init', '--yes', '--runner', 'ava']);
+  expect(unknown).toMatchObject({ code: 2, output: expect.stringContaining('vitest, jest, mocha, node-test') });
+  const init = await run(consumer, 'npx', ['poolwright', 'init', '--yes']);
+  expect(init.code, init.output).toBe(2);
+  const [line = ''] = /import \{ leaseBrowser \} from 'poolwright\/puppeteer'/.exec(init.output) ?? [];
+  expect(await filesOf(consumer)).toEqual(before);
+  await consumer.write({
+    'price.mjs': `${line};
+      const { browser, session, release } = await leaseBrowser();
+      const page = await browser.newPage();
+      ${GOES} ${CHECKS}
+      console.log('session', session.sessionId);
+      await release();`,
+  });
+  expect(await follow(consumer, 'node price.mjs')).toMatch(/^session \S+/m);
+});

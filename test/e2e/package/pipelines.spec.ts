@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { runRecord } from 'poolwright/reporter';
+import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
+import { PIPELINES, type Step } from '../../support/ci/pipelines.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { installPrograms } from '../../support/e2e/programs.ts';
+import { poolwright } from '../../support/run-cli.ts';
+
+/** The commands of the pipelines that `init --ci` writes, in a shell: shards on browsers of the emulator, then the report. */
+
+const TOTAL = 2;
+
+/** Programs that do nothing, and one that copies what all shards have kept. */
+const STUBS = { npm: 'exit 0', 'buildkite-agent': 'cp -r "$SHARDS/shards" .' };
+
+/** A user's project after `init`, with a test for each shard, and the commands of its pipeline. */
+async function checkedOut(consumer: Consumer, provider: CiProvider, files: Record<string, string>) {
+  await installPrograms(consumer);
+  for (const [name, script] of Object.entries(STUBS)) {
+    await writeFile(join(consumer.folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  // The repository ends here.
+  await consumer.write({ '.git/HEAD': '', ...files });
+  const init = await poolwright(['init', '--yes', '--ci', provider], {}, consumer.folder);
+  expect(init.code, init.stdout + init.stderr).toBe(0);
+  const { file, commands } = PIPELINES[provider];
+  return { consumer, ...commands(await consumer.read(file)) };
+}
+
+const SUITE: Record<string, string> = {
+  'playwright.config.js': "export default { testDir: './tests', fullyParallel: true };",
+};
+for (let index = 1; index <= TOTAL; index++) {
+  SUITE[`tests/${index}.spec.js`] = `import { expect, test } from '@playwright/test';
+    test('test ${index}', async ({ page }) => {
+      await page.goto('data:text/html,<h1>hello</h1>');
+      await expect(page.locator('h1')).toHaveText('hello');
+    });`;
+}
+
+/** Runs steps as a CI does: after a failure, only those that always run. */
+async function runSteps(steps: Step[], { folder }: Consumer, env: Record<string, string>) {
+  let printed = '';
+  let hasFailed = false;
+  for (const step of steps) {
+    if (hasFailed && !step.always) continue;
+    const kept = Object.entries(process.env).filter(
+      ([name]) => !/^(POOLWRIGHT_|TEST_|PW_|PLAYWRIGHT_|GITHUB_|npm_|NODE_OPTIONS$|FORCE_COLOR$)/.test(name),
+    );
+    const child = spawn('bash', ['-c', step.script], {
+      cwd: folder,
+      env: {
+        ...Object.fromEntries(kept),
+        CI: 'true',
+        NO_COLOR: '1',
+        ...step.env,
+        ...env,
+        PATH: `${folder}:${process.env.PATH}`,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    printed += `${out}${errors}[${code}]\n`;
+    hasFailed ||= code !== 0;
+  }
+  return { hasFailed, printed };
+}
+
+for (const [provider, { kept, shardVariables }] of Object.entries(PIPELINES) as [
+  CiProvider,
+  (typeof PIPELINES)[CiProvider],
+][]) {
+  test(`${provider}: shards, a sweep, one report`, async ({ newConsumer, service }) => {
+    const { consumer: reporting, report } = await checkedOut(await newConsumer(), provider, SUITE);
+    // Where artifacts meet in one folder, two shards show that neither replaces the other's.
+    const shards = provider.startsWith('git') ? [0, 1] : [1];
+    for (const index of shards) {
+      const { consumer, shard } = await checkedOut(await newConsumer(), provider, SUITE);
+      const env = { POOLWRIGHT_SERVICE: 'hosted', ...service.env, ...shardVariables(index, TOTAL) };
+      const { hasFailed, printed } = await runSteps(shard, consumer, env);
+      expect(hasFailed, printed).toBe(false);
+      expect(printed).toMatch(/\b1 passed/);
+      expect(printed).toContain('nothing left behind by dead runs');
+      for (const [from, to] of Object.entries(kept(index))) {
+        await mkdir(dirname(join(reporting.folder, 'kept', to)), { recursive: true });
+        await cp(join(consumer.folder, from), join(reporting.folder, 'kept', to), { recursive: true });
+      }
+    }
+    expect(await service.running()).toEqual([]);
+    const all = join(reporting.folder, 'kept');
+    // Buildkite's own program fetches them; the others have them there when the job begins.
+    if (provider !== 'buildkite') await cp(all, reporting.folder, { recursive: true });
+    const { hasFailed, printed } = await runSteps(report, reporting, { SHARDS: all });
+    expect(hasFailed, printed).toBe(false);
+    expect(printed).toMatch(shards.length === 2 ? /2 tests on 2 hosted browsers/ : /1 test on 1 hosted browser/);
+    const made = join(reporting.folder, 'playwright-report');
+    expect(await readdir(made)).toEqual(expect.arrayContaining(['index.html', 'poolwright']));
+    expect(await readdir(join(made, 'poolwright'))).toEqual(expect.arrayContaining(['run.json', 'timeline.html']));
+    const { sessions } = runRecord.parse(JSON.parse(await reporting.read('playwright-report/poolwright/run.json')));
+    const titles = sessions.flatMap(({ tests }) => tests.map(({ title }) => title));
+    expect(titles.sort()).toEqual(shards.map((index) => `test ${index + 1}`));
+  });
+}
+
+test('github: without a key, a fork runs on the emulator, and any other run fails with the name of the variable', async ({
+  newConsumer,
+}) => {
+  const { consumer, shard } = await checkedOut(await newConsumer(), 'github', SUITE);
+  const variables = PIPELINES.github.shardVariables(0, TOTAL);
+  const tests = shard.filter(({ always }) => !always);
+  const fork = await runSteps(tests, consumer, { ...variables, POOLWRIGHT_SERVICE: 'emulator' });
+  expect(fork.printed).toMatch(/\b1 passed/);
+  expect(fork.hasFailed, fork.printed).toBe(false);
+  const main = await runSteps(tests, consumer, { ...variables, POOLWRIGHT_SERVICE: 'hosted', POOLWRIGHT_API_KEY: '' });
+  expect(main.hasFailed).toBe(true);
+  expect(main.printed).toContain('POOLWRIGHT_API_KEY is not set');
+  expect(main.printed).not.toMatch(/\bpassed/);
+});
+
+test('gitlab: a suite of node:test leaves its record', async ({ newConsumer, service }) => {
+  const { consumer, shard } = await checkedOut(await newConsumer(), 'gitlab', {
+    'package.json': JSON.stringify({
+      scripts: { test: 'node --test' },
+      devDependencies: { 'puppeteer-core': '*' },
+    }),
+    'a.test.mjs': `import { test } from 'node:test';
+      import { hostedBrowser } from 'poolwright/node-test';
+      const hosted = hostedBrowser();
+      test('a page', async () => { await hosted.page.goto('data:text/html,<h1>hello</h1>'); });`,
+  });
+  const { hasFailed, printed } = await runSteps(shard, consumer, service.env);
+  expect(hasFailed, printed).toBe(false);
+  const { runner, sessions } = runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
+  expect(runner).toBe('node-test');
+  expect(sessions.map(({ tests }) => tests.map(({ status }) => status))).toEqual([['passed']]);
+  expect(await service.running()).toEqual([]);
+});

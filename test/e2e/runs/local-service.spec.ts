@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { localChromium } from '../../support/local-chromium.ts';
+
+test("runs on Playwright's own browsers when POOLWRIGHT_SERVICE is local", { tag: '@versions' }, async ({
+  newConsumer,
+  service,
+  site,
+}) => {
+  const launch = JSON.stringify({
+    executablePath: await localChromium(),
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(
+      `{ pool: 'nowhere' }`,
+      `projects: [{ name: 'a', use: { hosted: { session: { country: 'DE' } }, launchOptions: ${launch} } }],`,
+    ),
+    'tests/plain.spec.ts': suite(`test('plain', async ({ page, browser }) => {
+      await page.goto('/');
+      console.log('OPTIONS ' + test.info().project.use.launchOptions.executablePath);
+      expect(process.env.POOLWRIGHT_BROKER).toBe(undefined);
+    });`),
+    'tests/ours.spec.ts': `import { expect, test } from 'poolwright';
+      test('ours', async ({ page }) => { await page.goto('/'); });
+      test('asks for the session', async ({ hostedSession }) => { expect(hostedSession).toBeTruthy(); });
+      test.describe('skipped there', () => {
+        test.skip(process.env.POOLWRIGHT_SERVICE === 'local', 'needs a hosted browser');
+        test('skips', async ({ hostedSession }) => { expect(hostedSession).toBeTruthy(); });
+      });`,
+  });
+  const env = { ...service.env, SITE_URL: site.url, POOLWRIGHT_SERVICE: 'local' };
+  const run = await runPlaywright(consumer, ['--workers=1'], env);
+  const tests = await reportedTests(consumer);
+  expect(Object.fromEntries(tests.map(({ title, results }) => [title, results[0]?.status]))).toEqual({
+    plain: 'passed',
+    ours: 'passed',
+    'asks for the session': 'failed',
+    skips: 'skipped',
+  });
+  for (const { results } of tests) expect(hostedAttachments(results[0])).toEqual([]);
+  expect(tests.flatMap(({ annotations }) => annotations.map(({ type }) => type))).toEqual(['skip']);
+  expect(run.output).toContain('`hostedSession` needs a hosted browser');
+  expect(run.output).not.toContain('poolwright: ');
+  expect(existsSync(join(consumer.folder, 'test-results/poolwright'))).toBe(false);
+  expect(await service.allSessions()).toBe(0);
+});

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
+import { LINTERS } from '../../support/ci/lint.ts';
+import { PIPELINES, yaml } from '../../support/ci/pipelines.ts';
+import { expect, manifest, test } from '../../support/unit/init/folder.ts';
+
+/** The pipelines that `init --ci` adds; test/e2e/package/pipelines.spec.ts runs their commands. */
+
+const CONFIG = 'export default {};\n';
+const NPM = { 'package.json': manifest(['@playwright/test']), 'playwright.config.ts': CONFIG };
+const JEST = { 'package.json': manifest(['puppeteer', 'jest']) };
+const examples = resolve(import.meta.dirname, '../../../examples/ci');
+
+for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) as [
+  CiProvider,
+  (typeof PIPELINES)[CiProvider],
+][]) {
+  test.describe(provider, () => {
+    /** The file that `init` adds to this project. */
+    const lint = async (text: string, folder: string) => {
+      expect(await LINTERS[provider](text, folder)).toEqual([]);
+      const { shard, report } = commands(text);
+      for (const { script } of [...shard, ...report]) {
+        const { status, stderr } = spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' });
+        expect({ script, status, stderr }).toEqual({ script, status: 0, stderr: '' });
+      }
+      return { all: text, shard: shard.map(({ script }) => script).join('\n'), report };
+    };
+
+    test('is what examples/ci has, and one wrong key in it is found', async ({ project }, testInfo) => {
+      const { plan } = await project(NPM);
+      const { [file]: text = '' } = (await plan({ ci: provider })).texts;
+      expect(text, `Copy it to examples/ci/${example}`).toBe(readFileSync(join(examples, example), 'utf8'));
+      const { shard, report } = await lint(text, testInfo.outputPath('right'));
+      expect(shard).toContain('npm ci\n');
+      expect(shard).toMatch(
+        /npx playwright test -c playwright\.hosted\.config\.ts --reporter=line,blob --shard="\$\S*\W/,
+      );
+      expect(shard).toContain('npx poolwright sweep');
+      expect(shard).not.toMatch(/corepack|ffmpeg/);
+      expect(report.map(({ script }) => script).join('\n')).toMatch(/merge-reports[\s\S]*poolwright report merge/);
+      expect(text).not.toMatch(/API_KEY:? *=? *['"]?[\w-]{16,}/);
+      const wrong = text.replace(/^( *)(- )?(uses|script|docker|label):/m, '$1$2wrong:');
+      expect(await LINTERS[provider](wrong, testInfo.outputPath('wrong'))).not.toEqual([]);
+    });
+
+    test('works for pnpm in a directory of the repository, with videos', async ({ project }, testInfo) => {
+      const { plan } = await project({
+        'apps/web/package.json': manifest(['@playwright/test']),
+        'apps/web/playwright.config.ts': "export default { use: { video: 'on' } };\n",
+        'pnpm-lock.yaml': '',
+      });
+      const { [file]: text = '' } = (await plan({ ci: provider }, 'apps/web')).texts;
+      const { all, shard } = await lint(text, testInfo.outputPath('gitlab'));
+      expect(shard).toMatch(/corepack enable\n[\s\S]*pnpm i --frozen-lockfile\n/);
+      expect(shard).toContain('pnpm exec playwright install ffmpeg');
+      expect(all).toMatch(/(working.directory: (~\/project\/)?|cd )apps\/web$/m);
+      const relativeToJob = provider === 'circleci';
+      for (const [, path] of all.matchAll(
+        /(?:paths?: \[?|artifact_paths: |- )((?:apps\/web\/)?(?:shards|playwright-report|blob-report)\S*)/g,
+      ))
+        if (!relativeToJob) expect(path).toMatch(/^apps\/web\//);
+    });
+
+    test('keeps the record of a Puppeteer suite, which has no shards', async ({ project }, testInfo) => {
+      const { plan } = await project(JEST);
+      const { [file]: text = '' } = (await plan({ ci: provider })).texts;
+      const { all, shard, report } = await lint(text, testInfo.outputPath('gitlab'));
+      expect(shard).toContain('npx jest');
+      expect(shard).not.toContain('shard');
+      expect(report).toEqual([]);
+      expect(all).toMatch(/(path: |paths: \[|artifact_paths: |^ *)test-results\/poolwright/m);
+    });
+
+    test('leaves a file that is there as it is', async ({ project }) => {
+      const { plan } = await project({ ...NPM, [file]: 'own: true\n' });
+      const { texts, byHand } = await plan({ ci: provider });
+      expect(texts[file]).toBeUndefined();
+      expect(byHand.map((each) => each.file)).toEqual([file]);
+      expect(yaml(byHand[0]?.lines.join('\n') ?? '')).toBeTruthy();
+      const mine = await project({ ...NPM, [file]: 'run: npx poolwright sweep\n' });
+      const second = await mine.plan({ ci: provider });
+      expect(second.byHand).toEqual([]);
+      expect(second.present).toContain(`${file} names poolwright`);
+    });
+  });
+}
+
+test('GitHub: only a pull request from a fork runs on the emulator, and install scripts do not see the key', async ({
+  project,
+}) => {
+  const { plan } = await project(NPM);
+  const workflow = yaml((await plan({ ci: 'github' })).texts[PIPELINES.github.file] ?? '') as {
+    jobs: { test: { env: object; steps: { if?: string; run?: string; env?: object }[] } };
+  };
+  const { env, steps } = workflow.jobs.test;
+  expect(env).toEqual({
+    POOLWRIGHT_SERVICE: `\${{ github.event.pull_request.head.repo.fork == true && 'emulator' || 'hosted' }}`,
+  });
+  expect(steps.filter((step) => step.env && 'POOLWRIGHT_API_KEY' in step.env).map(({ run }) => run)).toEqual([
+    expect.stringContaining('npx playwright test'),
+    'npx poolwright sweep',
+  ]);
+  // Nothing else decides by whether there is a key.
+  expect(JSON.stringify(steps.map((step) => step.if))).not.toContain('KEY');
+});

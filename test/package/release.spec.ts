@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from '@playwright/test';
+import { parse } from 'yaml';
+import { notesOf } from '../../scripts/release/notes.mjs';
+import { nextStep } from '../../scripts/release/state.mjs';
+
+const root = resolve(import.meta.dirname, '../..');
+const CHANGELOG = `# Changelog
+
+## 1.1.0
+
+### Minor Changes
+
+- Two.
+
+## 1.0.0
+
+One.
+
+## Unreleased
+
+First.
+`;
+
+test('what a release does next', () => {
+  let asked = 0;
+  const published = (answer: boolean) => () => {
+    asked++;
+    return answer;
+  };
+  expect(nextStep(['README.md', 'config.json', 'brave-dogs.md'], published(false))).toBe('propose');
+  expect(asked, 'the registry is asked only when there is something to know').toBe(0);
+  expect(nextStep(['README.md', 'config.json'], published(false))).toBe('publish');
+  expect(nextStep(['README.md', 'config.json'], published(true))).toBe('nothing');
+});
+
+test('the notes of a version are its own part of the changelog', () => {
+  expect(notesOf('1.1.0', CHANGELOG)).toBe('### Minor Changes\n\n- Two.');
+  expect(notesOf('1.0.0', CHANGELOG)).toBe('One.');
+  expect(notesOf('1.1', CHANGELOG)).toBe('First.');
+  const { version } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
+  expect(notesOf(version, readFileSync(resolve(root, 'CHANGELOG.md'), 'utf8'))).not.toBe('');
+});
+
+interface Job {
+  needs?: string | string[];
+  strategy?: { matrix: { script?: string[] } };
+  permissions?: Record<string, string>;
+  steps?: { uses?: string; run?: string }[];
+}
+
+const folder = join(root, '.github/workflows');
+const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
+
+test('a job that can publish checks nothing out, installs nothing and runs no code of the repository', () => {
+  const jobs = workflows.flatMap(({ text }) => Object.values<Job>(parse(text).jobs));
+  const trusted = jobs.filter(({ permissions }) => permissions?.['id-token'] === 'write');
+  expect(trusted).toHaveLength(1);
+  for (const { uses = '', run = '' } of trusted.flatMap(({ steps = [] }) => steps)) {
+    expect(uses).not.toContain('actions/checkout');
+    expect(run).not.toMatch(/\b(node|npx|npm (?!publish .*--ignore-scripts))\b/);
+  }
+});
+
+test('nothing is published before the version matrix and the full fault suite have passed', () => {
+  const jobs: Record<string, Job> = parse(workflows.find(({ name }) => name === 'release.yml')?.text ?? '').jobs;
+  const before = (job: Job | undefined): Job[] =>
+    [job?.needs ?? []].flat().flatMap((name) => [...(jobs[name] ? [jobs[name]] : []), ...before(jobs[name])]);
+  const publish = Object.values(jobs).find(({ permissions }) => permissions?.['id-token'] === 'write');
+  const scripts = before(publish).flatMap(({ strategy }) => strategy?.matrix.script ?? []);
+  expect(scripts).toEqual(expect.arrayContaining(['test:versions', 'test:faults']));
+});
+
+test('workflows name actions by commit, with the version beside it', () => {
+  const used = workflows.flatMap(({ text }) => text.match(/\buses: (?!\.\/).*/g) ?? []);
+  expect(used.length).toBeGreaterThan(5);
+  for (const line of used) expect(line).toMatch(/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+});

@@ -1,0 +1,259 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { BrowserContext, Page, Request, Response, WebSocket } from '@playwright/test';
+import { expect } from '@playwright/test';
+import { WebSocketServer } from 'ws';
+import { KINDS, type Treatment } from './request-kinds.ts';
+
+/** What is seen of one kind of request under one treatment: at the server, in the page, by Playwright. */
+export interface Observation {
+  server: unknown[];
+  page: unknown;
+  playwright: unknown;
+}
+
+/** Bound on what Playwright is asked of a request, and on waiting for its end, in ms. */
+const PATIENCE_MS = 5_000;
+
+/** A server that has an answer for each kind of request, and takes down what it was asked. */
+export class TableServer {
+  readonly #server = createServer((request, response) => {
+    const body: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => body.push(chunk));
+    request.on('end', () => {
+      this.#note(request, Buffer.concat(body));
+      const [, treatment = '', kind = ''] = decodeURIComponent(request.url ?? '').split('/');
+      if (treatment === 'redirected') {
+        return response.writeHead(302, { location: `/final/${kind}`, 'set-cookie': 'hop=1' }).end();
+      }
+      const known = KINDS[kind];
+      if (!known) return response.setHeader('content-type', 'text/html').end(PAGES[treatment] ?? PAGES.start);
+      response.setHeader('content-type', known.type).setHeader('set-cookie', ['a=1', 'b=2; HttpOnly']);
+      if (kind === 'service worker') response.setHeader('service-worker-allowed', '/');
+      if (known.staysOpen) return response.write(known.body);
+      const [, begin] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
+      const size = known.body.length;
+      if (begin !== undefined) {
+        const range = `bytes ${begin}-${size - 1}/${size}`;
+        response.writeHead(206, { 'content-range': range, 'content-length': size - Number(begin) });
+      }
+      return response.end(known.body.subarray(Number(begin ?? 0)));
+    });
+  });
+  readonly #sockets = new WebSocketServer({ noServer: true, handleProtocols: ([first]) => first ?? false });
+  #seen: { request: string; headers: object; body: string }[] = [];
+
+  static async start(): Promise<TableServer> {
+    const started = new TableServer();
+    const server = started.#server;
+    server.on('upgrade', (request, socket, head) => {
+      started.#note(request, Buffer.alloc(0));
+      if (request.url?.startsWith('/redirected')) {
+        return socket.end('HTTP/1.1 302 Found\r\nlocation: /final/WebSocket\r\n\r\n');
+      }
+      started.#sockets.handleUpgrade(request, socket, head, (opened) => {
+        opened.on('message', (data) => opened.send(`${data} pong`));
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return started;
+  }
+
+  get origin(): string {
+    return `http://localhost:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Waits, within a bound, until an address that begins so was asked since the last time. */
+  async arrived(path: string): Promise<void> {
+    const hasArrived = () => this.#seen.some(({ request }) => request.includes(` ${path}`));
+    const arrived = expect.poll(hasArrived, { timeout: PATIENCE_MS, intervals: [10] });
+    await arrived.toBe(true).catch(() => undefined);
+  }
+
+  /** What was asked since the last time, the document that a page starts on left out. */
+  take(): unknown[] {
+    return this.#seen.splice(0);
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets.clients) socket.terminate();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #note({ method, url = '', headers }: IncomingMessage, body: Buffer): void {
+    const { 'sec-websocket-key': _drawn, ...known } = headers;
+    if (url !== '/start')
+      this.#seen.push({ request: `${method} ${decodeURIComponent(url)}`, headers: known, body: String(body) });
+  }
+}
+
+const PAGES: Readonly<Record<string, string>> = {
+  start: '<!doctype html><link rel=icon href=data:,><body>',
+  inner: 'from inside',
+};
+
+/** Sends a request of one kind from a new context's page, and returns what was seen of it. */
+export async function observe(
+  newContext: () => Promise<BrowserContext>,
+  server: TableServer,
+  kind: string,
+  treatment: Treatment,
+): Promise<Observation> {
+  const context = await newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(`${server.origin}/start`);
+    await treat(context, kind, treatment);
+    server.take();
+    const seen = new Seen(context, page);
+    const path = `${server.origin}/${treatment === 'redirected' ? treatment : 'asked'}/${encodeURIComponent(kind)}`;
+    const outcome = await bounded(KINDS[kind]?.send(page, path, context));
+    if (!KINDS[kind]?.unended?.includes(treatment)) await seen.settled();
+    else if (KINDS[kind]?.endsAtServer) await server.arrived('/final/');
+    // Before Playwright is asked for bodies: it may fetch one anew.
+    const asked = server.take();
+    return normalized({ server: asked, page: outcome, playwright: await seen.all() }, server.origin);
+  } finally {
+    await context.close();
+  }
+}
+
+async function treat(context: BrowserContext, kind: string, treatment: Treatment): Promise<void> {
+  if (treatment === 'plain' || treatment === 'redirected') return;
+  if (kind === 'WebSocket') {
+    await context.routeWebSocket('**/asked/**', (route) => {
+      if (treatment === 'continued') return void route.connectToServer();
+      if (treatment === 'mocked') return route.onMessage((message) => route.send(`${message} mocked`));
+      return void route.close({ code: 3002 });
+    });
+    return;
+  }
+  const { type = '', body = '' } = KINDS[kind] ?? {};
+  await context.route('**/asked/**', async (route) => {
+    const headers = { ...route.request().headers(), 'x-continued': 'yes' };
+    if (treatment === 'continued') return await route.continue({ headers });
+    if (treatment === 'mocked') {
+      const allowed = { 'x-mocked': 'yes', 'service-worker-allowed': '/' };
+      return await route.fulfill({ contentType: type, body, headers: { ...allowed, 'content-type': type } });
+    }
+    return await route.fulfill({ status: 302, headers: { location: `/final/${encodeURIComponent(kind)}` } });
+  });
+}
+
+/** What Playwright reports of a context's requests from now on. */
+class Seen {
+  readonly #events = new Map<Request, string[]>();
+  readonly #sockets: { url: string; events: unknown[] }[] = [];
+  readonly #others: string[] = [];
+
+  constructor(context: BrowserContext, page: Page) {
+    const note = (name: string) => (request: Request) => {
+      // Of these the address is another one each time.
+      if (request.url().startsWith('blob:')) return;
+      const known = this.#events.get(request);
+      if (known) known.push(name);
+      else this.#events.set(request, [name]);
+    };
+    context.on('request', note('request'));
+    context.on('response', (response) => note('response')(response.request()));
+    context.on('requestfinished', note('requestfinished'));
+    context.on('requestfailed', note('requestfailed'));
+    context.on('serviceworker', () => this.#others.push('serviceworker'));
+    page.on('worker', () => this.#others.push('worker'));
+    page.on('download', () => this.#others.push('download'));
+    page.on('console', (message) => this.#others.push(message.text()));
+    page.on('websocket', (socket) => this.#follow(socket));
+  }
+
+  /** Waits for the end of each request. */
+  async settled(): Promise<void> {
+    const hasEnded = (events: string[]) => events.some((name) => /finished|failed/.test(name));
+    const haveEnded = () => this.#events.size > 0 && [...this.#events.values()].every(hasEnded);
+    const settled = expect.poll(haveEnded, { timeout: PATIENCE_MS, intervals: [10] });
+    await settled.toBe(true).catch(() => undefined);
+  }
+
+  async all() {
+    const described = await Promise.all([...this.#events].map(([request, events]) => describe(request, events)));
+    // By what they are for: what a page and its workers ask for at once is reported in any order.
+    const requests: Record<string, object> = {};
+    for (const one of described) requests[one.request in requests ? `${one.request} again` : one.request] = one;
+    return { requests, sockets: this.#sockets, others: this.#others.sort() };
+  }
+
+  #follow(socket: WebSocket): void {
+    const events: unknown[] = [];
+    this.#sockets.push({ url: socket.url(), events });
+    socket.on('framesent', ({ payload }) => events.push(['sent', payload]));
+    socket.on('framereceived', ({ payload }) => events.push(['received', payload]));
+    socket.on('socketerror', () => events.push('error'));
+    socket.on('close', () => events.push('close'));
+  }
+}
+
+async function describe(request: Request, events: string[]) {
+  const response = events.includes('response') ? await bounded(request.response()) : null;
+  const base = {
+    request: `${request.method()} ${decodeURIComponent(new URL(request.url()).pathname)}`,
+    events,
+    resourceType: request.resourceType(),
+    isNavigation: request.isNavigationRequest(),
+    of: request.serviceWorker() ? 'a service worker' : 'a frame',
+    redirectedFrom:
+      request.redirectedFrom() && decodeURIComponent(new URL(request.redirectedFrom()?.url() ?? '').pathname),
+    failure: request.failure()?.errorText ?? null,
+    postData: request.postData(),
+    short: request.headers(),
+    headers: events.includes('response') ? await bounded(request.allHeaders()) : request.headers(),
+  };
+  if (!events.some((name) => /finished|failed/.test(name))) return { ...base, response: typeof response };
+  return typeof response === 'object' && response
+    ? { ...base, response: await describeAnswer(request, response) }
+    : { ...base, response };
+}
+
+async function describeAnswer(request: Request, response: Response) {
+  return {
+    status: response.status(),
+    statusText: response.statusText(),
+    short: response.headers(),
+    headers: await bounded(response.allHeaders()),
+    fromServiceWorker: response.fromServiceWorker(),
+    server: await bounded(response.serverAddr()),
+    sizes: await bounded(request.sizes()),
+    body: await bounded(response.body().then(String)),
+  };
+}
+
+/** What came of it: what it failed with in short, or that it did not come at all. */
+async function bounded<T>(asked: Promise<T> = Promise.reject(new Error('nothing was asked'))): Promise<T | string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, 'never');
+  });
+  const failed = (error: Error) => `failed: ${error.message.split('\n')[0]}`;
+  return await Promise.race([asked.catch(failed), late]).finally(() => clearTimeout(timer));
+}
+
+function normalized(observation: Observation, origin: string): Observation {
+  const port = new URL(origin).port;
+  const text = JSON.stringify(observation).replaceAll(port, '11111');
+  return JSON.parse(text.replaceAll(/"\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT"/g, '"<date>"'));
+}
+
+/** Each value of both that differs, by its path: `server.0.headers.accept`. */
+export function differences(
+  local: unknown,
+  bridged: unknown,
+  path = '',
+): [path: string, local: unknown, bridged: unknown][] {
+  if (Object.is(local, bridged)) return [];
+  const isBranch = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+  if (!isBranch(local) || !isBranch(bridged)) return [[path, local, bridged]];
+  const names = [...new Set([...Object.keys(local), ...Object.keys(bridged)])];
+  return names.flatMap((name) => differences(local[name], bridged[name], path === '' ? name : `${path}.${name}`));
+}

@@ -1,0 +1,38 @@
+import { test as base } from '@playwright/test';
+import { openTransport } from '../../../src/cdp/open-transport.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import { Api } from '../emulator/api.ts';
+import { connectWay, startGreeting, type Way } from './two-ways.ts';
+
+const ROUND_TRIP_MS = 10;
+
+interface WarmWays {
+  /** Address of the page with a button that greets. */
+  greeting: string;
+  plain: Way;
+  ahead: Way;
+}
+
+/**
+ * Two browsers of each worker that are equally far away: plain, and with everything sent ahead that can be. Tests come
+ * and go on them as they do in a run.
+ */
+export const test = base.extend<object, { warmWays: WarmWays }>({
+  warmWays: [
+    async ({}, use) => {
+      const emulator = await startEmulator({ allowLoopback: true, rtt: ROUND_TRIP_MS });
+      const api = new Api(emulator.baseURL, emulator.apiKey);
+      const greeting = await startGreeting();
+      const connect = async (name: Way['name']) =>
+        await connectWay(name, (await api.create()).body.cdpUrl, openTransport);
+      const [plain, ahead] = await Promise.all([connect('plain'), connect('ahead')]);
+      await use({ greeting: greeting.url, plain, ahead });
+      await Promise.all([plain.browser.close(), ahead.browser.close()]);
+      greeting.close();
+      await emulator.stop();
+    },
+    { scope: 'worker' },
+  ],
+});
+
+export { expect } from '@playwright/test';

@@ -1,0 +1,20 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Consumer } from './consumer.ts';
+
+/**
+ * Makes programs what `npx`, and a script in the consumer's package.json, finds; those of other packages are found above.
+ * @param more their scripts by name, from the consumer's folder
+ */
+export async function installPrograms(
+  { folder, playwrightCli }: Consumer,
+  more: Record<string, string> = {},
+): Promise<void> {
+  const bin = join(folder, 'node_modules/.bin');
+  await mkdir(bin, { recursive: true });
+  const programs = { playwright: playwrightCli, poolwright: 'node_modules/poolwright/dist/cli.js', ...more };
+  for (const [name, script] of Object.entries(programs)) {
+    const text = `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(resolve(folder, script))} "$@"\n`;
+    await writeFile(join(bin, name), text, { mode: 0o755 });
+  }
+}

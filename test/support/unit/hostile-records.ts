@@ -1,0 +1,180 @@
+import fc, { type Arbitrary } from 'fast-check';
+import {
+  type RunRecord,
+  runners,
+  type SessionRecord,
+  type TestRecord,
+  testStatuses,
+} from '../../../src/record/run-record.ts';
+
+/** Records that keep to the schema, and are made to harm who reads them. */
+
+/** Texts that others take for more than text. */
+const TRICKS = [
+  '\u001b[2J\u001b[31mred',
+  '\u001b]0;title\u0007',
+  '\u001b]8;;https://evil.test\u001b\\link\u001b]8;;\u001b\\',
+  '\u009b31m',
+  'a\nb',
+  '\r\n::error::not an error',
+  '::add-mask::a',
+  'x ::set-output name=a::b',
+  '##[error]not an error',
+  '##vso[task.complete]',
+  '\u202eesrever',
+  '\u2066isolated',
+  'a\u200b\ufeff\u2060b',
+  '\u2028\u2029',
+  '$(touch /tmp/x)',
+  "'; rm -rf / #",
+  '`id`',
+  '</script><script>document.title="taken"</script>',
+  '<img src=x onerror="document.title=1">',
+  '| a | b |\n| --- | --- |',
+  '<details><summary>',
+  '```\n# heading',
+  '[link](javascript:alert(1))',
+  '@everyone $a$ ~~b~~',
+  '\ud800',
+  '\u0000',
+  '日本語のテスト',
+  '👩‍👩‍👧',
+  '__proto__',
+  'constructor',
+  '',
+  ' ',
+  'long '.repeat(300),
+];
+const text: Arbitrary<string> = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...TRICKS) },
+  { weight: 2, arbitrary: fc.array(fc.constantFrom(...TRICKS), { maxLength: 3 }).map((parts) => parts.join('')) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
+  { weight: 1, arbitrary: fc.constantFrom('a.spec.ts', 'us', 'one') },
+);
+const MOST_MS = 1e12;
+const amount = (most: number) => fc.oneof(fc.constantFrom(0, 1, most), fc.double({ min: 0, max: most, noNaN: true }));
+const ms = amount(MOST_MS);
+const bytes = amount(Number.MAX_SAFE_INTEGER);
+const count = fc.oneof(fc.nat(3), fc.constantFrom(1e9), fc.nat(1e9));
+const cents = fc.oneof(fc.constantFrom(-1e12, 1e12), fc.double({ min: -1e12, max: 1e12, noNaN: true }));
+const BASE = Date.parse('2026-03-01T10:00:00.000Z');
+const moment = fc.oneof(
+  { weight: 5, arbitrary: fc.nat(60_000).map((after) => new Date(BASE + after).toISOString()) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('0000-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000000000Z'),
+  },
+);
+const orNull = <T>(some: Arbitrary<T>) => fc.option(some, { freq: 3 });
+const shard = fc.oneof(
+  fc.constant(null),
+  fc.constantFrom(
+    { current: 1, total: 2 },
+    { current: 2, total: 2 },
+    { current: 1, total: 1 },
+    { current: 1, total: 10_000 },
+  ),
+);
+
+const testRecord: Arbitrary<TestRecord> = fc.record({
+  id: text,
+  title: text,
+  file: text,
+  line: count,
+  project: text,
+  parallelIndex: count,
+  retry: fc.oneof(fc.nat(2), count),
+  status: fc.constantFrom(...testStatuses),
+  ok: fc.boolean(),
+  startedAt: moment,
+  endedAt: moment,
+  observedBytes: orNull(bytes),
+  savedMs: ms,
+  infrastructureFailure: fc.option(text, { freq: 2 }),
+});
+
+const sessionRecord: Arbitrary<SessionRecord> = fc.record({
+  sessionId: text,
+  leaseId: orNull(text),
+  poolId: orNull(text),
+  servedBy: orNull(text),
+  source: fc.constantFrom('pool', 'session'),
+  type: orNull(text),
+  project: text,
+  parallelIndex: count,
+  shard,
+  requestedAt: orNull(moment),
+  startedAt: moment,
+  lentAt: orNull(moment),
+  endingAt: orNull(moment),
+  endedAt: orNull(moment),
+  startMs: orNull(ms),
+  waitMs: orNull(ms),
+  endReason: fc.constantFrom('finished', 'idle', 'lost', 'rolled-over', null),
+  endConfirmed: fc.constantFrom(true, false, null),
+  testsServed: count,
+  workersServed: count,
+  observedBytes: bytes,
+  bridgedBytes: bytes,
+  carriedOrigins: fc.array(text, { maxLength: 2 }),
+  roundTripMs: orNull(ms),
+  savedMs: ms,
+  bandwidthBytes: orNull(bytes),
+  infrastructureFailures: fc.array(text, { maxLength: 12 }),
+  tests: fc.array(testRecord, { maxLength: 6 }),
+});
+
+/** A record of a run, or of several that were merged. */
+export const hostileRecord: Arbitrary<RunRecord> = fc.record({
+  schema: fc.constant(1 as const),
+  runId: orNull(text),
+  runner: fc.constantFrom(...runners, null),
+  service: fc.constantFrom('hosted', 'emulator', null),
+  chromiums: fc.array(text, { maxLength: 2 }),
+  shard,
+  startedAt: moment,
+  endedAt: orNull(moment),
+  sessions: fc.array(sessionRecord, { maxLength: 4 }),
+  leaseFailures: fc.array(text, { maxLength: 12 }),
+  balance: orNull(fc.record({ startCents: cents, endCents: cents })),
+  merged: fc.oneof(
+    { weight: 4, arbitrary: fc.constant<RunRecord['merged']>([]) },
+    {
+      weight: 1,
+      arbitrary: fc.array(fc.record({ runId: orNull(text), shard, startedAt: moment, endedAt: orNull(moment) }), {
+        maxLength: 3,
+      }),
+    },
+  ),
+});
+
+/** A whole run that advice can be given on, whatever else is wrong with it. */
+export const hostileWholeRun: Arbitrary<RunRecord> = fc
+  .tuple(hostileRecord, fc.array(sessionRecord, { minLength: 1, maxLength: 4 }), moment)
+  .map(([record, sessions, endedAt]) => {
+    let n = 0;
+    return {
+      ...record,
+      endedAt,
+      shard: null,
+      merged: [],
+      sessions: sessions.map((session) => ({
+        ...session,
+        shard: null,
+        tests: session.tests.map((test) => {
+          n += 1;
+          return { ...test, id: `${test.id} ${n}`, status: test.status === 'interrupted' ? 'failed' : test.status };
+        }),
+      })),
+    };
+  });
+
+/** Characters that no printed line may have: those of a terminal's commands, line breaks, and reversed or hidden text. */
+const FORBIDDEN =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|^\s*::(?!warning title=poolwright::)|##\w*\[|\bNaN\b|\bInfinity\b|Invalid Date|\bundefined\b|\[object/u;
+
+/** What is wrong with a line that is printed; null: nothing. */
+export function flawOf(line: string): string | null {
+  const found = FORBIDDEN.exec(line);
+  return found && `${JSON.stringify(found[0])} in ${JSON.stringify(line)}`;
+}

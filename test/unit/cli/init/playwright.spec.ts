@@ -1,0 +1,68 @@
+import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
+
+/** `init` for Playwright: a second config, beside one that stays as it is. */
+
+const CONFIG = "import { defineConfig } from '@playwright/test';\n\nexport default defineConfig({});\n";
+
+test('writes a config that wraps the other one, in the language of that one', async ({ project }) => {
+  const written = async (file: string, text = CONFIG) => {
+    const { plan } = await project({ 'package.json': manifest(['@playwright/test']), [file]: text });
+    const { texts, byHand } = await plan({ config: file });
+    expect(byHand).toEqual([]);
+    expect(texts[file]).toBeUndefined();
+    const [[name, config] = []] = Object.entries(texts);
+    const { scripts } = JSON.parse(texts['package.json'] ?? '{}');
+    expect(scripts).toEqual({ 'test:hosted': `playwright test -c ${name}` });
+    return [name, /(?:from|require\()\s*'(\..*?)'/.exec(config ?? '')?.[1]];
+  };
+  expect(await written('playwright.config.ts')).toEqual(['playwright.hosted.config.ts', './playwright.config.js']);
+  expect(await written('playwright.config.mts')).toEqual(['playwright.hosted.config.mts', './playwright.config.mjs']);
+  expect(await written('playwright.config.cts')).toEqual(['playwright.hosted.config.cts', './playwright.config.cjs']);
+  expect(await written('playwright.config.js')).toEqual(['playwright.hosted.config.js', './playwright.config.js']);
+  expect(await written('playwright.config.mjs')).toEqual(['playwright.hosted.config.mjs', './playwright.config.mjs']);
+  expect(await written('playwright.config.cjs', 'module.exports = {};\n')).toEqual([
+    'playwright.hosted.config.cjs',
+    './playwright.config.cjs',
+  ]);
+  expect(await written('e2e/pw-ct.ts')).toEqual(['e2e/pw-ct.hosted.ts', './pw-ct.js']);
+});
+
+test('says nothing against component tests, which docs/compatibility.md has as working', async ({ project }) => {
+  const { plan } = await project({
+    'playwright-ct.config.ts':
+      "import { defineConfig } from '@playwright/experimental-ct-react';\nexport default defineConfig({});\n",
+  });
+  const { texts, byHand, notes } = await plan({ config: 'playwright-ct.config.ts' });
+  expect({ byHand, notes }).toEqual({ byHand: [], notes: [] });
+  expect(Object.keys(texts)).toContain('playwright-ct.hosted.config.ts');
+});
+
+test('uses a config that calls the wrapper already, and leaves a foreign playwright.hosted.config alone', async ({
+  project,
+}) => {
+  const wrapped = await project({
+    'package.json': manifest(['@playwright/test', 'poolwright']),
+    'playwright.config.ts': CONFIG.replace('({})', '(withHostedBrowsers({}))'),
+  });
+  const seen = await wrapped.plan();
+  expect(seen.present).toContain('playwright.config.ts calls withHostedBrowsers');
+  expect(JSON.parse(seen.texts['package.json'] ?? '').scripts).toEqual({ 'test:hosted': 'playwright test' });
+  const comment = await project({ 'playwright.config.ts': `// withHostedBrowsers(…) did not work\n${CONFIG}` });
+  expect(Object.keys((await comment.plan()).texts)).toContain('playwright.hosted.config.ts');
+
+  const foreign = await project({ 'playwright.config.ts': CONFIG, 'playwright.hosted.config.ts': CONFIG });
+  const { texts, byHand } = await foreign.plan();
+  expect(texts).not.toHaveProperty(['playwright.hosted.config.ts']);
+  expect(byHand).toMatchObject([
+    { file: 'playwright.hosted.config.ts', why: 'exists and does not call withHostedBrowsers' },
+  ]);
+  expect(byHand[0]?.lines).toContain('export default withHostedBrowsers(config);');
+});
+
+test('says that Playwright is too old', async ({ project }) => {
+  const { plan } = await project({
+    'playwright.config.ts': CONFIG,
+    'node_modules/@playwright/test/package.json': '{ "version": "1.9.2" }',
+  });
+  expect((await plan()).notes).toEqual(['@playwright/test is 1.9.2 here, and poolwright needs 1.48 or later.']);
+});

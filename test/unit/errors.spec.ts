@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { expect, test } from '@playwright/test';
+import { globSync } from 'tinyglobby';
+import ts from 'typescript';
+import { errorCodes, errorOf, OptionsError } from '../../src/errors.ts';
+
+/** Of any work: the class says of which. */
+const BOUNDS = ['TIMEOUT', 'ABORTED'];
+
+test('has one class for each code, wherever the source throws it', () => {
+  const known = new Map<string, string>(errorCodes.map((code) => [code, errorOf(code, '').name]));
+  const wrong: string[] = [];
+  let seen = 0;
+  for (const path of globSync('src/**/*.ts')) {
+    const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+    const visit = (node: ts.Node): void => {
+      if (
+        ts.isNewExpression(node) &&
+        /^(Poolwright|Service|Lease|Emulator)Error$/.test(node.expression.getText(source))
+      ) {
+        const [code] = node.arguments ?? [];
+        if (code && ts.isStringLiteral(code) && !BOUNDS.includes(code.text)) {
+          seen += 1;
+          const name = node.expression.getText(source);
+          if (known.get(code.text) !== name) wrong.push(`${path}: ${name} for ${code.text}`);
+        }
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+  }
+  expect(wrong).toEqual([]);
+  expect(seen).toBeGreaterThan(20); // the check sees what it has to see
+});
+
+test("prints a user's mistake as its message alone", () => {
+  const error = new OptionsError('pol', 'poolwright: wrong options');
+  expect(inspect(error)).toBe('OptionsError: poolwright: wrong options');
+  expect(Object.keys(error)).toEqual([]);
+  expect(error).toMatchObject({ name: 'OptionsError', code: 'OPTIONS_INVALID', field: 'pol' });
+});
+
+test('keeps the names of classes that a bundler renames', () => {
+  for (const code of errorCodes) {
+    const error = errorOf(code, 'm');
+    expect(error.constructor.name).toBe(error.name);
+    expect(error.name).toMatch(/^(Poolwright|Options|Service|Lease|Emulator)Error$/);
+  }
+});
