@@ -1,3 +1,4 @@
+import { isTargetGone } from '../transport/browser-responses.ts';
 import type { Interceptor } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
 import type { Savings } from './savings.ts';
@@ -24,7 +25,8 @@ export class Distance implements Interceptor {
     const sentAt = this.#sentAt.get(message.id);
     if (sentAt === undefined) return message;
     this.#sentAt.delete(message.id);
-    this.#savings.measured(this.#savings.now() - sentAt);
+    // What a target that is gone leaves behind is answered on this side, in no time.
+    if (!isTargetGone(message)) this.#savings.measured(this.#savings.now() - sentAt);
     return message;
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from '@playwright/test';
+import { Distance } from '../../../../src/cdp/ahead/distance.ts';
 import { Savings } from '../../../../src/cdp/ahead/savings.ts';
 import { SentAhead } from '../../../../src/cdp/ahead/sent-ahead.ts';
 import type { InterceptorFactory, InterceptorLink } from '../../../../src/cdp/transport/interceptor.ts';
@@ -114,4 +115,22 @@ test('drops a second response before an interceptor sees it', () => {
   for (const id of [1, 1, 2]) list.message({ id, result: {} });
   expect(seen).toEqual([{ id: 1, result: {} }]);
   expect(responses()).toEqual([{ id: 1, result: {} }]);
+});
+
+test('a response that the browser did not give says nothing of how far away it is', async () => {
+  let now = 0;
+  const savings = new Savings(5, () => now);
+  const { list, attach } = aLink(() => new Distance(savings));
+  attach('page', 'T');
+  list.command({ id: 1, method: 'Runtime.evaluate', sessionId: 'page' });
+  now += 100;
+  list.message({ id: 1, result: {}, sessionId: 'page' });
+  // The page is closed while a command is on its way, and its end is on the way here.
+  const sent = list.call('Runtime.evaluate', { expression: '1' }, 'page');
+  list.command({ id: 2, method: 'Runtime.evaluate', sessionId: 'page' });
+  now += 1;
+  list.message({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } });
+  await expect(sent).rejects.toThrow('Session with given id not found');
+  await turn();
+  expect([savings.roundTripMs, savings.isFar]).toEqual([100, true]);
 });
