@@ -38,7 +38,7 @@ test('two workers at a limit of one that somebody has: asked once each, waited f
   const before = lists();
   await expect.poll(lists, { timeout: 20_000 }).toBeGreaterThan(before + 1);
   await running.printed(
-    /slot \d \(the default project\) without a browser for 3 s: the workspace is at its concurrent-browser limit/,
+    /slot \d \(the default project\)( and 1 more)? without a browser for 3 s: the workspace is at its concurrent-browser limit/,
   );
   await full.client.stopSession(sessionId);
   const { code } = await running.exit;

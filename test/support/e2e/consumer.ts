@@ -130,7 +130,9 @@ export async function makeConsumer(
   const write = async (files: Record<string, string>) => {
     for (const [path, content] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), content);
+      // At once: who watches the file would read a part of it, and might not hear of the rest.
+      await writeFile(`${folder}.part`, content);
+      await rename(`${folder}.part`, join(folder, path));
     }
   };
   await write({ 'package.json': JSON.stringify({ name: 'consumer', private: true, type }) });
