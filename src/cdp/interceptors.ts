@@ -67,7 +67,7 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   // Behind downloads, which would bring those here by which it puts folders on the browser's disk.
   list.push((link) => new Uploads(link, options.onNotCarried));
   // Behind downloads, which hold events back: bytes count when they come. Before hidden targets: those do not count.
-  if (meter) list.push(() => new Metering(meter, (url) => bridge?.carries(url) ?? false));
+  if (meter) list.push((link) => new Metering(link, meter, (url) => bridge?.carries(url) ?? false));
   // Next to the browser: what the client must not see, no other interceptor sees either.
   if (persistent) list.push((link) => new PersistentContext(link, persistent));
   else list.push((link) => new HiddenTargets(link));

@@ -1,4 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../model/browser-model.ts';
+import { PerSession } from '../model/per-session.ts';
+import type { Session } from '../model/session.ts';
+import type { World } from '../model/world.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 /** A JavaScript context that the client has made for itself in a document: no page's code runs in it, nor a test's. */
@@ -12,14 +16,11 @@ export interface UtilityWorld {
   last: number;
 }
 
-/** A target's session, if it is one that the client itself works with. */
+/** What the client has done in a session of its own. */
 interface ClientSession {
-  targetId: unknown;
-  isPage: boolean;
-  /** Names that the client has given to worlds of its own. */
-  names: Set<string>;
-  worlds: Map<number, UtilityWorld>;
-  /** The client is told of every script there is: none may come that it has not sent. */
+  /** Names that it has given to worlds. */
+  readonly names: Set<string>;
+  /** It is told of every script there is: none may come that it has not sent. */
   isWatched: boolean;
   /** The initial empty document has been left. */
   hasNavigated: boolean;
@@ -30,42 +31,52 @@ const UPHEAVALS = new Set(['Page.javascriptDialogOpening', 'Debugger.paused', 'I
 
 /** The worlds of the client's own in the documents that it sees, by session. Those of a test's own sessions are not among them. */
 export class UtilityWorlds {
-  readonly #sessions = new Map<string, ClientSession>();
+  readonly #model: BrowserModel;
+  readonly #sessions: PerSession<ClientSession>;
+  readonly #worlds = new WeakMap<World, UtilityWorld>();
   readonly #onMade: (world: UtilityWorld) => void;
   readonly #onUpheaval: (sessionId: string) => void;
-  readonly #onEnd: (sessionId: string) => void;
 
   /**
    * @param listeners told of each new world in a document that the browser was sent to (`onMade`), when what was read in
    * a session may not be so any more (`onUpheaval`), and of each session that is over (`onEnd`)
    */
-  constructor(listeners: {
-    onMade?(world: UtilityWorld): void;
-    onUpheaval?(sessionId: string): void;
-    onEnd(sessionId: string): void;
-  }) {
+  constructor(
+    model: BrowserModel,
+    listeners: {
+      onMade?(world: UtilityWorld): void;
+      onUpheaval?(sessionId: string): void;
+      onEnd(sessionId: string): void;
+    },
+  ) {
+    this.#model = model;
+    this.#sessions = new PerSession(model, () => ({ names: new Set(), isWatched: false, hasNavigated: false }));
     this.#onMade = (world) => listeners.onMade?.(world);
     this.#onUpheaval = (sessionId) => listeners.onUpheaval?.(sessionId);
-    this.#onEnd = listeners.onEnd;
+    model.onSessionEnd((session) => {
+      if (isClients(session)) listeners.onEnd(session.id);
+    });
   }
 
   /** Whether a session is the client's. */
   has(sessionId: string): boolean {
-    return this.#sessions.has(sessionId);
+    const session = this.#model.session(sessionId);
+    return session !== undefined && isClients(session);
   }
 
   /** Whether a session is the client's, and a page's. */
   isPage(sessionId: string): boolean {
-    return this.#sessions.get(sessionId)?.isPage ?? false;
+    return this.has(sessionId) && this.#model.session(sessionId)?.target.type === 'page';
   }
 
   /** Whether the client is told of every script in a session, so that it would see those that are sent ahead. */
   isWatched(sessionId: string): boolean {
-    return this.#sessions.get(sessionId)?.isWatched ?? false;
+    return this.#sessions.of(sessionId)?.isWatched ?? false;
   }
 
   get(sessionId: string, contextId: unknown): UtilityWorld | undefined {
-    return this.#sessions.get(sessionId)?.worlds.get(contextId as number);
+    const world = this.#model.session(sessionId)?.worlds.get(contextId as number);
+    return world && this.#worlds.get(world);
   }
 
   /** The world that an object is of: `<isolate>.<context>.<number>`. */
@@ -86,64 +97,44 @@ export class UtilityWorlds {
 
   /** To be told of the client's commands. */
   onCommand({ method, params, sessionId = '' }: CdpMessage): void {
-    const session = this.#sessions.get(sessionId);
-    if (session && method === 'Debugger.enable') session.isWatched = true;
-    if (session && method === 'Debugger.disable') session.isWatched = false;
+    const session = this.has(sessionId) ? this.#sessions.of(sessionId) : undefined;
+    if (!session) return;
+    if (method === 'Debugger.enable') session.isWatched = true;
+    if (method === 'Debugger.disable') session.isWatched = false;
     if (method !== 'Page.addScriptToEvaluateOnNewDocument' && method !== 'Page.createIsolatedWorld') return;
     const { worldName } = fieldsOf<Protocol.Page.CreateIsolatedWorldRequest>(params);
-    if (typeof worldName === 'string' && worldName !== '') session?.names.add(worldName);
+    if (typeof worldName === 'string' && worldName !== '') session.names.add(worldName);
   }
 
   /** To be told of the browser's events. */
   onEvent({ method = '', params, sessionId }: CdpMessage): void {
-    if (method === 'Target.attachedToTarget') this.#onAttached(params, sessionId);
-    if (method === 'Target.detachedFromTarget') {
-      this.#end(fieldsOf<Protocol.Target.DetachedFromTargetEvent>(params).sessionId);
-    }
-    const session = this.#sessions.get(sessionId ?? '');
-    if (sessionId === undefined || !session) return;
+    const session = this.#model.session(sessionId);
+    const known = this.#sessions.of(sessionId);
+    if (!session || !known || !isClients(session)) return;
     // Of a frame that comes or goes the client waits for what was said before: a barrier from before it is none.
-    if (UPHEAVALS.has(method) || method.startsWith('Target.')) this.#onUpheaval(sessionId);
-    if (method === 'Page.frameNavigated') session.hasNavigated = true;
-    if (method === 'Runtime.executionContextCreated') this.#onContext(sessionId, session, params);
-    if (method === 'Runtime.executionContextsCleared') {
-      session.worlds.clear();
-      this.#onUpheaval(sessionId);
-    }
+    if (UPHEAVALS.has(method) || method.startsWith('Target.')) this.#onUpheaval(session.id);
+    if (method === 'Page.frameNavigated') known.hasNavigated = true;
+    if (method === 'Runtime.executionContextCreated') this.#onContext(session, known, params);
+    if (method === 'Runtime.executionContextsCleared') this.#onUpheaval(session.id);
     if (method === 'Runtime.executionContextDestroyed') {
       const { executionContextId } = fieldsOf<Protocol.Runtime.ExecutionContextDestroyedEvent>(params);
-      if (session.worlds.delete(executionContextId as number)) this.#onUpheaval(sessionId);
+      if (this.get(session.id, executionContextId)) this.#onUpheaval(session.id);
     }
   }
 
-  #onAttached(params: unknown, parent: string | undefined): void {
-    const { sessionId, targetInfo } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
-    const { targetId, type } = fieldsOf<Protocol.Target.TargetInfo>(targetInfo);
-    // What is attached to over a session that is not the client's is not the client's either.
-    if (typeof sessionId !== 'string' || type === 'browser') return;
-    if (parent !== undefined && !this.#sessions.has(parent)) return;
-    const isPage = type === 'page';
-    this.#sessions.set(sessionId, {
-      targetId,
-      isPage,
-      names: new Set(),
-      worlds: new Map(),
-      isWatched: false,
-      hasNavigated: false,
-    });
-  }
-
-  #onContext(sessionId: string, session: ClientSession, params: unknown): void {
+  #onContext(session: Session, { names, hasNavigated }: ClientSession, params: unknown): void {
     const { context } = fieldsOf<Protocol.Runtime.ExecutionContextCreatedEvent>(params);
-    const { id, name, auxData } = fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context);
-    const { isDefault, frameId } = fieldsOf<{ isDefault: boolean; frameId: string }>(auxData);
-    if (typeof id !== 'number' || typeof name !== 'string' || isDefault !== false || !session.names.has(name)) return;
-    const world = { sessionId, contextId: id, isMain: frameId === session.targetId, last: 0 };
-    session.worlds.set(id, world);
-    if (session.hasNavigated) this.#onMade(world);
+    const { id } = fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context);
+    const made = session.worlds.get(id as number);
+    if (!made || made.isDefault || !names.has(made.name) || this.#worlds.has(made)) return;
+    const isMain = made.frameId === session.target.id;
+    const world: UtilityWorld = { sessionId: session.id, contextId: made.id, isMain, last: 0 };
+    this.#worlds.set(made, world);
+    if (hasNavigated) this.#onMade(world);
   }
+}
 
-  #end(sessionId: unknown): void {
-    if (typeof sessionId === 'string' && this.#sessions.delete(sessionId)) this.#onEnd(sessionId);
-  }
+/** What is attached to over a session that is not the client's is not the client's either. */
+function isClients({ target, parent }: Session): boolean {
+  return target.type !== 'browser' && target.type !== 'unknown' && (parent === undefined || isClients(parent));
 }

@@ -2,7 +2,7 @@ import { CarriedDownloads } from '../files/carried-downloads.ts';
 import type { InterceptorFactory } from '../transport/interceptor.ts';
 import type { BridgeParts, NetworkBridge } from './bridge.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
-import { BridgedSessions } from './bridged-sessions.ts';
+import { type BeginBridged, BridgedSessions } from './bridged-sessions.ts';
 import type { IntentEvents } from './intent/intent.ts';
 import { OnDemandBridge } from './intent/on-demand-bridge.ts';
 import { listedReach } from './intent/reach.ts';
@@ -61,8 +61,9 @@ export function listedBridge(
   parts: Pick<BridgeParts, 'onCarried' | 'downloads'>,
 ): InterceptorFactory {
   return (link) => {
-    const sessions: BridgedSessions = new BridgedSessions((sessionId, session) => bridge.begin(sessionId, session));
-    const bridge = new Bridge(link, { sessions, reach: listedReach(hosts), ...parts });
+    const begin: BeginBridged = (sessionId, session) => bridge.begin(sessionId, session);
+    const sessions = new BridgedSessions(link.model, begin);
+    const bridge: NetworkBridge = new Bridge(link, { sessions, reach: listedReach(hosts), ...parts });
     return bridge;
   };
 }

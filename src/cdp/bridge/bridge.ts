@@ -1,6 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import type { CarriedDownloads } from '../files/carried-downloads.ts';
+import { SessionMap } from '../model/per-session.ts';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { BridgedDocuments } from './bridged-documents.ts';
@@ -37,7 +38,6 @@ const PREPARED_MS = 2_000;
  * these hosts and no others.
  */
 export class NetworkBridge implements Interceptor {
-  readonly #documents: BridgedDocuments;
   readonly #link: InterceptorLink;
   readonly #reach: Reach;
   readonly #sessions: BridgedSessions;
@@ -46,22 +46,22 @@ export class NetworkBridge implements Interceptor {
   readonly #webSockets: BridgedWebSockets;
   readonly #largeAnswers: LargeAnswers;
   /** Requests that Playwright has stopped, by session and ID. */
-  readonly #withPlaywright = new Map<string, PausedRequest>();
+  readonly #withPlaywright: SessionMap<string, PausedRequest>;
   /** Sessions that the client has given up and the bridge has kept, for what their targets request. */
-  readonly #kept = new Set<string>();
+  readonly #kept: SessionMap<string, true>;
   /** Pages and frames whose documents have our scripts. */
-  readonly #prepared = new Set<string>();
+  readonly #prepared: SessionMap<string, true>;
 
   constructor(link: InterceptorLink, { sessions, reach, onCarried, downloads }: BridgeParts) {
     this.#link = link;
     this.#reach = reach;
     this.#sessions = sessions;
+    this.#withPlaywright = new SessionMap(link.model);
+    this.#kept = new SessionMap(link.model);
+    this.#prepared = new SessionMap(link.model);
     const hostsIn = (sessionId: string) => reach.hostsOf(sessions.get(sessionId)?.contextId ?? '');
-    this.#documents = new BridgedDocuments(hostsIn, (document) => {
-      this.#webSockets.leave(document);
-      this.#largeAnswers.leave(document);
-    });
-    const parts = { hostsIn, sessions, documents: this.#documents, onCarried };
+    const documents = new BridgedDocuments(link.model, hostsIn);
+    const parts = { hostsIn, sessions, documents, onCarried };
     this.#webSockets = new BridgedWebSockets(link, parts);
     this.#largeAnswers = new LargeAnswers(link, parts);
     this.#files = new CarriedFiles(link, onCarried);
@@ -87,7 +87,7 @@ export class NetworkBridge implements Interceptor {
   async extend(contextId: string, led: BridgedSession | undefined): Promise<void> {
     for (const [sessionId, session] of this.#sessions.of(contextId)) {
       if (!session.playwrightIntercepts) this.#stopRequests(sessionId, session);
-      if (session.isDocument && (session === led || this.#prepared.has(sessionId))) {
+      if (session.isDocument && (session === led || this.#prepared.get(sessionId))) {
         await this.#prepareWithin(sessionId);
       }
     }
@@ -107,19 +107,16 @@ export class NetworkBridge implements Interceptor {
 
   onMessage(message: CdpMessage): CdpMessage | null {
     const { sessionId: gone } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(message.params);
-    const isOfKept = this.#kept.has(message.sessionId ?? String(gone));
     const passed = this.#onMessage(message);
-    if (message.method === 'Target.detachedFromTarget') this.#kept.delete(String(gone));
-    return isOfKept ? null : passed;
+    return this.#kept.get(message.sessionId ?? String(gone)) ? null : passed;
   }
 
   #onMessage(message: CdpMessage): CdpMessage | null {
     const { method, sessionId } = message;
-    if (method?.startsWith('Target.')) this.#observeTargets(message);
+    this.#sessions.observe(message);
     if (sessionId !== undefined && message.id !== undefined) return this.#requests.onMessage(message);
     if (sessionId === undefined || method === undefined) return message;
     const session = this.#sessions.get(sessionId);
-    if (session) this.#documents.observe(message);
     if (method.startsWith('Network.')) return this.#requests.onMessage(message);
     if (method.startsWith('Runtime.') && this.#requests.isOfOwnWorld(message)) return null;
     if (method === 'Runtime.bindingCalled') {
@@ -129,7 +126,7 @@ export class NetworkBridge implements Interceptor {
     const paused = pausedRequest(sessionId, message.params);
     if (!paused) return message;
     if (session.playwrightIntercepts) {
-      this.#withPlaywright.set(key(sessionId, paused.requestId), paused);
+      this.#withPlaywright.set(key(sessionId, paused.requestId), paused, sessionId);
       return message;
     }
     void this.#carry(paused, session, { requestId: paused.requestId });
@@ -137,7 +134,6 @@ export class NetworkBridge implements Interceptor {
   }
 
   end(): void {
-    this.#documents.leave();
     this.#requests.end();
   }
 
@@ -149,7 +145,7 @@ export class NetworkBridge implements Interceptor {
     const { sessionId } = fieldsOf<Protocol.Target.DetachFromTargetRequest>(params);
     const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined;
     if (!session?.isShared || this.#reach.hostsOf(session.contextId).urlPatterns.length === 0) return false;
-    this.#kept.add(String(sessionId));
+    this.#kept.set(String(sessionId), true, String(sessionId));
     const where = over === undefined ? {} : { sessionId: over };
     const left = { sessionId, targetId: session.targetId };
     this.#link.deliver({ ...where, id, result: {} });
@@ -201,7 +197,7 @@ export class NetworkBridge implements Interceptor {
 
   /** Has our scripts run in documents of hosts that it reaches, from the next one on. */
   async #prepare(sessionId: string): Promise<void> {
-    this.#prepared.add(sessionId);
+    this.#prepared.set(sessionId, true, sessionId);
     await Promise.all([this.#webSockets.binding.prepare(sessionId), this.#largeAnswers.binding.prepare(sessionId)]);
   }
 
@@ -212,23 +208,6 @@ export class NetworkBridge implements Interceptor {
       timer = setTimeout(resolve, PREPARED_MS);
     });
     await Promise.race([this.#prepare(sessionId), late]).finally(() => clearTimeout(timer));
-  }
-
-  #observeTargets(message: CdpMessage): void {
-    const { sessionId } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(message.params);
-    if (typeof sessionId !== 'string') return;
-    const contextId = this.#sessions.get(sessionId)?.contextId;
-    this.#sessions.observe(message);
-    if (message.method !== 'Target.detachedFromTarget') return;
-    this.#documents.leave(sessionId);
-    this.#prepared.delete(sessionId);
-    this.#webSockets.binding.forget(sessionId);
-    this.#largeAnswers.binding.forget(sessionId);
-    this.#requests.forget(sessionId);
-    if (contextId !== undefined && this.#sessions.of(contextId).length === 0) this.#requests.forgetContext(contextId);
-    for (const [known, paused] of this.#withPlaywright) {
-      if (paused.sessionId === sessionId) this.#withPlaywright.delete(known);
-    }
   }
 
   #ownPatterns({ contextId }: BridgedSession): Protocol.Fetch.EnableRequest {

@@ -1,5 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
+import type { BrowserModel } from '../model/browser-model.ts';
+import { PerSession } from '../model/per-session.ts';
+import type { Session } from '../model/session.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 /** One target that makes requests, as far as a bridge has to know it. */
 export interface BridgedSession {
@@ -9,12 +12,6 @@ export interface BridgedSession {
   contextId: string;
   /** A page or a frame; else a worker. */
   isDocument: boolean;
-  /** Session of the page that a frame or worker was met in. */
-  parent: string | undefined;
-  /** Of a page, the ID of the frame that has opened it, if any. */
-  openerId: string | undefined;
-  /** The address that the target had at first. */
-  url: string;
   /** The test gives its requests headers that say where they come from. */
   hasOwnOrigin: boolean;
   /** Playwright has the target's requests stopped, all of them, for routes or credentials. */
@@ -28,47 +25,62 @@ export interface BridgedSession {
 }
 
 /** Targets whose requests can be stopped. A dedicated worker's are stopped with its page's. */
-const TYPES = new Set<unknown>(['page', 'iframe', 'service_worker', 'shared_worker']);
+const TYPES = new Set(['page', 'iframe', 'service_worker', 'shared_worker']);
+
+/** Called for each new target, while it still waits to be let run. */
+export type BeginBridged = (sessionId: string, session: BridgedSession) => void;
 
 /**
  * What a bridge knows of each target that Playwright is attached to, by the session that Playwright itself works with.
  * A test may open further sessions on a target (`newCDPSession`), when its page has long been there: those are the test's.
  */
 export class BridgedSessions {
-  readonly #sessions = new Map<string, BridgedSession>();
-  /** Sessions of tests on targets that are bridged. */
-  readonly #further = new Map<string, { target: BridgedSession; madeOffline: boolean }>();
-  /** Sessions on tabs, over which Puppeteer is attached to their pages. */
-  readonly #tabs = new Set<string>();
+  readonly #model: BrowserModel;
+  readonly #begin: BeginBridged;
+  readonly #bridged = new WeakMap<Session, BridgedSession>();
+  /** What a test's own session has set, which ends with it. */
+  readonly #setByTests: PerSession<{ isOffline: boolean }>;
   /** Said of the whole browser, which is how Puppeteer says it. */
   #ignoresHTTPSErrors = false;
-  readonly #begin: (sessionId: string, session: BridgedSession) => void;
 
-  /** @param begin is called for each new target, while it still waits to be let run */
-  constructor(begin: (sessionId: string, session: BridgedSession) => void) {
+  constructor(model: BrowserModel, begin: BeginBridged) {
+    this.#model = model;
     this.#begin = begin;
+    this.#setByTests = new PerSession(model, () => ({ isOffline: false }));
+    model.onSessionEnd(({ id }) => {
+      const target = this.targetOf(id);
+      if (target && this.#setByTests.of(id)?.isOffline) target.offline = false;
+    });
   }
 
   get(sessionId: string): BridgedSession | undefined {
-    return this.#sessions.get(sessionId);
+    const session = this.#model.session(sessionId);
+    return session && this.#bridged.get(session);
   }
 
   /** The target that a session of Playwright's or of a test's is on. */
   targetOf(sessionId: string): BridgedSession | undefined {
-    return this.#sessions.get(sessionId) ?? this.#further.get(sessionId)?.target;
+    const { sessions = [] } = this.#model.session(sessionId)?.target ?? {};
+    for (const session of sessions) {
+      const bridged = this.#bridged.get(session);
+      if (bridged) return bridged;
+    }
+    return undefined;
   }
 
   /** The sessions of a browser context, by their IDs. */
   of(contextId: string): [sessionId: string, session: BridgedSession][] {
-    return [...this.#sessions].filter(([, session]) => session.contextId === contextId);
+    return this.#model.sessionsIn(contextId).flatMap((session) => {
+      const bridged = this.#bridged.get(session);
+      return bridged ? [[session.id, bridged]] : [];
+    });
   }
 
-  /** To be told of the browser's `Target.*` events. */
-  observe({ method, params, sessionId: parent }: CdpMessage): void {
-    const { sessionId, targetInfo } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
-    if (typeof sessionId !== 'string') return;
-    if (method === 'Target.detachedFromTarget') this.#forget(sessionId);
-    if (method === 'Target.attachedToTarget') this.#meet(sessionId, parent, fieldsOf(targetInfo));
+  /** To be told of the browser's events. */
+  observe({ method, params }: CdpMessage): void {
+    if (method !== 'Target.attachedToTarget') return;
+    const session = this.#model.session(fieldsOf<Protocol.Target.AttachedToTargetEvent>(params).sessionId);
+    if (session) this.#meet(session);
   }
 
   /** To be told of Playwright's commands, tests' own among them. */
@@ -77,12 +89,11 @@ export class BridgedSessions {
       if (method === 'Security.setIgnoreCertificateErrors') this.#ignoreEverywhere(ignores(params));
       return;
     }
-    const session = this.#sessions.get(sessionId);
-    const further = this.#further.get(sessionId);
+    const session = this.get(sessionId);
     if (session && method === 'Fetch.enable') session.playwrightIntercepts = true;
     if (session && method === 'Fetch.disable') session.playwrightIntercepts = false;
     // These hold for the target, whoever says so.
-    const target = session ?? further?.target;
+    const target = this.targetOf(sessionId);
     if (target && method === 'Network.setExtraHTTPHeaders') {
       const { headers } = fieldsOf<Protocol.Network.SetExtraHTTPHeadersRequest>(params);
       target.hasOwnOrigin = Object.keys(headers ?? {}).some((name) => /^(origin|referer)$/i.test(name));
@@ -96,55 +107,42 @@ export class BridgedSessions {
     if (target && method === 'Network.emulateNetworkConditions') {
       const { offline } = fieldsOf<Protocol.Network.EmulateNetworkConditionsRequest>(params);
       target.offline = offline === true;
-      if (further) further.madeOffline = target.offline;
+      const set = session ? undefined : this.#setByTests.of(sessionId);
+      if (set) set.isOffline = target.offline;
     }
   }
 
   #ignoreEverywhere(ignore: boolean): void {
     this.#ignoresHTTPSErrors = ignore;
-    for (const session of this.#sessions.values()) session.ignoreHTTPSErrors = ignore;
+    for (const session of this.#model.sessions()) {
+      const bridged = this.#bridged.get(session);
+      if (bridged) bridged.ignoreHTTPSErrors = ignore;
+    }
   }
 
-  #meet(sessionId: string, over: string | undefined, info: Fields<Protocol.Target.TargetInfo>): void {
-    if (info.type === 'tab' && over === undefined) this.#tabs.add(sessionId);
-    const parent = over !== undefined && this.#tabs.has(over) ? undefined : over;
-    if (!TYPES.has(info.type)) return;
-    const targetId = String(info.targetId);
-    const known = [...this.#sessions.values()].find((session) => session.targetId === targetId);
-    if (known) {
-      this.#further.set(sessionId, { target: known, madeOffline: false });
-      return;
-    }
-    const opener = parent === undefined ? undefined : this.#sessions.get(parent);
+  #meet(session: Session): void {
+    const { id, target } = session;
+    if (!TYPES.has(target.type) || this.targetOf(id)) return;
+    // Puppeteer is attached to pages over their tabs.
+    const parent = session.parent?.target.type === 'tab' ? undefined : session.parent;
+    const opener = parent && this.#bridged.get(parent);
     // What is attached to over a test's session is the test's too, also where the browser tells of that one first.
-    if (parent !== undefined && !opener) return;
+    if (parent && !opener) return;
     // What Playwright tells a page before it tells the page's frames and workers holds for them.
     const { ignoreHTTPSErrors = this.#ignoresHTTPSErrors, offline = false, hasOwnOrigin = false } = opener ?? {};
-    const session: BridgedSession = {
-      targetId,
-      contextId: String(info.browserContextId),
-      isDocument: info.type === 'page' || info.type === 'iframe',
-      parent,
-      openerId: typeof info.openerId === 'string' ? info.openerId : undefined,
-      url: String(info.url),
+    const bridged: BridgedSession = {
+      targetId: target.id,
+      contextId: String(target.contextId),
+      isDocument: target.type === 'page' || target.type === 'iframe',
       hasOwnOrigin,
       playwrightIntercepts: false,
       ignoreHTTPSErrors,
       offline,
       cacheDisabled: false,
-      isShared: info.type === 'shared_worker',
+      isShared: target.type === 'shared_worker',
     };
-    this.#sessions.set(sessionId, session);
-    this.#begin(sessionId, session);
-  }
-
-  #forget(sessionId: string): void {
-    this.#tabs.delete(sessionId);
-    this.#sessions.delete(sessionId);
-    const further = this.#further.get(sessionId);
-    this.#further.delete(sessionId);
-    // The browser takes back what a session has set when that ends.
-    if (further?.madeOffline) further.target.offline = false;
+    this.#bridged.set(session, bridged);
+    this.#begin(id, bridged);
   }
 }
 

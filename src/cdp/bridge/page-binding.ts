@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
+import { PerSession } from '../model/per-session.ts';
 import { pageScript } from '../page-code.ts';
-import type { BrowserCommands } from '../transport/interceptor.ts';
+import type { InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BridgedDocument, BridgedDocuments, HostsIn } from './bridged-documents.ts';
 
@@ -28,17 +29,18 @@ export class PageBinding {
   readonly #code: Script['code'];
   readonly #hostsIn: HostsIn;
   /** Of each page and frame, what its documents run now: its source, and the browser's answer to it. */
-  readonly #scripts = new Map<string, { source: string; added: Promise<unknown> }>();
-  readonly #commands: BrowserCommands;
+  readonly #scripts: PerSession<{ source?: string; added?: Promise<unknown> }>;
+  readonly #commands: InterceptorLink;
   readonly #documents: BridgedDocuments;
   readonly #hear: Script['hear'];
 
   constructor(
-    commands: BrowserCommands,
+    commands: InterceptorLink,
     { hostsIn, documents }: { hostsIn: HostsIn; documents: BridgedDocuments },
     { kind, code, hear }: Script,
   ) {
     this.#commands = commands;
+    this.#scripts = new PerSession(commands.model, () => ({}));
     this.#documents = documents;
     this.#hear = hear;
     this.#name = `${kind}${randomUUID().replaceAll('-', '')}`;
@@ -54,22 +56,19 @@ export class PageBinding {
   async prepare(sessionId: string): Promise<void> {
     const { hostExpressions } = this.#hostsIn(sessionId);
     const source = pageScript(this.#code, 'run', { binding: this.#name, mailbox: this.mailbox, hostExpressions });
-    const before = this.#scripts.get(sessionId);
-    if (before?.source === source) return void (await before.added);
+    const script = this.#scripts.of(sessionId);
+    if (!script) return;
+    const before = script.added;
+    if (script.source === source) return void (await before);
     if (!before) this.#commands.post('Runtime.addBinding', { name: this.#name }, sessionId);
     const added = this.#commands.call('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
-    this.#scripts.set(sessionId, { source, added: added.catch(() => null) });
-    const { identifier } = fieldsOf<ScriptAdded>(await before?.added);
+    Object.assign(script, { source, added: added.catch(() => null) });
+    const { identifier } = fieldsOf<ScriptAdded>(await before);
     // The older one would run first, and leave nothing for this one.
     if (typeof identifier === 'string') {
       this.#commands.post('Page.removeScriptToEvaluateOnNewDocument', { identifier }, sessionId);
     }
     await added.catch(() => null);
-  }
-
-  /** A page or frame is gone. */
-  forget(sessionId: string): void {
-    this.#scripts.delete(sessionId);
   }
 
   /** Returns null for a `Runtime.bindingCalled` of this binding. */

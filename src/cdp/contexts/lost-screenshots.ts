@@ -1,4 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
+import { PerSession, SessionMap } from '../model/per-session.ts';
+import type { Target } from '../model/session.ts';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
@@ -25,50 +27,46 @@ interface Pending {
  */
 export class LostScreenshots implements Interceptor {
   readonly #link: InterceptorLink;
-  /** Targets of the client's sessions. */
-  readonly #targets = new Map<unknown, unknown>();
-  /** Sessions in which the browser tells of new documents. */
-  readonly #watched = new Set<unknown>();
+  /** Whether the browser tells of new documents there. */
+  readonly #watched: PerSession<{ yes: boolean }>;
   /** By the client's ID. */
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending: SessionMap<number, Pending>;
   /** The client's ID of each that was asked for again. */
-  readonly #repeated = new Map<number, number>();
+  readonly #repeated: SessionMap<number, number>;
 
   constructor(link: InterceptorLink) {
     this.#link = link;
+    this.#watched = new PerSession(link.model, () => ({ yes: false }));
+    this.#pending = new SessionMap(link.model);
+    this.#repeated = new SessionMap(link.model);
   }
 
   onCommand(command: CdpMessage): CdpMessage {
     const { id, method, sessionId } = command;
-    if (method === 'Page.enable' && this.#targets.has(sessionId)) this.#watched.add(sessionId);
-    if (method === 'Page.captureScreenshot' && id !== undefined) this.#pending.set(id, { command, lastId: id });
+    const watched = method === 'Page.enable' ? this.#watched.of(sessionId) : undefined;
+    if (watched) watched.yes = true;
+    if (method === 'Page.captureScreenshot' && id !== undefined) {
+      this.#pending.set(id, { command, lastId: id }, sessionId);
+    }
     return command;
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
     const { id, method, params, sessionId } = message;
-    if (id !== undefined) return this.#pending.size === 0 ? message : this.#onResponse(id, message);
-    if (method === 'Target.attachedToTarget') {
-      const attached = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
-      this.#targets.set(attached.sessionId, fieldsOf<Protocol.Target.TargetInfo>(attached.targetInfo).targetId);
-    }
-    if (method === 'Target.detachedFromTarget') {
-      this.#onDetached(fieldsOf<Protocol.Target.DetachedFromTargetEvent>(params).sessionId);
-    }
-    if (this.#pending.size === 0 || sessionId === undefined) return message;
-    // A page's main frame has the ID of its target.
-    const targetId = this.#targets.get(sessionId);
+    if (this.#pending.size === 0) return message;
+    if (id !== undefined) return this.#onResponse(id, message);
+    const target = this.#link.model.session(sessionId)?.target;
+    if (!target) return message;
     if (method === 'Page.frameNavigated') {
       const { frame } = fieldsOf<Protocol.Page.FrameNavigatedEvent>(params);
       const { id: frameId, loaderId } = fieldsOf<Protocol.Page.Frame>(frame);
       // Each session on the target tells of it.
-      if (frameId === targetId) this.#repeat(targetId, (pending) => pending.loaderId !== loaderId, loaderId);
+      if (frameId === target.id) this.#repeat(target, (pending) => pending.loaderId !== loaderId, loaderId);
     }
     // There may be no new document after all; a crashed page is refused with the right words.
     const hasStopped =
-      method === 'Page.frameStoppedLoading' && fieldsOf<{ frameId: string }>(params).frameId === targetId;
-    if (hasStopped || method === 'Inspector.targetCrashed')
-      this.#repeat(targetId, ({ isRefused }) => isRefused === true);
+      method === 'Page.frameStoppedLoading' && fieldsOf<{ frameId: string }>(params).frameId === target.id;
+    if (hasStopped || method === 'Inspector.targetCrashed') this.#repeat(target, ({ isRefused }) => isRefused === true);
     return message;
   }
 
@@ -85,25 +83,19 @@ export class LostScreenshots implements Interceptor {
     return asked === id ? message : { ...message, id: asked };
   }
 
-  #repeat(targetId: unknown, which: (pending: Pending) => boolean, loaderId?: unknown): void {
+  #repeat(target: Target, which: (pending: Pending) => boolean, loaderId?: unknown): void {
     for (const [asked, pending] of this.#pending) {
       const { id: _, ...command } = pending.command;
-      if (targetId === undefined || this.#targets.get(command.sessionId) !== targetId || !which(pending)) continue;
+      if (this.#link.model.session(command.sessionId)?.target !== target || !which(pending)) continue;
       const lastId = this.#link.send(command);
-      this.#repeated.set(lastId, asked);
+      this.#repeated.set(lastId, asked, command.sessionId);
       Object.assign(pending, { lastId, isRefused: false, loaderId: loaderId ?? pending.loaderId });
     }
   }
 
-  #isWatched(sessionId: unknown): boolean {
-    const targetId = this.#targets.get(sessionId);
-    return [...this.#watched].some((each) => targetId !== undefined && this.#targets.get(each) === targetId);
-  }
-
-  #onDetached(sessionId: unknown): void {
-    this.#targets.delete(sessionId);
-    this.#watched.delete(sessionId);
-    for (const [asked, { command }] of this.#pending) if (command.sessionId === sessionId) this.#forget(asked);
+  #isWatched(sessionId: string | undefined): boolean {
+    const { sessions = [] } = this.#link.model.session(sessionId)?.target ?? {};
+    return [...sessions].some(({ id }) => this.#watched.of(id)?.yes);
   }
 
   /** What is still to come of it never reaches the client. */

@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join, parse, posix } from 'node:path';
 import type { Protocol } from 'devtools-protocol';
 import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
-import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { CarriedDownloads } from './carried-downloads.ts';
 import { OwnPage } from './own-page.ts';
 import { fetchRemoteFile } from './remote-file.ts';
@@ -42,8 +42,6 @@ export class NamedDownloads implements Interceptor {
   readonly #remoteFolder = `/tmp/poolwright-${randomUUID()}`;
   /** By browser context; the browser's own is `undefined`. */
   readonly #wanted = new Map<string | undefined, Wanted>();
-  /** Context of each page, by its target's ID (its main frame's, too), and by the sessions on it. */
-  readonly #contextOf = new Map<string, string | undefined>();
   readonly #downloads = new Map<string, Download>();
   /** The last one asked for: a frame within a page says not which context it is in. */
   #last: Wanted | undefined;
@@ -64,7 +62,7 @@ export class NamedDownloads implements Interceptor {
     const { behavior, downloadPath } = fieldsOf<Protocol.Page.SetDownloadBehaviorRequest>(command.params);
     if (behavior !== 'allow' || typeof downloadPath !== 'string') return command;
     // Of a page it can only be said where files go, not that they go by their IDs: it is said of its context.
-    const context = this.#contextOf.get(sessionId);
+    const context = this.#link.model.session(sessionId)?.target.contextId;
     const { params } = this.#redirect(context, { folder: downloadPath, byGuid: false, told: false });
     this.#link.call('Browser.setDownloadBehavior', params).then(
       () => this.#link.deliver({ id: command.id, sessionId, result: {} }),
@@ -78,9 +76,6 @@ export class NamedDownloads implements Interceptor {
   onMessage(message: CdpMessage): CdpMessage | null {
     if (this.#page.onMessage(message) === null) return null;
     switch (message.method) {
-      case 'Target.attachedToTarget':
-        this.#meet(fieldsOf(message.params));
-        return message;
       case 'Browser.downloadWillBegin':
         return this.#begin(message);
       case 'Browser.downloadProgress':
@@ -121,17 +116,11 @@ export class NamedDownloads implements Interceptor {
     };
   }
 
-  #meet({ sessionId, targetInfo }: Fields<Protocol.Target.AttachedToTargetEvent>): void {
-    const { targetId, browserContextId } = fieldsOf<Protocol.Target.TargetInfo>(targetInfo);
-    const context = typeof browserContextId === 'string' ? browserContextId : undefined;
-    if (typeof targetId === 'string') this.#contextOf.set(targetId, context);
-    if (typeof sessionId === 'string') this.#contextOf.set(sessionId, context);
-  }
-
   #begin(message: CdpMessage): CdpMessage | null {
     const params = fieldsOf<Protocol.Browser.DownloadWillBeginEvent>(message.params);
     const { guid, frameId, suggestedFilename } = params;
-    const context = typeof frameId === 'string' ? this.#contextOf.get(frameId) : undefined;
+    // A page has the ID of its main frame.
+    const context = this.#link.model.target(frameId)?.contextId;
     const wanted = this.#wanted.get(context) ?? this.#wanted.get(undefined) ?? this.#last;
     if (!wanted || typeof guid !== 'string' || !GUID.test(guid)) return message;
     const name = fileName(suggestedFilename) ?? guid;

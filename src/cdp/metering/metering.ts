@@ -1,27 +1,168 @@
 import type { Protocol } from 'devtools-protocol';
-import type { Interceptor } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import type { BrowserModel } from '../model/browser-model.ts';
+import { SessionMap } from '../model/per-session.ts';
+import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 import type { Meter } from './meter.ts';
+import { cameOverNetwork, frameSize, handshakeSize, isRemote, type ResponseFields, size } from './network-event.ts';
 
-/** Has a meter read along, but for downloads that are carried past the browser's network: it moves nothing for those. */
+/** A request under way. */
+interface Request {
+  /** Bytes of it that are counted so far. */
+  counted: number;
+  /** It is answered from a cache, a route or the browser itself, and moves nothing. */
+  free: boolean;
+  /** Of a document; null for everything else. */
+  documentUrl: unknown;
+}
+
+/** Of the browser's `Network.*` events, what is looked at here. */
+type NetworkFields = Fields<
+  Protocol.Network.RequestWillBeSentEvent & Protocol.Network.ResponseReceivedEvent & Protocol.Network.DataReceivedEvent
+>;
+
+/** Of its events about downloads. */
+type DownloadFields = Fields<Protocol.Browser.DownloadWillBeginEvent & Protocol.Browser.DownloadProgressEvent>;
+
+/**
+ * Counts the bytes that a browser moves, from the events that it sends to Playwright anyway: what its pages, frames,
+ * workers and downloads received, headers included, and the frames of their WebSockets both ways (as they are before
+ * compression). Counted as they come, so a request that is cut counts as far as it was reported.
+ *
+ * Zero are answers from a cache, from a service worker (its own requests count) and from `route.fulfill()`, and what
+ * crosses a network bridge.
+ * Not counted, because the browser does not report it: what requests send, TLS and TCP overhead, and whatever a page
+ * moved before anyone watched it.
+ */
 export class Metering implements Interceptor {
+  readonly #model: BrowserModel;
   readonly #meter: Meter;
   readonly #isCarried: (url: string) => boolean;
+  /**
+   * By request ID, which is unique in a browser: a worker's or frame's own request starts in its parent's session. Of the
+   * session that last spoke of it.
+   */
+  readonly #requests: SessionMap<string, Request>;
+  /** Bytes of each download under way that are counted so far. */
+  readonly #downloads = new Map<string, number>();
+  /** Addresses of documents that moved nothing and were not shown: the next download of one is free. */
+  readonly #freeDownloads: SessionMap<unknown, true>;
 
   /** @param isCarried whether requests to an address are made elsewhere than in the browser */
-  constructor(meter: Meter, isCarried: (url: string) => boolean) {
+  constructor({ model }: InterceptorLink, meter: Meter, isCarried: (url: string) => boolean) {
+    this.#model = model;
     this.#meter = meter;
     this.#isCarried = isCarried;
+    this.#requests = new SessionMap(model);
+    this.#freeDownloads = new SessionMap(model);
   }
 
+  /** Messages that say nothing about bytes cost next to nothing. */
   onMessage(message: CdpMessage): CdpMessage {
-    if (!this.#isCarriedDownload(message)) this.#meter.observe(message);
+    const { method, params, sessionId } = message;
+    if (sessionId === undefined && method?.startsWith('Browser.download')) {
+      this.#observeDownload(method, fieldsOf(params));
+    } else if (sessionId !== undefined && method?.startsWith('Network.') && this.#counts(sessionId)) {
+      this.#observeNetwork(sessionId, method, fieldsOf(params));
+    }
     return message;
   }
 
-  #isCarriedDownload({ method, params }: CdpMessage): boolean {
-    if (method !== 'Browser.downloadWillBegin') return false;
-    const { url } = fieldsOf<Protocol.Browser.DownloadWillBeginEvent>(params);
-    return typeof url === 'string' && this.#isCarried(url);
+  /** A target's events come once for every session on it (a test may open its own with `newCDPSession`): the oldest counts. */
+  #counts(sessionId: string): boolean {
+    const session = this.#model.session(sessionId);
+    const [oldest] = session?.target.sessions ?? [];
+    return session === oldest;
   }
+
+  #observeNetwork(sessionId: string, method: string, fields: NetworkFields): void {
+    const { requestId, response } = fields;
+    if (typeof requestId !== 'string') return;
+    switch (method) {
+      case 'Network.requestWillBeSent':
+        if (isObject(fields.redirectResponse)) this.#redirect(sessionId, requestId, fields.redirectResponse);
+        break;
+      case 'Network.requestServedFromCache':
+        this.#requestOf(sessionId, requestId).free = true;
+        break;
+      case 'Network.responseReceived':
+        if (isObject(response)) this.#respond(sessionId, requestId, response);
+        if (fields.type === 'Document') {
+          this.#requestOf(sessionId, requestId).documentUrl = fieldsOf<Protocol.Network.Response>(response).url;
+        }
+        break;
+      case 'Network.dataReceived': {
+        const request = this.#requestOf(sessionId, requestId);
+        this.#countTo(request, request.counted + size(fields.encodedDataLength));
+        break;
+      }
+      case 'Network.loadingFinished': {
+        // The whole of it, head and body: exact, where the pieces were not.
+        const request = this.#requests.get(requestId);
+        if (request) this.#countTo(request, size(fields.encodedDataLength));
+        this.#requests.delete(requestId);
+        break;
+      }
+      case 'Network.loadingFailed':
+        this.#fail(sessionId, requestId);
+        break;
+      case 'Network.webSocketHandshakeResponseReceived':
+        if (isObject(response)) this.#meter.count(handshakeSize(response));
+        break;
+      case 'Network.webSocketFrameSent':
+      case 'Network.webSocketFrameReceived':
+        if (isObject(response)) this.#meter.count(frameSize(response));
+        break;
+    }
+  }
+
+  /** A redirect ends one request; the next has the same ID. */
+  #redirect(sessionId: string, requestId: string, response: ResponseFields): void {
+    this.#respond(sessionId, requestId, response);
+    this.#requests.delete(requestId);
+  }
+
+  #respond(sessionId: string, requestId: string, response: ResponseFields): void {
+    const request = this.#requestOf(sessionId, requestId);
+    if (!cameOverNetwork(response)) request.free = true;
+    this.#countTo(request, Math.max(request.counted, size(response.encodedDataLength)));
+  }
+
+  #requestOf(sessionId: string, requestId: string): Request {
+    const request: Request = this.#requests.get(requestId) ?? { counted: 0, free: false, documentUrl: null };
+    this.#requests.set(requestId, request, sessionId);
+    return request;
+  }
+
+  #countTo(request: Request, bytes: number): void {
+    if (request.free) return;
+    this.#meter.count(bytes - request.counted);
+    request.counted = bytes;
+  }
+
+  /** A page is told that a document has failed, too, when it becomes a download. */
+  #fail(sessionId: string, requestId: string): void {
+    const { free, documentUrl } = this.#requests.get(requestId) ?? {};
+    this.#requests.delete(requestId);
+    if (free && isRemote(documentUrl)) this.#freeDownloads.set(documentUrl, true, sessionId);
+  }
+
+  #observeDownload(method: string, { guid, url, receivedBytes, state }: DownloadFields): void {
+    if (typeof guid !== 'string') return;
+    if (method === 'Browser.downloadWillBegin') {
+      if (!isRemote(url) || this.#isCarried(String(url))) return;
+      if (!this.#freeDownloads.delete(url)) this.#downloads.set(guid, 0);
+      return;
+    }
+    const counted = this.#downloads.get(guid);
+    if (counted === undefined) return;
+    const received = Math.max(counted, size(receivedBytes));
+    this.#meter.count(received - counted);
+    if (state === 'inProgress') this.#downloads.set(guid, received);
+    else this.#downloads.delete(guid);
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,3 +1,5 @@
+import type { BrowserModel } from '../model/browser-model.ts';
+import type { Target } from '../model/session.ts';
 import type { BrowserCommands } from './interceptor.ts';
 import type { CdpMessage } from './message.ts';
 import { PendingCommands } from './pending-commands.ts';
@@ -29,6 +31,7 @@ export function isTargetGone({ error }: CdpMessage): boolean {
  */
 export class BrowserResponses {
   readonly #pending = new PendingCommands();
+  readonly #model: BrowserModel;
   readonly #ask: BrowserCommands['call'];
   readonly #respond: (message: CdpMessage) => void;
 
@@ -36,9 +39,11 @@ export class BrowserResponses {
    * @param ask asks the browser itself
    * @param respond takes the response that the browser does not give
    */
-  constructor(ask: BrowserCommands['call'], respond: (message: CdpMessage) => void) {
+  constructor(model: BrowserModel, ask: BrowserCommands['call'], respond: (message: CdpMessage) => void) {
+    this.#model = model;
     this.#ask = ask;
     this.#respond = respond;
+    model.onSessionEnd(({ id }) => this.#end(this.#pending.take([id]), SESSION_GONE));
   }
 
   /** A command goes to the browser. */
@@ -52,21 +57,20 @@ export class BrowserResponses {
   }
 
   /** The interceptors and the client have seen this message of the browser. */
-  passed(message: CdpMessage): void {
-    if (message.id !== undefined) return;
-    this.#end(this.#pending.onEvent(message), SESSION_GONE);
-    const { method, sessionId } = message;
-    if (method === 'Inspector.targetCrashed' && sessionId !== undefined) void this.#crashed(sessionId);
+  passed({ method, sessionId }: CdpMessage): void {
+    const session = method === 'Inspector.targetCrashed' ? this.#model.session(sessionId) : undefined;
+    if (session) void this.#crashed(session.target);
   }
 
-  async #crashed(sessionId: string): Promise<void> {
+  async #crashed({ sessions }: Target): Promise<void> {
     try {
       await this.#ask('Browser.getVersion');
     } catch {
       // The link is down: the client hears of that.
       return;
     }
-    this.#end(this.#pending.takeCrashed(sessionId, REVIVES), CRASHED);
+    const ids = Array.from(sessions, ({ id }) => id);
+    this.#end(this.#pending.take(ids, REVIVES), CRASHED);
   }
 
   #end(commands: readonly CdpMessage[], error: NonNullable<CdpMessage['error']>): void {

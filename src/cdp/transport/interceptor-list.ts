@@ -1,6 +1,9 @@
+import type { Protocol } from 'devtools-protocol';
+import { BrowserModel } from '../model/browser-model.ts';
+import { withDescendants } from '../model/session.ts';
 import { BrowserResponses } from './browser-responses.ts';
 import type { BrowserCommands, Interceptor, InterceptorFactory, InterceptorLink } from './interceptor.ts';
-import type { CdpMessage } from './message.ts';
+import { type CdpMessage, fieldsOf } from './message.ts';
 import { OwnCommands } from './own-commands.ts';
 import { PendingCommands } from './pending-commands.ts';
 
@@ -19,6 +22,7 @@ export class InterceptorList {
   readonly #ends: Ends;
   readonly #own: OwnCommands;
   readonly #list: readonly Interceptor[];
+  readonly #model = new BrowserModel();
   readonly #browser: BrowserResponses;
   /** The client's. It ends those of a session itself when it hears that the session is over. */
   readonly #pending = new PendingCommands();
@@ -28,7 +32,9 @@ export class InterceptorList {
   constructor(factories: readonly InterceptorFactory[], ends: Ends) {
     this.#ends = ends;
     this.#own = new OwnCommands((command) => this.#send(command));
-    this.#browser = new BrowserResponses(this.#own.call, (response) => this.#toClient(response, this.#list.length - 1));
+    this.#browser = new BrowserResponses(this.#model, this.#own.call, (response) => {
+      this.#toClient(response, this.#list.length - 1);
+    });
     this.#list = [...factories.map((create, position) => create(this.#linkAt(position))), this.#own];
   }
 
@@ -44,7 +50,9 @@ export class InterceptorList {
   /** An answer or event of the browser. */
   message(message: CdpMessage): void {
     if (!this.#browser.accepts(message)) return;
+    this.#model.before(message);
     this.#toClient(message, this.#list.length - 1);
+    this.#model.after(message);
     this.#browser.passed(message);
   }
 
@@ -56,6 +64,7 @@ export class InterceptorList {
 
   #linkAt(position: number): InterceptorLink {
     return {
+      model: this.#model,
       call: this.#own.call,
       post: this.#own.post,
       deliver: (message) => {
@@ -105,6 +114,17 @@ export class InterceptorList {
     // A response that the client does not wait for would make it throw.
     if (passed.id !== undefined && !this.#pending.settle(passed.id)) return;
     this.#ends.toClient(passed);
-    if (passed.id === undefined) this.#pending.onEvent(passed);
+    if (passed.method?.startsWith('Target.')) this.#shown(passed);
+  }
+
+  /** The client has been told of a target: of a session that is over, it ends its commands itself. */
+  #shown({ method, params }: CdpMessage): void {
+    const { sessionId } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
+    const session = this.#model.session(sessionId);
+    if (method === 'Target.attachedToTarget' && session) session.isShown = true;
+    if (method !== 'Target.detachedFromTarget') return;
+    const over = session ? withDescendants(session) : [];
+    for (const each of over) each.isShown = false;
+    this.#pending.take([String(sessionId), ...over.map(({ id }) => id)]);
   }
 }

@@ -1,4 +1,5 @@
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
+import type { BrowserModel } from '../model/browser-model.ts';
 import type { CdpMessage } from './message.ts';
 
 /**
@@ -53,6 +54,8 @@ export interface BrowserCommands {
 
 /** What an interceptor can do on the link, from its position in the list. */
 export interface InterceptorLink extends BrowserCommands {
+  /** What there is in the browser. What an interceptor keeps of a session or world hangs on that, and goes with it. */
+  readonly model: BrowserModel;
   /**
    * Sends a message on to the client, as if the browser had sent it: through the interceptors between this one and the
    * client, not through this one. Two delivered one after the other arrive in that order with nothing in between. So

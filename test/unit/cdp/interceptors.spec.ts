@@ -2,13 +2,20 @@ import { expect, test } from '@playwright/test';
 import { Savings } from '../../../src/cdp/ahead/savings.ts';
 import { type InterceptorOptions, interceptorsFor } from '../../../src/cdp/interceptors.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { BrowserModel } from '../../../src/cdp/model/browser-model.ts';
 import type { InterceptorLink } from '../../../src/cdp/transport/interceptor.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 
 const unused = () => {
   throw new Error('nothing is sent or delivered while the list is made');
 };
-const link = { call: unused, post: unused, deliver: unused, send: unused } as InterceptorLink;
+const link: InterceptorLink = {
+  model: new BrowserModel(),
+  call: unused,
+  post: unused,
+  deliver: unused,
+  send: unused,
+};
 
 async function namesOf(options: InterceptorOptions): Promise<string[]> {
   return (await interceptorsFor(options)).map((create) => create(link).constructor.name);

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { SessionMap } from '../../model/per-session.ts';
 import type { Interceptor, InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { objectsOf } from '../objects-of.ts';
@@ -37,12 +38,12 @@ export class ReadsAhead implements Interceptor {
   readonly #sent: SentAhead;
   readonly #worlds: UtilityWorlds;
   readonly #habits = new ReadHabits();
-  readonly #trails = new Map<string, ActionTrail>();
+  readonly #trails: SessionMap<string, ActionTrail>;
   readonly #handles = new WeakMap<UtilityWorld, Handles>();
   /** What the client's present action in a session began with, and the handles that it has got since. */
-  readonly #actions = new Map<string, { root: string; handles: Set<string> }>();
-  /** Input events that the browser has not answered, and their sessions. */
-  readonly #inputs = new Map<number | undefined, string>();
+  readonly #actions: SessionMap<string, { root: string; handles: Set<string> }>;
+  /** Input events that the browser has not answered. */
+  readonly #inputs: SessionMap<number | undefined, true>;
 
   constructor(link: InterceptorLink, savings: Savings) {
     this.#savings = savings;
@@ -51,13 +52,12 @@ export class ReadsAhead implements Interceptor {
       onUnused: (answer) => this.#release(answer),
       freshMs: FRESH_MS,
     });
-    this.#worlds = new UtilityWorlds({
+    this.#trails = new SessionMap(link.model);
+    this.#actions = new SessionMap(link.model);
+    this.#inputs = new SessionMap(link.model);
+    this.#worlds = new UtilityWorlds(link.model, {
       onUpheaval: (sessionId) => this.#end(sessionId),
-      onEnd: (sessionId) => {
-        this.#end(sessionId);
-        this.#actions.delete(sessionId);
-        for (const [id, of] of this.#inputs) if (of === sessionId) this.#inputs.delete(id);
-      },
+      onEnd: (sessionId) => this.#end(sessionId),
     });
   }
 
@@ -75,7 +75,7 @@ export class ReadsAhead implements Interceptor {
       return this.#sent.ask(commandKey(command), command) ? null : command;
     }
     this.#end(sessionId);
-    if (method.startsWith('Input.')) this.#inputs.set(id, sessionId);
+    if (method.startsWith('Input.')) this.#inputs.set(id, true, sessionId);
     const world = this.#worldOf(command);
     if (world) this.#begin(command, world);
     return command;
@@ -115,7 +115,7 @@ export class ReadsAhead implements Interceptor {
     if (node !== undefined) known.set('node', node);
     const keys = ReadHabits.keysOf(command, this.#rootOf(command, sessionId));
     const trail = new ActionTrail(command, keys, world, known);
-    this.#trails.set(sessionId, trail);
+    this.#trails.set(sessionId, trail, sessionId);
     if (this.#worlds.isWatched(sessionId)) return;
     if (!this.#savings.isFar || this.#inputs.size > 0 || world.prefix === undefined) return;
     // Behind the command itself.
@@ -146,7 +146,7 @@ export class ReadsAhead implements Interceptor {
     const action = this.#actions.get(sessionId);
     if (action && objectsOf(command).some((objectId) => action.handles.has(objectId))) return action.root;
     const root = ReadHabits.rootOf(command);
-    this.#actions.set(sessionId, { root, handles: new Set() });
+    this.#actions.set(sessionId, { root, handles: new Set() }, sessionId);
     return root;
   }
 

@@ -1,3 +1,5 @@
+import type { BrowserModel } from '../../model/browser-model.ts';
+import { PerSession } from '../../model/per-session.ts';
 import type { CdpMessage } from '../../transport/message.ts';
 import { objectsOf } from '../objects-of.ts';
 
@@ -9,7 +11,7 @@ interface Foretold {
   actual?: string;
 }
 
-interface Session {
+interface Known {
   readonly objects: Map<string, Foretold>;
   /** Commands about objects that were still to come when they were sent. */
   readonly unsure: Map<number, CdpMessage>;
@@ -26,31 +28,30 @@ type SendLate = (command: CdpMessage) => void;
  * that follows.
  */
 export class ForetoldObjects {
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions: PerSession<Known>;
   readonly #sendLate: SendLate;
 
   /** @param sendLate sends a command of the client whose answer the client is to get */
-  constructor(sendLate: SendLate) {
+  constructor(model: BrowserModel, sendLate: SendLate) {
+    this.#sessions = new PerSession(model, () => ({ objects: new Map(), unsure: new Map(), held: [] }));
     this.#sendLate = sendLate;
   }
 
   /** The client is told of an object. */
   foretell(sessionId: string, objectId: string): void {
-    const session = this.#sessions.get(sessionId) ?? { objects: new Map(), unsure: new Map(), held: [] };
-    this.#sessions.set(sessionId, session);
-    session.objects.set(objectId, { state: 'coming' });
+    this.#sessions.of(sessionId)?.objects.set(objectId, { state: 'coming' });
   }
 
   /** It will not come as it was foretold; {@link made} tells how. Returns whether its document is still there. */
   late(sessionId: string, objectId: string): boolean {
-    const object = this.#sessions.get(sessionId)?.objects.get(objectId);
+    const object = this.#sessions.of(sessionId)?.objects.get(objectId);
     if (object) object.state = 'late';
     return object !== undefined;
   }
 
   /** It is there. @param actual its ID; null: it will never be */
   made(sessionId: string, objectId: string, actual: string | null): void {
-    const session = this.#sessions.get(sessionId);
+    const session = this.#sessions.of(sessionId);
     const object = session?.objects.get(objectId);
     if (!session || !object) return;
     if (actual === null) object.state = 'never';
@@ -65,7 +66,7 @@ export class ForetoldObjects {
    * @param makesObjects whether it may make another object where some are still to come, which could get the ID of one of those
    */
   onCommand(command: CdpMessage, makesObjects: boolean): CdpMessage | null {
-    const session = this.#sessions.get(command.sessionId ?? '');
+    const session = this.#sessions.of(command.sessionId);
     if (!session || session.objects.size === 0) return command;
     const states = objectsOf(command).flatMap((objectId) => session.objects.get(objectId)?.state ?? []);
     const isOther = makesObjects && states.length === 0;
@@ -80,8 +81,8 @@ export class ForetoldObjects {
 
   /** Returns what the client gets of an answer; null: it gets another one later. */
   onAnswer(message: CdpMessage): CdpMessage | null {
-    const { id, sessionId = '', error } = message;
-    const session = this.#sessions.get(sessionId);
+    const { id, sessionId, error } = message;
+    const session = this.#sessions.of(sessionId);
     if (!session || id === undefined) return message;
     const command = session.unsure.get(id);
     session.unsure.delete(id);
@@ -101,31 +102,27 @@ export class ForetoldObjects {
 
   /** The documents that a session had are gone, and all objects in them; or their process is. */
   cleared(sessionId: string): void {
-    const session = this.#sessions.get(sessionId);
-    this.#sessions.delete(sessionId);
+    const session = this.#sessions.of(sessionId);
+    session?.objects.clear();
+    session?.unsure.clear();
     // The browser says that there are no such objects.
-    for (const command of session?.held ?? []) this.#sendLate(command);
-  }
-
-  /** A session is over. */
-  forget(sessionId: string): void {
-    this.#sessions.delete(sessionId);
+    for (const command of session?.held.splice(0) ?? []) this.#sendLate(command);
   }
 }
 
 /** Whether some objects are still to come, or known not to come as they should. */
-function isUnsure({ objects }: Session): boolean {
+function isUnsure({ objects }: Known): boolean {
   return [...objects.values()].some(({ state }) => state === 'coming' || state === 'late');
 }
 
 /** A command with the IDs that its objects have in the browser. */
-function translated({ objects }: Session, command: CdpMessage): CdpMessage {
+function translated({ objects }: Known, command: CdpMessage): CdpMessage {
   if (!objectsOf(command).some((objectId) => objects.get(objectId)?.actual !== undefined)) return command;
   return { ...command, params: mapped(command.params ?? {}, (objectId) => objects.get(objectId)?.actual ?? objectId) };
 }
 
 /** An answer in which no other object has an ID that the client knows as one of the foretold. */
-function renamed({ objects }: Session, message: CdpMessage): CdpMessage {
+function renamed({ objects }: Known, message: CdpMessage): CdpMessage {
   const isTaken = (objectId: string) => (objects.get(objectId)?.state ?? 'coming') !== 'coming';
   if (message.result === undefined || ![...objects.keys()].some(isTaken)) return message;
   const result = mapped(message.result, (objectId) => {

@@ -1,10 +1,12 @@
 import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../../model/browser-model.ts';
+import { PerSession } from '../../model/per-session.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
-interface Session {
+interface Known {
   /** What all IDs of objects begin with that its process makes; undefined while it has made none. */
   isolate?: string | undefined;
-  /** Of the newest JavaScript context. A process counts them up. */
+  /** Of the newest JavaScript context; 0 while there is none. A process counts them up. */
   contextId: number;
 }
 
@@ -13,23 +15,26 @@ interface Session {
  * in another process than the one before it is known by the number of its context, which begins anew.
  */
 export class Isolates {
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions: PerSession<Known>;
+
+  constructor(model: BrowserModel) {
+    this.#sessions = new PerSession(model, () => ({ contextId: 0 }));
+  }
 
   /** What the ID of an object in this context begins with, if the session's process has made objects before. */
   prefixOf(sessionId: string, contextId: number): string | null {
-    const { isolate } = this.#sessions.get(sessionId) ?? {};
+    const { isolate } = this.#sessions.of(sessionId) ?? {};
     return isolate === undefined ? null : `${isolate}.${contextId}`;
   }
 
   /** The number of the next context that is made in a session; null where none is known yet. */
   nextContext(sessionId: string): number | null {
-    const session = this.#sessions.get(sessionId);
-    return session ? session.contextId + 1 : null;
+    const { contextId = 0 } = this.#sessions.of(sessionId) ?? {};
+    return contextId > 0 ? contextId + 1 : null;
   }
 
   /** To be told of the browser's messages. */
   onMessage({ method, params, result, sessionId }: CdpMessage): void {
-    if (sessionId === undefined) return;
     if (method === 'Runtime.executionContextCreated') {
       const { context } = fieldsOf<Protocol.Runtime.ExecutionContextCreatedEvent>(params);
       this.#onContext(sessionId, fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context).id);
@@ -39,21 +44,18 @@ export class Isolates {
     }
   }
 
-  forget(sessionId: string): void {
-    this.#sessions.delete(sessionId);
+  #onContext(sessionId: string | undefined, id: unknown): void {
+    const known = this.#sessions.of(sessionId);
+    if (!known || typeof id !== 'number') return;
+    if (id <= known.contextId) known.isolate = undefined;
+    known.contextId = id;
   }
 
-  #onContext(sessionId: string, id: unknown): void {
-    if (typeof id !== 'number') return;
-    const { isolate, contextId = 0 } = this.#sessions.get(sessionId) ?? {};
-    this.#sessions.set(sessionId, { isolate: id > contextId ? isolate : undefined, contextId: id });
-  }
-
-  #onObject(sessionId: string, objectId: unknown): void {
-    const session = this.#sessions.get(sessionId);
-    if (typeof objectId !== 'string' || !session) return;
+  #onObject(sessionId: string | undefined, objectId: unknown): void {
+    const known = this.#sessions.of(sessionId);
+    if (typeof objectId !== 'string' || !known || known.contextId === 0) return;
     const [isolate, contextId] = objectId.split('.');
     // An answer from the process before may come behind the first news of the next one.
-    if (Number(contextId) <= session.contextId) session.isolate = isolate;
+    if (Number(contextId) <= known.contextId) known.isolate = isolate;
   }
 }

@@ -1,4 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../../model/browser-model.ts';
+import { PerSession } from '../../model/per-session.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { type KnownScript, keptText } from './known-scripts.ts';
 
@@ -18,20 +20,22 @@ type Post = (command: Omit<CdpMessage, 'id'>, onAnswer?: (answer: CdpMessage) =>
  * they wait to be called. So they cross the line once for a page, not once for a document.
  */
 export class KeptScripts {
-  readonly #sessions = new Map<string, Kept>();
+  readonly #sessions: PerSession<Kept>;
   readonly #post: Post;
 
-  constructor(post: Post) {
+  constructor(model: BrowserModel, post: Post) {
+    this.#sessions = new PerSession(model, () => ({ identifiers: new Map() }));
     this.#post = post;
   }
 
   /** Whether a world of the client's that has just been made in a session has the script. */
   has(sessionId: string, script: KnownScript): boolean {
-    return this.#sessions.get(sessionId)?.identifiers.has(script) ?? false;
+    return this.#sessions.of(sessionId)?.identifiers.has(script) ?? false;
   }
 
   keep(sessionId: string, worldName: string, scripts: readonly KnownScript[]): void {
-    const kept = this.#keptIn(sessionId);
+    const kept = this.#sessions.of(sessionId);
+    if (!kept) return;
     for (const [index, script] of scripts.entries()) {
       if (kept.isOver || !script.isExpression) continue;
       const params = { source: keptText(script, index), worldName };
@@ -42,14 +46,11 @@ export class KeptScripts {
 
   /** A session's documents have none from now on. */
   remove(sessionId: string): void {
-    const kept = this.#keptIn(sessionId);
+    const kept = this.#sessions.of(sessionId);
+    if (!kept) return;
     kept.isOver = true;
     for (const identifier of kept.identifiers.values()) this.#remove(sessionId, identifier);
     kept.identifiers.clear();
-  }
-
-  forget(sessionId: string): void {
-    this.#sessions.delete(sessionId);
   }
 
   #onKept(sessionId: string, kept: Kept, script: KnownScript, result: unknown): void {
@@ -57,12 +58,6 @@ export class KeptScripts {
     if (typeof identifier !== 'string') return;
     if (kept.isOver) this.#remove(sessionId, identifier);
     else kept.identifiers.set(script, identifier);
-  }
-
-  #keptIn(sessionId: string): Kept {
-    const kept = this.#sessions.get(sessionId) ?? { identifiers: new Map() };
-    this.#sessions.set(sessionId, kept);
-    return kept;
   }
 
   #remove(sessionId: string, identifier: string): void {

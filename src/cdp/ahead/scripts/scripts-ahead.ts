@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { SessionMap } from '../../model/per-session.ts';
 import type { Interceptor, InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { objectsOf } from '../objects-of.ts';
@@ -35,15 +36,15 @@ export class ScriptsAhead implements Interceptor {
   readonly #worlds: UtilityWorlds;
   readonly #scripts = new KnownScripts();
   readonly #kept: KeptScripts;
-  readonly #isolates = new Isolates();
+  readonly #isolates: Isolates;
   readonly #foretold: ForetoldObjects;
   /** New worlds in which nothing but these scripts was evaluated, and how many objects those have made. */
   readonly #fresh = new WeakMap<UtilityWorld, number>();
   /** What each world has of the scripts. */
   readonly #stock = new WeakMap<UtilityWorld, readonly KnownScript[]>();
-  readonly #underWay = new UnderWay();
+  readonly #underWay: UnderWay;
   /** Sessions whose process is still to be asked for. */
-  readonly #blank = new Set<string>();
+  readonly #blank: SessionMap<string, true>;
   /** The client's commands that may turn out to be such scripts. */
   readonly #asked = new Map<number, string>();
 
@@ -54,11 +55,14 @@ export class ScriptsAhead implements Interceptor {
       isUsable: hasObject,
       onUnused: (answer) => this.#release(answer),
     });
-    this.#kept = new KeptScripts((command, onAnswer) => this.#sent.post(command, onAnswer));
-    this.#foretold = new ForetoldObjects((command) => this.#sent.sendLate(command));
-    this.#worlds = new UtilityWorlds({
+    this.#isolates = new Isolates(link.model);
+    this.#underWay = new UnderWay(link.model);
+    this.#blank = new SessionMap(link.model);
+    this.#kept = new KeptScripts(link.model, (command, onAnswer) => this.#sent.post(command, onAnswer));
+    this.#foretold = new ForetoldObjects(link.model, (command) => this.#sent.sendLate(command));
+    this.#worlds = new UtilityWorlds(link.model, {
       onMade: (world) => this.#onMade(world),
-      onEnd: (sessionId) => this.#forget(sessionId),
+      onEnd: (sessionId) => this.#sent.drop((of) => of === sessionId),
     });
   }
 
@@ -194,7 +198,7 @@ export class ScriptsAhead implements Interceptor {
 
   #onWorld(sessionId: string): void {
     if (!this.#mayHide(sessionId)) return;
-    this.#blank.add(sessionId);
+    this.#blank.set(sessionId, true, sessionId);
     // Behind the client's own command.
     queueMicrotask(() => this.#askForIsolate(sessionId));
   }
@@ -223,15 +227,6 @@ export class ScriptsAhead implements Interceptor {
   #onCleared(sessionId: string): void {
     this.#blank.delete(sessionId);
     this.#foretold.cleared(sessionId);
-  }
-
-  #forget(sessionId: string): void {
-    this.#sent.drop((of) => of === sessionId);
-    this.#blank.delete(sessionId);
-    this.#kept.forget(sessionId);
-    this.#isolates.forget(sessionId);
-    this.#foretold.forget(sessionId);
-    this.#underWay.forget(sessionId);
   }
 
   #release(answer: CdpMessage): void {

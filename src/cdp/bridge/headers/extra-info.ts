@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, type Fields, fieldsOf } from '../../transport/message.ts';
 import type { BridgeAnswer, BridgeOutcome } from '../requests/bridge-fetch.ts';
@@ -8,7 +9,6 @@ import type { Announced } from './page-headers.ts';
 
 /** What was told of the answers under one network ID: several where there are redirects. */
 interface Told {
-  sessionId: string;
   /** Still to be announced by the browser. */
   coming: BridgeAnswer[];
   last: BridgeAnswer;
@@ -21,12 +21,13 @@ interface Told {
  */
 export class ExtraInfo {
   readonly #link: InterceptorLink;
-  readonly #told = new Map<unknown, Told>();
+  readonly #told: SessionMap<unknown, Told>;
   /** Answers whose head was reported before the browser was handed them. */
   readonly #early = new WeakSet<BridgeAnswer['exchange']>();
 
   constructor(link: InterceptorLink) {
     this.#link = link;
+    this.#told = new SessionMap(link.model);
   }
 
   /**
@@ -36,7 +37,7 @@ export class ExtraInfo {
   tell({ sessionId, networkId: requestId }: PausedRequest, sent: Record<string, string>, outcome: BridgeOutcome): void {
     if (requestId === undefined || 'failure' in outcome || this.#early.has(outcome.exchange)) return;
     const coming = this.#told.get(requestId)?.coming ?? [];
-    this.#told.set(requestId, { sessionId, coming: [...coming, outcome], last: outcome });
+    this.#told.set(requestId, { coming: [...coming, outcome], last: outcome }, sessionId);
     const sentHeaders = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, reportedText(value)]));
     const request = { requestId, headers: sentHeaders, associatedCookies: [] };
     const headersText = reportedText(outcome.exchange.head);
@@ -110,11 +111,6 @@ export class ExtraInfo {
     }
     if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#told.delete(requestId);
     return method === 'Network.loadingFinished' ? changed({ encodedDataLength: told.last.exchange.bytes() }) : message;
-  }
-
-  /** A page is gone. */
-  forget(gone: string): void {
-    for (const [requestId, { sessionId }] of this.#told) if (sessionId === gone) this.#told.delete(requestId);
   }
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
-import type { BrowserCommands } from '../../transport/interceptor.ts';
+import { SessionMap } from '../../model/per-session.ts';
+import type { InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
 /** Where a request comes from. */
@@ -43,17 +44,20 @@ const AGENT = 'user-agent';
  * take for a promise.
  */
 export class ImpliedHeaders {
-  readonly #commands: BrowserCommands;
+  readonly #link: InterceptorLink;
   /** Of our worlds, which are hidden from the client. */
   readonly #worldName = randomUUID();
-  /** IDs of our worlds, by session. */
-  readonly #worlds = new Map<string, Set<unknown>>();
-  readonly #languages = new Map<string, Languages>();
+  /** By session. */
+  readonly #languages: SessionMap<string, Languages>;
   /** What the last page of a context sent: its workers send the same. */
   readonly #byContext = new Map<string, Headers>();
 
-  constructor(commands: BrowserCommands) {
-    this.#commands = commands;
+  constructor(link: InterceptorLink) {
+    this.#link = link;
+    this.#languages = new SessionMap(link.model);
+    link.model.onSessionEnd(({ target: { contextId = '' } }) => {
+      if (link.model.sessionsIn(contextId).length === 1) this.#byContext.delete(contextId);
+    });
   }
 
   /** Asks a new page for its languages. Once it is on its way somewhere, it answers only when it has arrived. */
@@ -62,7 +66,7 @@ export class ImpliedHeaders {
       (languages) => (languages ? withWeights(languages.split(',')) : null),
       () => null,
     );
-    this.#languages.set(sessionId, { answer, isLate: false });
+    this.#languages.set(sessionId, { answer, isLate: false }, sessionId);
   }
 
   async complete(headers: Headers, sender: Sender): Promise<Headers> {
@@ -84,29 +88,13 @@ export class ImpliedHeaders {
   }
 
   /** Whether an event is about a world of ours: the client has none of these in a browser without a bridge. */
-  isOfOwnWorld({ method, params, sessionId = '' }: CdpMessage): boolean {
-    if (method === 'Runtime.executionContextsCleared') this.#worlds.delete(sessionId);
-    if (method === 'Runtime.executionContextDestroyed') {
-      const { executionContextId } = fieldsOf<Protocol.Runtime.ExecutionContextDestroyedEvent>(params);
-      return this.#worlds.get(sessionId)?.delete(executionContextId) ?? false;
-    }
-    if (method !== 'Runtime.executionContextCreated') return false;
+  isOfOwnWorld({ method, params, sessionId }: CdpMessage): boolean {
     const { context } = fieldsOf<Protocol.Runtime.ExecutionContextCreatedEvent>(params);
-    const { id, name } = fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context);
-    if (name !== this.#worldName) return false;
-    this.#worlds.set(sessionId, (this.#worlds.get(sessionId) ?? new Set()).add(id));
-    return true;
-  }
-
-  /** A page is gone. */
-  forget(sessionId: string): void {
-    this.#worlds.delete(sessionId);
-    this.#languages.delete(sessionId);
-  }
-
-  /** All of a context is gone. */
-  forgetContext(contextId: string): void {
-    this.#byContext.delete(contextId);
+    const { executionContextId } = fieldsOf<Protocol.Runtime.ExecutionContextDestroyedEvent>(params);
+    const isCreated = method === 'Runtime.executionContextCreated';
+    if (!isCreated && method !== 'Runtime.executionContextDestroyed') return false;
+    const id = isCreated ? fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context).id : executionContextId;
+    return this.#link.model.session(sessionId)?.worlds.get(id as number)?.name === this.#worldName;
   }
 
   /** Waits from the first request on, not from the page's creation: on a busy machine a page takes its time to start. */
@@ -125,14 +113,10 @@ export class ImpliedHeaders {
   /** In a world of its own: who opened the page may have put other languages into the page's. */
   async #evaluate(sessionId: string, frameId: string): Promise<string> {
     const params = { frameId, worldName: this.#worldName };
-    const world = await this.#commands.call('Page.createIsolatedWorld', params, sessionId);
+    const world = await this.#link.call('Page.createIsolatedWorld', params, sessionId);
     const { executionContextId: contextId } = v.parse(createdWorld, world);
     const expression = 'navigator.languages.join()';
-    const answer = await this.#commands.call(
-      'Runtime.evaluate',
-      { expression, contextId, returnByValue: true },
-      sessionId,
-    );
+    const answer = await this.#link.call('Runtime.evaluate', { expression, contextId, returnByValue: true }, sessionId);
     return v.parse(evaluated, answer).result.value;
   }
 }

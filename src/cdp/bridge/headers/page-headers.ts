@@ -1,4 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../../model/browser-model.ts';
+import { SessionMap } from '../../model/per-session.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
 /** What the browser has said of a request before it goes out; of one that was redirected, of where it leads now. */
@@ -35,8 +37,12 @@ const BROWSERS_OWN =
  * request it leaves such bytes out, and some of those behind them; where it announces the request it has them all.
  */
 export class PageHeaders {
-  readonly #announced = new Map<unknown, Announced>();
+  readonly #announced: SessionMap<unknown, Announced>;
   readonly #waiting = new Map<unknown, () => void>();
+
+  constructor(model: BrowserModel) {
+    this.#announced = new SessionMap(model);
+  }
 
   /** To be told of the browser's `Network.*` events. */
   observe({ method, params, sessionId }: CdpMessage): void {
@@ -49,7 +55,7 @@ export class PageHeaders {
       fieldsOf<Protocol.Network.RequestWillBeSentEvent>(params);
     const { url, method: verb } = fieldsOf<Protocol.Network.Request>(request);
     const before = redirectResponse === undefined ? undefined : this.#announced.get(requestId);
-    this.#announced.set(requestId, {
+    const announced: Announced = {
       sessionId,
       loaderId: String(loaderId ?? ''),
       frameId: typeof frameId === 'string' ? frameId : undefined,
@@ -58,7 +64,8 @@ export class PageHeaders {
       at: performance.now(),
       asked: before?.asked ?? { url: String(url), method: String(verb), type: String(type) },
       values: latin1Values(headers),
-    });
+    };
+    this.#announced.set(requestId, announced, sessionId);
     this.#waiting.get(requestId)?.();
   }
 
@@ -67,7 +74,7 @@ export class PageHeaders {
    * @param hasOwnHeaders its headers are the page's, which may have such values
    */
   async settled({ networkId: requestId, resourceType, headers }: Stopped, hasOwnHeaders: boolean): Promise<void> {
-    if (requestId === undefined || this.#announced.has(requestId)) return;
+    if (requestId === undefined || this.#announced.get(requestId)) return;
     const mayHaveValues = hasOwnHeaders && !Object.keys(headers).every((name) => BROWSERS_OWN.test(name));
     // An `EventSource` is called a fetch where it is stopped.
     if (!mayHaveValues && !/^(XHR|Fetch|EventSource)$/.test(resourceType)) return;
@@ -95,11 +102,6 @@ export class PageHeaders {
   /** Undefined for a request that was not announced, or is over. */
   announcementOf(requestId: unknown): Announced | undefined {
     return this.#announced.get(requestId);
-  }
-
-  /** A page is gone. */
-  forget(gone: string): void {
-    for (const [requestId, { sessionId }] of this.#announced) if (sessionId === gone) this.#announced.delete(requestId);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../../model/browser-model.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { withoutFragment } from './loopback-origin.ts';
 
@@ -34,6 +35,13 @@ const UNSEEN: Announced = { url: '', documentUrl: '', loaderId: '', type: '', re
  */
 export class Announcements<Note> {
   readonly #entries = new Map<string, Entry<Note>>();
+
+  constructor(model: BrowserModel) {
+    // One that is followed before it is announced has no session yet.
+    model.onSessionEnd(({ id: gone }) => {
+      for (const [id, { sessionId }] of this.#entries) if (sessionId === gone) this.#entries.delete(id);
+    });
+  }
 
   /** How many requests are followed. */
   get size(): number {
@@ -84,11 +92,6 @@ export class Announcements<Note> {
       redirectedFrom: fields.redirectResponse === undefined ? null : (entry.announced ?? UNSEEN),
     };
     for (const resume of [...entry.waiting]) resume();
-  }
-
-  /** A page is gone. */
-  forget(gone: string): void {
-    for (const [id, { sessionId }] of this.#entries) if (sessionId === gone) this.#entries.delete(id);
   }
 
   #entry(networkId: string): Entry<Note> {

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../../model/browser-model.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { withoutFragment } from './loopback-origin.ts';
 
@@ -31,13 +32,19 @@ const WORLD_MS = 1_000;
  * `data:` document has one that equals no other.
  */
 export class Documents {
+  readonly #model: BrowserModel;
   readonly #frames = new Map<string, Known>();
   readonly #byLoader = new Map<string, Known>();
   /** IDs of the documents of each frame, oldest first. */
   readonly #loaders = new Map<string, string[]>();
-  /** Main worlds that exist now, by session and context. */
-  readonly #worlds = new Map<string, { sessionId: string; frameId: string; origin: string }>();
   readonly #whenReported = new Set<() => void>();
+
+  constructor(model: BrowserModel) {
+    this.#model = model;
+    model.onSessionEnd(({ id }) => {
+      for (const frame of [...this.#frames.values()]) if (frame.sessionId === id) this.#remove(frame.frameId);
+    });
+  }
 
   /** The document that is in a frame; undefined before the browser has reported one. */
   inFrame(frameId: string | undefined): FrameDocument | undefined {
@@ -79,7 +86,8 @@ export class Documents {
       loaderId,
       url: withoutFragment(url),
       isError: isRefused || unreachableUrl !== undefined || url.startsWith('chrome-error:'),
-      origin: isFirst && url === 'about:blank' ? this.#worldOf(sessionId, id) : null,
+      origin:
+        (isFirst && url === 'about:blank' && this.#model.mainWorld(this.#model.session(sessionId), id)?.origin) || null,
     };
     this.#frames.set(id, document);
     this.#byLoader.set(loaderId, document);
@@ -89,47 +97,24 @@ export class Documents {
     return document;
   }
 
-  /** Takes the browser's `Page.frameDetached` and `Runtime.executionContext*` events. */
-  observe({ method, params, sessionId = '' }: CdpMessage): void {
+  /** Takes the browser's `Page.frameDetached` and `Runtime.executionContextCreated` events. */
+  observe({ method, params, sessionId }: CdpMessage): void {
     if (method === 'Page.frameDetached') {
       const { frameId, reason } = fieldsOf<Protocol.Page.FrameDetachedEvent>(params);
       // A frame that is swapped goes on in a session of its own.
       if (reason !== 'swap') this.#remove(String(frameId));
     }
     if (method === 'Runtime.executionContextCreated') this.#meetWorld(sessionId, params);
-    if (method === 'Runtime.executionContextsCleared') this.#endWorlds(sessionId);
-    if (method !== 'Runtime.executionContextDestroyed') return;
-    const { executionContextId } = fieldsOf<Protocol.Runtime.ExecutionContextDestroyedEvent>(params);
-    this.#worlds.delete(`${sessionId} ${executionContextId}`);
   }
 
-  /** A page, frame or worker is gone. */
-  forget(sessionId: string): void {
-    this.#endWorlds(sessionId);
-    for (const frame of [...this.#frames.values()]) if (frame.sessionId === sessionId) this.#remove(frame.frameId);
-  }
-
-  #meetWorld(sessionId: string, params: unknown): void {
+  #meetWorld(sessionId: string | undefined, params: unknown): void {
     const { context } = fieldsOf<Protocol.Runtime.ExecutionContextCreatedEvent>(params);
-    const { id, origin, auxData } = fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context);
-    const { isDefault, frameId } = fieldsOf<{ isDefault: boolean; frameId: string }>(auxData);
-    if (isDefault !== true || typeof frameId !== 'string' || typeof origin !== 'string') return;
-    this.#worlds.set(`${sessionId} ${id}`, { sessionId, frameId, origin });
-    const document = this.#frames.get(frameId);
-    if (document?.sessionId === sessionId) document.origin = origin;
+    const { id } = fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context);
+    const world = this.#model.session(sessionId)?.worlds.get(id as number);
+    if (!world?.isDefault || world.frameId === undefined) return;
+    const document = this.#frames.get(world.frameId);
+    if (document && document.sessionId === sessionId) document.origin = world.origin;
     for (const report of [...this.#whenReported]) report();
-  }
-
-  #worldOf(sessionId: string, frameId: string): string | null {
-    let origin: string | null = null;
-    for (const world of this.#worlds.values()) {
-      if (world.sessionId === sessionId && world.frameId === frameId) origin = world.origin;
-    }
-    return origin;
-  }
-
-  #endWorlds(sessionId: string): void {
-    for (const [key, world] of this.#worlds) if (world.sessionId === sessionId) this.#worlds.delete(key);
   }
 
   #reported(ms: number): Promise<void> {

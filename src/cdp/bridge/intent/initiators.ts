@@ -1,4 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../../model/browser-model.ts';
+import { SessionMap } from '../../model/per-session.ts';
+import type { Session } from '../../model/session.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgedSession, BridgedSessions } from '../bridged-sessions.ts';
 import { isFile } from '../files/is-file.ts';
@@ -26,18 +29,24 @@ interface Hop {
  * for a navigation, any document that can lead the frame.
  */
 export class Initiators {
+  readonly #model: BrowserModel;
   readonly #sessions: BridgedSessions;
   readonly #isOwn: IsOwn;
-  readonly #requests = new Announcements<Promise<Hop>>();
-  readonly #documents = new Documents();
+  readonly #requests: Announcements<Promise<Hop>>;
+  readonly #documents: Documents;
   readonly #groups = new WindowGroups();
   readonly #navigations = new Navigations();
-  /** Navigations of foreign pages that were not carried, by loader, with their sessions. */
-  readonly #refused = new Map<string, string>();
+  /** Navigations of foreign pages that were not carried, by loader. */
+  readonly #refused: SessionMap<string, true>;
 
-  constructor(sessions: BridgedSessions, isOwn: IsOwn) {
+  constructor(model: BrowserModel, sessions: BridgedSessions, isOwn: IsOwn) {
+    this.#model = model;
     this.#sessions = sessions;
     this.#isOwn = isOwn;
+    this.#requests = new Announcements(model);
+    this.#documents = new Documents(model);
+    this.#refused = new SessionMap(model);
+    model.onSessionEnd((session) => this.#onEnd(session));
   }
 
   /**
@@ -75,7 +84,6 @@ export class Initiators {
     const { id, method, sessionId = '', params } = message;
     if (id !== undefined) this.#navigations.observe(message);
     else if (method === 'Target.attachedToTarget') this.#meet(sessionId, params);
-    else if (method === 'Target.detachedFromTarget') this.#forget(params);
     // A test's own session reports all of it again.
     else if (this.#sessions.get(sessionId) === undefined) return;
     else if (method === 'Network.responseReceived') this.#expectDocument(sessionId, params);
@@ -106,7 +114,7 @@ export class Initiators {
     const page = this.#pageOf(paused.sessionId);
     if (request && paused.isNavigation && page) {
       this.#navigations.note({ ...paused, page: page.targetId }, initiator);
-      if (initiator === 'foreign') this.#refused.set(request.loaderId, paused.sessionId);
+      if (initiator === 'foreign') this.#refused.set(request.loaderId, true, paused.sessionId);
     }
     return { request, initiator };
   }
@@ -188,14 +196,9 @@ export class Initiators {
     if (page) this.#groups.add(page.targetId, address);
   }
 
-  #forget(params: unknown): void {
-    const { sessionId } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(params);
-    const gone = String(sessionId);
-    this.#requests.forget(gone);
-    this.#documents.forget(gone);
-    for (const [loaderId, known] of this.#refused) if (known === gone) this.#refused.delete(loaderId);
-    const session = this.#sessions.get(gone);
-    if (!session?.isDocument || session.parent !== undefined) return;
+  #onEnd({ id }: Session): void {
+    const session = this.#sessions.get(id);
+    if (!session?.isDocument || this.#pageOf(id) !== session) return;
     this.#navigations.forget(session.targetId);
     this.#groups.close(session.targetId);
   }
@@ -239,9 +242,10 @@ export class Initiators {
 
   /** The page that a session belongs to. */
   #pageOf(sessionId: string): BridgedSession | undefined {
-    let session = this.#sessions.get(sessionId);
-    while (session?.parent !== undefined) session = this.#sessions.get(session.parent);
-    return session?.isDocument ? session : undefined;
+    let session = this.#model.session(sessionId);
+    while (session?.parent && this.#sessions.get(session.parent.id)) session = session.parent;
+    const page = session && this.#sessions.get(session.id);
+    return page?.isDocument ? page : undefined;
   }
 }
 

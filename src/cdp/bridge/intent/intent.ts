@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../../model/browser-model.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgedHosts } from '../bridged-hosts.ts';
 import type { BridgedSession, BridgedSessions } from '../bridged-sessions.ts';
@@ -40,11 +41,15 @@ export class Intent implements Reach {
   /**
    * @param listed hosts that every page reaches
    */
-  constructor(listed: BridgedHosts, sessions: BridgedSessions, told: IntentEvents) {
+  constructor(model: BrowserModel, listed: BridgedHosts, sessions: BridgedSessions, told: IntentEvents) {
     this.#listed = listed;
     this.#sessions = sessions;
     this.#told = told;
-    this.#initiators = new Initiators(sessions, (contextId, url) => this.#places.get(contextId)?.has(url) === true);
+    this.#initiators = new Initiators(
+      model,
+      sessions,
+      (contextId, url) => this.#places.get(contextId)?.has(url) === true,
+    );
   }
 
   hostsOf(contextId: string): BridgedHosts {

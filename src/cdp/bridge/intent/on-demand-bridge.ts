@@ -33,8 +33,8 @@ export class OnDemandBridge implements Interceptor {
   constructor(link: InterceptorLink, { listed, told, onBytes, downloads, loaded }: OnDemandOptions) {
     this.#link = link;
     this.#parts = { onCarried: onBytes, downloads };
-    this.#sessions = new BridgedSessions((sessionId, session) => this.#bridge?.begin(sessionId, session));
-    this.intent = new Intent(listed, this.#sessions, told);
+    this.#sessions = new BridgedSessions(link.model, (sessionId, session) => this.#bridge?.begin(sessionId, session));
+    this.intent = new Intent(link.model, listed, this.#sessions, told);
     if (loaded) this.#bridge = this.#make(loaded);
   }
 
@@ -54,7 +54,7 @@ export class OnDemandBridge implements Interceptor {
     const message = this.#asAsked(received);
     this.intent.observe(message);
     if (this.#bridge) return this.#bridge.onMessage(message);
-    if (message.method?.startsWith('Target.')) this.#sessions.observe(message);
+    this.#sessions.observe(message);
     return message;
   }
 

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { NetError } from '../headers/net-error-names.ts';
@@ -30,24 +31,19 @@ interface Kept {
 export class KeptBodies {
   readonly #link: InterceptorLink;
   /** By network ID, oldest first. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept: SessionMap<string, Kept>;
   #size = 0;
 
   constructor(link: InterceptorLink) {
     this.#link = link;
+    // Nobody can ask for the bodies of a page that is gone.
+    this.#kept = new SessionMap(link.model, (kept) => this.#drop(kept));
   }
 
   begin(networkId: string, sessionId: string): void {
     this.#forget(networkId);
-    this.#kept.set(networkId, {
-      sessionId,
-      pieces: [],
-      size: 0,
-      ending: null,
-      bytes: undefined,
-      finished: null,
-      asking: [],
-    });
+    const kept: Kept = { sessionId, pieces: [], size: 0, ending: null, bytes: undefined, finished: null, asking: [] };
+    this.#kept.set(networkId, kept, sessionId);
   }
 
   add(networkId: string, piece: Buffer): void {
@@ -96,11 +92,6 @@ export class KeptBodies {
     if (kept.ending === null) kept.asking.push(command);
     else this.#answer(command, kept);
     return null;
-  }
-
-  /** A page is gone: nobody can ask for its bodies. */
-  forget(gone: string): void {
-    for (const [id, { sessionId }] of this.#kept) if (sessionId === gone) this.#forget(id);
   }
 
   #answer({ id, sessionId }: CdpMessage, { pieces, size }: Kept): void {

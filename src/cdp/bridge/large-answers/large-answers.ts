@@ -65,6 +65,7 @@ export class LargeAnswers {
     this.#documents = parts.documents;
     this.#commands = commands;
     this.kept = new KeptBodies(commands);
+    commands.model.onWorldEnd((world) => this.#leave(world));
     const hear = (document: BridgedDocument, payload: unknown) => this.#hear(document, payload);
     this.binding = new PageBinding(commands, parts, { kind: 'answers', code: 'page-answers.js', hear });
   }
@@ -121,7 +122,7 @@ export class LargeAnswers {
   }
 
   /** A document is gone; nobody is there to be told. */
-  leave(document: BridgedDocument): void {
+  #leave(document: BridgedDocument): void {
     for (const [id, large] of this.#large) if (large.document === document) this.#drop(id, large);
   }
 
@@ -192,7 +193,7 @@ export class LargeAnswers {
   }
 
   /** Hands a document a message; what it makes of it is the answer. */
-  async #tell({ sessionId, uniqueContextId }: BridgedDocument, message: object): Promise<boolean> {
+  async #tell({ session, uniqueId: uniqueContextId }: BridgedDocument, message: object): Promise<boolean> {
     const params = {
       uniqueContextId,
       // Not as part of the script: the piece would be parsed, and kept with it.
@@ -202,7 +203,7 @@ export class LargeAnswers {
       returnByValue: true,
       silent: true,
     };
-    const { result } = v.parse(taken, await this.#commands.call('Runtime.callFunctionOn', params, sessionId));
+    const { result } = v.parse(taken, await this.#commands.call('Runtime.callFunctionOn', params, session.id));
     return result.value === true;
   }
 }

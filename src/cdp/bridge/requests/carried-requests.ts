@@ -1,6 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { errorMessage } from '../../../common/error-message.ts';
 import type { CarriedDownloads } from '../../files/carried-downloads.ts';
+import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorLink } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { BridgedSessions } from '../bridged-sessions.ts';
@@ -51,12 +52,12 @@ export class CarriedRequests {
   readonly #credentials: BridgeCredentials;
   readonly #extraInfo: ExtraInfo;
   readonly #implied: ImpliedHeaders;
-  readonly #pageHeaders = new PageHeaders();
-  readonly #netErrors = new NetErrors();
+  readonly #pageHeaders: PageHeaders;
+  readonly #netErrors: NetErrors;
   /** Network IDs of requests whose body a redirect has taken away. */
-  readonly #bodiless = new Set<string>();
+  readonly #bodiless: SessionMap<string, true>;
   /** By network ID. */
-  readonly #underWay = new Map<unknown, { sessionId: string; abort: AbortController }>();
+  readonly #underWay: SessionMap<unknown, AbortController>;
 
   constructor(link: InterceptorLink, { sessions, largeAnswers, downloads, onCarried, onRedirect }: Parts) {
     this.#onRedirect = onRedirect;
@@ -68,6 +69,10 @@ export class CarriedRequests {
     this.#credentials = new BridgeCredentials(link);
     this.#extraInfo = new ExtraInfo(link);
     this.#implied = new ImpliedHeaders(link);
+    this.#pageHeaders = new PageHeaders(link.model);
+    this.#netErrors = new NetErrors(link.model);
+    this.#bodiless = new SessionMap(link.model);
+    this.#underWay = new SessionMap(link.model, (abort) => abort.abort());
   }
 
   /** A new page or frame, which waits to be let run. */
@@ -95,29 +100,14 @@ export class CarriedRequests {
     if (message.method === 'Network.loadingFailed') {
       // A page that cancels a request, or is left.
       const { requestId } = fieldsOf<Protocol.Network.LoadingFailedEvent>(message.params);
-      this.#underWay.get(requestId)?.abort.abort();
+      this.#underWay.get(requestId)?.abort();
     }
     const corrected = this.#extraInfo.correct(this.#netErrors.correct(message));
     return corrected && this.#largeAnswers.kept.onMessage(corrected);
   }
 
-  /** A page is gone, and what it had under way. */
-  forget(gone: string): void {
-    this.#pageHeaders.forget(gone);
-    this.#implied.forget(gone);
-    this.#extraInfo.forget(gone);
-    this.#netErrors.forget(gone);
-    this.#largeAnswers.kept.forget(gone);
-    for (const { sessionId, abort } of this.#underWay.values()) if (sessionId === gone) abort.abort();
-  }
-
-  /** All pages and workers of a browser context are gone. */
-  forgetContext(contextId: string): void {
-    this.#implied.forgetContext(contextId);
-  }
-
   end(): void {
-    for (const { abort } of this.#underWay.values()) abort.abort();
+    for (const [, abort] of this.#underWay) abort.abort();
     this.#fetcher.close();
   }
 
@@ -128,7 +118,7 @@ export class CarriedRequests {
   async carry(paused: PausedRequest, changes: ContinueFields): Promise<void> {
     const { sessionId, requestId, networkId = requestId } = paused;
     const abort = new AbortController();
-    this.#underWay.set(networkId, { sessionId, abort });
+    this.#underWay.set(networkId, abort, sessionId);
     const endWatch = whenAbandoned(this.#link, paused, () => abort.abort());
     try {
       const headers = await this.#headers(paused, changes);
@@ -162,7 +152,7 @@ export class CarriedRequests {
       this.#link.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
     } finally {
       endWatch();
-      if (this.#underWay.get(networkId)?.abort === abort) this.#underWay.delete(networkId);
+      if (this.#underWay.get(networkId) === abort) this.#underWay.delete(networkId);
     }
   }
 
@@ -193,7 +183,7 @@ export class CarriedRequests {
     if (location !== null) this.#onRedirect(paused, location);
     if (/^(GET|HEAD)$/.test(method)) return;
     const isDropped = outcome.status === 303 || (method === 'POST' && /^30[12]$/.test(String(outcome.status)));
-    if (isDropped) this.#bodiless.add(networkId);
+    if (isDropped) this.#bodiless.set(networkId, true, paused.sessionId);
   }
 
   /** Of what the browser shows, or fetches for later, it keeps no body that it was handed; Playwright may ask for it. */

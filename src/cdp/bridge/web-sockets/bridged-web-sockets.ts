@@ -74,11 +74,12 @@ export class BridgedWebSockets {
       const { success, output: data } = v.safeParse(said, payload);
       if (success) this.#hear(document, data);
     };
+    link.model.onWorldEnd((world) => this.#leave(world));
     this.binding = new PageBinding(link, parts, { kind: 'bridge', code: 'page-web-socket.js', hear });
   }
 
   /** A document is gone; nobody is there to be told. */
-  leave(document: BridgedDocument): void {
+  #leave(document: BridgedDocument): void {
     for (const [key, carried] of this.#carried) {
       if (carried.document !== document) continue;
       this.#carried.delete(key);
@@ -89,7 +90,7 @@ export class BridgedWebSockets {
   }
 
   #hear(document: BridgedDocument, message: Said): void {
-    const key = `${document.uniqueContextId} ${message.id}`;
+    const key = `${document.uniqueId} ${message.id}`;
     const carried = this.#carried.get(key);
     if (message.op === 'open') {
       if (!carried) void this.#open(key, document, message);
@@ -114,7 +115,8 @@ export class BridgedWebSockets {
 
   /** Never rejects. */
   async #open(key: string, document: BridgedDocument, opening: Opening): Promise<void> {
-    const { sessionId, origin } = document;
+    const { origin } = document;
+    const sessionId = document.session.id;
     const { url, protocols, userAgent } = opening;
     const events = new WebSocketEvents(this.#link, sessionId, url);
     const carried: Carried = { document, socket: undefined, events, closed: false };
@@ -174,8 +176,8 @@ export class BridgedWebSockets {
     this.#say(carried.document, { id: socketId, op: wasClean ? 'closed' : 'failed', code, reason, wasClean });
   }
 
-  #say({ sessionId, uniqueContextId }: BridgedDocument, message: object): void {
+  #say({ session, uniqueId: uniqueContextId }: BridgedDocument, message: object): void {
     const expression = `globalThis[Symbol.for(${JSON.stringify(this.binding.mailbox)})]?.(${JSON.stringify(message)})`;
-    this.#link.post('Runtime.evaluate', { expression, uniqueContextId, silent: true }, sessionId);
+    this.#link.post('Runtime.evaluate', { expression, uniqueContextId, silent: true }, session.id);
   }
 }

@@ -33,7 +33,7 @@ export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<R
     uploads: (link) => new Uploads(link),
     bridge: listedBridge(NetworkBridge, parseNetworkRules(bridged), parts),
     downloads: (link) => new Downloads(link, carried),
-    metering: () => new Metering(meter, () => false),
+    metering: (link) => new Metering(link, meter, () => false),
     'hidden-targets': (link) => new HiddenTargets(link),
     'persistent-context': (link) => new PersistentContext(link, { clear: true }),
     'early-close': (link) => new EarlyClose(link, far()),

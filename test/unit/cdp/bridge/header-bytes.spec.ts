@@ -6,6 +6,7 @@ import { binaryHeaders, reportedText, wireText } from '../../../../src/cdp/bridg
 import { PageHeaders } from '../../../../src/cdp/bridge/headers/page-headers.ts';
 import { pausedRequest, requestHeaders } from '../../../../src/cdp/bridge/requests/paused-request.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
+import { modelWith } from '../../../support/unit/cdp/model-with.ts';
 
 /** Bytes that a header may have, one character each. */
 const wire = fc.string({
@@ -42,7 +43,7 @@ test('headers of an answer reach the browser byte for byte, in their order', () 
 test('what a script gave is sent as it gave it, whatever the stopped request has left of it', () => {
   fc.assert(
     fc.property(wire, text, fc.array(text, { maxLength: 2 }), (given, cookie, left) => {
-      const headers = new PageHeaders();
+      const headers = new PageHeaders(modelWith('s'));
       // What is no UTF-8 is left out, and some of what is behind it; the rest is read as UTF-8.
       const read = Buffer.from(given, 'latin1').toString('utf8');
       const stopped = read.includes('\ufffd') ? left.join('') : read;

@@ -1,0 +1,62 @@
+import type { BrowserModel } from './browser-model.ts';
+import type { Session } from './session.ts';
+
+/** What an interceptor keeps of each session, from when it first asks for it. It goes with the session. */
+export class PerSession<State extends object> {
+  readonly #model: BrowserModel;
+  readonly #make: (session: Session) => State;
+  readonly #states = new WeakMap<Session, State>();
+
+  constructor(model: BrowserModel, make: (session: Session) => State) {
+    this.#model = model;
+    this.#make = make;
+  }
+
+  /** Undefined where there is no such session, or none anymore. */
+  of(sessionId: string | undefined): State | undefined {
+    const session = this.#model.session(sessionId);
+    if (!session) return undefined;
+    const state = this.#states.get(session) ?? this.#make(session);
+    this.#states.set(session, state);
+    return state;
+  }
+}
+
+/** A map whose entries go with the sessions that they are of. */
+export class SessionMap<Key, Value> {
+  readonly #model: BrowserModel;
+  readonly #entries = new Map<Key, { value: Value; sessionId: string }>();
+
+  /** @param onLost told of each entry that goes because its session does */
+  constructor(model: BrowserModel, onLost?: (value: Value, key: Key) => void) {
+    this.#model = model;
+    model.onSessionEnd(({ id }) => {
+      for (const [key, { value, sessionId }] of this.#entries) {
+        if (sessionId !== id) continue;
+        this.#entries.delete(key);
+        onLost?.(value, key);
+      }
+    });
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  /** Keeps nothing for a session that is over. */
+  set(key: Key, value: Value, sessionId: string | undefined): void {
+    if (sessionId !== undefined && this.#model.session(sessionId)) this.#entries.set(key, { value, sessionId });
+  }
+
+  delete(key: Key): boolean {
+    return this.#entries.delete(key);
+  }
+
+  *[Symbol.iterator](): Iterator<[Key, Value]> {
+    for (const [key, { value }] of this.#entries) yield [key, value];
+  }
+}
