@@ -1,8 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import type { BrowserModel } from '../model/browser-model.ts';
 import { PerSession } from '../model/per-session.ts';
-import type { Session } from '../model/session.ts';
-import type { World } from '../model/world.ts';
+import type { Session, World } from '../model/session.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 /** A JavaScript context that the client has made for itself in a document: no page's code runs in it, nor a test's. */

@@ -1,5 +1,5 @@
 import type { BrowserModel } from '../model/browser-model.ts';
-import type { World } from '../model/world.ts';
+import type { World } from '../model/session.ts';
 import type { BridgedHosts } from './bridged-hosts.ts';
 
 /** The hosts that the page or frame of a session reaches. */

@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
-import { type Session, type Target, withDescendants } from './session.ts';
-import { type World, worldOf } from './world.ts';
+import { type Session, type Target, type World, withDescendants } from './session.ts';
+import { worldOf } from './world.ts';
 
 /**
  * What there is in the browser, as it reports it on this link: targets, the sessions on them, and the worlds of their

@@ -1,5 +1,3 @@
-import type { World } from './world.ts';
-
 /** A target of the browser: a page, a frame in a process of its own, a worker, the browser itself. */
 export interface Target {
   /** Of a page or a frame, the ID of its (main) frame, too. */
@@ -27,6 +25,22 @@ export interface Session {
   readonly worlds: Map<number, World>;
   /** The client has been told of the session, and not of its end. */
   isShown: boolean;
+}
+
+/** A JavaScript context, as the browser reports it in one session (`Runtime.executionContextCreated`). */
+export interface World {
+  readonly session: Session;
+  /** Unique in its process; another world may have it after a page went over to another process. */
+  readonly id: number;
+  /** Unique for good: what is said to it reaches no other. */
+  readonly uniqueId: string;
+  readonly name: string;
+  /** Of the document: `about:blank` has the one of its creator, a sandboxed or `data:` document one that equals no other. */
+  readonly origin: string;
+  /** The document's own scripts run in it, not a client's or an extension's. */
+  readonly isDefault: boolean;
+  /** Undefined in a worker. */
+  readonly frameId: string | undefined;
 }
 
 /** A session and all that were announced in it, and in those. */

@@ -1,22 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { fieldsOf } from '../transport/message.ts';
-import type { Session } from './session.ts';
-
-/** A JavaScript context, as the browser reports it in one session (`Runtime.executionContextCreated`). */
-export interface World {
-  readonly session: Session;
-  /** Unique in its process; another world may have it after a page went over to another process. */
-  readonly id: number;
-  /** Unique for good: what is said to it reaches no other. */
-  readonly uniqueId: string;
-  readonly name: string;
-  /** Of the document: `about:blank` has the one of its creator, a sandboxed or `data:` document one that equals no other. */
-  readonly origin: string;
-  /** The document's own scripts run in it, not a client's or an extension's. */
-  readonly isDefault: boolean;
-  /** Undefined in a worker. */
-  readonly frameId: string | undefined;
-}
+import type { Session, World } from './session.ts';
 
 /** What the parameters of `Runtime.executionContextCreated` report; null where they report no world. */
 export function worldOf(session: Session, params: unknown): World | null {
