@@ -40,7 +40,9 @@ const WATCH = `
   window.report = () => {
     // Some come when the page is drawn next, whatever comes before that; of these the browser makes one out of several.
     const joined = (event) => /^(selectionchange|scroll),/.test(event);
-    const events = seen.events.filter((event, at, all) => !joined(event) || all.indexOf(event) === at).sort();
+    // What has scrolled under the pointer is told when the page is drawn next, if it is still there.
+    const told = seen.events.filter((event) => !event.startsWith('mouseover,DIV,'));
+    const events = told.filter((event, at, all) => !joined(event) || all.indexOf(event) === at).sort();
     const copy = { ...seen, events, mutations: seen.mutations.sort(), names: Object.getOwnPropertyNames(window).length - seen.names, focus: document.hasFocus(), shown: document.visibilityState,
       size: [innerWidth, innerHeight, outerWidth, outerHeight, screenX, screenY, history.length] };
     return JSON.stringify(copy);
