@@ -68,9 +68,9 @@ export class BrowserModel {
     }
   }
 
-  /** The link is down: all sessions end. */
+  /** The link is down: no world can be talked to anymore. */
   end(): void {
-    for (const session of [...this.#sessions.values()]) if (!session.parent) this.#end(session);
+    for (const session of this.#sessions.values()) this.#endWorlds(session);
   }
 
   #attach(params: unknown, over: string | undefined): void {

@@ -60,6 +60,7 @@ export class InterceptorList {
   end(): void {
     // Own commands first: whatever waits for an answer is told that none will come.
     for (let position = this.#list.length - 1; position >= 0; position--) this.#list[position]?.end?.();
+    this.#model.end();
   }
 
   #linkAt(position: number): InterceptorLink {

@@ -540,6 +540,16 @@ test.describe('WebSockets', () => {
   const got = (page: Page, count: number) =>
     page.waitForFunction(`talk.got.length >= ${count}`).then(() => page.evaluate('talk.got'));
 
+  test('one that is open is closed with the link', async ({ bridged, dev }) => {
+    const context = await bridged();
+    const page = await context.newPage();
+    await page.goto(dev.url);
+    expect(await open(page, dev.url.replace('http', 'ws'))).toBe('open');
+    expect(dev.sockets()).toBe(1);
+    await context.browser()?.close();
+    await expect.poll(() => dev.sockets()).toBe(0);
+  });
+
   test('text and binary, both ways, with protocol, origin and cookies', async ({ bridged, dev }) => {
     const context = await bridged();
     const page = await context.newPage();
