@@ -8,142 +8,72 @@ const publicEntries = {
   index: 'src/index.ts',
   client: 'src/service/index.ts',
   emulator: 'src/emulator/index.ts',
-  reporter: 'src/reporter/index.ts',
-  puppeteer: 'src/puppeteer/index.ts',
-  mocha: 'src/puppeteer/runners/mocha/index.ts',
-  'node-test': 'src/puppeteer/runners/node-test/index.ts',
-  'playwright-library': 'src/playwright/library.ts',
+  reporter: 'src/report/index.ts',
+  puppeteer: 'src/clients/puppeteer/index.ts',
+  mocha: 'src/runners/mocha/index.ts',
+  'node-test': 'src/runners/node-test/index.ts',
+  'playwright-library': 'src/clients/playwright/lease-browser.ts',
 };
-
-/** Playwright loads its global setup the way it loads a config. */
-const setupEntry = { 'global-setup': 'src/playwright/setup/global-setup.ts' };
-
-/** ES modules alone: Vitest itself cannot be required. */
-const vitestEntry = { vitest: 'src/puppeteer/runners/vitest/index.ts' };
-
-const jestTypes = { jest: 'src/puppeteer/runners/jest/index.ts' };
-
-/** What Jest loads by path, itself, outside of the tests. ES modules, because CommonJS has no `import()` in our build. */
-const jestEntries = {
-  'jest-environment': 'src/puppeteer/runners/jest/environment.ts',
-  'jest-global-setup': 'src/puppeteer/runners/jest/global-setup.ts',
-  'jest-global-teardown': 'src/puppeteer/runners/jest/global-teardown.ts',
-  'jest-reporter': 'src/puppeteer/runners/jest/reporter.ts',
-};
-
-// Child processes and the command line are run by path.
 const { client, emulator, ...loadedByRuns } = publicEntries;
-const runEntries = {
-  ...loadedByRuns,
-  ...setupEntry,
-  ...vitestEntry,
-  ...jestTypes,
-  ...jestEntries,
+/** Vitest itself cannot be required: its CommonJS has only types. */
+const vitest = { vitest: 'src/runners/vitest/index.ts' };
+const jest = { jest: 'src/runners/jest/index.ts' };
+/** Playwright loads its global setup and its reporters the way it loads a config. */
+const setup = {
+  'global-setup': 'src/runners/playwright-test/setup/global-setup.ts',
+  'run-reporter': 'src/report/reporter.ts',
+};
+/** Loaded or run by path. Jest's in ES modules only, because CommonJS has no `import()` in our build. */
+const byPath = {
   'broker-main': 'src/broker/process/main.ts',
-  'node-test-run': 'src/puppeteer/runners/node-test/runner-thread.ts',
+  'node-test-run': 'src/runners/node-test/runner-thread.ts',
+  'jest-environment': 'src/runners/jest/environment.ts',
+  'jest-global-setup': 'src/runners/jest/global-setup.ts',
+  'jest-global-teardown': 'src/runners/jest/global-teardown.ts',
+  'jest-reporter': 'src/runners/jest/reporter.ts',
 };
-const otherEntries = { client, emulator, 'emulator-main': 'src/emulator/main.ts', cli: 'src/cli/main.ts' };
-
-/**
- * Puts in place of `options/schema/check.ts` a module that loads it when there are options to check. Zod takes longer to load
- * than all the rest of `import 'poolwright'`, and a worker's options have been checked by its runner. By `require`,
- * because a config cannot wait for an `import()`.
- */
-const checkLazily: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'check-lazily',
-  setup(build) {
-    build.onLoad({ filter: /[\\/]schema[\\/]check\.ts$/ }, () => ({
-      contents: `
-        import { createRequire } from 'node:module';
-        const load = () => createRequire(import.meta.url)('./options.cjs');
-        export const checkHostedOptions = (value) => load().checkHostedOptions(value);
-        export const checkProjectOptions = (value) => load().checkProjectOptions(value);`,
-    }));
-  },
+/** The libraries of `init` are an entry so that they get a separate file, which the build minifies. */
+const commands = {
+  'emulator-main': 'src/emulator/main.ts',
+  cli: 'src/cli/main.ts',
+  'init-libraries': 'src/cli/init/libraries.ts',
 };
 
-/** Puts in place of `cli/init/libraries.ts` the file that is built of it, minified. */
-const ownLibraries: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'own-libraries',
-  setup(build) {
-    build.onResolve({ filter: /[\\/]libraries\.ts$/ }, () => ({ path: './init-libraries.js', external: true }));
-  },
-};
-
+/** Bundled CommonJS asks for Node's own modules. */
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-/** What every build of ours has. */
+/** Every entry lies flat in dist/, so that `distFile()` finds its neighbours from any chunk. */
 export const shared: Options = {
   target: 'node20',
   platform: 'node',
   outDir: 'dist',
-  // `node:test` has no other name.
-  removeNodeProtocol: false,
-  // Whoever installs the package reads its code as it is: nothing is minified.
-  sourcemap: false,
-  // What is bundled may be CommonJS and ask for Node's own modules.
+  removeNodeProtocol: false, // `node:test` has no other name
+  sourcemap: false, // users can read the installed code: it is not minified
   banner: ({ format }) => (format === 'esm' ? { js: REQUIRE } : {}),
-  esbuildPlugins: [checkLazily, ownLibraries, licences],
-  // Every entry lies flat in dist/, so that `distFile()` finds its neighbours from any chunk.
+  esbuildPlugins: [licences],
   shims: true,
 };
-
-/** What runs in browsers. */
-const inBrowsers: Options = {
-  ...shared,
-  format: ['iife'],
-  platform: 'browser',
-  target: PAGES.target,
-  shims: false,
-  minify: true,
-  outExtension: () => ({ js: '.js' }),
-};
+const esm: Options = { ...shared, format: ['esm'] };
+const cjs: Options = { ...shared, format: ['cjs'], splitting: true, plugins: [commonJs] };
+const inBrowsers: Options = { ...shared, platform: 'browser', format: ['iife'], target: PAGES.target, shims: false };
+const page: Options = { ...inBrowsers, minify: true, outExtension: () => ({ js: '.js' }) };
 
 export default defineConfig([
-  // What every run loads: zod and undici are bundled too, because to load them from their own files takes twice as long.
-  { ...shared, entry: runEntries, format: ['esm'], noExternal: ['zod', 'undici'] },
-  { ...shared, entry: otherEntries, format: ['esm'] },
-  {
-    ...shared,
-    entry: { ...loadedByRuns, ...setupEntry },
-    format: ['cjs'],
-    splitting: true,
-    plugins: [commonJs],
-    noExternal: ['zod'],
-  },
-  { ...shared, entry: { client, emulator }, format: ['cjs'], splitting: true, plugins: [commonJs] },
+  // Every run loads these. To load zod and undici from their own files takes twice as long.
+  { ...esm, entry: { ...loadedByRuns, ...setup, ...vitest, ...jest, ...byPath }, noExternal: ['zod', 'undici'] },
+  { ...esm, entry: { client, emulator, ...commands } },
+  // `options` is loaded by options/schema/load-check.ts.
+  { ...cjs, entry: { ...loadedByRuns, ...setup, options: 'src/options/schema/check.ts' }, noExternal: ['zod'] },
+  { ...cjs, entry: { client, emulator } },
   // Unsplit: what Jest's users load in CommonJS leads to its ES modules by `import()`.
+  { ...shared, entry: { ...jest, 'jest-preset': 'src/runners/jest/preset.cjs' }, format: ['cjs'], splitting: false },
+  { ...shared, entry: { ...publicEntries, ...jest, ...vitest }, format: ['esm', 'cjs'], dts: { only: true } },
+  { ...page, entry: { timeline: 'src/report/timeline/page/main.ts', film: 'src/film/page/main.ts' } },
+  { ...page, ...PAGES },
   {
     ...shared,
-    entry: { ...jestTypes, 'jest-preset': 'src/puppeteer/runners/jest/preset.cjs' },
-    format: ['cjs'],
-    splitting: false,
-  },
-  // Vitest's in both, too: it runs tests of CommonJS packages as ES modules, which TypeScript does not know.
-  { ...shared, entry: { ...publicEntries, ...jestTypes, ...vitestEntry }, format: ['esm', 'cjs'], dts: { only: true } },
-  // Loaded synchronously, so by `require`, when there are options to check.
-  {
-    ...shared,
-    esbuildPlugins: [licences],
-    entry: { options: 'src/options/schema/check.ts' },
-    format: ['cjs'],
-    noExternal: ['zod'],
-  },
-  {
-    ...shared,
-    esbuildPlugins: [licences],
-    entry: { 'init-libraries': 'src/cli/init/libraries.ts' },
-    format: ['esm'],
-    minify: true,
-  },
-  // Put into the timeline as it is.
-  { ...inBrowsers, entry: { timeline: 'src/reporter/timeline/page/main.ts' } },
-  // Read by their names.
-  { ...inBrowsers, ...PAGES },
-  {
-    ...shared,
-    entry: { timeline: 'src/reporter/timeline/page/style.css' },
+    entry: { timeline: 'src/report/timeline/page/style.css', film: 'src/film/page/style.css' },
     minify: true,
   },
 ]);

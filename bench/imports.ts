@@ -17,7 +17,7 @@ const SIDES = {
 type Side = keyof typeof SIDES;
 const NAMES = Object.keys(SIDES) as Side[];
 
-/** Memory is what is resident after a full collection, so that it is no garbage that is counted. */
+/** Memory is measured after a full garbage collection. */
 const measureAround = (load: string) => `
 function resident() {
   gc();
@@ -45,7 +45,8 @@ const FILES = {
 export const importsSuite: Suite = {
   name: 'imports',
   title: 'Imports',
-  about: 'What it takes to import poolwright in a process that has `@playwright/test` already: every worker does.',
+  about:
+    'The cost of importing poolwright into a process that has already loaded `@playwright/test`, as every worker does.',
   rounds: 30,
   run,
 };

@@ -12,7 +12,7 @@ import { SUITES } from './suites.ts';
 
 /** `npm run bench`: what poolwright costs, measured. See bench/README.md. */
 
-const PAGE = 'docs/performance.md';
+const PAGE = 'bench/results/performance.md';
 
 function help(): string {
   const suites = SUITES.map(({ name, title, rounds }) => `  ${name.padEnd(14)} ${title} (${rounds} rounds)`);

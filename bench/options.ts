@@ -12,7 +12,7 @@ export interface BenchOptions {
   seed: number;
   /** File for the results; null: none. */
   json: string | null;
-  /** Whether docs/performance.md is written. */
+  /** Whether bench/results/performance.md is written. */
   write: boolean;
   help: boolean;
 }

@@ -28,8 +28,7 @@ const SIDES = Object.keys(TITLES) as Side[];
 export const startsSuite: Suite = {
   name: 'starts',
   title: 'Starts',
-  about:
-    'ms. The Chromium of the first row has no emulator around it; the session is asked of an emulator that is running.',
+  about: 'ms. The first row starts Chromium without an emulator; the session is created on a running emulator.',
   rounds: 30,
   run,
 };

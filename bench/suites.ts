@@ -2,6 +2,7 @@ import { brokerSuite } from './broker/broker.ts';
 import { importsSuite } from './imports.ts';
 import { bridgeSuite } from './links/bridge.ts';
 import { distanceSuite } from './links/distance.ts';
+import { memorySuite } from './links/memory.ts';
 import { relaySuite } from './links/relay.ts';
 import { transportSuite } from './links/transport.ts';
 import { REAL_SUITES } from './runs/real-suites.ts';
@@ -18,5 +19,6 @@ export const SUITES: Suite[] = [
   relaySuite,
   bridgeSuite,
   distanceSuite,
+  memorySuite,
   brokerSuite,
 ];

@@ -14,9 +14,10 @@ import { writePlaywrightPart } from './page.ts';
 import { startSite } from './site.ts';
 
 /**
- * `npm run compat`: one suite of Playwright Test's features, run on a local launch, on a plain `connectOverCDP` and
- * through poolwright, in new contexts, near and far away, and in the browser's own; writes docs/compatibility.md. Fails where poolwright does
- * worse than a plain `connectOverCDP`. The browsers of the latter reach the site by themselves, poolwright's do not.
+ * `node scripts/compat.mjs`: one suite of Playwright Test's features, run on a local launch, on a plain
+ * `connectOverCDP` and through poolwright, in new contexts, near and far away, and in the browser's own; writes
+ * bench/results/compatibility.md. Fails where poolwright does worse than a plain `connectOverCDP`. The browsers of the
+ * latter reach the site by themselves, poolwright's do not.
  */
 
 const WAYS = ['local', 'cdp', 'isolated', 'ahead', 'persistent'] as const;
@@ -80,7 +81,7 @@ const table = [
 console.log(`\n${table.join('\n')}`);
 const version = JSON.parse(await readFile('node_modules/@playwright/test/package.json', 'utf8')).version;
 await writePlaywrightPart(
-  `# Compatibility\n\nMade by \`npm run compat\` with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. In the last two columns browsers are 20 ms\naway, and [round trips are hidden](distance.md). Not in it, because they need a person at a display: --debug and page.pause().\n\n${table.join('\n')}\n`,
+  `# Compatibility\n\nMade with \`node scripts/compat.mjs\`, with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. In the last two columns browsers are 20 ms\naway, and poolwright [hides round trips](../../docs/distance.md). Not tested, because they need a person at a display: \`--debug\` and \`page.pause()\`.\n\n${table.join('\n')}\n`,
 );
 const worse = rows.filter(
   ([, , cdp, ...ours]) => cdp === 'yes' && ours.some((each) => each !== 'yes' && each !== REFUSED),

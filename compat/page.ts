@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-const PAGE = 'docs/compatibility.md';
+const PAGE = 'bench/results/compatibility.md';
 const PUPPETEER = '## Puppeteer\n';
 
 /** Writes Playwright's part of the page anew, heading included, and keeps what is said of Puppeteer. */

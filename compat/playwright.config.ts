@@ -1,7 +1,10 @@
 import { defineConfig, devices, type PlaywrightTestConfig } from '@playwright/test';
 import { withHostedBrowsers } from 'poolwright';
 
-/** The compatibility suite, one way (COMPAT_WAY) at a time. `npm run compat` runs all of them and prints the table. */
+/**
+ * The compatibility suite, one way (COMPAT_WAY) at a time. `node scripts/compat.mjs` runs all of them and prints the
+ * table.
+ */
 
 const way = process.env.COMPAT_WAY;
 const config: PlaywrightTestConfig = {

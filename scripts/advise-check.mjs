@@ -5,7 +5,10 @@ import { build } from 'tsup';
 import { ensureBuilt } from './build.mjs';
 import { main } from './playwright.mjs';
 
-/** `npm run advise:check`: what `report advise` predicts beside what real runs take; writes docs/advise.md. Not part of the tests. */
+/**
+ * `node scripts/advise-check.mjs`: what `report advise` predicts beside what real runs take; writes
+ * bench/results/advise.md. Not part of the tests.
+ */
 await main(async () => {
   ensureBuilt();
   // As deep in the project as the tests' harness, which finds its root from where it is.

@@ -7,8 +7,8 @@ import { entriesOf } from './package/entries.mjs';
 import { main } from './playwright.mjs';
 
 /**
- * `npm run api`: writes the report of each entry's public surface into `api/`, which is committed, so that a change of it is seen and
- * meant. `npm run api -- --check` compares instead, and fails with the difference.
+ * `npm run api`: writes the report of each entry's public surface into `api/`, which is committed, so that a change of
+ * it is seen and meant. `npm run api -- --check` compares instead, and fails with the difference.
  */
 
 const FOLDER = 'api';
@@ -119,7 +119,7 @@ function compare() {
   }
   if (differ.length === 0) return 0;
   console.error(
-    'Is that meant? npm run api, and a changeset that says so (docs/compatibility-promise.md). If not, it is a breaking change in the making.',
+    'If you mean to change the API: run npm run api, and add a changeset (docs/compatibility-promise.md). Otherwise undo it.',
   );
   return 1;
 }

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'tsup';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
+import { PAGES } from './pages.mjs';
 import { main } from './playwright.mjs';
 
 /** `npm run bench -- --help`: what poolwright costs, measured. Not part of the tests, but for a small run of it. */
@@ -33,6 +34,9 @@ await main(async () => {
       silent: true,
       skipNodeModulesBundle: true,
     });
+    for (const name of Object.keys(PAGES.entry)) {
+      copyFileSync(join('dist', `${name}.js`), join(outDir, `${name}.js`));
+    }
     return spawnSync(process.execPath, [join(outDir, 'main.js'), ...args], { stdio: 'inherit' }).status ?? 1;
   } finally {
     rmSync(outDir, { recursive: true, force: true });

@@ -1,21 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 import { isLibraryCode } from './commonjs.mjs';
 import { newest } from './newest.mjs';
 
 const FOLDER = 'dist';
+const IN_EXAMPLES = 'examples/node_modules/poolwright';
 const INPUTS = [
   'src',
   'tsup.config.ts',
@@ -30,15 +22,16 @@ const LAST_OUTPUT = 'dist/index.d.cts'; // types are written last
 
 /** Builds the package, unless the last build is newer than everything it was made from. */
 export function ensureBuilt() {
-  linkIntoExamples();
-  if (existsSync(LAST_OUTPUT) && statSync(LAST_OUTPUT).mtimeMs > Math.max(...INPUTS.map(newest))) return;
-  console.log('Building poolwright …');
-  build();
+  if (!existsSync(LAST_OUTPUT) || statSync(LAST_OUTPUT).mtimeMs <= Math.max(...INPUTS.map(newest))) {
+    console.log('Building poolwright …');
+    build();
+  }
+  // What was copied is newer.
+  if (!existsSync(IN_EXAMPLES) || newest(join(IN_EXAMPLES, FOLDER)) <= newest(FOLDER)) installIntoExamples();
 }
 
 /** Builds the package, and removes what an earlier build left: the names of its parts change with their content. */
 function build() {
-  linkIntoExamples();
   const start = Date.now();
   const tsup = ['node_modules/tsup/dist/cli-default.js', '--silent'];
   const { status, stdout, stderr } = spawnSync(process.execPath, tsup, { encoding: 'utf8' });
@@ -50,9 +43,10 @@ function build() {
   }
   checkLazyLoads();
   for (const name of readdirSync(FOLDER)) if (/\.c?js$/.test(name)) minifyLibraries(join(FOLDER, name));
+  installIntoExamples();
 }
 
-/** In a process of its own, because it loads what was built. A build that fails this is not taken for one. */
+/** Runs in a separate process, because it loads what was built. A build that fails this check counts as failed. */
 function checkLazyLoads() {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/lazy-loads.mjs', FOLDER], { encoding: 'utf8' });
   if (status === 0) return;
@@ -60,12 +54,14 @@ function checkLazyLoads() {
   throw new Error(`The build failed: what it loads lazily lacks names, or cannot be loaded.\n${stderr}`);
 }
 
-/** Examples are packages of their own, so that they can be copied: here they find poolwright as installed ones would. */
-function linkIntoExamples() {
-  const link = 'examples/node_modules/poolwright';
-  if (existsSync(link)) return;
-  mkdirSync('examples/node_modules', { recursive: true });
-  symlinkSync(resolve('.'), link, 'junction');
+/**
+ * Examples are separate packages, so that users can copy them. This copy lets them find poolwright as if it were
+ * installed. A link does not do: Playwright resolves it to a path outside of `node_modules`, and transforms the package
+ * in each worker.
+ */
+function installIntoExamples() {
+  rmSync(IN_EXAMPLES, { recursive: true, force: true });
+  for (const path of ['package.json', 'schemas', FOLDER]) cpSync(path, join(IN_EXAMPLES, path), { recursive: true });
 }
 
 /**

@@ -49,7 +49,7 @@ function installPackages(kinds) {
   if (!manager) return;
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   if (manager.before) run(manager.command, manager.before, PACKAGE_TIMEOUT_MS, env);
-  // One by one: that a distribution lacks one is no reason to go without the other.
+  // One by one, so that a missing package does not prevent the other.
   for (const name of kinds.map((kind) => manager.packages[kind]).filter((each) => each !== null)) {
     run(manager.command, [...manager.install, name], PACKAGE_TIMEOUT_MS, env);
   }

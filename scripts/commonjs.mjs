@@ -1,16 +1,17 @@
 import { transform } from 'esbuild';
 
 /**
- * Whether built code holds only bundled libraries, and of ours no more than modules that re-export one (`*-library.ts`); esbuild names
- * the source of each part in a comment.
+ * Whether built code holds only bundled libraries, and of ours no more than modules that re-export them
+ * (`*-library.ts`, `libraries.ts`); esbuild names the source of each part in a comment.
  */
 export function isLibraryCode(code) {
-  return /^\/\/ node_modules\//m.test(code) && !/^\/\/ src\/(?!\S*-library\.ts$)/m.test(code);
+  return /^\/\/ node_modules\//m.test(code) && !/^\/\/ src\/(?!\S*(?:-library|\/libraries)\.ts$)/m.test(code);
 }
 
 /**
- * A plugin for tsup: makes CommonJS of a build that is split, which esbuild itself does only for ES modules. tsup would do it with
- * sucrase, which also rewrites the public fields of classes: they would be initialised after the private ones.
+ * A plugin for tsup: makes CommonJS of a build that is split, which esbuild itself does only for ES modules. tsup would
+ * do it with sucrase, which also rewrites the public fields of classes: they would be initialised after the private
+ * ones.
  */
 export const commonJs = {
   name: 'commonjs',

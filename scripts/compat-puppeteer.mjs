@@ -7,13 +7,13 @@ import { ensureChromium } from './chromium.mjs';
 import { main } from './playwright.mjs';
 
 /**
- * `npm run compat:puppeteer -- --checkout DIR`: Puppeteer's own tests on a plain `puppeteer.connect` and through
- * poolwright; writes its part of docs/compatibility.md. Not part of the tests.
+ * `node scripts/compat-puppeteer.mjs --checkout DIR`: Puppeteer's own tests on a plain `puppeteer.connect` and through
+ * poolwright; writes its part of bench/results/compatibility.md. Not part of the tests.
  *
- * DIR is a checkout of puppeteer/puppeteer at a release, of which `test` and `packages/testserver` are enough. It fetches
- * nothing: in a folder above DIR, install `puppeteer` of that release, without its download, and with the versions that
- * DIR's package.json files name `mocha`, `expect`, `sinon`, `source-map-support`, `mime`, `ws`, `diff`, `jpeg-js`,
- * `pixelmatch` and `pngjs`; and link `@pptr/testserver` to DIR/packages/testserver.
+ * DIR is a checkout of puppeteer/puppeteer at a release, of which `test` and `packages/testserver` are enough. It
+ * fetches nothing: in a folder above DIR, install `puppeteer` of that release, without its download, and with the
+ * versions that DIR's package.json files name `mocha`, `expect`, `sinon`, `source-map-support`, `mime`, `ws`, `diff`,
+ * `jpeg-js`, `pixelmatch` and `pngjs`; and link `@pptr/testserver` to DIR/packages/testserver.
  */
 const checkout = resolve(parseArgs({ options: { checkout: { type: 'string', default: '' } } }).values.checkout);
 

@@ -5,7 +5,10 @@ import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { main } from './playwright.mjs';
 
-/** `npm run compat`: Playwright Test's features three ways; writes docs/compatibility.md. Not part of the tests. */
+/**
+ * `node scripts/compat.mjs`: Playwright Test's features three ways; writes bench/results/compatibility.md. Not part of
+ * the tests.
+ */
 await main(async () => {
   ensureBuilt();
   await ensureChromium();

@@ -6,9 +6,9 @@ import { ensureChromium } from './chromium.mjs';
 import { main, playwrightTest } from './playwright.mjs';
 
 /**
- * `npm run test:distance`: the end-to-end tests with browsers that are 10 ms away, so that round trips are hidden; what fails
- * is run again with `ahead` off. Fails where something fails only with it. Arguments are Playwright's, file names for example.
- * Not part of the tests: it takes as long as all others.
+ * `node scripts/distance.mjs`: the end-to-end tests with browsers that are 10 ms away, so that round trips are hidden;
+ * what fails is run again with `ahead` off. Fails where something fails only with it. Arguments are Playwright's, file
+ * names for example. Not part of the tests: it takes as long as all others.
  */
 const RTT_MS = '10';
 

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Detector, getModeHandler, MemoryStore } from '@jscpd/core';
 import { Tokenizer } from '@jscpd/tokenizer';
 
-/** `npm run duplicates`: text that stands in the source twice, comments and imports aside; exits with 1 when there is some. */
+/**
+ * `node scripts/duplicates.mjs`: text that stands in the source twice, comments and imports aside; exits with 1 when
+ * there is some.
+ */
 
 /** From so many tokens on, the spaces between them included, and so many lines, it is a duplicate. */
 const MIN_TOKENS = 50;

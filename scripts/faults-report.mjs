@@ -48,7 +48,7 @@ function redRow({ kind, run, setSeed, traits, blow, struck, left, touched, error
   const numbers = kind === 'stub' ? `${run} --real 0` : `0 --real ${run}`;
   const what = [...left, ...touched][0] ?? error ?? '';
   return [
-    `\`CHAOS_SEED=${setSeed} npm run test:faults -- ${numbers} --only ${run}\``,
+    `\`CHAOS_SEED=${setSeed} node scripts/faults.mjs ${numbers} --only ${run}\``,
     [...traits, ...(struck ? [blow] : [])].join(', '),
     what.slice(0, 120).replaceAll('|', '\\|'),
   ];
@@ -74,7 +74,7 @@ export function reliabilityPage({ results, seed, asked }) {
     'browsers',
     'runs',
     'seed',
-    'red',
+    'failed',
     'left',
     "others' touched",
     'time',
@@ -82,24 +82,24 @@ export function reliabilityPage({ results, seed, asked }) {
   ];
   return `# Reliability
 
-Made by \`CHAOS_SEED=${seed} npm run test:faults -- ${asked.stub} --real ${asked.chromium} --write\`: short suites under the real \`playwright test\`, each with
-what its seed draws: spoilt answers of the service, signals to runner, worker, broker and service, full disks, slow links, wrong clocks, a
-second run in the same folder. Beside them somebody else's sessions and pools live in the same workspace.
+Made with \`CHAOS_SEED=${seed} node scripts/faults.mjs ${asked.stub} --real ${asked.chromium} --write\`: short suites under the real \`playwright test\`, each with
+random faults: broken responses of the service, signals to runner, worker, broker and service, full disks, slow connections, wrong
+clocks, a second run in the same directory. The workspace also holds sessions and pools that belong to others.
 
-After each run there must be no session, lease, pool, ledger, process or folder of it (after the death of a whole machine: once
-\`poolwright sweep\` has run there), everything of others must be as it was, and the run must have ended within its time.
+After each run, none of its sessions, leases, pools, ledgers, processes or directories may be left (after the death of a whole machine:
+once \`poolwright sweep\` has run there). What belongs to others must be unchanged, and the run must have ended within its time limit.
 
 ${table(
   heads,
   kinds.map((kind) => kindRow(kind, ofKind(kind), seed)),
 )}
 
-${results.length} of the ${asked.stub + asked.chromium} runs of the set, on ${cpus().length} cores, Node ${process.version}, of the code at ${[...new Set(results.map(({ commit }) => commit))].join(', ')}. ${red.length === 0 ? 'No run was red.' : red.length === 1 ? 'One was red:' : `${red.length} were red:`}
-${red.length === 0 ? '' : `\n${table(['again, alone', 'what was in it', 'what was wrong'], red.map(redRow))}\n`}
+${results.length} of the ${asked.stub + asked.chromium} runs of the set, on ${cpus().length} cores, Node ${process.version}, of the code at ${[...new Set(results.map(({ commit }) => commit))].join(', ')}. ${red.length === 0 ? 'No run failed.' : red.length === 1 ? 'One failed:' : `${red.length} failed:`}
+${red.length === 0 ? '' : `\n${table(['repeat it alone', 'contents', 'problem'], red.map(redRow))}\n`}
 ## What was in the runs
 
-A signal is counted where whom it was for still lived; \`pause\` is SIGSTOP and SIGCONT after up to 5 s, \`pause-kill\` SIGKILL in its place;
-\`terminal\` is runner and workers together, \`machine\` the broker, too.
+A signal counts only if the process was still running. \`pause\` is SIGSTOP, then SIGCONT after up to 5 s; \`pause-kill\` ends with SIGKILL
+instead. \`terminal\` means runner and workers, \`machine\` these and the broker.
 
 ${table(['', 'stub browsers', 'real Chromium'], traitRows(results))}
 `;

@@ -8,15 +8,15 @@ import { reliabilityPage } from './faults-report.mjs';
 import { main, playwrightTest } from './playwright.mjs';
 
 /**
- * `npm run test:faults -- 1000 --real 200`: the fault suite, with so many random runs on stub browsers (200 unless given) and
- * on real ones (20). They are those of CHAOS_SEED, a new one unless given.
+ * `node scripts/faults.mjs 1000 --real 200`: the fault suite, with so many random runs on stub browsers (200 unless
+ * given) and on real ones (20). They are those of CHAOS_SEED, a new one unless given.
  *   --only 17   that run alone (`0 --real 17 --only 17`: a real one)
  *   --resume    goes on with the set of this CHAOS_SEED where it was broken off, and does the red ones again
- *   --write     writes docs/reliability.md, which says how much of the set was run
+ *   --write     writes bench/results/reliability.md, which says how much of the set was run
  * What comes after `--` goes to Playwright Test.
  */
 
-const PAGE = join('docs', 'reliability.md');
+const PAGE = join('bench', 'results', 'reliability.md');
 /** A line a run; committed, so that a set can be gone on with on another machine. */
 const RESULTS = join('test', 'faults', 'results');
 
@@ -79,7 +79,7 @@ await main(async () => {
   console.log(`\n${page}`);
   if (results.length < asked.stub + asked.chromium) {
     console.log(
-      `Not the whole set: CHAOS_SEED=${seed} npm run test:faults -- ${asked.stub} --real ${asked.chromium} --resume`,
+      `Not the whole set: CHAOS_SEED=${seed} node scripts/faults.mjs ${asked.stub} --real ${asked.chromium} --resume`,
     );
   }
   if (values.write) writeFileSync(PAGE, page);

@@ -1,2 +1,2 @@
-/** Installs a package into a folder of its own, when it is not there. Returns its folder. */
+/** Installs a package into a separate directory, when it is not there. Returns its folder. */
 export function install(folder: string, spec: string, inModules: string): string;

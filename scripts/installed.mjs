@@ -11,7 +11,7 @@ export function nodeBinary(major) {
   return join(install(`node-${major}`, `${name}@${major}`, name), 'bin', 'node');
 }
 
-/** Installs a package into a folder of its own, when it is not there. @returns its folder */
+/** Installs a package into a separate directory unless it exists. @returns the directory */
 export function install(folder, spec, inModules) {
   const place = join(INSTALLED, folder);
   const installed = join(place, 'node_modules', inModules);

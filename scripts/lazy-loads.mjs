@@ -6,16 +6,16 @@ import { parse } from '@babel/parser';
 import { isLibraryCode } from './commonjs.mjs';
 
 /**
- * `node scripts/lazy-loads.mjs DIRECTORY`: loads what the built files load by `import()`, and checks that the names taken from it
- * exist. Types do not show it: of a bundled CommonJS library, esbuild's chunk exports only `default`.
+ * `node scripts/lazy-loads.mjs DIRECTORY`: loads what the built files load by `import()`, and checks that the names
+ * taken from it exist. Types do not show it: of a bundled CommonJS library, esbuild's chunk exports only `default`.
  */
 
 /** The CommonJS build has `require()` in place of most `import()`, wrapped by this helper. */
 const INTEROP = '__toESM';
 
 /**
- * Every `import()` of a built file: `target` (null: not a literal), the `names` taken from it (null: it is used as a whole), and
- * whether it was built as a `require()`.
+ * Every `import()` of a built file: `target` (null: not a literal), the `names` taken from it (null: it is used as a
+ * whole), and whether it was built as a `require()`.
  */
 export function lazyLoadsOf(code) {
   if (!/\bimport\(/.test(code) && !code.includes(`${INTEROP}(require(`)) return [];

@@ -9,8 +9,8 @@ const LICENCES = join('dist', 'THIRD_PARTY_LICENSES.txt');
 const folders = new Set();
 
 /**
- * A plugin of the build: writes the licence of every package that is bundled into {@link LICENCES}, and the list of them. The builds
- * of one run add to the same files. Fails the build when a package comes without a licence of its own.
+ * A plugin of the build: writes the licence of every package that is bundled into {@link LICENCES}, and the list of
+ * them. The builds of one run add to the same files. Fails the build when a package has no licence.
  */
 export const licences = {
   name: 'licences',

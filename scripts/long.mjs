@@ -2,7 +2,10 @@ import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { main, playwrightTest } from './playwright.mjs';
 
-/** `npm run test:long`: every property with all of its cases, of a new seed unless `POOLWRIGHT_SEED` is set. */
+/**
+ * `node scripts/long.mjs`: what `npm test` leaves out or shortens. Every property with all of its cases, of a new seed
+ * unless `POOLWRIGHT_SEED` is set; then the end-to-end tests that are `@slow` (left out) or `@long` (shortened).
+ */
 
 const PROJECTS = ['unit', 'emulator', 'cdp'];
 
@@ -12,8 +15,9 @@ await main(async () => {
   const { POOLWRIGHT_SEED: seed = String(Math.floor(Math.random() * 100_000)) } = process.env;
   console.log(`POOLWRIGHT_SEED=${seed}`);
   const projects = PROJECTS.map((name) => `--project=${name}`);
-  return await playwrightTest([...projects, ...process.argv.slice(2)], {
-    POOLWRIGHT_RUNS: 'all',
-    POOLWRIGHT_SEED: seed,
-  });
+  const args = process.argv.slice(2);
+  const env = { POOLWRIGHT_RUNS: 'all', POOLWRIGHT_SEED: seed };
+  const properties = await playwrightTest([...projects, ...args], env);
+  const endToEnd = ['--project=e2e', '--grep=@slow|@long', '--pass-with-no-tests'];
+  return (await playwrightTest([...endToEnd, ...args], env)) || properties;
 });

@@ -8,7 +8,10 @@ import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { main } from './playwright.mjs';
 
-/** `npm run picture`: the timeline in the documentation, from the committed record of a real run with four workers. */
+/**
+ * `node scripts/picture.mjs`: the timeline in the documentation, from the committed record of a real run with four
+ * workers.
+ */
 
 const RECORDS = 'test/support/unit/advise/checked-runs.jsonl';
 const PICTURE = 'docs/images/timeline.png';
@@ -28,7 +31,7 @@ await main(async () => {
   try {
     const file = join(folder, 'timeline.html');
     await writeFile(file, timelinePage(record()));
-    // A light page with a margin of its own: it can be read on a dark one, too.
+    // A light page with a margin, so that it is readable on a dark page, too.
     const page = await browser.newPage({ viewport: { width: WIDTH, height: 700 }, colorScheme: 'light' });
     await page.goto(pathToFileURL(file).href);
     const slowest = await page.getByText('Slowest tests').boundingBox();

@@ -6,7 +6,7 @@ import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 const SBOM_FILE = join('dist', 'sbom.cdx.json');
 
 /**
- * Writes {@link SBOM_FILE}. The same sources give the same file: it has neither a time nor a number of its own.
+ * Writes {@link SBOM_FILE}. The same sources give the same file: it has neither a timestamp nor a serial number.
  * @param {string[]} folders of the packages of which a file was bundled
  */
 export function writeSbom(folders) {

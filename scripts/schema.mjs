@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 
-/** `npm run schema`: writes the published JSON schema of `run.json` from the one in the source. */
+/** `node scripts/schema.mjs`: writes the published JSON schema of `run.json` from the one in the source. */
 
 export const SCHEMA_FILE = 'schemas/run.schema.json';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { build } from 'tsup';
 import { main } from './playwright.mjs';
 
-/** `npm run sim`: many shards against one limit; writes docs/simulation.md. Not part of the tests. */
+/** `node scripts/sim.mjs`: many shards against one limit; writes bench/results/simulation.md. Not part of the tests. */
 await main(async () => {
   const outDir = join('node_modules', '.cache', 'poolwright-sim');
   await build({

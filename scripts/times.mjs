@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 /**
- * `node scripts/times.mjs [results.json]`: where the time of a test run went, from Playwright's JSON report. Workers run side by
- * side, so that the tests' own times add up to more than the run took.
+ * `node scripts/times.mjs [results.json]`: where the time of a test run went, from Playwright's JSON report. Workers
+ * run side by side, so that the tests' own times add up to more than the run took.
  */
 
 const LONGEST = 10;

@@ -2,9 +2,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { main } from './playwright.mjs';
 
-/** `npm run types`: TypeScript over every part of the repository, by its native compiler, which takes a third of the time. */
+/**
+ * `node scripts/types.mjs`: TypeScript over every part of the repository, by its native compiler, which takes a third
+ * of the time.
+ */
 
-const PROJECTS = ['.', 'compat', 'src/reporter/timeline/page', 'src/cdp/bridge/page', 'src/cdp/files/page'];
+const PROJECTS = [
+  '.',
+  'compat',
+  'src/report/timeline/page',
+  'src/film/page',
+  'src/cdp/network/page',
+  'src/cdp/files/page',
+];
 
 await main(async () => {
   const codes = await Promise.all(PROJECTS.map(check));

@@ -7,9 +7,9 @@ import { INSTALLED, install, nodeBinary } from './installed.mjs';
 import { main } from './playwright.mjs';
 
 /**
- * `npm run test:versions`: the same end-to-end tests on every supported Playwright and Node; writes docs/versions.md.
- * `npm run test:versions -- 1.60 latest@22` runs those only (`@22`: on that Node) and keeps the other rows.
- * Not part of the tests: it installs what it needs below node_modules/.cache.
+ * `node scripts/versions.mjs`: the same end-to-end tests on every supported Playwright and Node; writes
+ * bench/results/versions.md. `node scripts/versions.mjs 1.60 latest@22` runs those only (`@22`: on that Node) and keeps
+ * the other rows. Not part of the tests: it installs what it needs below node_modules/.cache.
  */
 const PLAYWRIGHTS = ['1.48', '1.52', '1.56', '1.60', '1.62', 'latest'];
 /** The oldest and the latest on the other Nodes, too. */
@@ -17,7 +17,7 @@ const OTHER_NODES = ['1.48@22', 'latest@22', '1.48@24', 'latest@24'];
 /** The tests that depend on what Playwright does; those of every day run on the latest, and one suite on the oldest. */
 const TAG = '@versions';
 
-const PAGE = join('docs', 'versions.md');
+const PAGE = join('bench', 'results', 'versions.md');
 
 /** Full Chromium for every session: the tests of every day have plain ones on the headless shell. */
 let fullChromium = {};
@@ -37,13 +37,24 @@ await main(async () => {
   return write(asked.length > 0 ? [...rowsOfBefore(rows), ...rows] : rows);
 });
 
+function savedPage() {
+  return existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
+}
+
 /** Rows of the last time that were not run again. */
 function rowsOfBefore(rows) {
   const again = new Set(rows.map(({ row }) => row.split('|').slice(1, 3).join()));
-  const lines = existsSync(PAGE) ? readFileSync(PAGE, 'utf8').split('\n') : [];
+  const lines = (savedPage().split('\n## ')[0] ?? '').split('\n');
   return lines
     .filter((line) => /^\| \d/.test(line) && !again.has(line.split('|').slice(1, 3).join()))
     .map((row) => ({ row, ok: row.includes('passed') }));
+}
+
+/** The page's other sections, which this script does not measure. */
+function otherRunners() {
+  const page = savedPage();
+  const start = page.indexOf('\n## ');
+  return start === -1 ? '' : page.slice(start);
 }
 
 /** After each row, so that what has run is on record when the rest does not come to its end. */
@@ -57,7 +68,7 @@ function write(unsorted) {
   console.log(`\n${table}`);
   writeFileSync(
     PAGE,
-    `# Versions\n\nMade by \`npm run test:versions\`: the same end-to-end tests on each, with full Chromium behind the emulator.\n\n${table}\n`,
+    `# Versions\n\nMade with \`node scripts/versions.mjs\`: the same end-to-end tests on each, with full Chromium behind the emulator.\n\n${table}\n${otherRunners()}`,
   );
   return rows.every(({ ok }) => ok) ? 0 : 1;
 }

@@ -6,13 +6,13 @@ import { makeConsumer } from '../test/support/e2e/consumer.ts';
 import { type Check, type CheckedRun, checksOf, readCheckedRuns } from '../test/support/unit/advise/checked-runs.ts';
 
 /**
- * `npm run advise:check`: real runs of suites that wait, with one, two and four workers and in one and two shards; what each of
- * their records says of the others goes to docs/advise.md, and the records to the tests. `-- --again` uses the committed
- * records: after a change of the simulation.
+ * `node scripts/advise-check.mjs`: real runs of suites that wait, with one, two and four workers and in one and two
+ * shards; what each of their records says of the others goes to bench/results/advise.md, and the records to the tests.
+ * `--again` uses the committed records: after a change of the simulation.
  */
 
 const RECORDS = 'test/support/unit/advise/checked-runs.jsonl';
-const PAGE = 'docs/advise.md';
+const PAGE = 'bench/results/advise.md';
 /** A browser takes so long to start, and up to so much more, in ms. */
 const START = { startDelay: 1_500, startJitter: 500 };
 
@@ -136,7 +136,7 @@ function report(all: Check[]): string {
   );
   const [median, most] = [errors[Math.floor(errors.length / 2)] ?? 0, errors.at(-1) ?? 0];
   return [
-    `On ${cpus().length} cores. Of ${errors.length} predictions of runs with other numbers, half are within ${percent(median)}, and all within ${percent(most)}.`,
+    `On ${cpus().length} cores. Of ${errors.length} predictions for other numbers, half are within ${percent(median)}, all within ${percent(most)}.`,
     ...tables,
   ].join('\n\n');
 }

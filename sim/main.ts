@@ -6,8 +6,8 @@ import { countApiCalls } from './api-calls.ts';
 import { type ShardResult, startShard } from './shard.ts';
 
 /**
- * `npm run sim`: many shards against one limit. Everything is real but the browsers (stubs) and the tests (they wait):
- * each shard has its broker process, each worker its socket, and the emulator is asked over HTTP.
+ * `node scripts/sim.mjs`: many shards against one limit. Everything is real but the browsers (stubs) and the tests
+ * (they wait): each shard has its broker process, each worker its socket, and the emulator is asked over HTTP.
  */
 
 interface Scenario {
@@ -39,7 +39,7 @@ for (const scenario of SCENARIOS) {
   rows.push(row);
   console.log(row);
 }
-await writeFile(new URL('../../../docs/simulation.md', import.meta.url), page(rows));
+await writeFile(new URL('../../../bench/results/simulation.md', import.meta.url), page(rows));
 
 async function simulate({ shards, workers, limit, pool, groups }: Scenario): Promise<string> {
   const emulator = await startEmulator({
@@ -115,16 +115,15 @@ function seconds(ms: number): string {
 function page(lines: string[]): string {
   return `# Many shards, one limit
 
-Made by \`npm run sim\` (${cpus().length} cores; the figures vary with the machine, the zeros do not). Each shard has a real broker
-process, each worker a real socket; browsers are the emulator's stubs, which take ${START_MS} to ${START_MS * 1.5} ms to start, and a test group
-is a wait of ${GROUP_MS / 2} to ${GROUP_MS * 1.5} ms. As in Playwright, a worker has its group before it asks for a browser, and
-keeps the browser for the groups after it. In every row all shards finish, no worker goes without, no session is left,
-and never more browsers run than the limit allows (a row that breaks one of these stops the simulation).
+Made with \`node scripts/sim.mjs\` (${cpus().length} cores; the times vary with the machine). Each shard has a real broker process, each
+worker a real socket. Browsers are the emulator's stubs, which take ${START_MS} to ${START_MS * 1.5} ms to start. A test group is a wait of ${GROUP_MS / 2} to ${GROUP_MS * 1.5} ms. As
+in Playwright, a worker gets its group before it requests a browser, and keeps the browser for later groups. In every row all shards
+finish, every worker gets a browser, no session is left, and the limit is never exceeded: otherwise the simulation stops.
 
 - **wait**: from a worker's request to its first browser.
-- **API calls per lease**: everything the service was asked, divided by the browsers lent.
+- **API calls per lease**: all requests to the service, divided by the browsers lent.
 - **over limit**: requests refused with \`403 Session limit reached\`.
-- **shards took**: the fastest and the slowest shard, and Jain's fairness index over all (1: all the same).
+- **shards took**: the fastest and the slowest shard, and Jain's fairness index over all shards (1: all equal).
 
 | shards × workers | browsers | groups | lent | wait, median | wait, p99 | wait, most | API calls per lease | over limit | shards took |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -53,6 +53,7 @@ export async function startShard(options: ShardOptions): Promise<{ run(): Promis
     overRuns: [],
     projects: [{ id: '', name: '', plan }],
   });
+  await broker.started();
   return { run: () => work(broker, options) };
 }
 

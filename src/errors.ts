@@ -4,13 +4,13 @@
  * This file imports nothing.
  */
 
-/** The kinds of failure, by who can do something about them. */
+/** The kinds of failure, grouped by cause. */
 export const errorCodes = [
   // The user's input.
   'OPTIONS_INVALID',
   'ENVIRONMENT_MISSING',
   'REQUEST_INVALID',
-  // The service's answer.
+  // The service's response.
   'SERVICE_BAD_REQUEST',
   'SERVICE_UNAUTHORIZED',
   'SERVICE_OUT_OF_CREDIT',
@@ -31,21 +31,21 @@ export const errorCodes = [
   'BROWSER_LOST',
   'BROKER_FAILED',
   'BROKER_LOST',
-  // What pages of a remote browser did not reach on this machine.
+  // Addresses on this machine that are not exposed to pages.
   'NOT_CARRIED',
-  // What a run may use.
+  // The run's budget.
   'BUDGET_EXCEEDED',
   // The emulator on this machine.
   'EMULATOR_NO_CHROMIUM',
   'EMULATOR_PORT_IN_USE',
   'EMULATOR_START_FAILED',
   'EMULATOR_ENDED',
-  // Bounds.
+  // Time limits and cancellation.
   'TIMEOUT',
   'ABORTED',
 ] as const;
 
-/** What kind of failure it is: a closed set, with a paragraph for each in docs/troubleshooting.md. */
+/** The kind of failure: a closed set. docs/troubleshooting.md explains each code. */
 export type PoolwrightErrorCode = (typeof errorCodes)[number];
 
 /*
@@ -157,7 +157,7 @@ export class LeaseError extends PoolwrightError {
   }
 }
 
-/** The emulator cannot do what was asked on this machine. */
+/** The emulator fails on this machine. */
 export class EmulatorError extends PoolwrightError {
   declare readonly name: 'EmulatorError';
   declare readonly code: EmulatorErrorCode;

@@ -1,5 +1,6 @@
 /** poolwright: Playwright Test on hosted browsers. */
 export { expect, mergeExpects, mergeTests } from '@playwright/test';
+export type { HostedSession } from './clients/shared/hosted-session.ts';
 export {
   EmulatorError,
   LeaseError,
@@ -10,7 +11,6 @@ export {
   type ServiceErrorDetails,
 } from './errors.ts';
 export type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './options/schema/schema.ts';
-export { type HostedUse, withHostedBrowsers } from './playwright/config/with-hosted-browsers.ts';
-export { type HostedTestFixtures, type HostedWorkerOptions, test } from './playwright/test.ts';
 export type { HostedBrowserAttachment } from './record/attachment.ts';
-export type { HostedSession } from './worker/hosted-session.ts';
+export { type HostedUse, withHostedBrowsers } from './runners/playwright-test/config/with-hosted-browsers.ts';
+export { type HostedTestFixtures, type HostedWorkerOptions, test } from './runners/playwright-test/test.ts';

@@ -5,8 +5,8 @@ const MASK = '***';
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * Addresses whose path or query is the secret (`cdpUrl` carries its token there): only scheme and host survive. They end
- * at the first character that no URL has (RFC 3986), which a bracket or an apostrophe is not.
+ * Addresses whose path or query is the secret (`cdpUrl` carries its token there): only scheme and host survive. They
+ * end at the first character that no URL has (RFC 3986), which a bracket or an apostrophe is not.
  */
 const CDP_ADDRESS = /\bwss?:\/\/[^\s"`<>{|}\\^]+/gi;
 /** The same within another address. */
@@ -17,8 +17,9 @@ const PARAMETER = /([?&#;])([\w.-]+)=[^\s"'`<>&#;]+/g;
 const SECRET_NAME = /token|key|secret|passw|pwd|auth|sig|credential|jwt/i;
 
 /**
- * `text` without secrets: CDP addresses cut to their host; credentials in URLs, parameters of queries that are named like
- * a secret (`?token=…`) and bearer tokens masked; and every one of `secrets` (values of at least 4 characters) masked wherever it stands, also percent-encoded or as JSON has it.
+ * `text` without secrets: CDP addresses cut to their host; credentials in URLs, parameters of queries that are named
+ * like a secret (`?token=…`) and bearer tokens masked; and every one of `secrets` (values of at least 4 characters)
+ * masked wherever it stands, also percent-encoded or as JSON or HTML has it.
  */
 export function redactText(text: string, secrets: Iterable<string> = []): string {
   const addresses = text
@@ -41,8 +42,8 @@ export function redactAddress(address: string): string {
 }
 
 /**
- * Masks `user:password@` behind any `scheme://`. By hand, because a pattern that looks for an `@` from every `://` on, or
- * for a `://` from every word on, takes the square of the time on texts that never have one: every character here is
+ * Masks `user:password@` behind any `scheme://`. By hand, because a pattern that looks for an `@` from every `://` on,
+ * or for a `://` from every word on, takes the square of the time on texts that never have one: every character here is
  * looked at a few times at most.
  */
 function maskCredentials(text: string): string {
@@ -61,7 +62,7 @@ function maskCredentials(text: string): string {
   return masked + text.slice(copied);
 }
 
-/** Where the `@` behind the credentials of an address stands, whose `://` is at `at`; -1: it has none. */
+/** The position of the `@` behind the credentials of an address whose `://` is at `at`; -1 if it has none. */
 function credentialsEnd(text: string, at: number, reach: Reach): number {
   const scheme = schemeBefore(text, at);
   if (scheme === '') return -1;
@@ -71,7 +72,7 @@ function credentialsEnd(text: string, at: number, reach: Reach): number {
     const last = reach.lastAt(begin);
     if (last >= 0) return last;
   }
-  // Where a path may follow, a password with a `/` is one that stands behind a colon and is no port.
+  // If a path may follow, a password with a `/` is what follows a colon and is not a port number.
   const user = matchEnd(/[^\s/?#:[]*/y, text, begin);
   if (text[user] === ':' && !/[/?#]/.test(text[matchEnd(/\d*/y, text, user + 1)] ?? '')) {
     const last = reach.lastAt(user + 1);
@@ -123,6 +124,7 @@ function anyForm(secret: string): string {
   return Array.from(secret, (character) => {
     const forms = new Set([character, JSON.stringify(character).slice(1, -1), ...percentEncoded(character)]);
     if (/['`]/.test(character)) forms.add(`\\${character}`);
+    for (const form of [...forms]) forms.add(inHtml(form));
     return `(?:${[...forms].map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')})`;
   }).join('');
 }
@@ -132,4 +134,14 @@ function percentEncoded(character: string): string[] {
     '',
   );
   return [hex, hex.toUpperCase(), ...(character === ' ' ? ['+'] : [])];
+}
+
+/** As browsers write it into the text and the attributes of a document. */
+function inHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\u00a0', '&nbsp;');
 }

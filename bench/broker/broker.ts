@@ -8,7 +8,10 @@ import { atLeast, atMost, type Suite, type SuiteOrder, type SuiteResult } from '
 import { startSurroundings } from './surroundings.ts';
 import { Workers } from './workers.ts';
 
-/** Leases a second that are asked for while the time of each is taken; fresh ones are three requests to the service each. */
+/**
+ * Leases a second that are asked for while the time of each is taken; fresh ones are three requests to the service
+ * each.
+ */
 const RATE = 2_000;
 const FRESH_RATE = 200;
 /** How long they are asked for at that rate, in s. */
@@ -27,7 +30,7 @@ const NAMES = Object.keys(SIDES) as Side[];
 export const brokerSuite: Suite = {
   name: 'broker',
   title: 'The broker',
-  about: `${FULL.workers} simulated workers, each with its socket, on a real broker process with ledger and record, and a service that answers at once. First they lease and give back without a pause (${FULL.kept} leases of browsers that are handed on, ${FULL.fresh} of fresh ones): leases a second, and the broker's resident memory after a tenth of them and at the end. Then they ask for ${RATE} leases a second (${FRESH_RATE} fresh ones), and the time of each lease is taken: ms.`,
+  about: `${FULL.workers} simulated workers, each with its socket, on a real broker process with ledger and record, and a service that responds at once. First they lease and give back without a pause (${FULL.kept} leases of browsers that are handed on, ${FULL.fresh} of fresh ones): leases a second, and the broker's resident memory after a tenth of them and at the end. Then they ask for ${RATE} leases a second (${FRESH_RATE} fresh ones), and the time of each lease is taken: ms.`,
   rounds: 3,
   run,
 };
@@ -52,7 +55,7 @@ async function run(order: SuiteOrder): Promise<SuiteResult> {
     goals: [
       atLeast('leases a second, browsers handed on', middle('kept', 'perSecond'), RATE, '', 0),
       atMost(`p99 at ${RATE} leases a second`, middle('kept', 'p99'), 50, ' ms', 1),
-      // A heap that breathes is no leak.
+      // A heap that grows and shrinks is not a leak.
       atMost(`growth of memory over ${size.kept} leases`, growth, 10, ' MB', 1),
     ],
   };

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A process that answers as the service does, at once and without browsers, so that what is measured is the broker. It prints
- * its address as one line of JSON and ends when its standard input does.
+ * A process that answers as the service does, at once and without browsers, so that what is measured is the broker. It
+ * prints its address as one line of JSON and ends when its standard input does.
  */
 
 const sessions = new Map<string, { note: string | null }>();

@@ -30,7 +30,9 @@ export class Workers {
     return leases / ((performance.now() - start) / 1000);
   }
 
-  /** Every worker leases now and then, so that all together come to this rate. @returns how long each lease took, in ms */
+  /**
+   * Every worker leases now and then, so that all together come to this rate. @returns how long each lease took, in ms
+   */
   async leaseAtRate(perSecond: number, leases: number): Promise<number[]> {
     const meanPauseMs = (this.#connections.length / perSecond) * 1000;
     const times: number[] = [];

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 
 /**
- * A process that passes bytes on, both ways, and looks at none: what a relay could cost at the least. Its argument is the
- * port behind it; it prints its own as one line of JSON and ends when its standard input does.
+ * A process that passes bytes on, both ways, and looks at none: what a relay could cost at the least. Its argument is
+ * the port behind it; it prints its own as one line of JSON and ends when its standard input does.
  */
 
 const behind = Number(process.argv[2]);

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core';
 import { install } from '../../scripts/installed.mjs';
-import { Savings } from '../../src/cdp/ahead/savings.ts';
+import { Savings } from '../../src/cdp/latency/savings.ts';
 import { openTransport } from '../../src/cdp/open-transport.ts';
 import { supportsTransport } from '../../src/cdp/transport/supports-transport.ts';
 import { openTunnel } from '../../src/cdp/transport/tunnel.ts';
@@ -102,7 +102,7 @@ async function measure(side: string, cdpUrl: string, url: string): Promise<Figur
 }
 
 async function connect(chromium: BrowserType, cdpUrl: string, isAhead: boolean): Promise<Browser> {
-  const ahead = isAhead ? { ahead: { savings: new Savings(), contexts: true } } : {};
+  const ahead = isAhead ? { ahead: true, sharesBrowser: true, savings: new Savings() } : {};
   const transport = await openTransport(cdpUrl, ahead);
   if (!(await supportsTransport(chromium))) return await chromium.connectOverCDP(await openTunnel(transport));
   return await chromium.connectOverCDP(transport);

@@ -35,7 +35,7 @@ export const relaySuite: Suite = {
   name: 'relay',
   title: "The emulator's relay",
   about:
-    "CDP through the emulator beside Chromium's own DevTools port, on two Chromiums with the same arguments; ms. Between them, `hop`: a process before that port which passes bytes on and looks at none, as fast as one in between can be. A ratio is of speed, at the lower quartiles: 1 is equal, less is slower.",
+    "CDP through the emulator beside Chromium's own DevTools port, on two Chromiums with the same arguments; ms. `hop` is a process in front of that port that forwards bytes unread: the fastest possible intermediary. A ratio is of speed, at the lower quartiles: 1 is equal, less is slower.",
   rounds: 20,
   run,
 };

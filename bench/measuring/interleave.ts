@@ -10,8 +10,9 @@ export interface InterleaveOptions {
 }
 
 /**
- * Measures in rounds in which each side has its turn, in an order drawn for each round. Before them comes one round that
- * counts for nothing (caches fill), unless there is one round only: that shows that everything works, and measures nothing.
+ * Measures in rounds in which each side has its turn, in an order drawn for each round. Before them comes one round
+ * that counts for nothing (caches fill), unless there is one round only: that shows that everything works, and measures
+ * nothing.
  * @throws the signal's reason
  */
 export async function interleave(

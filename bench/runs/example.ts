@@ -17,7 +17,7 @@ export function exampleSuite(): RealSuite {
     name: 'example',
     title: 'The example',
     about:
-      '[examples/basic](../examples/basic) with its web server on loopback, two workers, traces and screenshots of failures, and the HTML report; without its two tests of downloads, which a plain `connectOverCDP` cannot do. The site is reached over the bridge by sessions and pools.',
+      '[examples/basic](../../examples/basic) with its web server on loopback, two workers, traces and screenshots of failures, and the HTML report; without its two tests of downloads, which a plain `connectOverCDP` cannot do. Sessions and pools reach the site through the proxy.',
     rounds: 9,
     workers: 2,
     startDelay: 0,

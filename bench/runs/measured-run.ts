@@ -8,7 +8,9 @@ import type { RealSuite } from './real-suite.ts';
 import { type ReportedTest, reportedTests } from './report.ts';
 import type { Side } from './side.ts';
 
-/** One run of a suite on one side. @throws Error with the run's output, when it was not the run that is to be measured */
+/**
+ * One run of a suite on one side. @throws Error with the run's output, when it was not the run that is to be measured
+ */
 export async function measuredRun(
   side: Side,
   suite: RealSuite,

@@ -3,7 +3,7 @@ import { type Consumer, makeConsumer } from '../../test/support/e2e/consumer.ts'
 import type { RealSuite } from './real-suite.ts';
 import type { Side } from './side.ts';
 
-/** A suite written down for one side, in a user's project of its own. */
+/** A suite written for one side, in a separate user project. */
 export interface Project {
   consumer: Consumer;
   reportFile: string;

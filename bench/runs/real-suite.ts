@@ -7,21 +7,27 @@ export interface RealSuite {
   workers: number;
   /** How much longer each browser of the emulator takes to start, in ms. */
   startDelay: number;
-  /** To the browsers of the emulator and back, in ms; none unless given. With it, only browsers at that distance are compared. */
+  /**
+   * To the browsers of the emulator and back, in ms; none unless given. With it, only browsers at that distance are
+   * compared.
+   */
   rtt?: number;
   /** Test files by their path in `tests/`; they import `@playwright/test`. */
   files: Record<string, string>;
   /** More keys of the config, as source text. */
   config?: string;
   /**
-   * Where the pages are: at an address that every browser reaches by itself, on loopback (where poolwright's bridge carries
-   * them), or the suite's own server, on loopback too.
+   * Where the pages are: at an address that every browser reaches by itself, on loopback (where poolwright's bridge
+   * carries them), or the suite's own server, on loopback too.
    */
   site: 'outside' | 'loopback' | 'own';
   /** How many of its tests pass and how many fail, on every side. */
   passes: number;
   fails: number;
-  /** The least that poolwright shall do: its time on some sides, on sessions and pools unless given, over that of another. */
+  /**
+   * The least that poolwright shall do: its time on some sides, on sessions and pools unless given, over that of
+   * another.
+   */
   goal?: { sides?: readonly string[]; over: string; atMost: number };
 }
 

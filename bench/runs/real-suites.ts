@@ -41,7 +41,7 @@ const smallOutside = {
   ...small,
   name: 'small',
   title: '200 small tests',
-  about: 'A page, a `goto` and a look at it each, on one worker. Every browser reaches the site by itself.',
+  about: 'Each test opens a page, navigates and reads it, on one worker. Every browser reaches the site directly.',
   site: 'outside',
 } as const;
 
@@ -81,8 +81,7 @@ export const REAL_SUITES: RealSuite[] = [
     ...small,
     name: 'bridged',
     title: '200 small tests, site on loopback',
-    about:
-      'The same; poolwright carries what pages load from loopback through its network bridge, the other sides do not.',
+    about: 'The same; poolwright proxies what pages load from loopback, the other sides do not.',
     site: 'loopback',
   },
   exampleSuite(),

@@ -6,7 +6,9 @@ export interface Side {
   name: string;
   /** In tables. */
   title: string;
-  /** Source of a `fixtures.ts` that test files import instead of `@playwright/test`; null: they are left as they are. */
+  /**
+   * Source of a `fixtures.ts` that test files import instead of `@playwright/test`; null: they are left as they are.
+   */
   fixtures: string | null;
   /** Source of the config, around the variable `config`. */
   config(surroundings: { exposeNetwork: string | null }): string;

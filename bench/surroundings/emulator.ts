@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { firstJsonLine } from '../../src/common/json-line.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 
-/** The built emulator in a process of its own. */
+/** The built emulator in a separate process. */
 export interface EmulatorProcess {
   baseURL: string;
   apiKey: string;

@@ -17,7 +17,7 @@ export interface OwnChromium {
 const PIPE = '--remote-debugging-pipe';
 const LISTENING = /^DevTools listening on (ws:\S+)$/;
 
-/** Starts one that listens on a port of its own. */
+/** Starts a Chromium that listens on its own port. */
 export async function startOwnChromium(chromium: string): Promise<OwnChromium> {
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
   const args = [

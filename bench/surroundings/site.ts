@@ -45,7 +45,7 @@ export function outsideAddress(): string {
   return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }
 
-/** The icon is named so that no browser asks for one at a time of its own. */
+/** Names the icon, so that browsers do not request one at an unknown time. */
 function page(assets: number): string {
   const scripts = Array.from({ length: assets }, (_, index) => `<script src="/${index}.js"></script>`).join('');
   return `<!doctype html><link rel="icon" href="data:,"><title>site</title><h1>Hello</h1>

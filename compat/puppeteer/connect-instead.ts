@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Browser, ConnectOptions, LaunchOptions } from 'puppeteer-core';
+import { connectPuppeteer } from '../../src/clients/puppeteer/connection.ts';
 import { killGroup } from '../../src/emulator/chromium/kill-group.ts';
-import { connectPuppeteer } from '../../src/puppeteer/connection.ts';
 
 /**
  * Loaded by Mocha before Puppeteer's own tests: what they launch is a browser that is started here and only connected
@@ -31,7 +31,8 @@ puppeteer.launch = async (options = {}) => {
   const { end, address } = await startBrowser(options);
   const browser = await puppeteer.connect({ ...options, browserWSEndpoint: address });
   const close = browser.close.bind(browser);
-  // poolwright's `close` does not end the browser: that is for who started it. `disconnect` leaves it to who connects next.
+  // poolwright's `close` does not end the browser: that is for who started it. `disconnect` leaves it to who connects
+  // next.
   browser.close = async () => {
     await close();
     if (COMPAT_WAY === 'poolwright') end();
@@ -51,10 +52,11 @@ puppeteer.connect = async (options) => {
     context: 'isolated',
     metering: true,
     ahead: false,
+    film: 'off',
     sharesBrowser: false,
     onNote: () => undefined,
     onSilent: () => undefined,
-    onUnreached: () => undefined,
+    onUnreachable: () => undefined,
   });
   // A browser behind a transport has no address; tests connect to it again by that.
   browser.wsEndpoint = () => browserWSEndpoint;

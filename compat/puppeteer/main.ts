@@ -22,10 +22,10 @@ const unmeant = worse.filter(([title]) => !(title in MEANT));
 const version = createRequire(join(checkout, 'test', 'package.json'))('puppeteer/package.json').version;
 
 await writePuppeteerPart(`
-Made by \`npm run compat:puppeteer\`: the tests of Puppeteer ${version}, its own, in ${suite.files.length} files, each as
-Puppeteer's harness runs it, on the same Chromium (headless shell). What they launch is a browser that is connected to: by
-its address, or through poolwright's transport with metering, and without \`exposeNetwork\`. What fails on both is not
-poolwright's: this Chromium is newer than the one the tests are for, and Puppeteer itself expects some of it to fail.
+Made with \`node scripts/compat-puppeteer.mjs\`: Puppeteer ${version}'s own tests in ${suite.files.length} files, each as Puppeteer's harness runs it, on
+the same Chromium (headless shell). Instead of launching a browser they connect to one: by its address, or through poolwright's
+transport with metering, without \`exposeNetwork\`. Tests that fail on both fail for other reasons: this Chromium is newer than the
+one the tests expect, and Puppeteer expects some of them to fail.
 
 | | ${Object.values(HEADS).join(' | ')} |
 | --- | --- | --- |
@@ -39,7 +39,7 @@ Failed on both: ${plain.failed.size - better.length}. Failed on the plain connec
 | --- | --- |
 ${worse.map(([title]) => `| ${title.replaceAll('|', '\\|')} | ${MEANT[title] ?? '**not known**'} |`).join('\n')}
 
-Left out on both: what Puppeteer skips in a headless shell; \`Puppeteer.launch\` and \`Puppeteer.executablePath\`; and ${Object.entries(
+Excluded from both: what Puppeteer skips in a headless shell; \`Puppeteer.launch\` and \`Puppeteer.executablePath\`; and ${Object.entries(
   LEFT_OUT_FILES,
 )
   .map(([file, why]) => `${file} (${why})`)

@@ -102,7 +102,7 @@ test.describe('beforeAll', () => {
     title = await page.title();
     await context.close();
   });
-  test('beforeAll with a context of its own', async () => {
+  test('beforeAll with a separate context', async () => {
     expect(title).toBe('compat');
   });
 });

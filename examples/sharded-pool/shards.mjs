@@ -5,7 +5,9 @@ import { ServiceClient } from 'poolwright/client';
 import { startEmulator } from 'poolwright/emulator';
 import { startSite } from './site.mjs';
 
-/** Runs two shards at the same time on one pool, then makes one report of both. In CI each shard is a job of its own. */
+/**
+ * Runs two shards at the same time on one pool, then makes one report of both. In CI each shard is a separate job.
+ */
 
 const SHARDS = [1, 2];
 const REPORT = 'playwright-report';
@@ -43,7 +45,7 @@ const apiKey = emulator?.apiKey ?? process.env.POOLWRIGHT_API_KEY;
 const client = new ServiceClient({ baseURL, apiKey });
 const site = await startSite();
 try {
-  // With a pool of your own, set POOLWRIGHT_POOL. The one made here has a warm browser for each shard.
+  // To use your pool, set POOLWRIGHT_POOL. The pool created here has a warm browser for each shard.
   const made = process.env.POOLWRIGHT_POOL
     ? null
     : await client.createPool({ name: `sharded-${process.pid}`, size: SHARDS.length });

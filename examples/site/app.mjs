@@ -23,7 +23,7 @@ export function createApp() {
 
   app.use('/public/*', serveStatic({ root: publicFolder, rewriteRequestPath: (path) => path.replace('/public', '') }));
 
-  // Whoever comes is handed a cookie, and keeps orders, list and login under it: tests do not see each other's.
+  // Each visitor gets a cookie that holds orders, list and login, so that tests do not affect each other.
   app.use(async (c, next) => {
     const { id, visit } = visits.open(getCookie(c, VISIT_COOKIE));
     if (id !== getCookie(c, VISIT_COOKIE))

@@ -9,8 +9,8 @@ import { pack } from './pack.mjs';
 import { BUDGET_FILE, budgetFor, measure, overBudget, readBudget } from './sizes.mjs';
 
 /**
- * `npm run package`: lints what would be published (publint, are-the-types-wrong), and holds it to its size.
- * `npm run package -- --write` writes the bounds anew.
+ * `node scripts/package/check.mjs`: lints what would be published (publint, are-the-types-wrong), and holds it to its
+ * size. `node scripts/package/check.mjs --write` writes the bounds anew.
  */
 await main(async () => {
   ensureBuilt();

@@ -12,8 +12,8 @@ export async function lintPackage(file) {
 }
 
 /**
- * Asks are-the-types-wrong how TypeScript resolves each entry from ESM, from CommonJS and through a bundler. `node10`, which knows no
- * `exports`, is supported for the package's main entry only.
+ * Asks are-the-types-wrong how TypeScript resolves each entry from ESM, from CommonJS and through a bundler. `node10`,
+ * which knows no `exports`, is supported for the package's main entry only.
  * An entry without types for `require` is not to be found from CommonJS.
  * @param entries as `entriesOf` says them
  * @returns {Promise<string[]>} problems, one line each

@@ -4,8 +4,8 @@ import { nodeBinary } from '../installed.mjs';
 import { main, playwrightTest } from '../playwright.mjs';
 
 /**
- * `npm run test:nodes` (`-- 22`: on that one only): the packed tarball, installed and loaded, on every line of Node that is supported.
- * Not part of the tests: it installs the Nodes below node_modules/.cache.
+ * `node scripts/package/nodes.mjs` (`22`: on that one only): the packed tarball, installed and loaded, on every line of
+ * Node that is supported. Not part of the tests: it installs the Nodes below node_modules/.cache.
  */
 const NODES = ['20', '22', '24'];
 

@@ -5,14 +5,14 @@ import { build } from 'esbuild';
 export const BUDGET_FILE = 'scripts/package/size-budget.json';
 const WHAT_TO_DO =
   'Was a dependency bundled by mistake (dist/sbom.cdx.json lists all), or is something loaded at once that could be loaded when it is needed? ' +
-  'If the growth is meant: npm run package -- --write, and say why in the commit.';
+  'If the growth is meant: node scripts/package/check.mjs --write, and say why in the commit.';
 /** So much more than now is allowed when bounds are written, and what they are rounded up to. */
 const SLACK = 1.05;
 const STEP_BYTES = 1_000;
 
 /**
- * Bytes of the package: packed, unpacked, and by entry of what is read when it is loaded: its own files, as far as they are imported
- * at once, not later.
+ * Bytes of the package: packed, unpacked, and by entry of what is read when it is loaded: its own files, as far as they
+ * are imported at once, not later.
  * @param entries as `entriesOf` says them
  */
 export async function measure({ size, unpackedSize }, entries) {
@@ -52,12 +52,13 @@ export function overBudget(sizes, budget) {
   const problems = [];
   for (const [what, bytes] of Object.entries(sizes)) {
     const bound = budget[what];
-    if (bound === undefined) problems.push(`size: ${what} has no bound in ${BUDGET_FILE}: npm run package -- --write`);
+    if (bound === undefined)
+      problems.push(`size: ${what} has no bound in ${BUDGET_FILE}: node scripts/package/check.mjs --write`);
     else if (bytes > bound)
       problems.push(`size: ${what} has ${bytes} bytes, ${bytes - bound} more than allowed. ${WHAT_TO_DO}`);
   }
   for (const what of Object.keys(budget)) {
-    if (!(what in sizes)) problems.push(`size: ${what} in ${BUDGET_FILE} is no part of the package any more`);
+    if (!(what in sizes)) problems.push(`size: ${what} in ${BUDGET_FILE} is not part of the package any longer`);
   }
   return problems;
 }

@@ -4,8 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { main } from '../playwright.mjs';
 
 /**
- * `npm run changeset` (`-- version`, `-- status`): the CLI of changesets. It versions the workspaces of a repository and never
- * its root; ours is a workspace of an old Playwright, and what is published is the root. So it does not get to see that there are any.
+ * `npm run release` (`-- version`, `-- status`): the CLI of changesets. It versions the workspaces of a repository and
+ * never its root; ours is a workspace of an old Playwright, and what is published is the root. So it does not get to
+ * see that there are any.
  */
 
 const MANIFEST = 'package.json';

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 /** `node scripts/release/notes.mjs`: what CHANGELOG.md says of the present version, for its GitHub release. */
 
-/** The text under a version's heading, up to the next one; of the first version, which has none yet, what is unreleased. */
+/**
+ * The text under a version's heading, up to the next one; of the first version, which has none yet, what is unreleased.
+ */
 export function notesOf(version, changelog) {
   const sections = changelog.split(/^(?=## )/m);
   const section = (heading) => sections.find((text) => text.startsWith(`## ${heading}\n`));

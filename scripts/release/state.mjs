@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * `node scripts/release/state.mjs`: what the release workflow has to do next, as lines of `$GITHUB_OUTPUT`. `propose`: there are changes
- * that no version has. `publish`: the version is not published. `nothing`: neither.
+ * `node scripts/release/state.mjs`: what the release workflow has to do next, as lines of `$GITHUB_OUTPUT`. `propose`:
+ * there are changes that no version has. `publish`: the version is not published. `nothing`: neither.
  */
 
 /** @param changes file names in `.changeset` @param isPublished asked only when it matters */

@@ -1,14 +1,13 @@
-import { type InterceptorOptions, interceptorsFor } from './interceptors.ts';
-import { type CdpTransport, type LinkOptions, openLink } from './transport/transport.ts';
+import { type InterceptorOptions, interceptorsFor } from './pipeline.ts';
+import { type CdpTransport, type ConnectOptions, connectTransport } from './transport/transport.ts';
 
 /** Options of {@link openTransport}. */
-export interface TransportOptions extends LinkOptions, InterceptorOptions {}
+export interface TransportOptions extends ConnectOptions, InterceptorOptions {}
 
 /**
- * Opens a link to a browser's `cdpUrl`, for a client to talk through.
- * @throws LeaseError `CONNECT_FAILED`, which holds no more of the `cdpUrl` than its host
- * @throws PoolwrightError `ABORTED` when the signal fires, or the signal's own reason when that is a PoolwrightError
+ * Opens a connection to a browser's `cdpUrl` for a client.
+ * @throws LeaseError `CONNECT_FAILED`, which contains only the host of `cdpUrl`
  */
 export async function openTransport(cdpUrl: string, options: TransportOptions = {}): Promise<CdpTransport> {
-  return await openLink(cdpUrl, options, await interceptorsFor(options));
+  return await connectTransport(cdpUrl, options, await interceptorsFor(options));
 }

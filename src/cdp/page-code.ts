@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { distFile } from '../common/dist-file.ts';
 
-/** What runs in pages: the folders `page/` of this room, each entry built into one file that names what it exports `page`. */
-type PageCode = 'page-web-socket.js' | 'page-answers.js' | 'page-files.js';
+/**
+ * Code that runs in pages: the directories `page/` under `src/cdp`. Each entry is built into one file, which calls its
+ * exports `page`.
+ */
+type PageCode = 'page-network.js' | 'page-files.js';
 
 const read = new Map<PageCode, string>();
 
@@ -15,14 +18,14 @@ function codeOf(name: PageCode): string {
   return code;
 }
 
-/** A script that calls what an entry exports, with values that JSON can hold. Its value is what that returns. */
+/** A script that calls an entry's export with values that JSON can represent. It evaluates to the return value. */
 export function pageScript(name: PageCode, exported: string, value: unknown): string {
   return `(() => {${codeOf(name)}return page.${exported}(${JSON.stringify(value)});})()`;
 }
 
 /**
- * A function, for `Runtime.callFunctionOn`, that calls what an entry exports with its object and its arguments. The code has a
- * function of its own: it may begin with 'use strict', which a function with a rest parameter must not.
+ * A function for `Runtime.callFunctionOn` that calls an entry's export with `this` and its arguments. The code is
+ * inside an inner function: it may begin with 'use strict', which a function with a rest parameter must not.
  */
 export function pageFunction(name: PageCode, exported: string): string {
   return `function (...args) {return (() => {${codeOf(name)}return page.${exported};})()(this, ...args);}`;

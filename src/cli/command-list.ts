@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Each is loaded when it is asked for, with what it needs: a client for some, an emulator for others. */
+/** Each command is loaded on demand, with its client or emulator. */
 export const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   account: async () => (await import('./commands/account.ts')).addAccountCommand,
   doctor: async () => (await import('./doctor/index.ts')).addDoctorCommand,

@@ -3,14 +3,17 @@ import { OptionsError, PoolwrightError } from '../errors.ts';
 
 /**
  * Asks the person at the terminal before something is destroyed; `yes` (the flag `--yes`) answers for them.
- * @throws OptionsError when there is nobody to ask; PoolwrightError `ABORTED` for any answer but y or yes
+ * @throws OptionsError when there is no terminal; PoolwrightError `ABORTED` for any answer but y or yes
  */
 export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY) {
-    throw new OptionsError('--yes', `${question} There is no terminal to ask at: add --yes to go on without asking.`);
+    throw new OptionsError(
+      '--yes',
+      `${question} There is no terminal to ask on: add --yes to continue without asking.`,
+    );
   }
-  // On stderr: what a program reads of the command stays what it asked for.
+  // On stderr, so that stdout contains only the command's output.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // Ctrl-C and Ctrl-D are answers, too.
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));

@@ -9,7 +9,7 @@ export type ExitCode = 0 | 1 | 2;
 
 /** Says what went wrong, for a person (no stack for a person's mistake) or as JSON; returns the exit code. */
 export function reportFailure(error: unknown, json: boolean): ExitCode {
-  // Commander has said it already; its zero is for --help and --version.
+  // Commander has printed it already; its zero is for --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const known = error instanceof PoolwrightError;
   const message = printableLines(redactText(errorMessage(error)));
@@ -21,5 +21,5 @@ export function reportFailure(error: unknown, json: boolean): ExitCode {
 
 function describeBug(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `this should not have happened; please report it.\n${printableLines(redactText(text))}`;
+  return `this is a bug in poolwright; please report it.\n${printableLines(redactText(text))}`;
 }

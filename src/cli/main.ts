@@ -4,7 +4,9 @@ import { version } from 'poolwright/package.json';
 import { COMMANDS } from './command-list.ts';
 import { reportFailure } from './failure.ts';
 
-/** The command line. Each command is a file that adds itself; all of them throw, and only this file ends the process. */
+/**
+ * The command line. Each command is a file that adds itself; all of them throw, and only this file ends the process.
+ */
 
 const program = new Command('poolwright')
   .description('Playwright Test on hosted browsers.')

@@ -9,9 +9,9 @@ const ASK_MS = 5_000;
 const NPX = /\bnpm exec\b|\bnpx\b/;
 
 /**
- * The ID of the npx that started this process; undefined where none did. npx passes no `SIGTERM` on, so that who ends it has to be
- * noticed. The variable alone proves nothing: whatever npx starts hands it on to its own children. Between npx and this
- * process there may be one shell. Windows has neither these signals nor `ps`.
+ * The ID of the npx that started this process; undefined where none did. npx passes no `SIGTERM` on, so that who ends
+ * it has to be noticed. The variable alone proves nothing: whatever npx starts hands it on to its own children. Between
+ * npx and this process there may be one shell. Windows has neither these signals nor `ps`.
  */
 export async function npxParent(): Promise<number | undefined> {
   if (process.env.npm_command !== 'exec' || process.platform === 'win32') return undefined;
@@ -21,7 +21,7 @@ export async function npxParent(): Promise<number | undefined> {
   return grandparent && NPX.test(grandparent.command) ? grandparent.pid : undefined;
 }
 
-/** Resolves when the process is gone. Keeps nobody alive. */
+/** Resolves when the process has ended. Does not keep this process alive. */
 export function gone(pid: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setInterval(() => {

@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Parser of a whole-number option; whoever takes it checks its bounds. */
+/** Parser of a whole-number option; the caller checks its range. */
 export function integer(value: string): number {
   if (!/^-?\d+$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(value);
 }
 
-/** Parser of an option that is a number, such as 0.05; whoever takes it checks its bounds. */
+/** Parser of an option that is a number, such as 0.05; the caller checks its range. */
 export function decimal(value: string): number {
   if (!/^-?(\d+\.?\d*|\.\d+)$/.test(value)) throw new InvalidArgumentError('It must be a number, such as 0.05.');
   return Number(value);

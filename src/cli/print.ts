@@ -32,7 +32,7 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-/** A cell is one line, whatever the service has in it. */
+/** A cell as one line. */
 function asCell(value: unknown): string {
   return printable(String(value ?? '').replace(/\s*[\r\n]+\s*/g, ' '));
 }

@@ -4,8 +4,8 @@ import yoctoSpinner from 'yocto-spinner';
 const LONG_MS = 3_000;
 
 /**
- * Shows on stderr that something is under way: a spinner on a terminal, which is gone when the work is done; elsewhere (CI,
- * a pipe) one line, once it takes longer than 3 s.
+ * Shows on stderr that something is under way: a spinner on a terminal, which is gone when the work is done; elsewhere
+ * (CI, a pipe) one line, once it takes longer than 3 s.
  * @param work gets a function that changes the words
  */
 export async function withProgress<T>(text: string, work: (say: (text: string) => void) => Promise<T>): Promise<T> {

@@ -1,10 +1,10 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import type { BrowserIdentity } from './browser-identity.ts';
 
-/** {@link BrowserIdentity} on the wire and in files: schemas take its `shape`, so that the fields keep their order. */
-export const browserIdentity = z.object({
-  sessionId: z.string(),
-  leaseId: z.string().nullable(),
-  poolId: z.string().nullable(),
-  servedBy: z.string().nullable(),
-}) satisfies z.ZodType<BrowserIdentity>;
+/** The fields of {@link BrowserIdentity} on the wire and in files. */
+export const browserIdentity = {
+  sessionId: v.string(),
+  leaseId: v.nullable(v.string()),
+  poolId: v.nullable(v.string()),
+  servedBy: v.nullable(v.string()),
+} satisfies Record<keyof BrowserIdentity, v.GenericSchema>;

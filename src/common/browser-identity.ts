@@ -5,11 +5,11 @@ export interface BrowserIdentity {
   /** Null for a session that was created, not leased from a pool. */
   readonly leaseId: string | null;
   readonly poolId: string | null;
-  /** Node that serves it, where the service says so. */
+  /** Node that serves it, if the service reports it. */
   readonly servedBy: string | null;
 }
 
-/** The identity alone, of whatever else is known of a browser. */
+/** Only the identity, without other fields. */
 export function identityOf({ sessionId, leaseId, poolId, servedBy }: BrowserIdentity): BrowserIdentity {
   return { sessionId, leaseId, poolId, servedBy };
 }

@@ -2,22 +2,34 @@
 export interface Clock {
   /** ms since the epoch. */
   now(): number;
-  /** Calls `back` once, `ms` from now. */
-  after(ms: number, back: () => void): Timer;
+  /** Calls `callback` once, `ms` from now. */
+  after(ms: number, callback: () => void): Timer;
 }
 
-/** A call that is to come. */
+/** A call that is scheduled. */
 export interface Timer {
   cancel(): void;
-  /** Does not keep the process alive for it. */
-  unref(): void;
+  /** Lets the process end before the call. */
+  unref(): Timer;
 }
 
-/** The machine's. */
+/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after(ms, back) {
-    const timeout = setTimeout(back, ms);
-    return { cancel: () => clearTimeout(timeout), unref: () => void timeout.unref() };
+  after(ms, callback) {
+    const timeout = setTimeout(callback, ms);
+    const timer: Timer = {
+      cancel: () => clearTimeout(timeout),
+      unref: () => {
+        timeout.unref();
+        return timer;
+      },
+    };
+    return timer;
   },
 };
+
+/** The present time as an ISO 8601 timestamp. */
+export function isoTime(clock: Clock): string {
+  return new Date(clock.now()).toISOString();
+}

@@ -1,22 +1,24 @@
 import { fileURLToPath } from 'node:url';
 
-/** Built files of ours that are found by path: entries of processes, what Playwright loads, the code of pages. */
+/** Our built files that are found by path: entry points of processes, files that Playwright loads, scripts of pages. */
 type DistFile =
   | 'broker-main.js'
   | 'emulator-main.js'
+  | 'film.css'
+  | 'film.js'
   | 'global-setup.cjs'
   | 'jest-environment.js'
   | 'jest-global-setup.js'
   | 'jest-global-teardown.js'
   | 'node-test-run.js'
-  | 'page-answers.js'
+  | 'options.cjs'
+  | 'page-network.js'
   | 'page-files.js'
-  | 'page-web-socket.js'
-  | 'reporter.cjs'
+  | 'run-reporter.cjs'
   | 'timeline.js'
   | 'timeline.css';
 
-/** Every entry lies flat in `dist/`, and so does the chunk this code is in. Tests run on the sources. */
+/** All entry points and chunks are directly in `dist/`. Tests run on the sources. */
 const DIST = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : './', import.meta.url);
 
 /** The path of a built file. */

@@ -2,3 +2,9 @@
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** An error for the user, without a stack, because the place in our code does not help. */
+export function withoutStack<Thrown>(error: Thrown): Thrown {
+  if (error instanceof Error) error.stack = `${error.name}: ${error.message}`;
+  return error;
+}

@@ -5,8 +5,8 @@ const load: (url: string) => Promise<Record<string, unknown>> = new Script('(url
 }).runInThisContext();
 
 /**
- * Loads a module of the user's, whichever kind it is. The CommonJS build would make a `require` of an `import()`, which knows
- * no `file:` URL, and no ES module before Node 20.19.
+ * Loads a module of the user's, whichever kind it is. The CommonJS build would make a `require` of an `import()`, which
+ * knows no `file:` URL, and no ES module before Node 20.19.
  */
 export async function importModule(url: URL): Promise<Record<string, unknown>> {
   return await load(url.href);

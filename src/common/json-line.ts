@@ -26,7 +26,7 @@ export async function firstLine(stream: Readable): Promise<string | null> {
   } finally {
     lines.removeAllListeners();
     lines.close();
-    // Closing the reader pauses the stream; who holds it may want to see its end.
+    // Closing the reader pauses the stream, but its owner may need the `end` event.
     stream.resume();
   }
 }

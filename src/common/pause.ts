@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import { type Clock, systemClock } from './clock.ts';
 
 /** Waits `ms` (bounded by its argument); rejects at once with the signal's reason when it fires. */
@@ -14,4 +15,9 @@ export async function pause(ms: number, signal: AbortSignal, clock: Clock = syst
     });
     signal.addEventListener('abort', stop, { once: true });
   });
+}
+
+/** What a promise comes to within `ms`; `late` if that takes longer. What comes of it later is ignored. */
+export async function within<Value, Late>(promise: Promise<Value>, ms: number, late: Late): Promise<Value | Late> {
+  return await pTimeout(promise, { milliseconds: Math.max(1, ms), fallback: () => late });
 }

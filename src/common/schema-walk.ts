@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Finds one's way in a zod schema: which schema stands at a path, which keys an object knows. */
+/** Walks zod schemas: the schema at a path, and the known keys of an object. */
 
 type Schema = z.core.$ZodType;
 
@@ -29,7 +29,10 @@ function step(schema: Schema, key: PropertyKey): Schema[] {
   return [];
 }
 
-/** The schemas that may stand at `path`; more than one where a union is on the way, none where the path leaves the schema. */
+/**
+ * The schemas that may stand at `path`; more than one where a union is on the way, none where the path leaves the
+ * schema.
+ */
 function schemasAt(schema: Schema, path: readonly PropertyKey[]): Schema[] {
   return path.reduce<Schema[]>((schemas, key) => schemas.flatMap((each) => step(each, key)), [schema]).map(bare);
 }
@@ -52,7 +55,7 @@ export function boundsAt(schema: Schema, path: readonly PropertyKey[]): { min: n
   return { min: null, max: null };
 }
 
-/** Whole numbers carry the language's own bounds, which are nobody's. */
+/** Ignores the bounds of JavaScript's safe integers, which zod adds to whole numbers. */
 function meaningful(bound: number | null): number | null {
   return bound !== null && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : null;
 }

@@ -1,4 +1,5 @@
 import { debugEnabled } from './debug.ts';
+import { print } from './text/notify.ts';
 
 /** When the run's first process started, in ms since the epoch: inherited by every process of the run. */
 const ORIGIN_VARIABLE = 'POOLWRIGHT_TIME_ORIGIN';
@@ -8,15 +9,15 @@ const isOn = debugEnabled('poolwright:time', process.env.DEBUG);
 if (isOn) process.env[ORIGIN_VARIABLE] ??= String(timeOrigin);
 
 /**
- * Says on standard error, under `DEBUG=poolwright:time`, that a step of the run is done: how many ms after the start of the
- * run, and of this process.
+ * Says on standard error, under `DEBUG=poolwright:time`, that a step of the run is done: how many ms after the start of
+ * the run, and of this process.
  * @param who the process: `runner`, `broker`, `emulator`, `worker`
  */
 export function traceTime(who: string, step: string): void {
   if (!isOn) return;
   const own = performance.now();
   const ofRun = timeOrigin + own - Number(process.env[ORIGIN_VARIABLE] ?? timeOrigin);
-  process.stderr.write(`poolwright:time ${ms(ofRun)} (${ms(own)}) ${who}: ${step}\n`);
+  void print(`poolwright:time ${ms(ofRun)} (${ms(own)}) ${who}: ${step}`);
 }
 
 function ms(value: number): string {

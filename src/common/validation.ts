@@ -3,12 +3,12 @@ import type * as z from 'zod';
 import { redactAddress, redactText } from '../redact.ts';
 import { boundsAt, knownKeys } from './schema-walk.ts';
 
-/** What zod found wrong, in words for the person who wrote the value. */
+/** Describes zod's issues to the user. */
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** Values under these keys are never shown, whatever is wrong with them. */
+/** Values of these keys are never shown. */
 const SECRET_KEYS = new Set(['proxyurl', 'apikey', 'cdpurl', 'password', 'token', 'authorization']);
 const SHOWN_CHARACTERS = 60;
 
@@ -24,7 +24,7 @@ const TYPE_NAMES: Record<string, string> = {
 
 /**
  * Checks `value` and gives it back typed.
- * @throws what `makeError` makes of the problems (one line each, see {@link describeIssues}).
+ * @throws the error that `makeError` creates from the problems (one line each, see {@link describeIssues}).
  */
 export function parseOrThrow<S extends z.ZodType>(
   schema: S,
@@ -39,8 +39,8 @@ export function parseOrThrow<S extends z.ZodType>(
 /**
  * Every problem as one line: the path, what was expected (with its bounds), what came. Unknown keys come with the
  * nearest key known at that place. Secrets in values are not shown.
- * @param value what was checked
- * @param schema what it was checked with
+ * @param value the checked value
+ * @param schema its schema
  */
 export function describeIssues(error: z.ZodError, value: unknown, schema: z.ZodType): string[] {
   return error.issues.flatMap((issue) => describeIssue(issue, issue.path, value, schema));

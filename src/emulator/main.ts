@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import pTimeout from 'p-timeout';
 import { errorMessage } from '../common/error-message.ts';
-import { over } from '../common/platform/life-line.ts';
+import { streamEnd } from '../common/platform/stream-end.ts';
 import { traceTime } from '../common/time-trace.ts';
 import { OptionsError, PoolwrightError } from '../errors.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
@@ -11,7 +11,7 @@ import type { EmulatorOptions } from './options.ts';
 import { type Emulator, startEmulator } from './start.ts';
 
 /**
- * The emulator as a process of its own, for a parent that must not be burdened by it. The protocol: the parent writes
+ * The emulator as a separate process, so that it does not slow its parent down. The protocol: the parent writes
  * one JSON line with the options (nothing secret is on the command line or in the environment), gets one JSON line
  * back, and keeps the pipe open for as long as the emulator is wanted. Whatever way the parent ends, the pipe breaks.
  */
@@ -28,7 +28,7 @@ process.title = 'poolwright emulator';
 process.on('SIGINT', () => undefined);
 process.stdout.on('error', () => undefined);
 
-const unwanted = Promise.race([over(process.stdin), once(process, 'SIGTERM')]);
+const unwanted = Promise.race([streamEnd(process.stdin), once(process, 'SIGTERM')]);
 const lines = createInterface({ input: process.stdin });
 
 try {

@@ -20,11 +20,11 @@ const dedicatedIp = z.strictObject({
     .transform((country) => country.toUpperCase()),
   /** IANA zone listed for the country. Default: the country's dominant one. */
   timezone: z.string().min(1).optional(),
-  /** SOCKS5 or SOCKS5H URL of the address; what a session sends leaves through it. */
+  /** SOCKS5 or SOCKS5H URL of the address; the session's traffic uses it. */
   proxyUrl: z.string().refine((value) => /^socks5h?:\/\//i.test(value) && isProxyReference(value), {
     error: 'must be a SOCKS5 or SOCKS5H URL',
   }),
-  /** What its last health check said; an address that failed it answers 503. Default true. */
+  /** Result of its last health check; an unhealthy address responds with 503. Default true. */
   healthy: z.boolean().default(true),
 });
 
@@ -52,7 +52,7 @@ const emulatorOptions = z.strictObject({
    * loopback needs `allowRemote`, too.
    */
   host: z.string().min(1, 'must not be empty').default('127.0.0.1'),
-  /** Lets other machines in: whoever has the key runs browsers on this one. Default false. */
+  /** Allows remote connections: everyone with the key can run browsers on this machine. Default false. */
   allowRemote: z.boolean().default(false),
   /** Key of the only workspace. Default: a random one. */
   apiKey: key.optional(),
@@ -63,8 +63,8 @@ const emulatorOptions = z.strictObject({
   /** The account's warm-browser cap, per workspace. Default 30. */
   warmBrowserCap: count.default(30),
   /**
-   * What each workspace may use up, in cents; when it is gone, creates and acquires answer 402. The emulator charges
-   * 10 cents for an hour of a browser and half a cent for a megabyte. Default 100 000.
+   * What each workspace may use up, in cents; when it is used up, creates and acquires fail with 402. The emulator
+   * charges 10 cents for an hour of a browser and half a cent for a megabyte. Default 100 000.
    */
   balanceCents: z.int().default(100_000),
   /**
@@ -85,8 +85,8 @@ const emulatorOptions = z.strictObject({
   /**
    * Paths of the Chromiums to run. `shell`: a headless shell, for sessions of type `hosted`; three times as light.
    * `full`: the whole browser, for stealth and privacy types, profiles and extensions. Default, for each: its variable
-   * (`POOLWRIGHT_CHROMIUM_SHELL`, `POOLWRIGHT_CHROMIUM`), Playwright's download, the system's. A string, or `full` without
-   * `shell`, is the one browser for everything.
+   * (`POOLWRIGHT_CHROMIUM_SHELL`, `POOLWRIGHT_CHROMIUM`), Playwright's download, the system's. A string, or `full`
+   * without `shell`, is the one browser for everything.
    */
   chromium: z
     .union([
@@ -161,9 +161,8 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
     throw new OptionsError('workspaces', 'workspaces: give either "apiKey" or "workspaces", not both');
   }
   if (!rest.allowRemote && !isOwnLoopback(rest.host)) {
-    const problem = `host: other machines reach ${rest.host}, and whoever has the key could run browsers on this one`;
-    const wayOut =
-      'If that is meant, say it twice: allowRemote (--allow-remote) lets them in. Else leave host at 127.0.0.1.';
+    const problem = `host: other machines reach ${rest.host}, and everyone with the key could run browsers on this one`;
+    const wayOut = 'This needs a second flag: allowRemote (--allow-remote). Otherwise leave host at 127.0.0.1.';
     throw new OptionsError('host', `${problem}. ${wayOut}`);
   }
   const list = workspaces ?? [{ apiKey: apiKey ?? `pw_${randomBytes(18).toString('base64url')}` }];

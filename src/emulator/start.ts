@@ -1,10 +1,10 @@
+import { type Clock, systemClock } from '../common/clock.ts';
 import { BrowserLauncher } from './browser/browser-launcher.ts';
 import type { Launcher } from './browser/running-browser.ts';
 import { SlowLauncher } from './browser/slow-launcher.ts';
 import { CdpRelay } from './cdp/cdp-relay.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { type Chromiums, findChromiums } from './chromium/find-chromium.ts';
-import { type Clock, systemClock } from './clock.ts';
 import { ProfileFolders } from './disk/profile-folders.ts';
 import { applyFault } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
@@ -27,7 +27,7 @@ export interface Emulator {
   stop(): Promise<void>;
   /** The Chromiums that its sessions run on. Null with `browser: 'stub'`. */
   readonly chromiums: Chromiums | null;
-  /** Process IDs of the Chromiums alive now; each leads a process group of its own. */
+  /** Process IDs of the Chromiums alive now; each leads a process group. */
   browserPids(): number[];
 }
 
@@ -91,7 +91,7 @@ function reachable(host: string): string {
   return name.includes(':') ? `[${name}]` : name;
 }
 
-/** Loaded when asked for, with what it needs: no user of the emulator does. */
+/** Loaded on demand, because most users of the emulator do not need it. */
 async function stubLauncher(): Promise<Launcher> {
   const { StubLauncher } = await import('./stub/stub-launcher.ts');
   return new StubLauncher();
@@ -105,8 +105,8 @@ async function chromiumLauncher(settings: EmulatorSettings, chromiums: Chromiums
 }
 
 /**
- * Starts the hosted-browser service on this machine: its whole API on 127.0.0.1 (or on `host`), with a real Chromium behind every
- * session and warm ones in every pool. `stop()` it when done; it keeps the process alive until then.
+ * Starts the hosted-browser service on this machine: its whole API on 127.0.0.1 (or on `host`), with a real Chromium
+ * behind every session and warm ones in every pool. `stop()` it when done; it keeps the process alive until then.
  *
  * @throws OptionsError naming the option; EmulatorError `EMULATOR_NO_CHROMIUM` or `EMULATOR_PORT_IN_USE`.
  * @example

@@ -15,7 +15,7 @@ interface OwnState {
   extensionIds?: readonly unknown[] | undefined;
 }
 
-/** Whether a browser with these settings has what a new context would not show. */
+/** Whether a browser with these settings has a profile or extensions, which a new context does not show. */
 export function hasOwnState({ profile, extensionIds }: OwnState): boolean {
   return profile != null || (extensionIds?.length ?? 0) > 0;
 }

@@ -16,7 +16,9 @@ export const DEFAULTS = {
   acquireTimeout: ACQUIRE_TIMEOUT_MS.default,
   metering: true,
   ahead: true,
+  film: 'off',
   context: 'auto',
+  evidence: true,
 } as const;
 
 /** The keys that hold for the whole run and so cannot differ by project. */

@@ -19,7 +19,7 @@ export function variable(environment: Environment, name: keyof Environment): str
 }
 
 /**
- * What `POOLWRIGHT_AHEAD` says, whatever the options do; undefined unless set.
+ * The value of `POOLWRIGHT_AHEAD`, which overrides the option; undefined unless set.
  * @throws OptionsError when it is none of `0`, `false`, `1` and `true`
  */
 export function aheadVariable(environment: Environment): boolean | undefined {
@@ -29,7 +29,7 @@ export function aheadVariable(environment: Environment): boolean | undefined {
   if (/^(0|false)$/.test(value)) return false;
   throw new OptionsError(
     'POOLWRIGHT_AHEAD',
-    `POOLWRIGHT_AHEAD must be 0 or 1, got "${value}". 0 sends nothing ahead (\`ahead: false\`), 1 does; unset, the option decides.`,
+    `POOLWRIGHT_AHEAD must be 0 or 1, got "${value}". 0 turns \`ahead\` off, 1 turns it on; without the variable, the option decides.`,
   );
 }
 

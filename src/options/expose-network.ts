@@ -1,6 +1,6 @@
 import { NetworkRuleError, type NetworkRules, parseNetworkRules } from './network-rules.ts';
 
-/** What tells where a suite's own server is. */
+/** The parts of a config that name the suite's server. */
 export interface SuiteAddresses {
   baseURL?: string | undefined;
   webServer?: WebServer | readonly WebServer[] | null | undefined;
@@ -45,7 +45,7 @@ export function exposedNetwork(option: string | undefined, { baseURL, webServer 
 export function parseExposure(text: string): Exposure {
   const rules = text.split(',').map((rule) => rule.trim());
   if (rules.includes(NONE) && rules.length > 1) {
-    throw new NetworkRuleError(`the rule "${NONE}" stands alone: leave it out, or the others`);
+    throw new NetworkRuleError(`the rule "${NONE}" cannot be combined with others`);
   }
   if (text.trim() === '' || rules.includes(NONE)) return { hosts: null, byIntent: false };
   const byIntent = rules.includes(AUTO);

@@ -3,7 +3,7 @@ import type { SessionType } from '../service/schemas/index.ts';
 /** What a user may write as `identity`. */
 export type IdentityOption = 'keep' | 'override';
 
-/** Whether the browser's own identity goes over emulation from `use`. Not given: it does on stealth browsers. */
+/** Whether the browser's identity overrides emulation from `use`. By default it does on stealth browsers. */
 export function keepsIdentity(option: IdentityOption | undefined, type: SessionType): boolean {
   return (option ?? (type === 'hosted' ? 'override' : 'keep')) === 'keep';
 }

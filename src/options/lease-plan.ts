@@ -14,7 +14,10 @@ export interface LeasePlan {
   acquireTimeout: number;
 }
 
-/** Options of the run and of one project laid over each other; `pool: null` means: create, whatever the environment says. */
+/**
+ * Options of the run and of one project laid over each other; `pool: null` means: create, whatever the environment
+ * says.
+ */
 export type MergedOptions = Omit<HostedOptions, 'pool'> & { pool?: HostedOptions['pool'] | null };
 
 /** A project's own options over those of the run. A project that names `session` but no `pool` creates sessions. */
@@ -29,7 +32,7 @@ export function poolOf({ pool }: MergedOptions, environment: Environment): Lease
   return (pool === undefined ? variable(environment, 'POOLWRIGHT_POOL') : pool) ?? null;
 }
 
-/** Fills in the defaults and what the environment says. */
+/** Fills in the defaults and the environment. */
 export function leasePlan(options: MergedOptions, environment: Environment): LeasePlan {
   return {
     pool: poolOf(options, environment),
@@ -40,7 +43,7 @@ export function leasePlan(options: MergedOptions, environment: Environment): Lea
   };
 }
 
-/** Two plans with the same key get browsers that can stand in for each other. */
+/** Plans with the same key can share browsers. */
 export function planKey(plan: LeasePlan): string {
   // `fallback` too: a session that stood in for an empty pool is not what a project with `fallback: 'fail'` asked for.
   const { pool, session, fallback } = plan;

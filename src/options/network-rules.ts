@@ -16,7 +16,7 @@ const LOOPBACK_HOSTS = ['localhost', '*.localhost', '127.0.0.1', '[::1]'];
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'ws:': 80, 'https:': 443, 'wss:': 443 };
 
 interface Rule {
-  /** Host globs as they stand in a URL. */
+  /** Host globs, as written in a URL. */
   hosts: string[];
   /** Null: every port. */
   port: number | null;
@@ -58,7 +58,7 @@ function parseRule(rule: string): Rule {
   const [, name = '', digits] = /^(.*?)(?::(\d*))?$/.exec(rule) ?? [];
   const port = digits === undefined ? null : Number(digits);
   if (port !== null && (digits === '' || port < 1 || port > 65_535)) {
-    throw fail('has a wrong port: 1 to 65535 is expected after the colon');
+    throw fail('has a wrong port: expected 1 to 65535 after the colon');
   }
   if (name === LOOPBACK) return { hosts: LOOPBACK_HOSTS, port };
   if (name === '*') return { hosts: ['*'], port };
@@ -66,14 +66,14 @@ function parseRule(rule: string): Rule {
   const host = canonicalHost(name.startsWith('.') ? `*${name}` : name);
   if (host === null) {
     throw fail(
-      'is no host: a name, a name with `*` in it, an IP address, <loopback> or * is expected, and no scheme or path',
+      'is not a valid host: expected a name, a name with `*`, an IP address, <loopback> or *, without scheme and path',
     );
   }
-  if (/^[*.]+$/.test(host)) throw fail('matches everything: write "*" if that is meant');
+  if (/^[*.]+$/.test(host)) throw fail('matches everything: write "*" if you mean that');
   return { hosts: [host], port };
 }
 
-/** As the browser writes it in a URL; null for what is no host. */
+/** As the browser writes it in a URL; null if it is not a valid host. */
 function canonicalHost(name: string): string | null {
   if (!/^(\[[\da-f:.]+\]|[^\s/\\?#@:<>[\]]+)$/i.test(name) || !URL.canParse(`http://${name}/`)) return null;
   return new URL(`http://${name}/`).hostname;
@@ -96,7 +96,7 @@ function escaped(text: string): string {
 
 function patternsOf({ hosts, port }: Rule): string[] {
   return hosts.flatMap((host) => {
-    // A name and password may stand before it.
+    // A user name and password may precede it.
     if (port === null) return [`*://${host}/*`, `*://${host}:*`, `*://*@${host}/*`, `*://*@${host}:*`];
     // A URL does not name its scheme's own port.
     const own = port === 80 || port === 443 ? [`*://${host}/*`, `*://*@${host}/*`] : [];

@@ -53,13 +53,16 @@ function ownTemporaryFolder(): string | null {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // It is there already, whoever made it; or nothing can be written.
+    // It exists already, or nothing can be written.
   }
   const isPrivate = process.platform === 'win32' || ((statsOf(folder)?.mode ?? 0o777) & 0o077) === 0;
   return isOwn(folder) && isPrivate ? folder : null;
 }
 
-/** Whether it is a folder, not a link to one, and this user's. Windows has no such owners; its folders are the user's own. */
+/**
+ * Whether it is a folder, not a link to one, and this user's. Windows has no such owners; its folders are the user's
+ * own.
+ */
 function isOwn(folder: string): boolean {
   const found = statsOf(folder);
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());

@@ -18,7 +18,9 @@ function missing(name: 'POOLWRIGHT_API_KEY' | 'POOLWRIGHT_BASE_URL', option: str
   );
 }
 
-/** What the option `service` names, else `POOLWRIGHT_SERVICE`, else the default. @throws OptionsError for a bad variable */
+/**
+ * What the option `service` names, else `POOLWRIGHT_SERVICE`, else the default. @throws OptionsError for a bad variable
+ */
 export function serviceName({ service }: Pick<HostedOptions, 'service'>, environment: Environment): ServiceName {
   return service ?? serviceVariable(environment) ?? DEFAULTS.service;
 }

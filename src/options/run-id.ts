@@ -26,7 +26,9 @@ export function earlierAttempts(environment: NodeJS.ProcessEnv): string[] {
   return runs;
 }
 
-/** The run's ID: the CI's run and attempt where there is one, else a random one. Characters: letters, digits, `.`, `-`. */
+/**
+ * The run's ID: the CI's run and attempt where there is one, else a random one. Characters: letters, digits, `.`, `-`.
+ */
 export function newRunId(environment: NodeJS.ProcessEnv): string {
   for (const { name, run, attempt } of CI_RUNS) {
     const id = environment[run];

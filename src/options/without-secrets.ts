@@ -1,7 +1,7 @@
 import { redactText } from '../redact.ts';
 import type { MergedOptions } from './lease-plan.ts';
 
-/** Options as anybody may read them: without the key, and without credentials in any address, wherever it stands. */
+/** Options without secrets: without the key, and without credentials in any address. */
 export function withoutSecrets({ apiKey: _key, ...options }: MergedOptions): MergedOptions {
   return masked(options) as MergedOptions; // texts stay texts, and nothing else is touched
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { bytes, count, moment, shard } from './fields.ts';
+import { bytes, count, shard, timestamp } from './fields.ts';
 import { sessionRecord, testRecord } from './run-record.ts';
 
-/** The `hosted-browser` attachment (JSON). Holds no secret. */
+/** Schema of the `hosted-browser` attachment (JSON). Contains no secrets. */
 export const hostedBrowserAttachment = z.object({
   schema: z.literal(1),
   ...sessionRecord.pick({ sessionId: true, leaseId: true, poolId: true, servedBy: true }).shape,
@@ -11,22 +11,22 @@ export const hostedBrowserAttachment = z.object({
   parallelIndex: count,
   shard,
   /** ISO 8601. */
-  startedAt: moment,
-  endedAt: moment,
-  /** Bytes this test's pages moved, as the browser reported them; null without metering. */
+  startedAt: timestamp,
+  endedAt: timestamp,
+  /** Bytes that this test's pages moved, as the browser reported them; null without metering. */
   observedBytes: bytes.nullable(),
-  /** The service's own figure for the session; null while it has none. */
+  /** The service's figure for the session; null if it has none. */
   bandwidthBytes: bytes.nullable(),
   /** Whether another worker used this browser before. */
   reused: z.boolean(),
-  /** Null, or why the browser was lost. */
+  /** Why the browser was lost, or null. */
   infrastructureFailure: testRecord.shape.infrastructureFailure,
 });
 
-/** What is attached to every test that used a hosted browser, as `hosted-browser` (JSON). Holds no secret. */
+/** The `hosted-browser` attachment (JSON) of every test that used a hosted browser. Contains no secrets. */
 export type HostedBrowserAttachment = z.infer<typeof hostedBrowserAttachment>;
 
-/** Reads an attachment; null when it is not one of this version. */
+/** Reads an attachment; null if it is invalid or of another version. */
 export function readAttachment(body: Buffer): HostedBrowserAttachment | null {
   try {
     return hostedBrowserAttachment.parse(JSON.parse(body.toString('utf8')));

@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { type Clock, systemClock, type Timer } from '../common/clock.ts';
-import { writeWhole } from '../common/write-whole.ts';
+import { writeAtomically } from '../common/write-atomically.ts';
 import { recordText } from './record-file.ts';
 import type { RunRecord } from './run-record.ts';
 
-/** Between two writes of the record while a run goes on, in ms: a crash costs at most so much of it. */
+/** Interval between two writes of the record during a run, in ms. A crash loses no more than that. */
 const WRITE_EVERY_MS = 2_000;
 
-/** What a checkpoint is made of. */
+/** Options of a {@link Checkpoint}. */
 export interface CheckpointOptions {
-  /** Folder of `run.json`; null: none is written. */
-  folder: string | null;
-  /** The record as it stands. */
+  /** Directory of `run.json`; null: nothing is written. */
+  directory: string | null;
+  /** Returns the current record. */
   present(): RunRecord;
-  /** Called with why the file could not be written. */
+  /** Called with the error when the file cannot be written. */
   failed(error: unknown): void;
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   clock?: Clock;
 }
 
-/** Keeps `run.json` up to date while a run goes on, so that a crash leaves a whole record that is a few seconds old. */
+/** Keeps `run.json` up to date during a run, so that after a crash there is a complete record, a few seconds old. */
 export class Checkpoint {
   readonly #options: CheckpointOptions;
   #timer: Timer | null = null;
@@ -30,10 +30,10 @@ export class Checkpoint {
     this.#options = options;
   }
 
-  /** Something has changed: it is written soon. */
+  /** Schedules a write after a change. */
   touch(): void {
-    const { folder, present, clock = systemClock } = this.#options;
-    if (folder === null || this.#stopped || this.#timer) return;
+    const { directory, present, clock = systemClock } = this.#options;
+    if (directory === null || this.#stopped || this.#timer) return;
     this.#timer = clock.after(WRITE_EVERY_MS, () => {
       this.#timer = null;
       this.#write(present());
@@ -41,24 +41,18 @@ export class Checkpoint {
     this.#timer.unref();
   }
 
-  /** Stops the checkpoints. Resolves when no write is under way. */
-  async stop(): Promise<void> {
+  /** Writes the final record; later changes are ignored. Resolves when it is on disk or writing has failed. */
+  async close(record: RunRecord): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
-    await this.#writing;
-  }
-
-  /** Writes the final record. Resolves when it is on disk, or could not be written. */
-  async close(record: RunRecord): Promise<void> {
-    await this.stop();
     this.#write(record);
     await this.#writing;
   }
 
   #write(record: RunRecord): void {
-    const { folder, failed } = this.#options;
-    if (folder === null) return;
-    const file = join(folder, 'run.json');
-    this.#writing = this.#writing.then(() => writeWhole(file, recordText(record))).catch(failed);
+    const { directory, failed } = this.#options;
+    if (directory === null) return;
+    const file = join(directory, 'run.json');
+    this.#writing = this.#writing.then(() => writeAtomically(file, recordText(record))).catch(failed);
   }
 }

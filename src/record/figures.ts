@@ -1,12 +1,12 @@
 import type { RunRecord, SessionRecord, TestRecord } from './run-record.ts';
 import { keyOf, waitWithin } from './session-record.ts';
 
-/** How many of the slowest and heaviest tests are named. */
-const NAMED = 5;
+/** How many of the slowest and heaviest tests are listed. */
+const LISTED = 5;
 
-/** A try of a test; one that used several browsers counts once. */
+/** A try of a test. A try that used several browsers counts once. */
 export interface TestTry extends TestRecord {
-  /** ms, without what its worker waited for a browser. */
+  /** ms, without the time its worker waited for a browser. */
   durationMs: number;
 }
 
@@ -16,41 +16,43 @@ export interface RunWithFigures {
   figures: RunFigures;
 }
 
-/** What a run comes to. */
+/** Figures of a run. */
 export interface RunFigures {
   sessions: number;
   fromPool: number;
-  /** Tests that used a hosted browser, and tries of them beyond the first. */
+  /** Number of tests that used a hosted browser, and of their tries after the first. */
   tests: number;
   retries: number;
-  /** Tests whose last try failed by themselves, and those whose browser was lost. */
+  /** Tests whose last try failed, without and with a lost browser. */
   failedTests: number;
   lostTests: number;
   testsPerSession: { median: number; most: number } | null;
-  /** ms that workers waited for a fresh browser. */
+  /** How long workers waited for a new browser, in ms. */
   waited: { median: number; longest: number } | null;
-  /** ms from asking the service for a browser to having it. */
+  /** Time from requesting a browser to receiving it, in ms. */
   start: { median: number; p95: number } | null;
-  /** Times that a worker took over the browser of another one. */
+  /** How often a worker took over another worker's browser. */
   reconnects: number;
   /** Browsers replaced because they were about to end. */
   rollovers: number;
   observedBytes: number;
-  /** What crossed `exposeNetwork`, in neither of the others. */
+  /** Bytes through `exposeNetwork`, not included in the other figures. */
   bridgedBytes: number;
-  /** Median of the browsers' round trips, in ms; null where nobody has measured. */
+  /** Bytes of pictures taken of pages, not included in the other figures. */
+  pictureBytes: number;
+  /** Median of the browsers' round-trip times, in ms; null if none was measured. */
   roundTripMs: number | null;
-  /** What waiting for round trips was saved, in ms. */
+  /** Saved waiting for round trips, in ms. */
   savedMs: number;
-  /** By the service; null where it gave no figure at all. */
+  /** The service's figure; null if it gave none. */
   serviceBytes: number | null;
-  /** Sessions that `serviceBytes` does not cover. */
+  /** Sessions that `serviceBytes` does not include. */
   withoutFigure: number;
-  /** By the service, and of sessions without a figure what their tests' pages moved: what a budget is held against. */
+  /** Bytes that count towards the budget: by the service, or observed in sessions without its figure. */
   usedBytes: number;
-  /** What the balance fell by; null where that is not known. */
+  /** Decrease of the balance; null if unknown. */
   costCents: number | null;
-  /** Why browsers were lost, and why leases failed. */
+  /** Reasons for lost browsers and failed leases. */
   lost: string[];
   leaseFailures: string[];
   /** Sessions whose end the service has not confirmed. */
@@ -90,6 +92,7 @@ function figuresOf(record: RunRecord): RunFigures {
     rollovers: sessions.filter(({ endReason }) => endReason === 'rolled-over').length,
     observedBytes: sum(sessions, ({ observedBytes }) => observedBytes),
     bridgedBytes: sum(sessions, ({ bridgedBytes }) => bridgedBytes),
+    pictureBytes: sum(sessions, ({ pictureBytes }) => pictureBytes),
     roundTripMs: trips.length > 0 ? quantile(trips, 0.5) : null,
     savedMs: sum(sessions, ({ savedMs }) => savedMs),
     serviceBytes:
@@ -105,7 +108,7 @@ function figuresOf(record: RunRecord): RunFigures {
   };
 }
 
-/** Money that came in meanwhile hides what was spent. */
+/** Null if the balance has grown: a payment during the run hides the cost. */
 function costOf({ balance }: RunRecord): number | null {
   return balance && balance.endCents <= balance.startCents ? balance.startCents - balance.endCents : null;
 }
@@ -129,10 +132,10 @@ function triesOf(sessions: SessionRecord[]): TestTry[] {
   return [...tries.values()];
 }
 
-/** The largest ones, those of nothing left out. */
+/** The largest ones, without those of size 0. */
 function top(tries: TestTry[], size: (one: TestTry) => number): TestTry[] {
   const some = tries.filter((one) => size(one) > 0);
-  return some.sort((a, b) => size(b) - size(a)).slice(0, NAMED);
+  return some.sort((a, b) => size(b) - size(a)).slice(0, LISTED);
 }
 
 function sum<T>(items: T[], value: (item: T) => number): number {
@@ -143,7 +146,7 @@ function sorted(values: number[]): number[] {
   return [...values].sort((a, b) => a - b);
 }
 
-/** The smallest value that so large a share of all does not exceed. */
+/** The smallest value that is at least as large as this share of all values. */
 function quantile(values: number[], share: number): number {
   return values[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0;
 }

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunRecord, runRecord } from './run-record.ts';
 
-/** A record as its file has it. */
+/** The text of a record file. */
 export function recordText(record: RunRecord): string {
   return `${JSON.stringify(record, null, 2)}\n`;
 }
 
-/** The record in a run's folder; null when there is none that can be read as one of this version. */
-export function readRecord(folder: string): RunRecord | null {
+/** Reads the record in a run's directory; null if it is missing, invalid or of another version. */
+export function readRecord(directory: string): RunRecord | null {
   try {
-    return runRecord.parse(JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')));
+    return runRecord.parse(JSON.parse(readFileSync(join(directory, 'run.json'), 'utf8')));
   } catch {
     return null;
   }

@@ -1,47 +1,36 @@
 import * as z from 'zod';
-import { MOST_MERGED } from './bounds.ts';
-import { bytes, cents, count, milliseconds, moment, shard, text } from './fields.ts';
+import { MAX_MERGED } from './bounds.ts';
+import { endReasons, runners, testStatuses } from './enums.ts';
+import { bytes, cents, count, milliseconds, shard, text, timestamp } from './fields.ts';
 
 /**
  * `<outputDir>/poolwright/run.json`: what a run did with hosted browsers. Published as `schemas/run.schema.json`, which
- * `npm run schema` writes from here. Times are ISO 8601, of the machine that ran the tests.
+ * `node scripts/schema.mjs` generates from this file. Times are ISO 8601, by the clock of the machine that ran the
+ * tests.
  */
-
-const endReasons = [
-  'finished',
-  'idle',
-  'worker-died',
-  'connect-failed',
-  'expired',
-  'rolled-over',
-  'lost',
-  'run-ended',
-  'broker-died',
-] as const;
-
-/** What runs the tests; a script that leases a browser by itself has none. */
-export const runners = ['playwright', 'vitest', 'jest', 'mocha', 'node-test'] as const;
-
-export const testStatuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'] as const;
 
 const service = z.enum(['hosted', 'emulator']).nullable();
 
-/** One try of a test on one browser; a test that changed its browser half-way is with each. */
+/** One try of a test on one browser. A test that changed its browser is listed with each of them. */
 export const testRecord = z.object({
   id: text.describe("The runner's ID of the test; Playwright's is `index.html#?testId=<id>` in its HTML report"),
   title: text.describe('`describe › test`'),
-  file: text.describe("Relative to the runner's root folder, with `/`"),
-  line: count.describe('0: its runner does not tell'),
+  file: text.describe("Relative to the runner's root directory, with `/`"),
+  line: count.describe('0: not reported by the runner'),
   project: text,
   parallelIndex: count.describe('Slot of the worker that ran it'),
   retry: count.describe('0 for the first try'),
   status: z.enum(testStatuses),
-  ok: z.boolean().describe('Whether that is what was expected of it (`test.fail()`)'),
-  startedAt: moment,
-  endedAt: moment,
+  ok: z.boolean().describe('Whether the status was expected (`test.fail()`)'),
+  startedAt: timestamp,
+  endedAt: timestamp,
   observedBytes: bytes.nullable().describe("Bytes the test's pages moved; null without metering"),
-  savedMs: milliseconds.default(0).describe('Waiting for round trips that was saved (`ahead`), in ms, as measured'),
-  infrastructureFailure: text.nullable().describe('Null, or why the browser was lost'),
+  savedMs: milliseconds.default(0).describe('Measured waiting for round trips that `ahead` saved, in ms'),
+  infrastructureFailure: text.nullable().describe('Why the browser was lost, or null'),
+  evidence: text
+    .nullable()
+    .default(null)
+    .describe("Directory with its pages when it failed, relative to the runner's root directory, or null"),
 });
 
 export const sessionRecord = z.object({
@@ -50,17 +39,17 @@ export const sessionRecord = z.object({
   poolId: text.nullable(),
   servedBy: text.nullable(),
   source: z.enum(['pool', 'session']),
-  type: text.nullable().describe('Kind of browser; null where it is not known'),
-  project: text.describe('Of its first worker'),
+  type: text.nullable().describe('Kind of browser; null if unknown'),
+  project: text.describe('Project of its first worker'),
   parallelIndex: count.describe('Slot of its first worker'),
   shard,
-  requestedAt: moment.nullable().describe('When the service was asked for it'),
-  startedAt: moment.describe('When the run had it'),
-  lentAt: moment.nullable().describe('When its first worker got it'),
-  endingAt: moment.nullable().describe('When the service was asked to end it'),
-  endedAt: moment.nullable().describe('When the service had confirmed its end, or all tries were over'),
-  startMs: milliseconds.nullable().describe('ms from asking the service for it to having it'),
-  waitMs: milliseconds.nullable().describe('ms its first worker waited for it; 0 where it was fetched ahead in time'),
+  requestedAt: timestamp.nullable().describe('When it was requested from the service'),
+  startedAt: timestamp.describe('When the run received it'),
+  lentAt: timestamp.nullable().describe('When its first worker got it'),
+  endingAt: timestamp.nullable().describe('When the service was asked to end it'),
+  endedAt: timestamp.nullable().describe('When the service confirmed its end, or the last attempt failed'),
+  startMs: milliseconds.nullable().describe('ms from requesting it to receiving it'),
+  waitMs: milliseconds.nullable().describe('ms its first worker waited for it; 0 if it was prefetched in time'),
   endReason: z.enum(endReasons).nullable(),
   endConfirmed: z.boolean().nullable().describe('Whether the service confirmed the stop or release'),
   testsServed: count,
@@ -68,19 +57,22 @@ export const sessionRecord = z.object({
   observedBytes: bytes.describe("Bytes its tests' pages moved, as the browser reported them"),
   bridgedBytes: bytes
     .default(0)
-    .describe('Bytes its pages moved through the test machine (`exposeNetwork`); in neither of the other two'),
+    .describe('Bytes its pages moved through the test machine (`exposeNetwork`); not in the other two figures'),
+  pictureBytes: bytes
+    .default(0)
+    .describe('Bytes of pictures taken of its pages (`film`), in base64; not in the other figures'),
   carriedOrigins: z
     .array(text)
     .default([])
     .describe(
-      'What its tests went to themselves on the test machine, and that was carried for pages from there: origins (`http://localhost:4173`), folders of `file:` pages',
+      'Origins of the test machine that its tests navigated to and that were proxied (`http://localhost:4173`), and directories of `file:` pages',
     ),
   roundTripMs: milliseconds
     .nullable()
     .default(null)
-    .describe('Shortest time in which the browser answered, in ms: how far away it is; null: nobody has measured'),
-  savedMs: milliseconds.default(0).describe('What its tests saved by `ahead`, in ms'),
-  bandwidthBytes: bytes.nullable().describe("The service's own figure, asked for after the stop; null: none"),
+    .describe('Shortest round-trip time to the browser, in ms; null: not measured'),
+  savedMs: milliseconds.default(0).describe('Waiting that `ahead` saved its tests, in ms'),
+  bandwidthBytes: bytes.nullable().describe("The service's figure, requested after the stop; null: none"),
   infrastructureFailures: z.array(text),
   tests: z.array(testRecord),
 });
@@ -88,39 +80,41 @@ export const sessionRecord = z.object({
 /** The zod schema of `run.json`. */
 export const runRecord = z
   .object({
-    schema: z.literal(1).describe('Version of this file; another one may have other fields'),
+    schema: z.literal(1).describe('Version of this file; other versions may have other fields'),
     runId: text.nullable(),
-    runner: z.enum(runners).nullable().default('playwright').describe('What ran the tests; null: a script of its own'),
+    runner: z
+      .enum(runners)
+      .nullable()
+      .default('playwright')
+      .describe('What ran the tests; null: a script without runner'),
     service,
     chromiums: z
       .array(text)
       .default([])
       .describe(
-        'Which Chromium the embedded emulator ran for what, and why, one line each; empty for a hosted service',
+        'Chromium builds that the embedded emulator used, each with its purpose and reason; empty for a hosted service',
       ),
     shard,
-    startedAt: moment,
-    endedAt: moment.nullable().describe('Null while the run goes on, and when it died before its end'),
+    startedAt: timestamp,
+    endedAt: timestamp.nullable().describe('Null during the run, and if it crashed'),
     sessions: z.array(sessionRecord),
     leaseFailures: z.array(text).describe('Failures to get a browser, one line each'),
     balance: z
       .object({ startCents: cents, endCents: cents })
       .nullable()
       .describe(
-        "The workspace's balance before and after the run, every use of the workspace included; null where it is not known",
+        "The workspace's balance before and after the run, including other use of the workspace; null if unknown",
       ),
     merged: z
-      .array(z.object({ runId: text.nullable(), shard, startedAt: moment, endedAt: moment.nullable() }))
-      .max(MOST_MERGED)
-      .describe('What it was merged from; empty for the record of one run'),
+      .array(z.object({ runId: text.nullable(), shard, startedAt: timestamp, endedAt: timestamp.nullable() }))
+      .max(MAX_MERGED)
+      .describe('The runs it was merged from; empty for the record of one run'),
   })
   .describe('What a run of poolwright did with hosted browsers');
 
-export type Runner = (typeof runners)[number];
-export type EndReason = (typeof endReasons)[number];
 /** One try of a test on one browser. */
 export type TestRecord = z.infer<typeof testRecord>;
-/** One browser of a run, with the tests that it served. */
+/** One browser of a run, with the tests that used it. */
 export type SessionRecord = z.infer<typeof sessionRecord>;
 /** `run.json`: what a run did with hosted browsers. */
 export type RunRecord = z.infer<typeof runRecord>;

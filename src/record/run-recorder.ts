@@ -6,95 +6,94 @@ import type { RunRecord, TestRecord } from './run-record.ts';
 import { keyOf, type SessionFacts, withTotals } from './session-record.ts';
 import type { TestUsage } from './test-usage.ts';
 
-/** Which run goes on record, and where. */
+/** Identifies the recorded run, and where its record goes. */
 export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'runner' | 'service' | 'chromiums' | 'shard'> {
-  /** Folder of `run.json`; null: nothing is written. */
+  /** Directory of `run.json`; null: nothing is written. */
   recordFolder: string | null;
-  /** Called with why `run.json` could not be written. */
+  /** Whether this broker replaces one of this run that crashed. Default: false. */
+  isSuccessor?: boolean;
+  /** Called with the error when `run.json` cannot be written. */
   onWriteError(error: unknown): void;
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   clock?: Clock;
 }
 
 /**
- * Keeps the record of a run while it goes on: its sessions, what their tests used, and failures to get a browser. What
- * it writes meanwhile is a checkpoint for crashes; the final record is handed over by {@link end}.
+ * Keeps the record of a run: its sessions, what their tests used, and failures to get a browser. During the run it
+ * writes checkpoints in case of a crash; {@link end} writes the final record.
  */
 export class RunRecorder {
   readonly #sessions: SessionFacts[];
   readonly #leaseFailures: Set<string>;
   readonly #startedAt: string;
-  /** Whether a broker of this run has died. */
-  readonly #isSuccessor: boolean;
+  /** Whether it continues the record of a crashed broker. */
+  readonly #continues: boolean;
   readonly #checkpoint: Checkpoint;
   readonly #clock: Clock;
   readonly #options: RunRecorderOptions;
 
-  /** Goes on with the record that a broker of this run left behind when it died. */
+  /** Continues the record that a crashed broker of this run left, if any. */
   constructor(options: RunRecorderOptions) {
-    const { recordFolder: folder, runId, onWriteError: failed, clock = systemClock } = options;
+    const { recordFolder: directory, onWriteError: failed, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    const earlier = folder === null ? null : ofDeadBroker(readRecord(folder), runId);
+    const earlier = directory === null ? null : fromCrashedBroker(readRecord(directory), options);
     this.#sessions = [...(earlier?.sessions ?? [])];
     this.#leaseFailures = new Set(earlier?.leaseFailures);
     this.#startedAt = earlier?.startedAt ?? new Date(clock.now()).toISOString();
-    this.#isSuccessor = earlier !== null;
-    this.#checkpoint = new Checkpoint({ folder, failed, present: () => this.#record(null, null), clock });
+    this.#continues = earlier !== null;
+    this.#checkpoint = new Checkpoint({ directory, failed, present: () => this.#record(null, null), clock });
   }
 
-  /** Its sessions in the order they were acquired. Who changes one of them calls {@link changed}. */
+  /** Sessions in the order of their leases. Call {@link changed} after changing one of them. */
   get sessions(): readonly SessionFacts[] {
     return this.#sessions;
   }
 
-  /** Failures to get a browser, each reason once: twenty workers without credit are one line. */
+  /** Reasons for failures to get a browser, without duplicates: twenty workers without credit give one line. */
   get leaseFailures(): readonly string[] {
     return [...this.#leaseFailures];
   }
 
-  /** The run has got another session. */
+  /** Adds a session. */
   add(session: SessionFacts): void {
     this.#sessions.push(session);
     this.changed();
   }
 
   /**
-   * A test used a session, possibly one that a dead broker acquired. A use that is reported twice counts once: a worker
-   * whose broker dies does not know whether its report arrived, and sends it again.
+   * Records that a test used a session, possibly one that a crashed broker leased. A use that is reported twice counts
+   * once: a worker whose broker crashes cannot know whether its report arrived, and sends it again.
    */
-  testUsed({ sessionId, test, bridgedBytes, roundTripMs, carriedOrigins }: TestUsage): void {
+  testUsed({ sessionId, test, bridgedBytes, pictureBytes, roundTripMs, carriedOrigins }: TestUsage): void {
     const session = this.#sessions.findLast((each) => each.sessionId === sessionId);
-    // Playwright's UI may run the same try again: it has another start then.
+    // Playwright's UI mode may run the same try again, with a different start.
     const isSame = (known: TestRecord) => keyOf(known) === keyOf(test) && known.startedAt === test.startedAt;
     if (!session || session.tests.some(isSame)) return;
     session.tests.push(test);
     session.bridgedBytes += bridgedBytes;
+    session.pictureBytes += pictureBytes;
     session.roundTripMs = shorter(session.roundTripMs, roundTripMs);
     session.carriedOrigins = [...new Set([...session.carriedOrigins, ...carriedOrigins])].sort();
     this.changed();
   }
 
-  /** A browser could not be acquired. */
+  /** Records that a browser could not be leased. */
   leaseFailed(reason: string): void {
     this.#leaseFailures.add(recordedText(reason));
     this.changed();
   }
 
-  /** Something on record has changed. */
+  /** Call this after a change to recorded data. */
   changed(): void {
     this.#checkpoint.touch();
   }
 
-  /** Every browser has ended: stops the checkpoints and returns the final record, which the caller writes. */
+  /** Returns the final record when it is on disk, or writing has failed. Call it when every browser has ended. */
   async end(balance: RunRecord['balance']): Promise<RunRecord> {
-    await this.#checkpoint.stop();
-    return this.#record(new Date(this.#clock.now()).toISOString(), balance);
-  }
-
-  /** Writes the final record, where no caller does. Resolves when it is on disk, or could not be written. */
-  async write(record: RunRecord): Promise<void> {
+    const record = this.#record(new Date(this.#clock.now()).toISOString(), balance);
     await this.#checkpoint.close(record);
+    return record;
   }
 
   #record(endedAt: string | null, balance: RunRecord['balance']): RunRecord {
@@ -110,21 +109,26 @@ export class RunRecorder {
       endedAt,
       sessions: this.sessions.map(withTotals),
       leaseFailures: [...this.#leaseFailures],
-      // What the dead broker's browsers cost is not between these two figures.
-      balance: this.#isSuccessor ? null : balance,
+      // The balance at the start of this broker does not include what the crashed broker spent.
+      balance: this.#continues ? null : balance,
       merged: [],
     };
   }
 }
 
-/** The shorter of two round trips, of those that are known. */
+/** The shorter of two round-trip times; null counts as unknown. */
 function shorter(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** What a broker of this run that died had on record. How its browsers ended is the ledger's business. */
-function ofDeadBroker(record: RunRecord | null, runId: string | null): RunRecord | null {
-  if (record?.runId !== runId || record.endedAt !== null) return null;
+/** The record of a crashed broker of this run. The ledger knows how its browsers ended. */
+function fromCrashedBroker(
+  record: RunRecord | null,
+  { runId, isSuccessor }: Pick<RunRecorderOptions, 'runId' | 'isSuccessor'>,
+): RunRecord | null {
+  if (record?.runId !== runId) return null;
+  // A broker may crash after it has written the final record, before its runner receives it.
+  if (record.endedAt !== null && !isSuccessor) return null;
   const sessions = record.sessions.map((session) =>
     session.endedAt === null ? { ...session, endReason: 'broker-died' as const, endConfirmed: null } : session,
   );

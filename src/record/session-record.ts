@@ -2,13 +2,13 @@ import { largest } from '../common/numbers/extremes.ts';
 import type { HostedBrowserAttachment } from './attachment.ts';
 import type { SessionRecord, TestRecord } from './run-record.ts';
 
-/** What the tests of a session come to. */
+/** Totals over the tests of a session. */
 export type SessionTotals = Pick<SessionRecord, 'testsServed' | 'observedBytes' | 'savedMs' | 'infrastructureFailures'>;
 
-/** A session as it is known by itself: without its totals, which follow from its tests. */
+/** A session without its totals, which are computed from its tests. */
 export type SessionFacts = Omit<SessionRecord, keyof SessionTotals>;
 
-/** A session's record: its totals are computed here from its tests, and nowhere else. */
+/** Adds the totals to a session. This is the only place that computes them. */
 export function withTotals({ tests, ...facts }: SessionFacts): SessionRecord {
   return {
     ...facts,
@@ -21,8 +21,8 @@ export function withTotals({ tests, ...facts }: SessionFacts): SessionRecord {
 }
 
 /**
- * How long, between two moments (ms since the epoch), a worker waited for this browser, in ms: runners count it as time of
- * the test that is running.
+ * How long a worker waited for this browser between two times (ms since the epoch), in ms. Runners include that wait in
+ * the duration of the running test.
  */
 export function waitWithin({ lentAt, waitMs }: SessionRecord, start: number, end: number): number {
   if (lentAt === null || waitMs === null) return 0;
@@ -30,22 +30,22 @@ export function waitWithin({ lentAt, waitMs }: SessionRecord, start: number, end
   return Math.max(0, Math.min(end, lent) - Math.max(start, lent - waitMs));
 }
 
-/** One try of a test in all records: the same test has one ID in each project, and each repetition one of its own. */
+/** Key of a try of a test. Runners give a test a different ID in each project and repetition. */
 export function keyOf({ id, retry }: Pick<TestRecord, 'id' | 'retry'>): string {
   return `${id} ${retry}`;
 }
 
-/** A test that used a hosted browser, with what the worker attached to it. */
-export interface ServedTest {
+/** A test that used a hosted browser, with its attachment. */
+export interface TestWithAttachment {
   test: TestRecord;
   attachment: HostedBrowserAttachment;
 }
 
 /**
- * A session by the tests that it served. What happened before and after them is not in their attachments, nor is what
- * crossed `exposeNetwork`.
+ * Builds a session's record from the attachments of its tests. They contain nothing about the time before and after the
+ * tests, nor about traffic through `exposeNetwork`.
  */
-export function sessionFromTests(served: readonly [ServedTest, ...ServedTest[]]): SessionRecord {
+export function sessionFromTests(served: readonly [TestWithAttachment, ...TestWithAttachment[]]): SessionRecord {
   const [first] = served;
   const attachments = served.map(({ attachment }) => attachment);
   const { sessionId, leaseId, poolId, servedBy, project, parallelIndex, shard, startedAt } = first.attachment;
@@ -71,9 +71,10 @@ export function sessionFromTests(served: readonly [ServedTest, ...ServedTest[]])
     endConfirmed: null,
     workersServed: new Set(attachments.map(({ workerIndex }) => workerIndex)).size,
     bridgedBytes: 0,
+    pictureBytes: 0,
     roundTripMs: null,
     carriedOrigins: [],
-    // Figures that the service gave while the session ran: the last one is the highest.
+    // The service gave these figures during the session. The last one is the highest.
     bandwidthBytes: figures.length > 0 ? largest(figures) : null,
     tests: served.map(({ test }) => test),
   });

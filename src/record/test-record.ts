@@ -1,27 +1,29 @@
 import { relative } from 'node:path';
 import type { HostedBrowserAttachment } from './attachment.ts';
-import { recordedMoment, recordedText } from './bounds.ts';
+import { recordedText, recordedTime } from './bounds.ts';
 import type { TestRecord } from './run-record.ts';
 
-/** Name of the annotation and of the attachment of every test that used a browser. */
+/** Name of the annotation and the attachment of every test that used a hosted browser. */
 export const ATTACHMENT_NAME = 'hosted-browser';
 
-/** What a test leaves on record: a line with each session that it used, and one attachment of its own. */
+/** The records of a test: one entry in each session that it used, and one attachment. */
 
-/** A try of a test as its runner knows it. */
+/** A try of a test, as its runner reports it. */
 export interface TestFacts
   extends Pick<TestRecord, 'id' | 'line' | 'project' | 'parallelIndex' | 'retry' | 'status' | 'ok'> {
-  /** Names of its groups and its own. */
+  /** Names of its groups, then its own. */
   titles: readonly string[];
   /** Absolute path. */
   file: string;
-  /** Files are named from there. */
+  /** Recorded file names are relative to it. */
   rootDir: string;
+  /** Directory of its evidence, relative to `rootDir`. */
+  evidence?: string | null;
   startedAt: Date;
   endedAt: Date;
 }
 
-/** What became of a test in one browser, or in all that it used. */
+/** Outcome of a test in one browser, or in all browsers that it used. */
 export type TestOutcome = Pick<TestRecord, 'observedBytes' | 'savedMs' | 'infrastructureFailure'>;
 
 /** A test's use of one browser. */
@@ -29,15 +31,16 @@ export interface BrowserUse extends TestOutcome {
   browser: Pick<HostedBrowserAttachment, 'sessionId' | 'leaseId' | 'poolId' | 'servedBy' | 'reused'>;
 }
 
-/** Where a test ran, and what the service says of the last session that it used. */
-export type AttachmentSurroundings = Pick<HostedBrowserAttachment, 'workerIndex' | 'shard' | 'bandwidthBytes'>;
+/** Where a test ran, and the service's figure for the last session that it used. */
+export type AttachmentContext = Pick<HostedBrowserAttachment, 'workerIndex' | 'shard' | 'bandwidthBytes'>;
 
-/** A test as `run.json` has it. */
+/** The entry of a test in `run.json`. */
 export function testRecordOf(
   facts: TestFacts,
   { observedBytes, savedMs, infrastructureFailure }: TestOutcome,
 ): TestRecord {
   const { titles, file, rootDir, startedAt, endedAt, id, line, project, parallelIndex, retry, status, ok } = facts;
+  const { evidence = null } = facts;
   return {
     id: recordedText(id),
     title: recordedText(titles.join(' › ')),
@@ -48,19 +51,20 @@ export function testRecordOf(
     retry,
     status,
     ok,
-    startedAt: recordedMoment(startedAt),
-    endedAt: recordedMoment(endedAt),
+    startedAt: recordedTime(startedAt),
+    endedAt: recordedTime(endedAt),
     observedBytes,
     savedMs,
     infrastructureFailure: infrastructureFailure === null ? null : recordedText(infrastructureFailure),
+    evidence: evidence === null ? null : recordedText(evidence),
   };
 }
 
-/** A test's attachment. @param use of all its browsers, see {@link usesTogether} */
+/** The attachment of a test. @param use combined from all its browsers, see {@link combinedUse} */
 export function attachmentOf(
   facts: TestFacts,
   { browser, ...outcome }: BrowserUse,
-  { workerIndex, shard, bandwidthBytes }: AttachmentSurroundings,
+  { workerIndex, shard, bandwidthBytes }: AttachmentContext,
 ): HostedBrowserAttachment {
   const { sessionId, leaseId, poolId, servedBy, reused } = browser;
   const test = testRecordOf(facts, outcome);
@@ -84,10 +88,10 @@ export function attachmentOf(
 }
 
 /**
- * What became of a test in all browsers that it used, in their order; null without any. The last one is named, and of
- * several losses the first. Without metering in any of them no bytes are known.
+ * Combines the use of all browsers of a test; null without any. Takes the last browser and the first loss. The bytes
+ * are null if no browser was metered.
  */
-export function usesTogether(uses: readonly BrowserUse[]): BrowserUse | null {
+export function combinedUse(uses: readonly BrowserUse[]): BrowserUse | null {
   const last = uses.at(-1);
   if (!last) return null;
   const metered = uses.flatMap(({ observedBytes }) => observedBytes ?? []);

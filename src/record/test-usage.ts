@@ -2,15 +2,17 @@ import * as z from 'zod';
 import { bytes, milliseconds, text } from './fields.ts';
 import { testRecord } from './run-record.ts';
 
-/** What a worker reports of a test's use of one browser. */
+/** What a worker reports about a test's use of one browser. */
 export const testUsage = z.object({
   sessionId: text,
   test: testRecord,
-  /** What its pages moved through the test machine since the worker's last report of that browser. */
+  /** Bytes that pages moved through the test machine since the worker's last report about that browser. */
   bridgedBytes: bytes,
-  /** How far away the browser is, in ms; null: nobody has measured. */
+  /** Bytes of pictures of its pages since then. */
+  pictureBytes: bytes,
+  /** Round-trip time to the browser in ms; null: not measured. */
   roundTripMs: milliseconds.nullable(),
-  /** Origins of the test machine that tests of that browser went to themselves so far. */
+  /** Origins of the test machine that tests of that browser have navigated to so far. */
   carriedOrigins: z.array(text),
 });
 

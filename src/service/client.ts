@@ -28,19 +28,19 @@ import type {
 } from './schemas/index.ts';
 
 /**
- * The hosted-browser service, typed. Requests are checked before they are sent, answers are parsed, and failed calls
- * are asked again by the service's own rules ({@link RETRY_POLICY}).
+ * A typed client of the hosted-browser service. It checks requests before it sends them, parses responses, and repeats
+ * failed calls by the service's rules ({@link RETRY_POLICY}).
  *
- * Every method throws, beside what it names itself:
- * - PoolwrightError `REQUEST_INVALID`: the request breaks the document's bounds; nothing was sent. `ABORTED`: the
+ * Every method can throw, in addition to its own errors:
+ * - PoolwrightError `REQUEST_INVALID`: the request exceeds the documented limits; nothing was sent. `ABORTED`: the
  *   call's signal fired, or the client is closed.
  * - ServiceError: 400 `SERVICE_BAD_REQUEST`, 401 `SERVICE_UNAUTHORIZED`, 402 `SERVICE_OUT_OF_CREDIT`,
  *   403 `SERVICE_FORBIDDEN`, 404 `SERVICE_NOT_FOUND`, 409 `SERVICE_CONFLICT`, 429 `SERVICE_RATE_LIMITED`,
  *   500 `SERVICE_FAILED`, 502 and 503 `SERVICE_UNAVAILABLE`, 504 `SERVICE_START_TIMEOUT`; with status 0
- *   `SERVICE_UNREACHABLE` (no answer) and `TIMEOUT`; `SERVICE_BAD_RESPONSE` for an answer that is not what the
- *   document says, naming the field.
+ *   `SERVICE_UNREACHABLE` (no response) and `TIMEOUT`; `SERVICE_BAD_RESPONSE` for an undocumented response, naming the
+ *   field.
  *
- * No message holds the key, a `cdpUrl` or a proxy's password. Section numbers are those of the service document.
+ * No message contains the key, a `cdpUrl` or a proxy password. Section numbers are those of the service document.
  */
 export class ServiceClient {
   readonly #core: ServiceCore;
@@ -51,8 +51,8 @@ export class ServiceClient {
   }
 
   /**
-   * The time by the service's clock, in ms since the epoch: what its last answer's `Date` said, counted on by this
-   * machine's clock; that alone while the service has not said.
+   * The service's time in ms since the epoch: the `Date` of its last response plus the time since, or this machine's
+   * time until the first response.
    */
   now(): number {
     return this.#core.now();
@@ -68,7 +68,8 @@ export class ServiceClient {
    * `retry: 'none'`, the error says that a browser may be running.
    * @param body all fields optional; `duration` in seconds, 60 to 3600, default 3600; `note` at most 256 characters
    * @param options `timeout` of one request defaults to 200 000 ms here
-   * @throws ServiceError 403 `SERVICE_LIMIT_REACHED` at the concurrent-browser limit: ask again only after a session ended
+   * @throws ServiceError 403 `SERVICE_LIMIT_REACHED` at the concurrent-browser limit: ask again only after a session
+   * ended
    */
   async createSession(body: CreateSessionRequest = {}, options: CreateOptions = {}): Promise<Session> {
     return await createSession(this.#core, body, options);
@@ -107,7 +108,8 @@ export class ServiceClient {
   }
 
   /**
-   * Stops a session; its concurrency slot is free when this returns. An ended session is no error (sections 3.1, 4.8).
+   * Stops a session; its concurrency slot is free when this returns. Stopping an ended session is not an error
+   * (sections 3.1, 4.8).
    * @throws ServiceError 404 `SERVICE_NOT_FOUND` for an ID that never was a session of this workspace
    */
   async stopSession(sessionId: string, options: CallOptions = {}): Promise<void> {
@@ -115,7 +117,7 @@ export class ServiceClient {
   }
 
   /**
-   * Creates a pool of warm browsers (section 4.8). Not sent again when the outcome is not known: the error says so.
+   * Creates a pool of warm browsers (section 4.8). Not repeated when the outcome is unknown: the error then says that.
    * @param body `leaseTimeoutSeconds` and `maxReadyAgeSeconds` in seconds, 30 to 86 400
    * @throws ServiceError 409 `SERVICE_CONFLICT` for a name that is taken, or a size over the account's cap
    */
@@ -167,7 +169,7 @@ export class ServiceClient {
   }
 
   /**
-   * Gives a leased browser back, which stops its session. Releasing it again is no error (sections 3.3, 4.4).
+   * Gives a leased browser back, which stops its session. Releasing it again is not an error (sections 3.3, 4.4).
    * @throws ServiceError 404 `SERVICE_NOT_FOUND` for a lease that the pool does not know
    */
   async release(poolId: string, leaseId: string, options: CallOptions = {}): Promise<ReleasedLease> {
@@ -193,12 +195,12 @@ export class ServiceClient {
   }
 
   /**
-   * Uploads a Chrome extension (section 4.8). Not sent again when the outcome is not known: the error says so.
+   * Uploads a Chrome extension (section 4.8). Not repeated when the outcome is unknown: the error then says that.
    * @param file a ZIP with `manifest.json` at its root, at most 128 MiB: its path (streamed from disk) or its bytes
    * @param options `timeout` of one request defaults to 300 000 ms here
    * @throws ServiceError 403 `SERVICE_FORBIDDEN` when the account is not enabled for extensions; 400
-   *   `SERVICE_BAD_REQUEST` for a ZIP that is no extension
-   * @throws PoolwrightError `REQUEST_INVALID` for a file that cannot be read, is no ZIP or is too large
+   *   `SERVICE_BAD_REQUEST` for a ZIP that is not an extension
+   * @throws PoolwrightError `REQUEST_INVALID` for a file that cannot be read, is not a ZIP or is too large
    */
   async uploadExtension(file: ExtensionFile, options: CallOptions = {}): Promise<Extension> {
     return await extensions.uploadExtension(this.#core, file, options);
@@ -255,7 +257,9 @@ export class ServiceClient {
     return await workspace.getBilling(this.#core, options);
   }
 
-  /** The service's own description, an OpenAPI document (sections 1 and 9). Nothing below its first level is checked. */
+  /**
+   * The service's own description, an OpenAPI document (sections 1 and 9). Nothing below its first level is checked.
+   */
   async getDescription(options: CallOptions = {}): Promise<workspace.ApiDescription> {
     return await workspace.getDescription(this.#core, options);
   }

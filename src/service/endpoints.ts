@@ -41,8 +41,8 @@ const bySession = z.strictObject({ sessionId: z.string().min(1) });
 const byForce = z.strictObject({ force: z.boolean().optional() });
 
 /**
- * Every endpoint of the service (tables A and B of the service document) with the schemas that the client checks what it
- * sends and what it is answered with. Uploads have no body here: they are forms.
+ * Every endpoint of the service (tables A and B of the service document) with the schemas that the client checks what
+ * it sends and what it is answered with. Uploads have no body here: they are forms.
  */
 export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'POST', path: '/v1/browser/session', body: createSessionRequest, answer: session },

@@ -6,7 +6,10 @@ interface SessionLister {
   iterateSessions(query: ListSessionsRequest, options: CallOptions): AsyncIterable<Session>;
 }
 
-/** The states of a session that runs; to be listed in this order, so that one which becomes active in between is not missed. */
+/**
+ * The states of a session that runs; to be listed in this order, so that one which becomes active in between is not
+ * missed.
+ */
 export const RUNNING_STATUSES = ['starting', 'active'] as const;
 
 /** Every session that runs in the workspace, starting ones included, each once. */

@@ -5,9 +5,9 @@ import { runCommand } from '../support/e2e/run-command.ts';
 import { vitest } from '../support/e2e/runner-kits.ts';
 import { readCheckedRuns } from '../support/unit/advise/checked-runs.ts';
 
-/** The scripts and tests of the documentation, run as a reader would: on the packed package, against the emulator. */
+/** Runs the documentation's scripts and tests like a reader: with the packed package, on the emulator. */
 
-/** It waits for something at its top level, so it is a program. */
+/** Code with a top-level await is a program. */
 const SCRIPT = /^(const .* = )?await /m;
 
 const isTestFile = ({ code }: CodeBlock) => /^\/\/ \S+\.test\.ts\n/.test(code);
@@ -26,12 +26,12 @@ for (const { page, line, code } of scripts) {
     });
     const run = await runCommand(consumer, ['script.mjs'], service.env);
     expect(run.code, run.output).toBe(0);
-    await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => service.running()).toEqual([]);
   });
 }
 
-test('vitest.md: the config, the options and the test file run', async ({ newConsumer, service }) => {
-  const blocks = codeIn('ts').filter(({ page }) => page === 'docs/vitest.md');
+test('runners.md: the config and the test file of Vitest run', async ({ newConsumer, service }) => {
+  const blocks = codeIn('ts').filter(({ page }) => page === 'docs/runners.md');
   const consumer = await newConsumer();
   await consumer.write(
     Object.fromEntries(

@@ -3,15 +3,17 @@ import { join, resolve } from 'node:path';
 import type { RunRecord } from 'poolwright/reporter';
 import type { Consumer } from '../support/e2e/consumer.ts';
 import { copyExample, copyFolder, importedBy, npmTest, readExample, recordOf } from '../support/e2e/examples.ts';
-import { test as base, expect } from '../support/e2e/fixtures.ts';
+import { BROWSERS, test as base, expect } from '../support/e2e/fixtures.ts';
 import { freePort } from '../support/e2e/free-port.ts';
-import { processesIn } from '../support/e2e/process-tree.ts';
+import { leftProcesses } from '../support/e2e/process-tree.ts';
 import { startService } from '../support/e2e/service.ts';
+import { localChromium } from '../support/local-chromium.ts';
+import { fullLength } from '../support/property-runs.ts';
 
-/** Each of examples/ in a folder of its own, with the packed files, by the command that its README names. */
+/** Runs each of examples/ in a separate directory, with the packed files, by the command in its README. */
 
 const root = resolve(import.meta.dirname, '../..');
-/** Those that other specs run, and the site that some are about. */
+/** Examples that other specs run, and the site that some of them use. */
 const ELSEWHERE = ['ci', 'node_modules', 'site', 'puppeteer-jest', 'puppeteer-mocha', 'puppeteer-node-test'];
 const NAMES = [
   'basic',
@@ -28,16 +30,16 @@ const NAMES = [
 ];
 
 interface Fixtures {
-  /** Makes a user's copy of an example; nothing that was started there may be left after the test. */
+  /** Creates a user's copy of an example; after the test, no process started there may be left. */
   example(name: string): Promise<Consumer>;
   /** Environment with a port for the example's site. */
   port: { PORT: string; SITE_PORT: string };
 }
 
 const test = base.extend<Fixtures>({
-  // Its browsers are as far from this machine's loopback as hosted ones.
-  service: async ({}, use) => {
-    const service = await startService({ allowLoopback: false });
+  // Like hosted browsers, its browsers cannot reach this machine's loopback.
+  service: async ({ browsers }, use) => {
+    const service = await startService({ allowLoopback: false, ...(await BROWSERS[browsers]()) });
     await use(service);
     expect(await service.running()).toEqual([]);
     await service.stop();
@@ -50,7 +52,7 @@ const test = base.extend<Fixtures>({
       return consumer;
     });
     for (const folder of folders) {
-      await expect.poll(() => processesIn(folder), { timeout: 20_000 }).toEqual([]);
+      await expect.poll(() => leftProcesses(folder)).toEqual([]);
     }
   },
   port: async ({}, use) => {
@@ -59,12 +61,12 @@ const test = base.extend<Fixtures>({
   },
 });
 
-/** A run by what it used: a line for each session, `type by project: tests`. */
+/** Returns the browsers that a run used: a line per session, `type by project: tests`. */
 function used({ sessions }: RunRecord): string[] {
   return sessions.map(({ type, project, tests }) => `${type} by ${project}: ${tests.length}`).sort();
 }
 
-test('every example is a package that says what to run, with all that it imports, in the versions tested here', async () => {
+test('every example is a package with a script, all its imports, and the versions tested here', async () => {
   const folders = readdirSync(resolve(root, 'examples'), { withFileTypes: true }).filter((each) => each.isDirectory());
   expect(folders.map(({ name }) => name).filter((name) => !ELSEWHERE.includes(name))).toEqual(NAMES);
   const index = readFileSync(resolve(root, 'examples/README.md'), 'utf8');
@@ -86,10 +88,18 @@ test('every example is a package that says what to run, with all that it imports
   }
 });
 
-test('basic: a pool made for the run, and created sessions, on the embedded emulator', async ({ example, port }) => {
+test('basic: a pool made for the run, and created sessions, on the embedded emulator', { tag: '@long' }, async ({
+  example,
+  port,
+}) => {
   const consumer = await example('basic');
   await copyFolder('site', join(consumer.folder, '../site'));
-  const run = await npmTest(consumer, port, ['--workers=2']);
+  // On the lightest Chromium, whatever the type; `npm run demo` uses each type's own.
+  const run = await npmTest(consumer, { ...port, POOLWRIGHT_CHROMIUM: await localChromium() }, [
+    '--workers=2',
+    // Each test on one of the two projects, or on both.
+    ...fullLength([], ['--grep=^pool .*(order|list)[.]spec|^session .*shop[.]spec']),
+  ]);
   expect(run.code, run.output).toBe(0);
   const record = await recordOf(consumer);
   expect(record).toMatchObject({ runner: 'playwright', service: 'emulator' });
@@ -105,18 +115,22 @@ test('session-fixture: tests know their session', async ({ example, service, por
   expect(used(await recordOf(consumer))).toEqual(['hosted by : 3']);
 });
 
-test('countries-and-types: a browser for each pair', async ({ example, service, port }) => {
-  const consumer = await example('countries-and-types');
-  const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=2']);
-  expect(run.code, run.output).toBe(0);
-  expect(used(await recordOf(consumer))).toEqual(
-    ['hosted', 'hosted_privacy', 'hosted_stealth']
-      .flatMap((type) => ['DE', 'US'].map((country) => `${type} by ${country} ${type}: 1`))
-      .sort(),
-  );
+test.describe(() => {
+  test.use({ browsers: 'shell' });
+
+  test('countries-and-types: a browser for each pair', async ({ example, service, port }) => {
+    const consumer = await example('countries-and-types');
+    const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=2']);
+    expect(run.code, run.output).toBe(0);
+    expect(used(await recordOf(consumer))).toEqual(
+      ['hosted', 'hosted_privacy', 'hosted_stealth']
+        .flatMap((type) => ['DE', 'US'].map((country) => `${type} by ${country} ${type}: 1`))
+        .sort(),
+    );
+  });
 });
 
-test('profile-login: one project logs in, the other one is', async ({ example, service, port }) => {
+test('profile-login: one project logs in, and the other one finds the login', async ({ example, service, port }) => {
   const consumer = await example('profile-login');
   const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=1']);
   expect(run.code, run.output).toBe(0);
@@ -141,7 +155,7 @@ test("dev-server: an edit shows in a remote browser's page", async ({ example, s
   expect(await consumer.read('src/greeting.js')).toBe(before);
 });
 
-test('sharded-pool: two shards on one pool, one report', async ({ example, service }) => {
+test('sharded-pool: runs two shards on one pool, and makes one report', async ({ example, service }) => {
   const consumer = await example('sharded-pool');
   const run = await npmTest(consumer, service.env);
   expect(run.code, run.output).toBe(0);
@@ -155,13 +169,16 @@ test('sharded-pool: two shards on one pool, one report', async ({ example, servi
 
 test('budget: fails where it is exceeded, with a line that says by how much', async ({ example, service, port }) => {
   const consumer = await example('budget');
-  const env = { ...service.env, ...port };
-  const over = await npmTest(consumer, env);
+  const over = await npmTest(consumer, { ...service.env, ...port });
   expect(over.code, over.output).toBe(1);
   expect(over.output).toContain('3 passed');
   const [line = ''] = /budget exceeded: .*/.exec(over.output) ?? [];
   expect(await consumer.read('README.md')).toContain(line || 'the line of the budget');
-  const within = await npmTest(consumer, env, ['--workers=2']);
+});
+
+test('budget: passes within it @slow', async ({ example, service, port }) => {
+  const consumer = await example('budget');
+  const within = await npmTest(consumer, { ...service.env, ...port }, ['--workers=2']);
   expect(within.code, within.output).toBe(0);
   const { sessions } = await recordOf(consumer);
   expect(sessions.length).toBe(2);
@@ -177,7 +194,9 @@ test('puppeteer-vitest: pages under Vitest', async ({ example, service }) => {
   expect(record.sessions.flatMap(({ tests }) => tests.map(({ status }) => status))).toEqual(['passed', 'passed']);
 });
 
-test('puppeteer-script: a lease, a price, a picture, on the embedded emulator', async ({ example }) => {
+test('puppeteer-script: leases a browser of the embedded emulator, reads a price, takes a picture', async ({
+  example,
+}) => {
   const consumer = await example('puppeteer-script');
   const run = await npmTest(consumer, {});
   expect(run.code, run.output).toBe(0);

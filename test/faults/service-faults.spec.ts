@@ -1,21 +1,25 @@
 import type { FaultRule } from 'poolwright/emulator';
 import type { Consumer } from '../support/e2e/consumer.ts';
 import { expect, test } from '../support/e2e/fixtures.ts';
-import { processesIn } from '../support/e2e/process-tree.ts';
+import { leftProcesses } from '../support/e2e/process-tree.ts';
 import { recordRequests } from '../support/e2e/requests.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../support/e2e/run-playwright.ts';
 import type { TestService } from '../support/e2e/service.ts';
 import { STAYS, suite, wrappedConfig } from '../support/e2e/suites.ts';
 import { poolwright } from '../support/run-cli.ts';
 
-/** Real suites against a service that misbehaves: nothing is left, nothing is asked for in vain, and the user is told. */
+/**
+ * Real suites against a faulty service: no browser is left, no request is pointless, and the user gets an explanation.
+ */
+
+test.use({ browsers: 'stub' });
 
 const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
 const STOP = { method: 'DELETE', path: '/v1/browser/session' } as const;
 const ACQUIRE = { method: 'POST', path: '/v1/browser/pools/*/acquire' } as const;
 const RELEASE = { method: 'POST', path: '/v1/browser/pools/*/release' } as const;
 
-const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('/'); });`);
+const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
 
 async function addFaults({ emulator }: TestService, faults: FaultRule[]): Promise<void> {
   const response = await fetch(`${emulator.baseURL}/__emulator/faults`, {
@@ -30,34 +34,37 @@ async function record(consumer: Consumer) {
   return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
 }
 
-/** Nothing runs, and the run's record says that each session's end was confirmed. */
+/** Expects that no session runs, and that the run's record has a confirmed end for each session. */
 async function expectClean(consumer: Consumer, service: TestService): Promise<void> {
   expect(await service.running()).toEqual([]);
   const { sessions } = await record(consumer);
   expect(sessions.filter(({ endConfirmed }: { endConfirmed: boolean }) => !endConfirmed)).toEqual([]);
 }
 
-test.describe('giving back', () => {
-  const faults: { name: string; effect: FaultRule['effect'] }[] = [
-    { name: 'answers 500 twice', effect: { status: 500 } },
-    { name: 'answers 502 that is not JSON, twice', effect: { status: 502, body: '<html>Bad gateway</html>' } },
-    { name: 'is reset twice', effect: { reset: true } },
-    { name: 'has its answer lost twice', effect: { loseAnswer: true } },
+test.describe('giving a browser back when the call', () => {
+  const badGateway: FaultRule['effect'] = { status: 502, body: '<html>Bad gateway</html>' };
+  const kinds: { name: string; effects: FaultRule['effect'][] }[] = [
+    { name: 'fails in every way', effects: [{ status: 500 }, badGateway, { reset: true }, { loseAnswer: true }] },
+    { name: 'gets 500 twice @slow', effects: [{ status: 500 }, { status: 500 }] },
+    { name: 'gets a 502 that is not JSON, twice @slow', effects: [badGateway, badGateway] },
+    { name: 'is reset twice @slow', effects: [{ reset: true }, { reset: true }] },
+    { name: 'loses its response twice @slow', effects: [{ loseAnswer: true }, { loseAnswer: true }] },
   ];
-  for (const { name, effect } of faults) {
-    test(`${name}: of a session, and of a pool's browser`, async ({ newConsumer, service, site }) => {
+  for (const { name, effects } of kinds) {
+    test(`${name}: of a session, and of a pool's browser`, async ({ newConsumer, service }) => {
       await service.client.createPool({ name: 'e2e', size: 1 });
-      await addFaults(service, [
-        { match: STOP, effect, count: 2 },
-        { match: RELEASE, effect, count: 2 },
-      ]);
+      const calls = [STOP, RELEASE];
+      await addFaults(
+        service,
+        calls.flatMap((match) => effects.map((effect) => ({ match, effect, count: 1 }))),
+      );
       const consumer = await newConsumer();
       const projects = `projects: [
         { name: 'session' },
         { name: 'pool', use: { hosted: { pool: 'e2e', fallback: 'fail' } } },
       ],`;
       await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', projects), 'tests/a.spec.ts': OPENS });
-      const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+      const run = await runPlaywright(consumer, [], service.env);
       expect(run.code, run.output).toBe(0);
       const { sessions } = await record(consumer);
       expect(sessions.map(({ source }: { source: string }) => source).sort()).toEqual(['pool', 'session']);
@@ -65,15 +72,14 @@ test.describe('giving back', () => {
     });
   }
 
-  test('is never confirmed: said at the end, kept in the ledger, swept by the next run @slow', async ({
+  test('is never confirmed: reported at the end, kept in the ledger, swept by the next run @slow', async ({
     newConsumer,
     service,
-    site,
   }) => {
     await addFaults(service, [{ id: 'no-stop', match: STOP, effect: { status: 500 } }]);
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
-    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, [], service.env);
     const [left] = await service.running();
     expect(run.output).toContain(`NOT CONFIRMED ENDED: session ${left}`);
     expect((await record(consumer)).sessions).toMatchObject([{ sessionId: left, endConfirmed: false }]);
@@ -84,40 +90,34 @@ test.describe('giving back', () => {
   });
 });
 
-test.describe('asking', () => {
-  test('a create whose answer is lost is found by its note: one browser, one session', async ({
+test.describe('acquiring', () => {
+  test('finds the session of a create with a lost response by its note: one browser, one session', async ({
     newConsumer,
     service,
-    site,
   }) => {
     await addFaults(service, [{ match: CREATE, effect: { loseAnswer: true }, count: 1 }]);
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
-    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, [], service.env);
     expect(run.code, run.output).toBe(0);
     expect(await service.allSessions()).toBe(1);
     await expectClean(consumer, service);
   });
 
-  test('a browser that was created and cannot be connected to is given back, and another one taken', async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
+  test('a created browser that cannot be reached is given back and replaced', async ({ newConsumer, service }) => {
     await addFaults(service, [{ match: { path: '/cdp/*' }, effect: { status: 500 }, count: 1 }]);
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
-    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, [], service.env);
     expect(run.code, run.output).toBe(0);
     const { sessions } = await record(consumer);
     expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual(['connect-failed', 'idle']);
     await expectClean(consumer, service);
   });
 
-  test('503 and 429 to several workers: one of them tries again, the others wait for it', async ({
+  test('503 and 429 for several workers: one of them retries, the others wait for it', async ({
     newConsumer,
     service,
-    site,
   }) => {
     const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
     await addFaults(service, [
@@ -130,22 +130,21 @@ test.describe('asking', () => {
       ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
     });
     const requests = recordRequests();
-    const run = await runPlaywright(consumer, ['--workers=3'], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, ['--workers=3'], service.env);
     requests.stop();
     expect(run.code, run.output).toBe(0);
     expect(run.output).toMatch(
       /without a browser for 3 s: waiting for the service to start one \(the service answered \d+, asking again\)/,
     );
     const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
-    // The three that were under way together are refused together; then one asks and is refused; then all get theirs.
+    // The three pending requests are refused together; then one is sent and refused; then all succeed.
     expect(creates.filter(({ status }) => status !== 200)).toHaveLength(4);
     await expectClean(consumer, service);
   });
 
-  test('402: the whole run stops asking, and every test has the same one-line error', async ({
+  test('402: the whole run stops its requests, and every test has the same one-line error', async ({
     newConsumer,
     service,
-    site,
   }) => {
     await addFaults(service, [{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
     const consumer = await newConsumer();
@@ -154,7 +153,7 @@ test.describe('asking', () => {
       ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
     });
     const requests = recordRequests();
-    const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, ['--workers=2'], service.env);
     requests.stop();
     expect(run.code, run.output).toBe(1);
     const errors = (await reportedTests(consumer)).map(({ results }) => results[0]?.error?.message ?? '');
@@ -162,25 +161,24 @@ test.describe('asking', () => {
     expect(new Set(errors).size).toBe(1);
     expect(errors[0]).toContain('402 "Insufficient balance". The workspace is out of credit');
     expect(errors[0]?.split('\n')).toHaveLength(1);
-    // Two were under way before the first answer; nobody asked after it.
+    // Two were pending before the first response; none was sent after it.
     expect(requests.answered.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2);
     expect((await record(consumer)).leaseFailures).toHaveLength(1);
   });
 });
 
-test('a link that is cut in mid-test: said as that, and the session is not left running', async ({
+test('a connection that breaks mid-test: the error names it, and the session does not keep running', async ({
   newConsumer,
   service,
-  site,
 }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': wrappedConfig(),
     'tests/a.spec.ts': suite(`
-      test('loses it', async ({ page }) => { await page.goto('/'); console.log('READY'); await page.waitForSelector('never'); });
-      test('goes on', async ({ page }) => { await page.goto('/'); });`),
+      test('loses it', async ({ page }) => { await page.goto('about:blank'); console.log('READY'); await page.waitForEvent('popup'); });
+      test('goes on', async ({ page }) => { await page.goto('about:blank'); });`),
   });
-  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  const run = startPlaywright(consumer, ['--workers=1'], service.env);
   await run.printed(/READY/);
   const { baseURL, apiKey } = service.emulator;
   for (const sessionId of await service.running()) {
@@ -192,73 +190,69 @@ test('a link that is cut in mid-test: said as that, and the session is not left 
   const [lost, next] = await reportedTests(consumer);
   expect(lost?.results[0]?.status).toBe('failed');
   expect(hostedAttachments(lost?.results[0])[0]?.infrastructureFailure).toMatch(
-    /status "active" at the service\): the link to it was cut while the browser went on/,
+    /status "active" at the service\): the connection to it was cut while the browser kept running/,
   );
   expect(next?.results[0]?.status).toBe('passed');
   await expectClean(consumer, service);
 });
 
-test('nobody reads what a killed run has to say any more: its browser is ended all the same', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  // The broker speaks up after 3 s of waiting for an end.
+test('ends the browser of a killed run even though its output has no reader', async ({ newConsumer, service }) => {
+  // The broker prints a notice after 3 s of waiting for an end.
   await addFaults(service, [{ match: STOP, effect: { status: 500 }, count: 5 }]);
   const consumer = await newConsumer();
   await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
-  const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  const run = startPlaywright(consumer, [], service.env);
   await run.printed(/WORKER \d+/);
   run.child.stdout?.destroy();
   run.child.stderr?.destroy();
   process.kill(run.child.pid ?? 0, 'SIGKILL');
   await run.exit;
-  await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
   expect(await service.running()).toEqual([]);
   expect(await consumer.read('test-results/poolwright/broker.log')).toContain('waiting for the service to confirm');
 });
 
 /**
- * With an end: Playwright may forget Ctrl-C when it comes while a worker starts (before it has its first test), and such a
- * test then runs as if nothing had been said.
+ * The test ends by itself: Playwright may ignore Ctrl-C while a worker starts (before its first test), and the test
+ * then runs as usual.
  */
 const STAYS_A_WHILE = suite(`
 test('stays', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('about:blank');
   await page.waitForTimeout(20_000);
 });`);
 
-test.describe('death while a browser is on its way', () => {
+test.describe('leaves nothing when the run is killed while it waits for a browser', () => {
   const deaths = [
-    { name: 'SIGKILL of the runner', signal: 'SIGKILL', whom: 'runner' },
-    { name: 'SIGTERM to the runner', signal: 'SIGTERM', whom: 'runner' },
-    { name: 'Ctrl-C', signal: 'SIGINT', whom: 'group' },
+    { name: 'SIGKILL of the runner', signal: 'SIGKILL', whom: 'runner', brief: 'create' },
+    { name: 'SIGTERM to the runner', signal: 'SIGTERM', whom: 'runner', brief: 'create' },
+    { name: 'Ctrl-C', signal: 'SIGINT', whom: 'group', brief: 'acquire' },
   ] as const;
-  for (const { name, signal, whom } of deaths) {
+  for (const { name, signal, whom, brief } of deaths) {
     for (const [what, rule] of Object.entries({ create: CREATE, acquire: ACQUIRE })) {
-      test(`${name} during a slow ${what}`, async ({ newConsumer, service, site }) => {
+      test(`by ${name} during a slow ${what}${what === brief ? '' : ' @slow'}`, async ({ newConsumer, service }) => {
         const options = what === 'acquire' ? `{ pool: { create: { size: 1 } } }` : '{}';
         await addFaults(service, [{ match: rule, effect: { delayMs: 3_000 } }]);
         const consumer = await newConsumer();
         await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': STAYS_A_WHILE });
-        const run = startPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+        const run = startPlaywright(consumer, [], service.env);
         const matched = async () => {
           const response = await fetch(`${service.emulator.baseURL}/__emulator/faults`, {
             headers: { authorization: `Bearer ${service.emulator.apiKey}` },
           });
           return ((await response.json()) as { faults: { matched: number }[] }).faults[0]?.matched;
         };
-        await expect.poll(matched, { timeout: 20_000 }).toBe(1);
+        await expect.poll(matched).toBe(1);
         const pid = run.child.pid ?? 0;
         process.kill(whom === 'group' ? -pid : pid, signal);
         await run.exit;
         // Its ledger is empty when the broker has seen everything ended.
         const swept = async () =>
           JSON.parse((await poolwright(['sweep', '--json'], service.env, consumer.folder)).stdout);
-        await expect.poll(async () => (await swept()).alive, { timeout: 10_000 }).toEqual([]);
-        await expect.poll(() => service.running(), { timeout: 10_000 }).toEqual([]);
-        await expect.poll(() => service.client.listPools(), { timeout: 10_000 }).toEqual([]);
-        await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
+        await expect.poll(async () => (await swept()).alive).toEqual([]);
+        await expect.poll(() => service.running()).toEqual([]);
+        await expect.poll(() => service.client.listPools()).toEqual([]);
+        await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
       });
     }
   }

@@ -57,7 +57,7 @@ for (const name of forms) {
   });
 }
 
-test('a report comes with what doctor says', () => {
+test('a bug report requires the output of doctor', () => {
   const { body } = v.parse(form, parse(readFileSync(join(folder, 'bug.yml'), 'utf8')));
   const doctor = body.find((field) => 'id' in field && field.id === 'doctor');
   expect(doctor).toMatchObject({

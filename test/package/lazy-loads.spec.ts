@@ -63,7 +63,7 @@ test.describe('the build', () => {
   });
 });
 
-test('every module that emulator or transport load lazily has a test that also runs on what is built', async () => {
+test('every lazily loaded module has a test that also runs on the build', async () => {
   const read = async (directory: string, extension: string) => {
     const names = await readdir(join(root, directory), { recursive: true });
     const files = names.filter((name) => name.endsWith(extension)).map((name) => join(root, directory, name));

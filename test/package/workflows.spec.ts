@@ -7,7 +7,7 @@ import { actionlint } from '../support/ci/lint.ts';
 
 const own = resolve(import.meta.dirname, '../../.github/workflows');
 
-test('actionlint has nothing to say about our own workflows', async () => {
+test('actionlint finds no problem in the workflows', async () => {
   for (const name of await readdir(own)) {
     expect(await actionlint(await readFile(join(own, name), 'utf8'), name)).toEqual([]);
   }

@@ -3,15 +3,15 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What a test runs on: the sources, or what was built of them, as ES modules or as CommonJS. */
+/** What a test runs on: the sources, or their build as ES modules or CommonJS. */
 export type Artefact = 'sources' | 'esm' | 'cjs';
 
 const DIST = resolve(import.meta.dirname, '../../dist');
 const require = createRequire(import.meta.url);
 
 /**
- * Loads a built file by the name of its entry, or of the module that is loaded lazily and so became a file.
- * @throws Error when there is no such file
+ * Loads a built file by the name of its entry, or of a lazily loaded module, which has a separate file.
+ * @throws Error if there is no such file
  */
 export async function loadBuilt<Module>(name: string, artefact: Exclude<Artefact, 'sources'>): Promise<Module> {
   const extension = artefact === 'cjs' ? 'cjs' : 'js';

@@ -6,15 +6,15 @@ const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
 
 export interface CliProcess {
   /** Its first line, parsed. */
-  // biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect the raw data
   answer: any;
-  /** Its exit code, when it has ended. */
+  /** Its exit code, once it has ended. */
   exit: Promise<number | null>;
-  /** Ends it by a signal, as Ctrl-C does. */
+  /** Ends it by a signal, like Ctrl-C. */
   stop(): Promise<number | null>;
 }
 
-/** Starts `poolwright` of the built package; resolves when it has said its first line, of JSON, or has ended. */
+/** Starts `poolwright` of the built package; resolves after its first line (JSON), or when it has ended. */
 export async function startCli(args: string[]): Promise<CliProcess> {
   const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit').then(([code]) => code as number | null);

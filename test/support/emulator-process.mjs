@@ -1,5 +1,5 @@
 /**
- * An emulator as a process of its own, for suites that look at it from outside:
+ * An emulator in a separate process, for suites that test it from outside:
  *   node test/support/emulator-process.mjs '{"browser":"stub","concurrentBrowsers":200}'
  * Prints one line of JSON (`baseURL`, `apiKey`, `pid`) and serves until its stdin ends, or SIGTERM. Needs `dist`.
  */
@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { startEmulator } from 'poolwright/emulator';
 
 const emulator = await startEmulator(JSON.parse(process.argv[2] ?? '{}'));
-process.on('SIGINT', () => undefined); // a Ctrl-C is the suite's business
+process.on('SIGINT', () => undefined); // the suite handles Ctrl-C
 process.stdout.write(`${JSON.stringify({ baseURL: emulator.baseURL, apiKey: emulator.apiKey, pid: process.pid })}\n`);
 process.stdin.resume();
 await Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close'), once(process, 'SIGTERM')]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 
-/** An emulator in a process of its own. */
+/** An emulator in a separate process. */
 export interface EmulatorProcess {
   baseURL: string;
   apiKey: string;
@@ -13,12 +13,12 @@ export interface EmulatorProcess {
   stop(): Promise<void>;
 }
 
-/** Options that can be written down: no functions. */
+/** Options that can be serialized: no functions. */
 type PlainOptions = Omit<EmulatorOptions, 'onLog'>;
 
 /**
- * Starts one from the built package. It ends with this process at the latest: its pipe breaks then.
- * @param env beside this process's own
+ * Starts an emulator from the built package. It ends with this process at the latest, because its pipe closes then.
+ * @param env added to this process's environment
  */
 export async function startEmulatorProcess(
   options: PlainOptions = {},

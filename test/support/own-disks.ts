@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
-/** Whether this machine lets an ordinary program give another one a disk of its own. A container may not. */
+/**
+ * Whether an unprivileged program on this machine can give another program a separate disk. A container may forbid
+ * this.
+ */
 export const hasOwnDisks =
   process.platform === 'linux' &&
   spawnSync('unshare', [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** Whether a process runs. One that has ended and waits for its parent (`Z`) does not. */
+/** Whether a process is running. A zombie (`Z`), which has ended and waits for its parent, is not. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -17,7 +17,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** False: it has ended by itself in this moment. */
+/** Sends a signal. Returns false if the process has just ended. */
 export function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);
@@ -28,7 +28,7 @@ export function send(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** TCP ports that a process listens on (Linux). */
+/** Returns the TCP ports that a process listens on (Linux). */
 export async function listeningPorts(pid: number): Promise<number[]> {
   const names = await readdir(`/proc/${pid}/fd`);
   const held = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));

@@ -1,11 +1,12 @@
 /**
- * How properties are tried: the same cases every time, so that a red run is red again. `POOLWRIGHT_SEED` draws others;
- * fast-check prints the seed, and the smallest case it found, with a failure.
+ * How properties are tested: with the same cases every time, so that a failure is reproducible. `POOLWRIGHT_SEED`
+ * selects others; fast-check prints the seed, and the smallest failing case, with a failure.
  *
- * `npm test` tries a part of the cases, `npm run test:long` (`POOLWRIGHT_RUNS=all`) tries all of them, and
- * `POOLWRIGHT_RUNS=1000` that many of each property.
+ * `npm test` runs some of the cases, `node scripts/long.mjs` (`POOLWRIGHT_RUNS=all`) runs all of them, and
+ * `POOLWRIGHT_RUNS=1000` that many per property.
  *
- * Compare with `node:assert` in a property: Playwright's `expect` makes a step of each call, which takes longer than what is tried.
+ * Compare with `node:assert` in a property: Playwright's `expect` records each call as a step, which takes longer than
+ * the tested code.
  */
 
 const { POOLWRIGHT_SEED = '20', POOLWRIGHT_RUNS } = process.env;
@@ -14,7 +15,7 @@ if (!/^(all|[1-9]\d*)$/.test(POOLWRIGHT_RUNS ?? 'all')) {
   throw new Error(`POOLWRIGHT_RUNS must be "all" or a whole number, not ${POOLWRIGHT_RUNS}`);
 }
 
-/** Unless a property says how many, `npm test` tries at least so many cases. */
+/** Minimum number of cases in `npm test`, unless a property sets it. */
 const FEWEST = 50;
 
 /** For `fc.assert` and `fc.sample`. */
@@ -24,15 +25,20 @@ export interface PropertyRuns {
 }
 
 /**
- * @param all how many cases there are
- * @param few how many of them `npm test` tries; unless given a fifth
+ * @param all number of all cases
+ * @param few number of cases in `npm test`; default: a fifth
  */
 export function propertyRuns(all: number, few = Math.min(all, Math.max(FEWEST, Math.ceil(all / 5)))): PropertyRuns {
   const given = POOLWRIGHT_RUNS === 'all' ? all : Number(POOLWRIGHT_RUNS ?? few);
   return { seed: Number(POOLWRIGHT_SEED), numRuns: given };
 }
 
-/** The cases of a long property in parts, each with cases of its own, so that workers share them. */
+/** Returns `full` where all cases run (`node scripts/long.mjs`), else `brief`, which proves the same for less time. */
+export function fullLength<T>(full: T, brief: T): T {
+  return POOLWRIGHT_RUNS === 'all' ? full : brief;
+}
+
+/** Splits the cases of a long property into parts, each with different cases, so that workers share them. */
 export function propertyParts(parts: number, all: number): { part: string; runs: PropertyRuns }[] {
   const { seed, numRuns } = propertyRuns(all);
   return Array.from({ length: parts }, (_, n) => ({

@@ -1,11 +1,11 @@
-/** Random choices: the same seed, the same choices. */
+/** Random choices: the same seed gives the same choices. */
 export interface Choices {
   whole(min: number, max: number): number;
   pick<T>(items: readonly T[]): T;
   chance(probability: number): boolean;
 }
 
-/** Choices of this seed. */
+/** Returns the choices of this seed. */
 export function choicesOf(seed: number): Choices {
   const random = mulberry32(seed);
   return {

@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 
 export const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
 
-/** Runs `poolwright` with these arguments to its end. */
+/** Runs `poolwright` with these arguments until it ends. */
 export async function poolwright(args: string[], env: Record<string, string>, cwd?: string) {
-  // Playwright's workers have colours forced upon what they start.
+  // Playwright's workers force colours on the processes that they start.
   const { FORCE_COLOR: _colors, ...own } = process.env;
   const run = promisify(execFile)(process.execPath, [CLI, ...args], { env: { ...own, ...env }, cwd });
   const { stdout, stderr, code } = await run.then((done) => ({ ...done, code: 0 })).catch((error) => error);

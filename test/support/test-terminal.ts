@@ -1,14 +1,14 @@
 import xterm from '@xterm/headless';
 
-/** What is on a terminal, scrolled-off rows included. */
+/** The content of a terminal, including rows that scrolled off. */
 export interface Screen {
-  /** Rows without the blanks at their end; no empty ones at the end. */
+  /** Rows without trailing blanks; no empty rows at the end. */
   lines: string[];
-  /** Where the cursor is, counted from the first row that was ever written. */
+  /** Position of the cursor, counted from the first row ever written. */
   cursor: { row: number; column: number };
 }
 
-/** A terminal that shows what it is fed. */
+/** A terminal that shows the output it receives. */
 export class TestTerminal {
   private readonly terminal: xterm.Terminal;
 

@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 
-/** A file's text, or what the ZIP says of it beside. */
+/** A file's text, or text and the file mode in the ZIP. */
 export type ZipContent = string | Buffer | { text: string; mode: number };
 
-/** A ZIP with these files. */
+/** Creates a ZIP with these files. */
 export async function zip(files: Record<string, ZipContent>): Promise<Buffer> {
   const file = new ZipFile();
   for (const [name, content] of Object.entries(files)) {
@@ -16,7 +16,7 @@ export async function zip(files: Record<string, ZipContent>): Promise<Buffer> {
   return await buffer(file.outputStream);
 }
 
-/** Other bytes (as Latin-1) of the same length in a ZIP: a name or a size that no honest tool writes. */
+/** Replaces bytes (as Latin-1) in a ZIP by others of the same length: a name or a size that no honest tool writes. */
 export function rename(bytes: Buffer, from: string, to: string): Buffer {
   if (from.length !== to.length) throw new Error('Names must have the same length');
   const text = bytes.toString('latin1');
@@ -27,7 +27,7 @@ export function rename(bytes: Buffer, from: string, to: string): Buffer {
 export const manifest = (more: Record<string, unknown> = {}) =>
   JSON.stringify({ manifest_version: 3, name: 'Probe', version: '1.2', ...more });
 
-/** An extension that signs every page with its ID and version, and has a service worker. */
+/** Creates an extension that signs every page with its ID and version, and has a service worker. */
 export function probeExtension(more: Record<string, unknown> = {}): Promise<Buffer> {
   return zip({
     'manifest.json': manifest({

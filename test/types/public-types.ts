@@ -14,8 +14,9 @@ import { type Emulator, startEmulator } from 'poolwright/emulator';
 import PoolwrightReporter, { type RunRecord, runRecord } from 'poolwright/reporter';
 
 /**
- * What the public types allow, and what they refuse: compiled, never run. `npm run types` does it with the build of this folder,
- * test/e2e/package/consumer.spec.ts with the packed tarball, in each way that TypeScript finds packages.
+ * What the public types allow, and what they refuse: compiled, never run. `node scripts/types.mjs` does it with the
+ * build of this folder, test/e2e/package/consumer.spec.ts with the packed tarball, in each way that TypeScript finds
+ * packages.
  */
 
 /** Exactly this type, and no other one that happens to fit. */

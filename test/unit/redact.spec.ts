@@ -20,7 +20,7 @@ test.describe('redactText', () => {
     );
   });
 
-  test('masks the whole query of an address that was refused', () => {
+  test('masks the whole query of a refused address', () => {
     expect(redactAddress('ftp://u:p@a.test/v1?anything#more')).toBe('ftp://***@a.test/v1?***');
     expect(redactAddress('a.test#word')).toBe('a.test#***');
     expect(redactAddress('ftp://a.test/v1')).toBe('ftp://a.test/v1');
@@ -31,7 +31,7 @@ test.describe('redactText', () => {
     expect(redactText(text, ['x'])).toBe(text);
   });
 
-  test('takes work in proportion to the text, whatever it is made of', () => {
+  test('takes time proportional to the length of any text', () => {
     for (const part of [
       'a-',
       'a.',
@@ -61,7 +61,9 @@ function growth(part: string): number {
   return cost(long, 1) / cost(short, 64);
 }
 
-/** The processor's time, in µs: that of this process only, whatever else the machine does. The least of several turns. */
+/**
+ * The processor's time, in µs: that of this process only, whatever else the machine does. The least of several turns.
+ */
 function cost(text: string, times: number): number {
   const turns = Array.from({ length: 4 }, () => {
     const before = process.cpuUsage();

@@ -4,7 +4,7 @@ import { expect, test } from '@playwright/test';
 
 const root = resolve(import.meta.dirname, '../..');
 
-test('every test that SECURITY.md names is there', () => {
+test('every test named in SECURITY.md exists', () => {
   const page = readFileSync(resolve(root, 'SECURITY.md'), 'utf8');
   const named = [...page.matchAll(/`(test\/\S+\.spec\.ts)` › `([^`]+)`/g)];
   expect(named.length).toBeGreaterThan(15);

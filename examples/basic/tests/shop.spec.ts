@@ -12,7 +12,7 @@ test('finds a tea by its links', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Teas');
 });
 
-test('says so when a tea is not there', async ({ page }) => {
+test('shows a message when a tea does not exist', async ({ page }) => {
   const response = await page.goto('/teas/earl-plastic');
   expect(response?.status()).toBe(404);
   await expect(page.getByText('We do not know this tea.')).toBeVisible();

@@ -16,7 +16,7 @@ test('knows its session', async () => {
   expect(await page.title()).not.toBe('');
 });
 
-test('has a context of its own', async () => {
+test('has its own context', async () => {
   await page.goto(site.url);
   expect(context).not.toBe(first);
   expect(page.browserContext()).toBe(context);

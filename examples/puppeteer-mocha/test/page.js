@@ -1,6 +1,6 @@
 const assert = require('node:assert/strict');
 
-/** A file that says `this.page`: each of its tests begins with a page of its own. */
+/** A file that uses `this.page`: each of its tests starts with a new page. */
 describe('a page', () => {
   it('has a title', async function () {
     await this.page.setContent('<title>Tea house</title>');

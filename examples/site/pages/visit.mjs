@@ -24,7 +24,7 @@ function brewPage(c) {
 function visitPage(c) {
   const content = html`<h1>Visit us</h1>
 <div class="columns"><div><p>12 Harbour Lane, behind the green door. There are nine seats, so book one.</p>
-<p class="quiet">The booking form is a page of its own, in a frame.</p></div>
+<p class="quiet">The booking form is a separate page, in a frame.</p></div>
 <iframe title="Book a table" src="/visit/table" height="360"></iframe></div>`;
   return page(c, { title: 'Visit us', content });
 }

@@ -1,12 +1,12 @@
-import type { BrowserService } from '../../lease/browser-service.ts';
-import { findPool } from '../../lease/find-pool.ts';
 import type { RunPoolOptions } from '../../options/schema/schema.ts';
 import type { Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../browsers/run-identity.ts';
+import type { BrowserService } from '../acquire/service/browser-service.ts';
+import type { RunIdentity } from '../leases/run-identity.ts';
 import type { Ledger } from '../recovery/ledger.ts';
+import { findPool } from './find-pool.ts';
 import { RunPools } from './run-pools.ts';
 
-/** Finds the pool that a plan means: each looked up, or made, once per run. */
+/** Returns the pool of a plan: finds or creates each pool once per run. */
 export class PoolDirectory {
   readonly #named = new Map<string, Promise<Pool>>();
   readonly #own: RunPools;
@@ -30,7 +30,7 @@ export class PoolDirectory {
     return await found;
   }
 
-  /** Deletes the pools made for this run; returns the failures. */
+  /** Deletes the pools created for this run; returns the failures. */
   async deleteOwn(signal?: AbortSignal): Promise<unknown[]> {
     return await this.#own.deleteAll(signal);
   }

@@ -1,29 +1,31 @@
 import { LIMITS } from '../../service/limits.ts';
 import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../browsers/run-identity.ts';
+import type { RunIdentity } from '../leases/run-identity.ts';
 
-/** How a broker knows a pool that it made again, when the answer to its create was lost. */
+/** How a broker recognizes its own pool after the response to a create was lost. */
 
-/** Unique, because a pool's name is and shards of one CI run share its ID; at most as long as a name may be. */
+/**
+ * The name is unique, because the service requires it and shards of one CI run share its ID. It fits the length limit.
+ */
 export function runPoolName({ suite, runId, mark }: RunIdentity, number: number): string {
   const end = `-${mark}-${number}`;
   return `${`poolwright-${suite}-${runId}`.slice(0, LIMITS.poolName.max - end.length)}${end}`;
 }
 
-/** The mark of the broker that made a pool for this run, by the name that it gave it; null where that does not tell. */
+/** Returns the mark of the broker that created a pool for this run, from the pool's name; null if the name has none. */
 export function markInName(name: string, { suite, runId }: Pick<RunIdentity, 'suite' | 'runId'>): string | null {
   const start = `poolwright-${suite}-${runId}-`;
   return name.startsWith(start) ? (/^([^-]+)-\d+$/.exec(name.slice(start.length))?.[1] ?? null) : null;
 }
 
-/** A name that the user chose may be chosen by other runs, too: the template's note says whose pool it is. */
+/** Other runs may use the same user-defined name, so the note in the template identifies the pool's owner. */
 export function markedTemplate(browser: CreatePoolRequest['browser'], mark: string): CreatePoolRequest['browser'] {
   const own = noteOf(mark);
   const note = browser?.note ? `${browser.note.slice(0, LIMITS.note.max - own.length - 1)} ${own}` : own;
   return { ...browser, note };
 }
 
-/** Whether the broker with this mark made that pool, beyond doubt. */
+/** Whether the broker with this mark certainly created that pool. */
 export function isOfBroker({ name, browser }: Pool, mark: string): boolean {
   const note: unknown = browser?.note;
   return new RegExp(`-${mark}-\\d+$`).test(name) || (typeof note === 'string' && note.endsWith(noteOf(mark)));

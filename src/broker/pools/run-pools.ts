@@ -1,20 +1,22 @@
 import { PoolwrightError, ServiceError } from '../../errors.ts';
-import type { BrowserService } from '../../lease/browser-service.ts';
 import type { RunPoolOptions } from '../../options/schema/schema.ts';
 import { isAmbiguous } from '../../service/index.ts';
 import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../browsers/run-identity.ts';
+import type { BrowserService } from '../acquire/service/browser-service.ts';
+import type { RunIdentity } from '../leases/run-identity.ts';
 import type { Ledger } from '../recovery/ledger.ts';
 import { isOfBroker, markedTemplate, runPoolName } from './run-pool-mark.ts';
 
-/** The pools made for this run (`pool: { create: … }`): each made once, on first need, and deleted with the run. */
+/**
+ * The pools created for this run (`pool: { create: … }`): each is created once, on first use, and deleted with the run.
+ */
 export class RunPools {
   readonly #pools = new Map<string, Promise<Pool>>();
-  /** What was made and is not deleted yet, by ID. */
+  /** Created pools that are not deleted yet, by ID. */
   readonly #made = new Map<string, Pool>();
-  /** Names under which a pool of this run may be, because the answer to a create was lost. */
+  /** Names of pools that may exist because the response to a create was lost. */
   readonly #doubtful = new Set<string>();
-  /** Names that the service is asked for at the moment. */
+  /** Names with a pending create. */
   readonly #underway: string[] = [];
   #asked = 0;
 
@@ -27,7 +29,7 @@ export class RunPools {
     client: BrowserService,
     run: RunIdentity,
     ledger: Ledger,
-    /** Browsers a pool gets when its `size` is left out. */
+    /** Number of browsers in a pool without `size`. */
     workers: number,
   ) {
     this.#client = client;
@@ -36,19 +38,19 @@ export class RunPools {
     this.#workers = workers;
   }
 
-  /** The pool for these options, made when it is asked for the first time. */
+  /** Returns the pool for these options and creates it on first use. */
   async get(options: RunPoolOptions): Promise<Pool> {
     const key = JSON.stringify(options);
     const known = this.#pools.get(key);
     if (known) return await known;
     const pool = this.#make(options);
     this.#pools.set(key, pool);
-    // A pool that could not be made is asked for again by the next request.
+    // If the pool could not be created, the next request tries again.
     pool.catch(() => this.#pools.delete(key));
     return await pool;
   }
 
-  /** Deletes them all, with what they still hold; returns the failures. */
+  /** Deletes all pools and the browsers in them; returns the failures. */
   async deleteAll(signal?: AbortSignal): Promise<unknown[]> {
     await Promise.allSettled(this.#pools.values());
     const failures: unknown[] = [];
@@ -97,7 +99,7 @@ export class RunPools {
     }
   }
 
-  /** The pool of a create whose answer was lost; null when it is not there, or it could not be looked for. */
+  /** Returns the pool of a create with a lost response; null if it does not exist or the search failed. */
   async #lookFor(name: string): Promise<Pool | null> {
     try {
       const pools = await this.#client.listPools();
@@ -111,10 +113,10 @@ export class RunPools {
 }
 
 /**
- * Deletes a pool that the broker with this mark made, and stops what it holds. A name alone proves nothing: the pool of
- * that name is deleted only when it says that this broker made it.
- * @param idOrName as the ledger has it: the ID once it is known, the name before
- * @returns its name; null when it is not there
+ * Deletes a pool that the broker with this mark created, and stops its browsers. A matching name is not enough: the
+ * pool must also carry the mark of this broker.
+ * @param idOrName as in the ledger: the ID once it is known, the name before
+ * @returns its name; null if it does not exist
  */
 export async function deleteRunPool(
   client: BrowserService,

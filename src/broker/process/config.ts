@@ -1,42 +1,44 @@
-import * as z from 'zod';
-import { runners } from '../../record/run-record.ts';
-import { hostedProject } from '../rpc/requests.ts';
+import * as v from 'valibot';
+import { runners } from '../../record/enums.ts';
+import { hostedProject, positive } from '../rpc/requests.ts';
 
-/** What a broker is told when it starts: one JSON line on its standard input, so that no secret is in argv. */
-export const brokerConfig = z.object({
-  /** Only gives back what the dead brokers of this run left, and ends. */
-  onlySweep: z.boolean().optional(),
-  runId: z.string(),
-  /** What runs the tests; null: a script. */
-  runner: z.enum(runners).nullable(),
-  /** Tells this broker from every other one, also from those of its run. */
-  mark: z.string(),
-  /** Marks of the brokers of this run that have died. */
-  deadMarks: z.array(z.string()),
+/** A broker's configuration: one JSON line on its standard input, so that argv contains no secret. */
+export const brokerConfig = v.object({
+  /** Only gives back what the run's dead brokers left, then exits. */
+  onlySweep: v.optional(v.boolean()),
+  runId: v.string(),
+  /** The test runner; null: a script. */
+  runner: v.nullable(v.picklist(runners)),
+  /** Distinguishes this broker from every other one, including those of the same run. */
+  mark: v.string(),
+  /** Marks of the run's brokers that have died. */
+  deadMarks: v.array(v.string()),
   /** Socket path (named pipe on Windows) to listen on. */
-  address: z.string(),
-  token: z.string(),
-  service: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('hosted'), baseURL: z.string(), apiKey: z.string() }),
-    z.object({ kind: z.literal('emulator') }),
+  address: v.string(),
+  token: v.string(),
+  service: v.variant('kind', [
+    v.object({ kind: v.literal('hosted'), baseURL: v.string(), apiKey: v.string() }),
+    v.object({ kind: v.literal('emulator') }),
   ]),
-  /** Bound on the start, in ms: by then the broker has said that it can lend, or why not. */
-  startTimeoutMs: z.number().positive(),
-  /** Folder of log and record; null: none are written. */
-  recordFolder: z.string().nullable(),
-  workers: z.number().int().positive(),
-  shard: z.object({ current: z.number(), total: z.number() }).nullable(),
+  /** Deadline for the start, in ms: by then the broker has reported that it can lease browsers, or why not. */
+  startTimeoutMs: positive,
+  /** Directory of log and record; null: neither is written. */
+  recordFolder: v.nullable(v.string()),
+  workers: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  shard: v.nullable(v.object({ current: v.number(), total: v.number() })),
   /** Names this project's suite in notes. */
-  suite: z.string(),
-  /** Where ledgers lie; null: none is written. */
-  ledgerFolder: z.string().nullable(),
-  /** Runs that are over by the CI's own word: earlier attempts at this one. */
-  overRuns: z.array(z.string()),
-  /** What each project on hosted browsers needs. Named pools are looked up before any browser is asked for. */
-  projects: z.array(hostedProject),
-  debug: z.boolean(),
-  /** Bound on an idle browser, in ms, while it is not known which tests are to come: longer while a user watches files. */
-  idleMs: z.number().positive().optional(),
+  suite: v.string(),
+  /** Directory of the ledgers; null: no ledger is written. */
+  ledgerFolder: v.nullable(v.string()),
+  /** Runs that the CI reports as over: earlier attempts of this run. */
+  overRuns: v.array(v.string()),
+  /** The requirements of each project on hosted browsers. Named pools are looked up before any browser is requested. */
+  projects: v.array(hostedProject),
+  debug: v.boolean(),
+  /**
+   * How long to keep an idle browser while the remaining tests are unknown, in ms: longer while a user watches files.
+   */
+  idleMs: v.optional(positive),
 });
 
-export type BrokerConfig = z.infer<typeof brokerConfig>;
+export type BrokerConfig = v.InferOutput<typeof brokerConfig>;

@@ -3,23 +3,26 @@ import { dirname } from 'node:path';
 import { redactText } from '../../redact.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The broker's log: a file in the output folder, the terminal for what the user should see. Never a secret. */
+/**
+ * The broker's log: a file in the output directory, plus the terminal for messages to the user. Never contains a
+ * secret.
+ */
 export interface Log {
   /** For the file, and for the terminal under `DEBUG=poolwright:*`. */
   info(message: string): void;
-  /** For the terminal as well. */
+  /** Also for the terminal. */
   notice(message: string): void;
-  /** The same, for what several workers find: once a run. */
+  /** Also for the terminal, once per run: several workers may report the same. */
   once(message: string): void;
-  /** For the terminal as well, unless its user sees the run's state anyway. */
+  /** Also for the terminal, unless a display already shows the run's state. */
   momentary(message: string): void;
-  /** For the terminal as well, with the cause's message. */
+  /** Also for the terminal, with the cause's message. */
   error(message: string, cause?: unknown): void;
 }
 
-/** What a log needs to know. */
+/** Options of a log. */
 export interface LogOptions {
-  /** Appended to; null: none. */
+  /** Appended to; null: no file. */
   file: string | null;
   terminal: Terminal;
   secrets: readonly string[];
@@ -27,7 +30,7 @@ export interface LogOptions {
   debug: boolean;
 }
 
-/** A log in a file and on the terminal. */
+/** Creates a log for a file and the terminal. */
 export function createLog({ file, terminal, secrets, debug }: LogOptions): Log {
   if (file) mkdirSync(dirname(file), { recursive: true });
 
@@ -38,17 +41,17 @@ export function createLog({ file, terminal, secrets, debug }: LogOptions): Log {
     try {
       appendFileSync(file, `${new Date().toISOString()} ${level} ${line}\n`);
     } catch {
-      // The output folder may be gone (a run that cleans it); the run goes on without a log.
+      // The output directory may be gone (a run that cleans it); the run continues without a log.
     }
   };
-  const said = new Set<string>();
+  const logged = new Set<string>();
   const notice = (message: string) => write('notice', message, true);
   return {
     info: (message) => write('info', message, debug),
     notice,
     once: (message) => {
-      if (said.has(message)) return;
-      said.add(message);
+      if (logged.has(message)) return;
+      logged.add(message);
       notice(message);
     },
     momentary: (message) => write('notice', message, !terminal.isWatched),

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 
-/** The broker's one answer on its standard output. */
+/** The broker's single response on its standard output. */
 export const brokerReady = v.variant('ok', [
   v.object({ ok: v.literal(true) }),
-  /** `error`: why not, as `toWire` makes it. */
+  /** `error`: the reason, as returned by `toWire`. */
   v.object({ ok: v.literal(false), error: v.unknown() }),
 ]);
 

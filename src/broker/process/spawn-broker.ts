@@ -3,14 +3,14 @@ import { Socket } from 'node:net';
 import { distFile } from '../../common/dist-file.ts';
 
 /**
- * Starts the broker's process. Imports next to nothing: every process that loads a wrapped config loads this file, and only
- * Playwright's runner uses it.
+ * Starts the broker's process. Imports almost nothing: every process that loads a wrapped config loads this file, but
+ * only Playwright's runner uses it.
  */
 
-/** It waits more than it works: memory before speed. */
+/** The broker mostly waits: it saves memory at the cost of speed. */
 const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=1'];
 
-/** A process for a run that is to come, and what it was started with. */
+/** A process for a future run, and the environment it was started with. */
 interface EarlyBroker {
   child: ChildProcess;
   environment: string;
@@ -20,7 +20,7 @@ const KEY = Symbol.for('poolwright.early-broker');
 /** On `globalThis`, because config and global setup may load in different module systems. */
 const holder = globalThis as { [KEY]?: EarlyBroker };
 
-/** A broker's process, which waits for its configuration: the one that was started early, else a new one. */
+/** Returns a broker's process that waits for its configuration: the one started early, otherwise a new one. */
 export function spawnBroker(): ChildProcess {
   const early = holder[KEY];
   delete holder[KEY];
@@ -35,26 +35,28 @@ export function spawnBroker(): ChildProcess {
 }
 
 /**
- * Starts a process that {@link spawnBroker} will take: while Playwright loads the rest of itself, it loads what it needs. It
- * keeps no process alive, and ends without a word when this one does.
+ * Starts a process for {@link spawnBroker}: it loads its modules while Playwright loads the rest of itself. It does not
+ * keep this process alive, and exits silently with it.
  */
 export function spawnBrokerEarly(): void {
   if (holder[KEY]) return; // the config is read a second time
   const child = spawnProcess();
-  // The run tries again, and says why it fails.
+  // The run tries again and reports the failure.
   child.on('error', () => undefined);
   child.stdin?.on('error', () => undefined);
   letProcessEnd(child);
   holder[KEY] = { child, environment: environmentNow() };
 }
 
-/** No run needs the one that was started early. */
+/** Ends the process that was started early, because no run needs it. */
 export function dropEarlyBroker(): void {
   holder[KEY]?.child.stdin?.end();
   delete holder[KEY];
 }
 
-/** A script that has given its browsers back ends, and its broker with it: no handle of the broker's keeps it. */
+/**
+ * Lets a script exit, and its broker with it, once its browsers are given back: no handle of the broker keeps it alive.
+ */
 export function letProcessEnd(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdin, child.stdout]) if (stream instanceof Socket) stream.unref();
@@ -66,16 +68,16 @@ function keepProcess(child: ChildProcess): void {
 }
 
 function spawnProcess(): ChildProcess {
-  const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not the broker's
+  const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not for the broker
   return spawn(process.execPath, [...SMALL_HEAP, distFile('broker-main.js')], {
-    detached: true, // out of the terminal's process group: Ctrl-C must not take it before the browsers
+    detached: true, // outside the terminal's process group: Ctrl-C must not end it before the browsers
     stdio: ['pipe', 'pipe', 'inherit'],
     windowsHide: true,
     env,
   });
 }
 
-/** What a process would be started with; Playwright sets variables of its own meanwhile. */
+/** The environment for a new process, without the variables that Playwright sets in the meantime. */
 function environmentNow(): string {
   return JSON.stringify(Object.entries(process.env).filter(([name]) => !/^(PLAYWRIGHT|PW)_?/.test(name)));
 }

@@ -6,9 +6,9 @@ import type { RunRecord } from '../../record/run-record.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
 import { makeSocketAddress } from '../rpc/socket-address.ts';
 import type { BrokerConfig } from './config.ts';
-import { SupervisedBroker, type WriteRecord } from './supervised-broker.ts';
+import { SupervisedBroker } from './supervised-broker.ts';
 
-/** What a run tells its broker. */
+/** Options that a run passes to its broker. */
 export interface StartOptions
   extends Omit<
     BrokerConfig,
@@ -17,34 +17,38 @@ export interface StartOptions
   service: ServiceChoice;
 }
 
-/** A broker that this process has started; it ends when this process does. */
+/** A broker that this process has started; it ends with this process. */
 export interface StartedBroker {
   address: BrokerAddress;
   /**
-   * Resolves when it lends. Rejects with OptionsError, ServiceError or EmulatorError codes as the broker found them (wrong
-   * key, unknown pool, no Chromium, service not reachable), before any browser was asked for. Until it lends or is
-   * abandoned, who asks for a browser waits.
+   * Resolves when the broker can lease browsers. Rejects with the broker's OptionsError, ServiceError or EmulatorError
+   * (wrong key, unknown pool, no Chromium, unreachable service) before any browser is requested. Until the broker is
+   * ready or abandoned, requests for a browser wait.
    */
   ready: Promise<void>;
-  /** Waits until it lends; where it may not, it has ended before this rejects. @throws as {@link ready} */
+  /**
+   * Waits until the broker can lease browsers. If it cannot, it has ended before this rejects. @throws as {@link ready}
+   */
   started(): Promise<void>;
-  /** Ends it where it does not lend: before it is ready, which {@link ready} then never is, or because it never will be. */
+  /**
+   * Ends a broker that does not lease browsers: either it is not ready yet, and {@link ready} then never resolves, or
+   * it never will be.
+   */
   abandon(): Promise<void>;
   /**
-   * Once it is ready: ends every browser, waits for the service's word, has the run's record written and waits for the
-   * broker's exit. Returns the record.
-   * @param write without it, or should this process die before it has written, the broker writes the record
+   * Once it is ready: ends every browser, waits until the service confirms this, and waits for the broker's exit.
+   * Returns the run's record, which the broker has written.
    * @throws as {@link started}
    */
-  finish(write?: WriteRecord): Promise<RunRecord>;
+  finish(): Promise<RunRecord>;
 }
 
-/** Bound on a run's start, in ms: the emulator starts in it, and a service that is overloaded is asked again. */
+/** Deadline for a run's start, in ms: includes the start of the emulator and retries of an overloaded service. */
 const START_TIMEOUT_MS = 120_000;
 
 /**
- * Starts the one process that holds this run's leases. Should it die before its time, another one takes its place at the
- * same address, and first gives back what the dead one's ledger names.
+ * Starts the single process that holds this run's leases. If it dies during the run, a replacement starts at the same
+ * address and first gives back the browsers in the dead broker's ledger.
  */
 export async function startBroker(options: StartOptions): Promise<StartedBroker> {
   const { folder, path } = await makeSocketAddress();
@@ -57,19 +61,19 @@ export async function startBroker(options: StartOptions): Promise<StartedBroker>
     if (folder) await rm(folder, { recursive: true, force: true });
   };
   const ready = broker.start();
-  ready.catch(() => undefined); // for who waits for it
+  ready.catch(() => undefined); // handled by its callers
   const started = async () => {
     await ready.catch(async (error: unknown) => {
       await close();
       throw error;
     });
   };
-  const finish: StartedBroker['finish'] = async (write) => {
+  const finish: StartedBroker['finish'] = async () => {
     await started();
     try {
-      return await broker.finish(write);
+      return await broker.finish();
     } catch (error) {
-      // No broker is left that would give back what the dead ones had.
+      // No broker is left that could give back the browsers of the dead ones.
       await broker.close();
       await broker.sweep();
       throw error;

@@ -7,34 +7,32 @@ import { notify } from '../../common/text/notify.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { LeaseError } from '../../errors.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
-import { type RunRecord, runRecord } from '../../record/run-record.ts';
+import type { RunRecord } from '../../record/run-record.ts';
 import { connectToBroker } from '../rpc/client.ts';
 import { RUNNER_SILENT_MS } from '../rpc/silence.ts';
-import { exit, handshake, isThere } from './broker-process.ts';
+import { exit, handshake } from './broker-process.ts';
+import { isThere } from './child-process.ts';
 import type { BrokerConfig } from './config.ts';
 import { letProcessEnd, spawnBroker } from './spawn-broker.ts';
 
-/** How long the broker may take to say that it could not start in that time, in ms. */
+/** Additional time for the broker to report that it could not start in time, in ms. */
 const ANSWER_GRACE_MS = 15_000;
-/** Bound on giving back what the last broker left, in ms. */
+/** Deadline for giving back what the last broker left, in ms. */
 const LAST_SWEEP_TIMEOUT_MS = 90_000;
-/** A broker that dies is replaced this often; one that dies again and again has a reason. */
+/** How often a dead broker is replaced; a broker that keeps dying has a persistent problem. */
 const REPLACEMENTS = 3;
 
-/** Writes a run's record. False: it could not be written. Never rejects. */
-export type WriteRecord = (record: RunRecord) => Promise<boolean>;
-
-/** What all brokers of a run are told. */
+/** The configuration that all brokers of a run share. */
 export type SharedConfig = Omit<BrokerConfig, 'mark' | 'deadMarks'> & { service: ServiceChoice };
 
-/** One broker process at a time, the next one when it dies. One that hangs is killed. */
+/** Runs one broker process at a time and replaces it when it dies. Kills a broker that hangs. */
 export class SupervisedBroker {
   #child: ChildProcess | null = null;
-  /** The present process's start; a replacement's while there is one on its way. */
+  /** The start of the current process, or of its replacement. */
   #ready: Promise<void> | null = null;
   #replaced = 0;
   #ending = false;
-  /** Of every process so far. */
+  /** Marks of every process so far. */
   readonly #marks: string[] = [];
 
   readonly #config: SharedConfig;
@@ -48,13 +46,13 @@ export class SupervisedBroker {
     return this.#ready;
   }
 
-  async finish(write: WriteRecord | undefined): Promise<RunRecord> {
+  async finish(): Promise<RunRecord> {
     for (;;) {
-      // Its exit may be all that is waited for.
+      // Its exit may be the only thing that keeps this process alive.
       this.#child?.ref();
       try {
         await this.#ready;
-        return await this.#askToFinish(write);
+        return await this.#askToFinish();
       } catch (error) {
         const died = error instanceof LeaseError && error.code === 'BROKER_LOST';
         if (!died || this.#replaced >= REPLACEMENTS) throw error;
@@ -63,29 +61,31 @@ export class SupervisedBroker {
     }
   }
 
-  async #askToFinish(write: WriteRecord | undefined): Promise<RunRecord> {
+  async #askToFinish(): Promise<RunRecord> {
     const connection = await connectToBroker(this.#config, 'control');
     try {
-      const record = runRecord.parse(await connection.finish());
+      const finished = connection.finish();
+      // Load while the broker ends the browsers. If our reporter is in use, this is already loaded.
+      const { runRecord } = await import('../../record/run-record.ts');
+      const record = runRecord.parse(await finished);
       traceTime('runner', 'every browser has ended');
-      // From here on its exit is its end.
+      // From here on, its exit is expected.
       this.#ending = true;
-      // One that has gone by now cannot be told, and writes nothing either.
-      if (await write?.(record)) await connection.recorded().catch(() => undefined);
-      traceTime('runner', 'the record is written');
       return record;
     } finally {
       connection.close();
     }
   }
 
-  /** Waits for the process's exit; it gives everything back when its input closes, and begins nothing any more. */
+  /** Waits for the process's exit: when its input closes, it gives everything back and starts nothing new. */
   async close(): Promise<void> {
     this.#ending = true;
     if (this.#child) await exit(this.#child);
   }
 
-  /** Gives back what the run's brokers left when they died, in a process of its own: nothing here knows the service. */
+  /**
+   * Gives back what the run's brokers left when they died, in a separate process: this one has no code for the service.
+   */
   async sweep(): Promise<void> {
     if (this.#config.service.kind === 'emulator') return; // its browsers ended with it
     const child = spawnBroker();
@@ -102,11 +102,11 @@ export class SupervisedBroker {
     await exit(child);
   }
 
-  /** Waits until the present process has exited, and its replacement is on its way. */
+  /** Waits until the current process has exited and its replacement is starting. */
   async #gone(): Promise<void> {
     const child = this.#child;
     if (child && isThere(child)) {
-      child.kill('SIGKILL'); // it took the request and closed the line: it is of no use any more
+      child.kill('SIGKILL'); // it accepted the request and closed the connection: it is of no more use
       await once(child, 'exit');
     }
   }
@@ -124,8 +124,8 @@ export class SupervisedBroker {
   }
 
   /**
-   * Kills a broker that hangs: its exit is seen, whatever waits for it. It learns here that this process is there, too:
-   * one that hangs for ten minutes counts as dead, and the broker gives everything back.
+   * Kills a broker that hangs: its exit is noticed even if this process waits for something else. The same connection
+   * shows the broker that this process is alive: after ten minutes of silence, the broker gives everything back.
    */
   async #watch(child: ChildProcess): Promise<void> {
     const hangs = await connectToBroker(this.#config, 'control').then(

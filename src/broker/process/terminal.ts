@@ -1,23 +1,26 @@
+import { within } from '../../common/pause.ts';
 import { notify } from '../../common/text/notify.ts';
 
-/** Where the broker's words for the user go: to standard error, or to who watches the run and shows them in good order. */
+/**
+ * The output for the broker's messages to the user: standard error, or an observer of the run that shows them in order.
+ */
 export class Terminal {
   #watchers = 0;
-  #untold: string[] = [];
+  #lines: string[] = [];
   #onTaken: (() => void) | null = null;
 
-  /** Whether somebody shows what becomes of the run. */
+  /** Whether an observer shows the run's state. */
   get isWatched(): boolean {
     return this.#watchers > 0;
   }
 
   /** @param text one line */
   write(text: string): void {
-    if (this.isWatched) this.#untold.push(text);
+    if (this.isWatched) this.#lines.push(text);
     else notify(text);
   }
 
-  /** From now on somebody takes the lines; returns the function that ends that. */
+  /** Registers an observer, which takes the lines from now on; returns a function that unregisters it. */
   watch(): () => void {
     this.#watchers += 1;
     return () => {
@@ -26,23 +29,21 @@ export class Terminal {
     };
   }
 
-  /** What was said since the last time. */
+  /** Returns the lines since the last call. */
   take(): string[] {
-    const untold = this.#untold;
-    this.#untold = [];
+    const lines = this.#lines;
+    this.#lines = [];
     this.#onTaken?.();
-    return untold;
+    return lines;
   }
 
-  /** Resolves when everything is told, after `ms` at the latest. */
+  /** Resolves when an observer has taken all lines, after `ms` at the latest. */
   async told(ms: number): Promise<void> {
-    if (this.#untold.length === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
+    if (this.#lines.length === 0) return;
+    const taken = new Promise<void>((resolve) => {
       this.#onTaken = resolve;
-      timer = setTimeout(resolve, ms);
     });
-    clearTimeout(timer);
+    await within(taken, ms, undefined);
     this.#onTaken = null;
     this.#flush();
   }

@@ -4,12 +4,12 @@ import type { BrokerConfig } from '../process/config.ts';
 import { sweepLines } from './run-sweep.ts';
 import { sweep } from './sweep.ts';
 
-/** Bound on it, in ms. */
+/** Deadline of the sweep, in ms. */
 const LAST_SWEEP_MS = 60_000;
 
 /**
- * After the last broker of a run has died: gives back what is known of its brokers by ledgers, notes and marks.
- * @returns what came of it, one line each
+ * After a run's last broker has died: gives back everything of its brokers that ledgers, notes and marks identify.
+ * @returns the results, one line each
  */
 export async function lastSweep(config: BrokerConfig): Promise<string[]> {
   const { service, runId, suite, ledgerFolder, deadMarks, address } = config;
@@ -17,7 +17,7 @@ export async function lastSweep(config: BrokerConfig): Promise<string[]> {
   const client = new ServiceClient(service);
   try {
     const { baseURL, apiKey } = service;
-    // Whoever had the run's socket is dead; nobody has this mark.
+    // Every previous owner of the run's socket is dead, and no broker has an empty mark.
     const self = { mark: '', socket: address };
     const deadBrokers = deadMarks.map((mark) => ({ runId, mark }));
     const signal = AbortSignal.timeout(LAST_SWEEP_MS);

@@ -1,58 +1,63 @@
 import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as v from 'valibot';
 import { browserIdentity } from '../../common/browser-identity-schema.ts';
 
 /**
- * A ledger on disk: what one broker asked for and did not see ended. Holds no key and no `cdpUrl`. Its first line is the
- * whole of it as it once was; each line behind it is one change since then, so that noting one takes the same time however
- * many browsers there are.
+ * A ledger on disk: the browsers that one broker requested and whose end is not confirmed. Contains no key and no
+ * `cdpUrl`. The first line is a complete ledger; each further line is one later change. The cost of a change therefore
+ * does not depend on the number of browsers.
  */
 
-const ledgerEntry = z.object({
-  /** `req=` of the session's note: unique, and chosen before the request goes out. */
-  request: z.string(),
-  poolId: browserIdentity.shape.poolId,
-  leaseId: browserIdentity.shape.leaseId,
-  /** Null while the request is unanswered. */
-  sessionId: browserIdentity.shape.sessionId.nullable(),
+const ledgerEntry = v.object({
+  /** `req=` of the session's note: unique, and chosen before the request is sent. */
+  request: v.string(),
+  poolId: browserIdentity.poolId,
+  leaseId: browserIdentity.leaseId,
+  /** Null while the request has no response. */
+  sessionId: v.nullable(browserIdentity.sessionId),
 });
 
-const isoTime = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+const isoTime = v.pipe(
+  v.string(),
+  v.check((text) => !Number.isNaN(Date.parse(text))),
+);
 
-const ledgerContent = z.object({
-  schema: z.literal(1),
-  runId: z.string(),
-  /** Tells this broker from every other one, also from one before it at the same socket. */
-  mark: z.string(),
-  /** Address of the service, and which of its workspaces. */
-  baseURL: z.string(),
-  workspace: z.string(),
-  /** Where the broker runs, as `systemIdentity` has it, and its socket there: it is alive as long as it answers. */
-  place: z.string().nullable(),
-  socket: z.string(),
+const ledgerContent = v.object({
+  schema: v.literal(1),
+  runId: v.string(),
+  /** Distinguishes this broker from every other one, including an earlier one at the same socket. */
+  mark: v.string(),
+  /** Address of the service and identity of the workspace. */
+  baseURL: v.string(),
+  workspace: v.string(),
+  /**
+   * Where the broker runs (see `systemIdentity`), and its socket there: while the socket responds, the broker is alive.
+   */
+  place: v.nullable(v.string()),
+  socket: v.string(),
   /** ISO 8601, by the service's clock: last sign of life. */
   beatAt: isoTime,
-  /** Names of pools made for the run. */
-  pools: z.array(z.string()),
-  entries: z.array(ledgerEntry),
+  /** Names of the pools created for the run. */
+  pools: v.array(v.string()),
+  entries: v.array(ledgerEntry),
 });
 
-const ledgerChange = z.object({
+const ledgerChange = v.object({
   beatAt: isoTime,
-  /** A new entry, or a known one that says more. */
-  entry: ledgerEntry.optional(),
-  /** The request of an entry that is gone. */
-  settled: z.string().optional(),
-  pool: z.string().optional(),
-  poolGone: z.string().optional(),
+  /** A new entry, or an update of a known one. */
+  entry: v.optional(ledgerEntry),
+  /** The request of a removed entry. */
+  settled: v.optional(v.string()),
+  pool: v.optional(v.string()),
+  poolGone: v.optional(v.string()),
 });
 
-export type LedgerEntry = z.infer<typeof ledgerEntry>;
-export type LedgerChange = z.infer<typeof ledgerChange>;
-export type LedgerContent = z.infer<typeof ledgerContent>;
+export type LedgerEntry = v.InferOutput<typeof ledgerEntry>;
+export type LedgerChange = v.InferOutput<typeof ledgerChange>;
+export type LedgerContent = v.InferOutput<typeof ledgerContent>;
 
-/** A ledger that was found. */
+/** A ledger and its file. */
 export interface FoundLedger {
   file: string;
   content: LedgerContent;
@@ -60,7 +65,7 @@ export interface FoundLedger {
 
 const EXTENSION = '.ledger.json';
 
-/** A ledger without changes, or one change of it, as it is written. */
+/** Serializes a complete ledger, or one change of it. */
 export function ledgerLine(content: LedgerContent | LedgerChange): string {
   return `${JSON.stringify(content)}\n`;
 }
@@ -70,8 +75,8 @@ export function ledgerFileName(runId: string, unique: string): string {
 }
 
 /**
- * Every ledger in a folder. One that cannot be read as a ledger of this version (truncated, foreign) is renamed out of
- * the way and named in `setAside`: not trusted, not deleted.
+ * Reads every ledger in a directory. A file that is not a valid ledger of this version (truncated, foreign) is neither
+ * used nor deleted: it is renamed and listed in `setAside`.
  */
 export function readLedgers(folder: string): { ledgers: FoundLedger[]; setAside: string[] } {
   const ledgers: FoundLedger[] = [];
@@ -90,7 +95,7 @@ function ledgerNames(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith(EXTENSION));
   } catch {
-    return []; // no folder, no ledgers
+    return []; // no directory, no ledgers
   }
 }
 
@@ -106,8 +111,8 @@ function readLedger(file: string): LedgerContent | null | 'gone' {
 }
 
 /**
- * A ledger and its changes; null: it is not one. What stands behind the last line is a change that its broker did not live
- * to write, or that a full disk cut off: it has not happened.
+ * Parses a ledger and its changes; null: not a ledger. Text after the last line break is an incomplete change: its
+ * broker died while writing it, or the disk was full. It is ignored.
  */
 export function parseLedger(text: string): LedgerContent | null {
   const [first = '', ...rest] = text.split('\n');
@@ -130,9 +135,9 @@ export function parseLedger(text: string): LedgerContent | null {
   return { ...content, beatAt, pools: [...pools], entries: [...entries.values()] };
 }
 
-function parsed<S extends z.ZodType>(schema: S, text: string): z.output<S> | null {
+function parsed<S extends v.GenericSchema>(schema: S, text: string): v.InferOutput<S> | null {
   try {
-    return schema.safeParse(JSON.parse(text)).data ?? null;
+    return v.parse(schema, JSON.parse(text));
   } catch {
     return null;
   }
@@ -143,6 +148,6 @@ function moveAside(file: string): boolean {
     renameSync(file, `${file}.bad`);
     return true;
   } catch {
-    return false; // somebody else was faster
+    return false; // another process was faster
   }
 }

@@ -1,36 +1,37 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Endable } from '../../lease/end-lease.ts';
+import type { Endable } from '../leases/end-lease.ts';
 import type { Log } from '../process/log.ts';
 import { type LedgerChange, type LedgerContent, type LedgerEntry, ledgerFileName, ledgerLine } from './ledger-file.ts';
 
-/** After a failed write the next one follows at the latest after so long, in ms. */
+/** Maximum time until the next write after a failed one, in ms. */
 const RETRY_MS = 5_000;
-/** After so many changes it is written whole again: it stays small, however many browsers a run has had. */
+/** After this many changes the file is rewritten: it stays small, however many browsers a run uses. */
 const MOST_CHANGES = 1_000;
-/** At the end of a file that is there: one that somebody has removed is written whole. */
+/** Appends to an existing file only: if it was removed, the ledger is rewritten as a whole. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND;
 
-/** Whose ledger it is. */
+/** The owner of a ledger. */
 export interface LedgerOwner {
-  /** Where this project's ledgers lie. */
+  /** Directory of this project's ledgers. */
   folder: string;
   content: Omit<LedgerContent, 'schema' | 'beatAt' | 'entries' | 'pools'>;
 }
 
 /**
- * What a broker has asked for and not yet seen ended, on disk before the request goes out. Whoever finds it after the
- * broker's death can give everything back. Its file is written whole and moved into place, then each change is a line at
- * its end; half of a line counts for nothing, so that it is never half of a ledger.
+ * Everything that a broker has requested and whose end is not confirmed, on disk before the request is sent. After the
+ * broker's death, any process that finds the ledger can give everything back. The file is first written as a whole and
+ * moved into place; then each change is appended as a line. An incomplete line is ignored, so the ledger is always
+ * consistent.
  */
 export class Ledger {
   readonly #entries = new Map<string, LedgerEntry>();
   readonly #pools = new Set<string>();
   readonly #file: string | null;
-  /** Lines behind the first of the file; null: there is no file, or it is not known to be true. */
+  /** Number of changes in the file; null: there is no file, or its content is uncertain. */
   #changes: number | null = null;
-  /** Whether the last write failed, which has been said. */
+  /** Whether the last write failed, which is already logged. */
   #failing = false;
   #cancelRetry: (() => void) | null = null;
 
@@ -42,7 +43,7 @@ export class Ledger {
   /**
    * @param owner null: nothing is written (the emulator of a run ends with the run)
    * @param now the service's clock, in ms since the epoch
-   * @param later calls back after so many ms, unless what it returns is called before
+   * @param later calls back after a delay in ms; the returned function cancels this
    */
   constructor(owner: LedgerOwner | null, log: Log, now: () => number = Date.now, later: typeof callLater = callLater) {
     this.#owner = owner;
@@ -53,22 +54,22 @@ export class Ledger {
     this.#file = owner && join(owner.folder, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
   }
 
-  /** A browser is about to be asked for; `request` marks the note that its session will carry. */
+  /** A browser is about to be requested; `request` is part of its session's note. */
   asked(request: string, poolId: string | null): void {
     this.#set({ request, poolId, leaseId: null, sessionId: null });
   }
 
-  /** It was got. */
+  /** The browser was acquired. */
   got(request: string, { poolId, leaseId, sessionId }: Endable): void {
     this.#set({ request, poolId, leaseId, sessionId });
   }
 
-  /** The service confirmed its end, or that there never was one. */
+  /** The service confirmed the browser's end, or that it never existed. */
   settled(request: string): void {
     if (this.#entries.delete(request)) this.#write({ settled: request });
   }
 
-  /** A pool of this run is about to be made under this name. */
+  /** A pool of this run is about to be created under this name. */
   poolAsked(name: string): void {
     this.#pools.add(name);
     this.#write({ pool: name });
@@ -78,12 +79,15 @@ export class Ledger {
     if (this.#pools.delete(name)) this.#write({ poolGone: name });
   }
 
-  /** Requests whose outcome nobody knows. */
+  /** Requests with an unknown outcome. */
   get unanswered(): string[] {
     return [...this.#entries.values()].filter(({ sessionId }) => sessionId === null).map(({ request }) => request);
   }
 
-  /** Says that the broker is alive, to those who cannot ask it (another container on the same folder). */
+  /**
+   * Records that the broker is alive, for processes that cannot reach its socket (another container with the same
+   * directory).
+   */
   beat(): void {
     if (this.#entries.size > 0 || this.#pools.size > 0 || this.#failing) this.#write({});
   }
@@ -102,13 +106,13 @@ export class Ledger {
     const beatAt = new Date(this.#now()).toISOString();
     try {
       if (this.#entries.size === 0 && this.#pools.size === 0) this.#remove(file);
-      else if (!this.#append(file, { beatAt, ...change })) this.#writeWhole(owner, file, beatAt);
+      else if (!this.#append(file, { beatAt, ...change })) this.#writeAtomically(owner, file, beatAt);
     } catch (error) {
-      // The run is worth more than its ledger; its sessions' notes still tell whose they are.
+      // The run is more important than its ledger; the notes of its sessions still name their owner.
       if (!this.#failing)
         this.#log.error(`${file} cannot be written: it does not name all browsers of this run`, error);
       this.#failing = true;
-      this.#removeHalf(file);
+      this.#removeIncomplete(file);
       this.#cancelRetry = this.#later(() => this.#write({}), RETRY_MS);
       return;
     }
@@ -121,7 +125,7 @@ export class Ledger {
     for (const each of [file, `${file}.tmp`]) rmSync(each, { force: true });
   }
 
-  /** False: the ledger is to be written whole. */
+  /** Returns false if the whole ledger must be written. */
   #append(file: string, change: LedgerChange): boolean {
     if (this.#changes === null || this.#changes >= MOST_CHANGES) return false;
     try {
@@ -134,14 +138,14 @@ export class Ledger {
       this.#changes += 1;
       return true;
     } catch {
-      // What there is of the line is no line; a whole file replaces it, here or when there is room.
+      // The incomplete line is invalid; a whole file replaces it, now or when the disk has space again.
       this.#changes = null;
       return false;
     }
   }
 
-  /** What could be written of it on a full disk. */
-  #removeHalf(file: string): void {
+  /** Removes the incomplete file from a full disk. */
+  #removeIncomplete(file: string): void {
     try {
       rmSync(`${file}.tmp`, { force: true });
     } catch {
@@ -149,7 +153,7 @@ export class Ledger {
     }
   }
 
-  #writeWhole({ folder, content }: LedgerOwner, file: string, beatAt: string): void {
+  #writeAtomically({ folder, content }: LedgerOwner, file: string, beatAt: string): void {
     this.#changes = null;
     const whole: LedgerContent = {
       schema: 1,
@@ -176,7 +180,7 @@ function callLater(back: () => void, ms: number): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Tells workspaces apart without telling the key. */
+/** Identifies a workspace without revealing the key. */
 export function workspaceMark(apiKey: string): string {
   return createHash('sha256').update(`poolwright workspace ${apiKey}`).digest('hex').slice(0, 16);
 }

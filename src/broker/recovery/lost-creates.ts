@@ -1,22 +1,23 @@
-import type { BrowserService } from '../../lease/browser-service.ts';
-import { parseNote } from '../../lease/note.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
+import type { BrowserService } from '../acquire/service/browser-service.ts';
 import type { Log } from '../process/log.ts';
 import type { Ledger } from './ledger.ts';
+import { parseNote } from './session-note.ts';
 
-/** Where lost creates are looked for. */
+/** What {@link stopLostCreates} needs. */
 export interface LostCreates {
   client: BrowserService;
   ledger: Ledger;
   log: Log;
-  /** Requests that may have made one session more than the one that was had. */
+  /** Requests that may have created one more session than the acquired one. */
   doubtful: ReadonlySet<string>;
   signal: AbortSignal;
 }
 
 /**
- * Creates whose answer was lost may have left a session: it is found by the request in its note, and stopped. What the
- * list does not show is not running, and leaves the ledger. For the end of a run: what it had has ended by then.
+ * Finds the sessions of creates with a lost response by the request in their notes, and stops them. A session that is
+ * not in the list is not running; it leaves the ledger. Call this at the end of a run, when its acquired browsers have
+ * ended.
  */
 export async function stopLostCreates({ client, ledger, log, doubtful, signal }: LostCreates): Promise<void> {
   const lost = new Set([...ledger.unanswered, ...doubtful]);

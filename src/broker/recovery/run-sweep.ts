@@ -1,12 +1,13 @@
+import { within } from '../../common/pause.ts';
 import type { Log } from '../process/log.ts';
 import { emptySweep, type SweepOptions, type SweepResult, sweep } from './sweep.ts';
 
-/** How long the start of a run waits for the sweep, in ms; it goes on behind the run. */
+/** How long the start of a run waits for the sweep, in ms; the sweep then continues in the background. */
 const WAIT_MS = 5_000;
-/** Bound on one sweep, in ms. */
+/** Deadline of one sweep, in ms. */
 const SWEEP_MS = 45_000;
 
-/** A run's sweeps: one when it starts, and where that left something, another one at its end. */
+/** A run's sweeps: one at the start and, if that left something, another one at the end. */
 export class RunSweep {
   #first: Promise<SweepResult> | null = null;
 
@@ -18,41 +19,36 @@ export class RunSweep {
     this.#log = log;
   }
 
-  /** Begins to stop what dead runs left. Returns what came of it; what takes longer than 5 s is said when it is done. */
+  /** Starts to stop what dead runs left. Returns the results; if it takes longer than 5 s, they are logged later. */
   async begin(): Promise<string[]> {
     this.#first = this.#sweep();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, WAIT_MS, null);
-    });
-    const result = await Promise.race([this.#first, late]);
-    clearTimeout(timer);
+    const result = await within(this.#first, WAIT_MS, null);
     if (result) return sweepLines(result);
-    void this.#first.then((swept) => this.#say(swept));
+    void this.#first.then((swept) => this.#print(swept));
     return [];
   }
 
-  /** Tries again what the first sweep could not stop. */
+  /** Retries what the first sweep could not stop. */
   async end(): Promise<void> {
     const result = await this.#first;
-    if (result && result.failures.length > 0) this.#say(await this.#sweep());
+    if (result && result.failures.length > 0) this.#print(await this.#sweep());
   }
 
   async #sweep(): Promise<SweepResult> {
     try {
       return await sweep({ ...this.#options, signal: AbortSignal.timeout(SWEEP_MS) });
     } catch (error) {
-      // What other runs left must never be why this one does not start, or ends.
+      // Problems with other runs' browsers must never keep this run from starting or ending.
       return { ...emptySweep(), failures: [`could not look for what dead runs left: ${String(error)}`] };
     }
   }
 
-  #say(result: SweepResult): void {
+  #print(result: SweepResult): void {
     for (const line of sweepLines(result)) this.#log.notice(line);
   }
 }
 
-/** What a sweep came to, one line each; nothing where it found nothing. */
+/** Formats the results of a sweep, one line each; empty if it found nothing. */
 export function sweepLines(swept: SweepResult): string[] {
   const said: string[] = [];
   const runs = [...new Set(swept.stopped.map(({ runId }) => runId))].join(', ');

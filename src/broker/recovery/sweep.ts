@@ -1,19 +1,19 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
-import { type Endable, endLease } from '../../lease/end-lease.ts';
-import { type ParsedNote, parseNote } from '../../lease/note.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
 import type { Pool, Session } from '../../service/schemas/index.ts';
+import { type Endable, endLease } from '../leases/end-lease.ts';
 import { isOfBroker, markInName } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
 import { isSocketFolder } from '../rpc/socket-address.ts';
 import { workspaceMark } from './ledger.ts';
 import { type FoundLedger, type LedgerContent, readLedgers } from './ledger-file.ts';
-import { type BrokerName, brokerKey, brokerOfNote, type Judging, LifeSigns } from './life-signs.ts';
+import { type BrokerName, brokerKey, brokerOfNote, type Judging, LivenessChecker } from './liveness-checker.ts';
+import { type ParsedNote, parseNote } from './session-note.ts';
 
-/** What a sweep looks for. */
+/** Options of a sweep. */
 export interface SweepOptions {
   client: ServiceClient;
   baseURL: string;
@@ -21,53 +21,56 @@ export interface SweepOptions {
   /** Names this project in notes. */
   suite: string;
   ledgerFolder: string | null;
-  /** Runs that are over by the CI's own word: earlier attempts at this one. */
+  /** Runs that the CI reports as over: earlier attempts of this run. */
   overRuns?: readonly string[];
-  /** A run to end as well, whatever its notes and ledgers say, because the user says that it is dead. */
+  /** A run to end as well, whatever its notes and ledgers show, because the user declares it dead. */
   runId?: string;
-  /** Brokers that are dead by the word of the process that started them: what they left is found without their ledgers, too. */
+  /**
+   * Brokers reported dead by the process that started them: the sweep finds what they left even without their ledgers.
+   */
   deadBrokers?: readonly BrokerName[];
   signal?: AbortSignal;
-  /** The broker that sweeps: its own ledger is none of a dead one, and whoever had its socket before it is dead. */
+  /** The broker that sweeps: its own ledger does not count as dead, and every earlier owner of its socket is dead. */
   self?: Judging['self'];
-  /** Where the sweep runs, and how it asks a broker's socket there; for tests. */
+  /** Where the sweep runs, and how it checks a broker's socket there; for tests. */
   place?: string | null | undefined;
   askSocket?: Judging['askSocket'];
 }
 
-/** What a sweep did. */
+/** Results of a sweep. */
 export interface SweepResult {
   /** Sessions that were stopped or released. */
   stopped: { sessionId: string; runId: string }[];
-  /** Pools made for a dead run that were deleted, by name. */
+  /** Names of the deleted pools, which were created for dead runs. */
   poolsDeleted: string[];
-  /** Sessions of this project that belong to runs which are alive, or may be. */
+  /** Sessions of this project that belong to runs which are, or may be, alive. */
   alive: { sessionId: string; runId: string; project: string }[];
   /**
-   * Pools of which a dead run may still hold a browser: its acquire was never answered, so nobody knows which one. It
-   * ends by itself at the pool's `leaseTimeoutSeconds`.
+   * Pools of which a dead run may still hold a browser: its acquire got no response, so the browser is unknown. It ends
+   * by itself at the pool's `leaseTimeoutSeconds`.
    */
   unknownLeases: { poolId: string; runId: string }[];
-  /** Ledger files that could not be trusted, by their new name. */
+  /** Ledger files that are not valid, by their new name. */
   setAside: string[];
-  /** What did not work, one line each; their ledgers stay. */
+  /** Failures, one line each; the ledgers involved stay. */
   failures: string[];
 }
 
 /**
- * Gives back what runs of this project left behind that died without a word: by the ledgers of their brokers, and by the
- * notes of sessions from any machine. Never touches a run that is alive: its broker answers at its socket, or its ledger
- * or notes say so by the service's clock; and never a session that is not of this project. Throws for nothing that it
- * finds: what did not work is in the result.
+ * Gives back what crashed runs of this project left, from the ledgers of their brokers and from the notes of sessions
+ * started on any machine. Never touches a live run: its broker responds at its socket, or its ledger or notes have a
+ * recent beat by the service's clock. Never touches sessions of other projects. Does not throw for a failed step: the
+ * result lists it.
  */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const result = emptySweep();
   const ledgers = findLedgers(options, result);
-  // The list before the judgement: a session whose create nobody heard of is found only there, and notes are signs of life.
+  // List the sessions before judging: only the list shows sessions whose create had no response, and notes are signs of
+  // life.
   const sessions = await listSessions(options, result);
   const notes = sessions?.flatMap(({ note }) => parseNote(note) ?? []) ?? null;
   const { client, overRuns = [], deadBrokers, runId, self, place, askSocket } = options;
-  const signs = new LifeSigns({ now: client.now(), notes, overRuns, deadBrokers, runId, self, place, askSocket });
+  const signs = new LivenessChecker({ now: client.now(), notes, overRuns, deadBrokers, runId, self, place, askSocket });
   const dead: DeadLedger[] = [];
   for (const ledger of ledgers) {
     if (await signs.isDead(ledger.content)) dead.push({ ...ledger, done: false });
@@ -85,7 +88,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   return result;
 }
 
-/** A sweep that has done nothing. */
+/** An empty result. */
 export function emptySweep(): SweepResult {
   return { stopped: [], poolsDeleted: [], alive: [], unknownLeases: [], setAside: [], failures: [] };
 }
@@ -104,11 +107,11 @@ function findLedgers({ ledgerFolder, baseURL, apiKey }: SweepOptions, result: Sw
   return ledgers.filter(({ content }) => content.baseURL === baseURL && content.workspace === workspace);
 }
 
-/** Stops a session when its note says that it belongs to a dead run of this project. */
+/** Stops a session if its note belongs to a dead run of this project. */
 async function sweepByNote(
   { sessionId }: Session,
   note: ParsedNote,
-  { signs, dead }: { signs: LifeSigns; dead: readonly DeadLedger[] },
+  { signs, dead }: { signs: LivenessChecker; dead: readonly DeadLedger[] },
   options: SweepOptions,
   result: SweepResult,
 ): Promise<void> {
@@ -125,8 +128,8 @@ async function sweepByNote(
 }
 
 /**
- * Deletes pools that dead brokers made, where the disk was full or gone and no ledger names them: of brokers that are known
- * to be dead, and of runs that somebody says are, by the names that poolwright gives pools.
+ * Deletes pools of dead brokers that no ledger names, because the disk was full or gone. Covers brokers that are known
+ * to be dead, and runs that are reported dead, identified by poolwright's pool names.
  */
 async function sweepPools(ledgers: readonly FoundLedger[], options: SweepOptions, result: SweepResult): Promise<void> {
   const { client, suite, runId: named, overRuns = [], deadBrokers = [] } = options;
@@ -143,7 +146,7 @@ async function sweepPools(ledgers: readonly FoundLedger[], options: SweepOptions
     for (const { id } of pools.filter((pool) => isOfBroker(pool, mark)))
       await sweepPool(id, { runId, mark }, client, result);
   }
-  // What is known of a broker that has a ledger here is more than its run's name.
+  // A broker's ledger is better evidence than its run's name.
   const judged = new Set(ledgers.map(({ content }) => content.mark));
   for (const runId of deadRuns) {
     for (const { id, name } of pools) {
@@ -153,7 +156,7 @@ async function sweepPools(ledgers: readonly FoundLedger[], options: SweepOptions
   }
 }
 
-/** Deletes one pool of a dead broker; false when the service did not confirm it. */
+/** Deletes one pool of a dead broker; false if the service did not confirm it. */
 async function sweepPool(
   idOrName: string,
   { runId, mark }: BrokerName,
@@ -170,7 +173,7 @@ async function sweepPool(
   }
 }
 
-/** Ends one browser of a dead run; false when the service did not confirm it. */
+/** Ends one browser of a dead run; false if the service did not confirm it. */
 async function stop(
   browser: Endable,
   runId: string,
@@ -188,24 +191,24 @@ async function stop(
   }
 }
 
-/** Removes a ledger that is done with, and the socket that its broker left here. */
+/** Removes a finished ledger and the socket that its broker left on this machine. */
 function removeLedger(
   { file, content }: FoundLedger,
-  signs: LifeSigns,
+  signs: LivenessChecker,
   self: SweepOptions['self'],
   result: SweepResult,
 ): void {
   try {
     rmSync(file, { force: true });
-    rmSync(`${file}.tmp`, { force: true }); // of a broker that died while it wrote
+    rmSync(`${file}.tmp`, { force: true }); // from a broker that died while it was writing
   } catch (error) {
     result.failures.push(`${file} is done with, but could not be removed: ${errorMessage(error)}`);
   }
-  // A successor has taken its own place at the socket.
+  // A successor listens at the same socket path: keep it.
   if (signs.isForsaken(content) && content.socket !== self?.socket) removeSocket(content);
 }
 
-/** A broker's socket lies alone in a folder of its own. Nothing else is removed, whatever a ledger names. */
+/** A broker's socket is alone in its directory. Nothing else is removed, whatever a ledger names. */
 function removeSocket({ socket }: LedgerContent): void {
   const folder = dirname(socket);
   if (!isSocketFolder(folder)) return;
@@ -213,7 +216,7 @@ function removeSocket({ socket }: LedgerContent): void {
     rmSync(socket, { force: true });
     rmdirSync(folder);
   } catch {
-    // It is gone, or holds what is not ours: nobody waits for it.
+    // It is gone, or contains foreign files: either way it is harmless.
   }
 }
 
@@ -228,7 +231,7 @@ async function listSessions(options: SweepOptions, result: SweepResult): Promise
   }
 }
 
-/** Ends what a dead broker's ledger names; false when something is left. */
+/** Ends everything in a dead broker's ledger; false if something is left. */
 async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result: SweepResult): Promise<boolean> {
   const { runId } = ledger;
   let whole = true;

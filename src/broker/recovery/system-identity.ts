@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 
-/** Bound on asking the system for its boot, in ms. */
+/** Timeout for asking the system for its boot ID, in ms. */
 const ASK_MS = 2_000;
 
 let place: string | null | undefined;
 
 /**
- * Where this process runs: one boot of one kernel, and there one view of its processes and files. Two processes in the
- * same place see the same sockets, so that one that is not there has nobody behind it. A host and its containers are
- * different places, whatever their names; so is a machine before and after it was started again. Null where the system
- * does not tell.
+ * Returns where this process runs: one boot of one kernel with one view of processes and files. Two processes in the
+ * same place see the same sockets, so a missing socket means that its broker is gone. A host and its containers are
+ * different places, whatever their names; so is a machine before and after a restart. Null if the system does not
+ * report it.
  */
 export function systemIdentity(): string | null {
   if (place === undefined) place = findPlace();
@@ -19,9 +19,9 @@ export function systemIdentity(): string | null {
 
 function findPlace(): string | null {
   try {
-    const { dev, ino } = statSync('/'); // of a `chroot`, too
+    const { dev, ino } = statSync('/'); // also that of a `chroot`
     if (process.platform === 'darwin') {
-      // No containers there: those of its users run in a Linux of their own.
+      // macOS has no containers: those of its users run in a Linux VM.
       const boot = execFileSync('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid'], { timeout: ASK_MS, stdio: 'pipe' });
       return `${boot.toString().trim()} ${dev}:${ino}`;
     }

@@ -2,16 +2,7 @@ import { connect, type Socket } from 'node:net';
 import * as v from 'valibot';
 import { LeaseError } from '../../errors.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
-import { AheadCancelled } from '../leasing/ahead-requests.ts';
-import {
-  type LeasedBrowser,
-  leasedBrowser,
-  type RunState,
-  runState,
-  type SessionReport,
-  sessionReport,
-  welcome,
-} from './answers.ts';
+import { PrefetchCancelled } from '../leases/prefetch-cancelled.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
 import { OpenRequests } from './open-requests.ts';
 import {
@@ -21,54 +12,65 @@ import {
   METHODS,
   type Method,
   type PrefetchParams,
+  type RedactParams,
   type RemainingParams,
 } from './protocol.ts';
+import {
+  type LeasedBrowser,
+  leasedBrowser,
+  type RunState,
+  redactedTexts,
+  runState,
+  type SessionReport,
+  sessionReport,
+  welcome,
+} from './responses.ts';
 import type { BrokerAddress } from './shared-broker.ts';
 import { PING_MS } from './silence.ts';
 import { brokerLost } from './wire-error.ts';
 
-/** A worker's (or the run's own) line to the broker. While a worker's is open, its browser is its own. */
+/** The connection of a worker, or of the run itself, to the broker. A worker keeps its browser while it is open. */
 export interface BrokerConnection {
-  /** Of a worker: a number that no other one has while this is open, the lowest that is free. */
+  /** A worker's number: the lowest that no other open connection has. */
   readonly slot: number | null;
   lease(params: LeaseParams): Promise<LeasedBrowser>;
   /**
-   * Takes back every lease marked `ahead` that has not come: each rejects with LeaseError `ABORTED`, also one whose
-   * browser is on its way to here, which is given back unused. One that came before is the caller's to give back.
+   * Cancels every pending lease marked `ahead`: each rejects with LeaseError `ABORTED`. If its browser is already on
+   * the way, the browser is given back unused. A lease that has already resolved is the caller's to give back.
    */
   cancelAhead(): Promise<void>;
   giveBack(params: GiveBackParams): Promise<void>;
   testUsage(params: TestUsage): Promise<void>;
   sessionReport(sessionId: string): Promise<SessionReport>;
-  /** Tells the terminal, once a run. */
+  /** Masks secrets of the run in texts. */
+  redact(params: RedactParams): Promise<string[]>;
+  /** Prints a line in the terminal, once per run. */
   say(text: string): Promise<void>;
   /**
-   * How long this process may be silent from now on, in ms, before it counts as hung and what it has is taken back; null:
-   * for ever, as it is without this.
+   * Sets how long this process may be silent from now on before it counts as hung and loses its browsers, in ms; null,
+   * the default: without limit.
    */
   allowSilence(ms: number | null): void;
   prefetch(params: PrefetchParams): Promise<void>;
-  /** Which tests are still to come. Forgotten when this connection closes. */
+  /** Sets the remaining tests. The broker forgets them when this connection closes. */
   remaining(params: RemainingParams): Promise<void>;
-  /** What becomes of the browsers. From the first time on, who asks has the terminal's lines to show. */
+  /** Returns the state of the browsers. After the first call, this connection's owner shows the terminal's lines. */
   watch(): Promise<RunState>;
-  /** Ends every browser. The record, unread here, is the asker's to write, see {@link recorded}. */
+  /** Ends every browser. Returns the run's record, not validated here; the broker has written it by then. */
   finish(): Promise<unknown>;
-  /** Tells that the record is written: else the broker does so before it exits. */
-  recorded(): Promise<void>;
   close(): void;
-  /** Resolves when it is closed; true: because the broker hangs. */
+  /** Resolves when the connection is closed; true: because the broker hangs. */
   readonly closed: Promise<boolean>;
-  /** Does not keep the process alive for it. */
+  /** Lets the process exit while the connection is open. */
   unref(): void;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Opens a connection and says hello.
- * @param ownProject one that the run was not told of: known on this connection alone
- * @throws LeaseError `BROKER_LOST` when nobody answers there.
+ * Opens a connection and sends `hello`.
+ * @param ownProject a project that is not part of the run: known on this connection only
+ * @throws LeaseError `BROKER_LOST` when no broker responds at this address
  */
 export async function connectToBroker(
   address: BrokerAddress,
@@ -85,14 +87,14 @@ export async function connectToBroker(
     if (!params.ahead || cancels === before) return leased;
     const { sessionId } = leased;
     await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
-    throw new AheadCancelled();
+    throw new PrefetchCancelled();
   };
   const hello = await ask(METHODS.hello, { token: address.token, version: PROTOCOL_VERSION, role, ownProject });
-  const signs = new SignsOfLife(requests);
+  const pinger = new Pinger(requests);
   return {
     closed: requests.closed,
     unref: () => socket.unref(),
-    allowSilence: (ms) => signs.allowSilence(ms),
+    allowSilence: (ms) => pinger.allowSilence(ms),
     slot: v.parse(welcome, hello).slot,
     lease,
     cancelAhead: async () => {
@@ -102,18 +104,18 @@ export async function connectToBroker(
     giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
     testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
     sessionReport: async (sessionId) => v.parse(sessionReport, await ask(METHODS.sessionReport, { sessionId })),
+    redact: async (params) => v.parse(redactedTexts, await ask(METHODS.redact, params)),
     say: async (text) => void (await ask(METHODS.say, { text })),
     prefetch: async (params) => void (await ask(METHODS.prefetch, params)),
     remaining: async (params) => void (await ask(METHODS.remaining, params)),
     watch: async () => v.parse(runState, await ask(METHODS.watch, {})),
     finish: () => ask(METHODS.finish, {}),
-    recorded: async () => void (await ask(METHODS.recorded, {})),
     close: () => socket.destroy(),
   };
 }
 
-/** Pings the broker: shows that this process is there, and finds out whether the broker is. */
-class SignsOfLife {
+/** Pings the broker: shows that this process is alive, and checks that the broker is. */
+class Pinger {
   #silentMs: number | null = null;
   readonly #requests: OpenRequests;
 
@@ -150,6 +152,6 @@ async function openSocket(path: string): Promise<Socket> {
   }
   socket.setTimeout(0);
   socket.removeAllListeners('error');
-  socket.on('error', () => undefined); // 'close' follows and tells
+  socket.on('error', () => undefined); // 'close' follows and is handled
   return socket;
 }

@@ -1,17 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LeaseError } from '../../errors.ts';
 import { type BrokerConnection, connectToBroker } from './client.ts';
+import { isRunOver } from './socket-address.ts';
 
-/** How long a broker that starts, or takes the place of one that died, has to listen, in ms. */
+/** How long a new broker, or the replacement of a dead one, may take until it listens, in ms. */
 export const LISTENS_WITHIN_MS = 20_000;
-/** Between two tries, in ms: at first a broker is about to listen, later it has died. */
+/** Delay between two attempts, in ms: short while a broker starts, longer after one has died. */
 const RETRY_MS = { first: 10, most: 200 };
 
 /**
- * Opens a line to a broker that may not listen yet: tried again until it does.
- * @param withinMs bound on the waiting
+ * Connects to a broker that may not listen yet: retries until it does.
+ * @param withinMs limit of the wait
  * @param isPointless whether to give up now
- * @throws LeaseError `BROKER_LOST` when nobody listens in time
+ * @throws LeaseError `BROKER_LOST` when no broker listens in time, or its run is over
  */
 export async function connectInTime(
   withinMs: number,
@@ -24,7 +25,7 @@ export async function connectInTime(
       return await connectToBroker(address, role, ownProject);
     } catch (error) {
       const isLost = error instanceof LeaseError && error.code === 'BROKER_LOST';
-      if (!isLost || Date.now() >= until || isPointless()) throw error;
+      if (!isLost || Date.now() >= until || isPointless() || isRunOver(address.address)) throw error;
     }
     await delay(wait);
   }

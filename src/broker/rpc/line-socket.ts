@@ -1,26 +1,29 @@
 import type { Socket } from 'node:net';
 
-/** Counts up when messages change: two sides of different versions do not understand each other. */
-export const PROTOCOL_VERSION = 2;
+/** Increases whenever messages change: two sides with different versions cannot talk to each other. */
+export const PROTOCOL_VERSION = 3;
 
-/** What is on the other side of a socket, and what it is allowed. */
+/** Options of a {@link LineSocket}. */
 export interface LineSocketOptions {
-  /** Called with each message, in their order. */
+  /** Called with each message in order. */
   onMessage(message: object): void;
-  /** Characters of the longest message that it may send. */
+  /** Length limit of a received message, in characters. */
   maxLength: number;
 }
 
-/** Messages over a socket: one JSON object a line. Who sends anything else, or a line that is too long, is cut off. */
+/**
+ * Messages over a socket: one JSON object per line. Closes the socket on any other input and on a line that is too
+ * long.
+ */
 export class LineSocket {
-  /** The beginning of a line that is not whole yet. */
+  /** The parts of an incomplete line. */
   #parts: string[] = [];
   #length = 0;
 
   readonly #socket: Socket;
   readonly #options: LineSocketOptions;
 
-  /** @param socket one that nobody reads yet */
+  /** @param socket without other readers */
   constructor(socket: Socket, options: LineSocketOptions) {
     this.#socket = socket;
     this.#options = options;
@@ -28,7 +31,9 @@ export class LineSocket {
     socket.on('data', (chunk: string) => this.#read(chunk));
   }
 
-  /** False: the other side does not read as fast as is written. Nothing happens once the socket is closed. */
+  /**
+   * Returns false if the other side reads more slowly than this side writes. Does nothing once the socket is closed.
+   */
   send(message: object): boolean {
     return !this.#socket.writable || this.#socket.write(`${JSON.stringify(message)}\n`);
   }
@@ -67,7 +72,7 @@ export class LineSocket {
   }
 }
 
-/** Null: no object. */
+/** Returns null if the line is not an object. */
 function parsed(line: string): object | null {
   try {
     const value: unknown = JSON.parse(line);

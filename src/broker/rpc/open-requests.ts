@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import { LineSocket } from './line-socket.ts';
-import type { Answer, Method } from './protocol.ts';
+import type { Method, Reply } from './protocol.ts';
 import { BROKER_SILENT_MS, watchSilence } from './silence.ts';
 import { brokerLost, fromWire } from './wire-error.ts';
 
-/** Characters of the longest answer: a run's whole record is one. */
+/** Length limit of a response, in characters: it may contain a run's whole record. */
 const LONGEST_ANSWER = 256 * 1024 ** 2;
 
 interface Pending {
@@ -15,8 +15,8 @@ interface Pending {
 }
 
 /**
- * What is asked over one connection to the broker. Requests without an answer reject when it breaks, and when the broker
- * hangs: nothing has come for 15 s although something was asked.
+ * The pending requests of one connection to the broker. They reject when the connection breaks, or when the broker
+ * hangs: no data has arrived for 15 s although requests are pending.
  */
 export class OpenRequests {
   /** Resolves when the connection is over; true: because the broker hangs. */
@@ -29,7 +29,7 @@ export class OpenRequests {
 
   constructor(socket: Socket, clock?: Clock) {
     this.#socket = socket;
-    const onMessage = (message: object) => this.#answered(message as Answer);
+    const onMessage = (message: object) => this.#settle(message as Reply);
     this.#lines = new LineSocket(socket, { onMessage, maxLength: LONGEST_ANSWER });
     let hangs = false;
     const bound = () => (this.#pending.size > 0 ? BROKER_SILENT_MS : null);
@@ -52,7 +52,9 @@ export class OpenRequests {
     });
   }
 
-  /** @throws what the broker answers, LeaseError `BROKER_LOST` when the connection breaks or is closed, or it hangs */
+  /**
+   * @throws the broker's error; LeaseError `BROKER_LOST` when the connection breaks or is closed, or the broker hangs
+   */
   ask(method: Method, params: object): Promise<unknown> {
     if (this.#socket.destroyed) return Promise.reject(lost(false));
     const id = ++this.#last;
@@ -62,7 +64,7 @@ export class OpenRequests {
     });
   }
 
-  #answered(answer: Answer): void {
+  #settle(answer: Reply): void {
     const pending = this.#pending.get(answer.id);
     if (!pending) return;
     this.#pending.delete(answer.id);

@@ -1,38 +1,48 @@
 import type { WireError } from './wire-error.ts';
 
-export type { LeasedBrowser, RunState, SessionReport } from './answers.ts';
-export type { GiveBackParams, HostedProject, LeaseParams, PrefetchParams, RemainingParams } from './requests.ts';
+export type {
+  GiveBackParams,
+  HostedProject,
+  LeaseParams,
+  PrefetchParams,
+  RedactParams,
+  RemainingParams,
+} from './requests.ts';
+export type { LeasedBrowser, RunState, SessionReport } from './responses.ts';
 
 /**
- * What goes over the broker's socket: requests and their answers, each a line of JSON. A worker's connection is its claim on its browser: when it breaks without a
- * `giveBack`, the broker ends the browser.
+ * The broker's protocol: requests and responses, each one line of JSON. A worker's connection is its claim on its
+ * browser: if it breaks without a `giveBack`, the broker ends the browser.
  */
 
-/** The requests a connection may send. */
+/** The requests that a connection may send. */
 export const METHODS = {
   hello: 'hello',
-  /** A sign of life, asked for again and again: each side takes the other one for dead when it stays silent. */
+  /** A regular sign of life: each side regards the other one as dead if it stays silent. */
   ping: 'ping',
   lease: 'lease',
-  /** Ends this connection's requests for a browser that are marked `ahead` and have none yet: each fails as ABORTED. */
+  /** Cancels this connection's pending requests that are marked `ahead`: each fails with ABORTED. */
   cancelAhead: 'cancelAhead',
   giveBack: 'giveBack',
   testUsage: 'testUsage',
   say: 'say',
   sessionReport: 'sessionReport',
-  /** Control only: fetch browsers for workers that are being started. */
+  /** Masks the secrets of the run, which only the broker knows. */
+  redact: 'redact',
+  /** Control only: prefetches browsers for workers that are being started. */
   prefetch: 'prefetch',
-  /** Control only: which tests are still to come, each time the whole. Known for as long as this connection is open. */
+  /** Control only: sets all remaining tests. They are known as long as this connection is open. */
   remaining: 'remaining',
-  /** Control only: what becomes of the browsers. Once asked, the terminal's lines come with it while the line is open. */
+  /**
+   * Control only: returns the state of the browsers. After the first call, responses include the terminal's lines while
+   * the connection is open.
+   */
   watch: 'watch',
-  /** Control only: end every browser, and answer with the run's record, which is the asker's to write. */
+  /** Control only: ends every browser, writes the run's record and returns it. */
   finish: 'finish',
-  /** Control only: the record is written. A broker that is not told so before it exits writes it itself. */
-  recorded: 'recorded',
 } as const;
 
 export type Method = keyof typeof METHODS;
 
-/** The answer to the request with this ID. Answers come in any order. */
-export type Answer = { id: number } & ({ result: unknown } | { error: WireError });
+/** The response to the request with this ID. Responses may arrive in any order. */
+export type Reply = { id: number } & ({ result: unknown } | { error: WireError });

@@ -1,24 +1,28 @@
 import { timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import * as z from 'zod';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import { testUsage } from '../../record/test-usage.ts';
+import { redactText } from '../../redact.ts';
 import type { ServiceClient } from '../../service/index.ts';
-import type { LeaseRegistry } from '../leasing/lease-registry.ts';
-import type { Projects } from '../leasing/projects.ts';
+import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../process/terminal.ts';
+import type { Leasing } from '../run/leasing.ts';
 import { LineSocket, PROTOCOL_VERSION } from './line-socket.ts';
-import { type Answer, METHODS, type Method } from './protocol.ts';
+import { METHODS, type Method, type Reply } from './protocol.ts';
 import {
   giveBackParams,
   helloParams,
   leaseParams,
+  noParams,
   pingParams,
   prefetchParams,
+  redactParams,
   remainingParams,
   request,
   sayParams,
@@ -27,46 +31,55 @@ import {
 import { watchSilence } from './silence.ts';
 import { toWire } from './wire-error.ts';
 
-/** Whom the server lets in, and what it answers with. */
+/** Options of the broker's server. */
 export interface ServerOptions {
   token: string;
   projects: Pick<Projects, 'register'>;
   terminal: Terminal;
   /**
-   * Resolves when the run may begin: until then everything but `hello` and `ping` waits. Rejects where it may not: who
-   * asked for a browser waits on, until its runner ends it, and all other requests are answered with that.
+   * Resolves when the run can begin: until then, everything except `hello` and `ping` waits. If it rejects, requests
+   * for a browser wait until their runner ends the workers, for five seconds at most, and all other requests fail with
+   * its reason.
    */
   begun: Promise<BrokerHandlers>;
 }
 
-/** What the server answers with. */
+/** Handles the requests of a run. */
 export interface BrokerHandlers {
-  registry: LeaseRegistry;
+  registry: Leasing;
   recorder: Pick<RunRecorder, 'testUsed'>;
   client: ServiceClient;
   secrets: readonly string[];
-  /** Tells the terminal, once. */
+  /** Prints a line in the terminal, once. */
   say(text: string): void;
-  /** Ends the run: everything given back. */
+  /** Ends the run: gives every browser back and writes the record. */
   finish(): Promise<RunRecord>;
-  /** The run has written its record itself. */
-  recorded(): void;
-  /** A process has been silent for longer than it may be. A worker's connection is closed by then. */
+  /** Called when a process has been silent for longer than allowed. A worker's connection is closed by then. */
   hangs(who: 'worker' | 'control', silentMs: number): void;
 }
 
-/** A connection that does not say hello in this time is closed, in ms. */
+/** A connection that does not send `hello` within this time is closed, in ms. */
 const HELLO_TIMEOUT_MS = 10_000;
-/** Bound on what the service says of a session, in ms: a test's end waits for it, and is not worth more. */
+/**
+ * Deadline for the service's data about a session, in ms: the end of a test waits for it, and should not wait longer.
+ */
 const REPORT_TIMEOUT_MS = 5_000;
-/** Characters of the longest request: what a test used is one. */
+/** How long the runner may take to end the workers of a run that cannot begin, in ms. */
+const REFUSED_MS = 5_000;
+/** Length limit of a request, in characters: it may contain everything that a test used. */
 const LONGEST_REQUEST = 16 * 1024 ** 2;
+
+/** The record's schema is published, so it is in zod. */
+const testUsageParams = v.pipe(
+  v.unknown(),
+  v.transform((params) => testUsage.parse(params)),
+);
 
 /** Listens on `address` (a socket path, or a named pipe on Windows). */
 export async function listen(address: string, options: ServerOptions, clock: Clock = systemClock): Promise<Server> {
   const slots = new Set<number>();
   const server = createServer((socket) => serve(socket, options, slots, clock));
-  // A broker that died at this address left its socket; on Windows a pipe goes with its process.
+  // A broker that died at this address left its socket; on Windows a pipe ends with its process.
   if (process.platform !== 'win32') await rm(address, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -78,7 +91,7 @@ export async function listen(address: string, options: ServerOptions, clock: Clo
   return server;
 }
 
-/** One connection: its socket is the claim on every browser it was lent. @param slots those that are taken */
+/** Serves one connection: its socket is the claim on every browser leased over it. @param slots the occupied slots */
 function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock: Clock): void {
   const { token, projects, terminal, begun } = options;
   const holder = {};
@@ -86,20 +99,20 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   let role: 'worker' | 'control' | null = null;
   let unwatch: (() => void) | null = null;
   let slot: number | null = null;
-  let tells = false;
+  let reportsTests = false;
   let maySilentMs: number | null = null;
 
   const helloTimer = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
-  socket.on('error', () => undefined); // 'close' follows and does the work
+  socket.on('error', () => undefined); // 'close' follows and does the cleanup
   socket.on('close', () => {
     clearTimeout(helloTimer);
     gone.abort();
     if (slot !== null) slots.delete(slot);
     unwatch?.();
-    // After what it asked for before the run began.
+    // Runs after the requests that this connection sent before the run began.
     begun.then(({ registry }) => {
       registry.holderGone(holder);
-      if (tells) registry.remaining(null);
+      if (reportsTests) registry.remaining(null);
     }, ignored);
   });
   const onSilent = (silentMs: number) => {
@@ -130,35 +143,42 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   on(METHODS.ping, pingParams, null, ({ silentMs }) => {
     maySilentMs = silentMs;
   });
-  // Where the run may not begin, its runner ends it, and with it whoever waits for a browser: one word for the user.
-  const lends = begun.catch(() => new Promise<never>(() => undefined));
+  // If the run cannot begin, the runner ends it with all waiting workers, and the user sees a single error.
+  const lends = begun.catch(async (error: unknown) => {
+    await delay(REFUSED_MS);
+    throw error;
+  });
+  lends.catch(ignored);
   on(METHODS.lease, leaseParams, 'worker', async (params) => (await lends).registry.lease(params, holder, gone.signal));
-  on(METHODS.cancelAhead, z.object({}), 'worker', async () => (await begun).registry.cancelAhead(holder));
+  on(METHODS.cancelAhead, noParams, 'worker', async () => (await begun).registry.cancelAhead(holder));
   on(METHODS.giveBack, giveBackParams, 'worker', async (params) => (await begun).registry.giveBack(params, holder));
-  on(METHODS.testUsage, testUsage, 'worker', async (params) => (await begun).recorder.testUsed(params));
+  on(METHODS.testUsage, testUsageParams, 'worker', async (params) => (await begun).recorder.testUsed(params));
   on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {
     const { client } = await begun;
     const session = await client.getSession(sessionId, { timeout: REPORT_TIMEOUT_MS, retry: 'none' });
     const { status, stoppedAt, bandwidthBytes } = session;
     return { status, stoppedAt: stoppedAt ?? null, bandwidthBytes: bandwidthBytes ?? null };
   });
+  on(METHODS.redact, redactParams, 'worker', async (params) => {
+    const { secrets } = await begun;
+    return params.texts.map((text) => redactText(text, [...secrets, ...params.secrets]));
+  });
   on(METHODS.say, sayParams, 'worker', async ({ text }) => (await begun).say(text));
   on(METHODS.prefetch, prefetchParams, 'control', async (params) => (await begun).registry.prefetch(params));
   on(METHODS.remaining, remainingParams, 'control', async ({ projects }) => {
     const { registry } = await begun;
-    tells = true;
+    reportsTests = true;
     registry.remaining(projects);
   });
-  on(METHODS.watch, z.object({}), 'control', async () => {
+  on(METHODS.watch, noParams, 'control', async () => {
     unwatch ??= terminal.watch();
     const { registry } = await begun;
     return { ...registry.state(), said: terminal.take() };
   });
-  on(METHODS.finish, z.object({}), 'control', async () => (await begun).finish());
-  on(METHODS.recorded, z.object({}), 'control', async () => (await begun).recorded());
+  on(METHODS.finish, noParams, 'control', async () => (await begun).finish());
 }
 
-/** The lowest free slot: where a runner does not number its processes, they are told apart by it. */
+/** Returns the lowest free slot: it identifies processes whose runner does not number them. */
 function take(slots: Set<number>): number {
   let slot = 0;
   while (slots.has(slot)) slot += 1;
@@ -169,42 +189,42 @@ function take(slots: Set<number>): number {
 const ignored = () => undefined;
 
 interface Handler {
-  schema: z.ZodType;
+  schema: v.GenericSchema;
   needs: 'worker' | 'control' | null;
   handle(params: unknown): unknown;
 }
 
-/** Registers handlers; from then on requests are parsed, the role is checked, and errors are answered without secrets. */
+/** Registers handlers. Requests are then parsed and checked for the role, and error responses contain no secrets. */
 function answering(socket: Socket, begun: Promise<BrokerHandlers>, role: () => string | null) {
-  let secrets: readonly string[] = []; // nothing of the service's is answered before
+  let secrets: readonly string[] = []; // no data of the service is sent before
   begun.then((run) => {
     secrets = run.secrets;
   }, ignored);
   const handlers = new Map<string, Handler>();
-  const answerTo = async ({ id, method, params }: z.output<typeof request>): Promise<Answer> => {
+  const answerTo = async ({ id, method, params }: v.InferOutput<typeof request>): Promise<Reply> => {
     try {
       const handler = handlers.get(method);
-      if (!handler) throw new LeaseError('BROKER_FAILED', `"${method}" is no request`);
+      if (!handler) throw new LeaseError('BROKER_FAILED', `"${method}" is not a request`);
       const { schema, needs, handle } = handler;
       if (needs && role() !== needs) throw new LeaseError('BROKER_FAILED', `"${method}" is for a ${needs} only`);
-      return { id, result: (await handle(schema.parse(params))) ?? null };
+      return { id, result: (await handle(v.parse(schema, params))) ?? null };
     } catch (error) {
       return { id, error: toWire(error, secrets) };
     }
   };
   const receive = async (message: object) => {
-    const asked = request.safeParse(message);
+    const asked = v.safeParse(request, message);
     if (!asked.success) return socket.destroy();
-    // Who does not read its answers may not ask for more of them.
-    if (!lines.send(await answerTo(asked.data))) socket.pause();
+    // A client that does not read its responses may not send more requests.
+    if (!lines.send(await answerTo(asked.output))) socket.pause();
   };
   const lines = new LineSocket(socket, { onMessage: (message) => void receive(message), maxLength: LONGEST_REQUEST });
   socket.on('drain', () => socket.resume());
-  return <S extends z.ZodType>(
+  return <S extends v.GenericSchema>(
     method: Method,
     schema: S,
     needs: Handler['needs'],
-    handle: (params: z.output<S>) => unknown,
+    handle: (params: v.InferOutput<S>) => unknown,
   ) => {
     handlers.set(method, { schema, needs, handle: handle as Handler['handle'] });
   };

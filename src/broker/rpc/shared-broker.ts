@@ -17,7 +17,7 @@ const sharedBroker = v.object({
 export type SharedBroker = v.InferOutput<typeof sharedBroker>;
 export type BrokerAddress = Pick<SharedBroker, 'address' | 'token'>;
 
-/** The broker of the run that this process belongs to; null without one. */
+/** Returns the broker of this process's run; null if there is none. */
 export function sharedBrokerOf(environment: NodeJS.ProcessEnv): SharedBroker | null {
   const value = environment[BROKER_VARIABLE];
   return value ? v.parse(sharedBroker, JSON.parse(value)) : null;

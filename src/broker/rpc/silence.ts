@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 
-/** A stopped process closes no connection, and everybody who waits for it would wait for ever. */
+/** A stopped process closes no connection; without these limits, its peers would wait forever. */
 
-/** How often each side of a connection gives a sign of life, in ms. */
+/** How often each side of a connection sends a sign of life, in ms. */
 export const PING_MS = 5_000;
-/** How long the broker may be silent while something is asked of it, in ms: it answers a ping whatever else it does. */
+/** How long the broker may be silent while requests are pending, in ms: it answers a ping even when it is busy. */
 export const BROKER_SILENT_MS = 15_000;
 /** How long a runner or a script may be silent, in ms: it may load tests, or work, without a pause. */
 export const RUNNER_SILENT_MS = 600_000;
@@ -13,9 +13,10 @@ export const RUNNER_SILENT_MS = 600_000;
 const TICK_MS = 1_000;
 
 /**
- * Calls `onSilent` once, when nothing came over a connection for as long as `bound` allows at the moment. Time in which
- * this process does nothing (it was stopped, or the machine slept) does not count: what came meanwhile is not read yet.
- * @param bound in ms; null: silence means nothing now
+ * Calls `onSilent` once no data has arrived over a connection for as long as `bound` currently allows. Time in which
+ * this process does not run (it was stopped, or the machine slept) does not count: data that arrived meanwhile is still
+ * unread.
+ * @param bound in ms; null: silence is currently allowed
  */
 export function watchSilence(
   socket: Socket,

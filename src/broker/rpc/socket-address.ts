@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { posix } from 'node:path';
 import { longestSocketPath } from '../../common/platform/socket-path.ts';
 
-/** The machine that an address is for. */
+/** The machine of an address. */
 export interface Machine {
   platform: NodeJS.Platform;
-  /** As `os.tmpdir()` says it. */
+  /** As returned by `os.tmpdir()`. */
   temporary: string;
 }
 
@@ -15,17 +16,17 @@ export interface Machine {
 export interface SocketAddress {
   /** Path of a socket, or name of a pipe on Windows. */
   path: string;
-  /** The folder that holds nothing but the socket, which only this user may enter; null on Windows. */
+  /** The directory that contains only the socket and that only this user may enter; null on Windows. */
   folder: string | null;
 }
 
 /** `mkdtemp` adds six letters. */
 const PREFIX = 'poolwright-';
 const SOCKET = 'broker.sock';
-/** There on every Unix, and short. */
+/** Exists on every Unix and is short. */
 const SHORTEST_TEMPORARY = '/tmp';
 
-/** Makes the folder of a broker's socket, or a name for its pipe, which nobody else has. */
+/** Creates a unique directory for a broker's socket, or a unique name for its pipe. */
 export async function makeSocketAddress(machine: Machine = thisMachine()): Promise<SocketAddress> {
   const [parent] = socketParents(machine);
   if (parent === undefined) {
@@ -35,18 +36,24 @@ export async function makeSocketAddress(machine: Machine = thisMachine()): Promi
   return { path: posix.join(folder, SOCKET), folder };
 }
 
-/** Whether a folder may be one that {@link makeSocketAddress} has made on this machine, by its name alone. */
+/** Whether {@link makeSocketAddress} may have made this directory on this machine, judged by its name alone. */
 export function isSocketFolder(folder: string, machine: Machine = thisMachine()): boolean {
   return socketParents(machine).includes(posix.dirname(folder)) && /^poolwright-\w{6}$/.test(posix.basename(folder));
 }
 
+/** Whether the runner has removed the directory of its broker's socket: its run is over. Never true on Windows. */
+export function isRunOver(path: string, platform: NodeJS.Platform = process.platform): boolean {
+  return platform !== 'win32' && !existsSync(posix.dirname(path));
+}
+
 /**
- * Folders that a socket's folder may lie in, the one to take first; none on Windows. macOS's own temporary folder takes half of
- * what a socket's path may have, and a CI's or a Nix shell's may take all: a longer path would be cut off, or refused.
+ * Returns the possible parents of a socket's directory, the preferred one first; none on Windows. macOS's temporary
+ * directory takes half of the maximum length of a socket path, and that of a CI or a Nix shell may take all of it: a
+ * longer path would be truncated or rejected.
  */
 export function socketParents({ platform, temporary }: Machine): string[] {
   if (platform === 'win32') return [];
-  const own = posix.resolve(temporary); // workers may have another working directory
+  const own = posix.resolve(temporary); // workers may have a different working directory
   const path = posix.join(own, `${PREFIX}XXXXXX`, SOCKET);
   const fits = Buffer.byteLength(path) <= longestSocketPath(platform);
   return fits ? [own, SHORTEST_TEMPORARY] : [SHORTEST_TEMPORARY];

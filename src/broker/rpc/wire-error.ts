@@ -3,12 +3,12 @@ import { errorMessage } from '../../common/error-message.ts';
 import { errorCodes, errorOf, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
-/** Errors across the broker's socket: code and message, so that the worker throws what the broker caught. */
+/** Errors over the broker's socket: code and message, so that the worker throws the error that the broker caught. */
 
 const wireError = v.object({
   message: v.string(),
   code: v.picklist(errorCodes),
-  /** What the class adds. */
+  /** Data of the error's class. */
   details: v.object({
     field: v.optional(v.string()),
     lease: v.optional(v.object({ sessionId: v.optional(v.string()) })),
@@ -26,10 +26,10 @@ const wireError = v.object({
   }),
 });
 
-/** An error on its way. */
+/** An error as a message. */
 export type WireError = v.InferOutput<typeof wireError>;
 
-/** An error as it goes over the socket: without stack, without secrets. */
+/** Converts an error into a message without its stack and without secrets. */
 export function toWire(error: unknown, secrets: readonly string[]): WireError {
   const clean = (text: string) => redactText(text, secrets);
   const code = error instanceof PoolwrightError ? error.code : 'BROKER_FAILED';
@@ -48,7 +48,7 @@ function detailsOf(error: unknown, clean: (text: string) => string): WireError['
   return { service: { status, ...said, request: clean(request), retryable, retryAfterMs, attempts } };
 }
 
-/** The broker is gone, or was never there. */
+/** The broker is gone or was never there. */
 export function brokerLost(reason: unknown): LeaseError {
   const text = errorMessage(reason);
   return new LeaseError(
@@ -57,10 +57,10 @@ export function brokerLost(reason: unknown): LeaseError {
   );
 }
 
-/** What a failed request throws in the worker. */
+/** Returns the error that a failed request throws in the worker. */
 export function fromWire(error: unknown): PoolwrightError {
   const parsed = v.safeParse(wireError, error);
-  if (!parsed.success) return brokerLost('its answer makes no sense');
+  if (!parsed.success) return brokerLost('its response is invalid');
   const { code, message, details } = parsed.output;
   return errorOf(code, message, details);
 }

@@ -2,9 +2,9 @@ import type { LeasePlan } from '../../options/lease-plan.ts';
 import type { CallOptions, ServiceClient } from '../../service/index.ts';
 import type { AccountBalance, AccountBilling, Pool } from '../../service/schemas/index.ts';
 
-/** What can be known before a run about whether it will get its browsers. */
+/** Checks before a run whether it will get its browsers. */
 
-/** What the service says of the workspace; null where it does not answer, or not to this key. */
+/** The service's account data; null if the service does not respond, or not for this key. */
 export interface Account {
   billing: AccountBilling | null;
   balance: AccountBalance | null;
@@ -14,23 +14,23 @@ export interface PreflightOptions {
   account: Account;
   workers: number;
   shard: { current: number; total: number } | null;
-  /** Every plan of the run, with the pool it names, where it names one. */
+  /** Every plan of the run with its named pool, if it names one. */
   plans: { plan: LeasePlan; pool: Pool | null }[];
 }
 
 export interface Preflight {
-  /** `plan.concurrent_browsers`; null where the service does not say. */
+  /** `plan.concurrent_browsers`; null if the service does not report it. */
   limit: number | null;
-  /** `balance_cents`; null where the service does not say. */
+  /** `balance_cents`; null if the service does not report it. */
   balance: number | null;
   /** One line each, for the user. */
   warnings: string[];
 }
 
-/** Bound on each question, in ms: a warning is not worth a wait. */
+/** Deadline of each request, in ms: a warning is not worth a longer wait. */
 const TIMEOUT_MS = 5_000;
 
-/** Asks for what the account says. Never rejects: an account endpoint that does not answer is no reason not to run. */
+/** Requests the account data. Never rejects: a run does not fail because an account endpoint fails. */
 export async function askAccount(client: Pick<ServiceClient, 'getBilling' | 'getBalance'>): Promise<Account> {
   const options: CallOptions = { timeout: TIMEOUT_MS, retry: 'none' };
   const [billing, balance] = await Promise.all([
@@ -40,7 +40,7 @@ export async function askAccount(client: Pick<ServiceClient, 'getBilling' | 'get
   return { billing, balance };
 }
 
-/** Holds what the run may want against the plan, the pools and the balance. */
+/** Compares the run's demand with the plan, the pools and the balance. */
 export function preflight({ account, workers, shard, plans }: PreflightOptions): Preflight {
   const { billing, balance } = account;
   const limit = billing?.plan?.concurrent_browsers ?? null;

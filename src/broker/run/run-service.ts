@@ -1,36 +1,27 @@
-import * as v from 'valibot';
+import type { BrokerConfig } from '../process/config.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 
-/** The service of a run, found or started. */
+/** The service of a run, hosted or started for the run. */
 export interface RunService {
   baseURL: string;
   apiKey: string;
-  /** The emulator that is the service, and ends with its broker; null: the service is a hosted one. */
+  /** The emulator that acts as the service and ends with its broker; null: the service is hosted. */
   embedded: EmbeddedEmulator | null;
 }
 
-/** Of the whole configuration, whose check takes long to load, what counts here. */
-const whatCounts = v.object({
-  service: v.variant('kind', [
-    v.object({ kind: v.literal('hosted'), baseURL: v.string(), apiKey: v.string() }),
-    v.object({ kind: v.literal('emulator') }),
-  ]),
-  workers: v.number(),
-});
-
 /**
- * The service that a broker's configuration names: a hosted one as it is, or an emulator of the run's own.
- * @throws EmulatorError; nobody need wait for it
+ * Returns the service that a broker's configuration names: a hosted one unchanged, or a new emulator for this run.
+ * @throws EmulatorError; the promise may stay unhandled
  */
-export function startService(config: unknown): Promise<RunService> {
-  const service = start(v.parse(whatCounts, config));
+export function startService(config: BrokerConfig): Promise<RunService> {
+  const service = start(config);
   service.catch(() => undefined);
   return service;
 }
 
-async function start({ service, workers }: v.InferOutput<typeof whatCounts>): Promise<RunService> {
+async function start({ service, workers }: BrokerConfig): Promise<RunService> {
   if (service.kind === 'hosted') return { baseURL: service.baseURL, apiKey: service.apiKey, embedded: null };
-  // Room for every worker and a handover; the run's own limit, so that the emulator is never why a run waits.
+  // Room for every worker and a handover, so that the emulator's limit never makes the run wait.
   const concurrentBrowsers = Math.max(10, workers * 2);
   const embedded = await startEmbeddedEmulator({ concurrentBrowsers, warmBrowserCap: 30 });
   return { baseURL: embedded.baseURL, apiKey: embedded.apiKey, embedded };

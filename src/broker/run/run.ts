@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { traceTime } from '../../common/time-trace.ts';
-import { LeaseError } from '../../errors.ts';
+import type { LeaseError } from '../../errors.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
+import { secretsOf as proxySecrets } from '../../service/http/secrets-of.ts';
 import { ServiceClient } from '../../service/index.ts';
-import type { RunIdentity } from '../browsers/run-identity.ts';
-import { createRegistry } from '../leasing/lease-registry.ts';
-import { Projects } from '../leasing/projects.ts';
+import { Projects } from '../leases/projects.ts';
+import type { RunIdentity } from '../leases/run-identity.ts';
 import { PoolDirectory } from '../pools/pool-directory.ts';
 import type { BrokerConfig } from '../process/config.ts';
 import { createLog, type Log } from '../process/log.ts';
@@ -13,31 +13,33 @@ import { Terminal } from '../process/terminal.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
+import { runRefused } from '../rpc/run-refused.ts';
 import { type BrokerHandlers, listen } from '../rpc/server.ts';
-import { OverloadMemory } from './overload-memory.ts';
+import { createLeasing } from './leasing.ts';
+import { RecentRefusal } from './recent-refusal.ts';
 import { balanceOf } from './run-balance.ts';
 import { checkRun } from './run-checks.ts';
 import type { RunService } from './run-service.ts';
 import { StartDeadline } from './start-deadline.ts';
 
-/** How long who watches the run may take to hear its last words, in ms. */
-const TOLD_MS = 2_000;
+/** How long the run waits until its observer has taken the final output, in ms. */
+const FLUSH_MS = 2_000;
 
-/** A broker that lends. */
+/** A broker that leases browsers. */
 export interface BrokerRun {
-  /** Fires when the runner hangs: nobody will ask for the end of the run. */
-  forsaken: AbortSignal;
-  /** Gives every browser back, writes the record unless the runner has said that it did, and closes everything. */
+  /** Fires when the runner hangs and therefore cannot end the run. */
+  abandoned: AbortSignal;
+  /** Gives every browser back, writes the record and closes everything. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the broker of a run: the socket, where everything waits, the client, then the checks that need no browser (key,
- * pools).
+ * Starts the broker of a run: first the socket, where all requests wait, then the client, then the checks that need no
+ * browser (key, pools).
  * @param onItsWay the service, see `startService`
- * @param refused takes why it may not lend (OptionsError, ServiceError, EmulatorError, PoolwrightError `TIMEOUT`); until that is
- * settled, who asks for a browser goes on waiting: a worker is told by its runner that the run has ended
- * @returns null where it may not lend: nothing is left of it
+ * @param refused reports why the run cannot start (OptionsError, ServiceError, EmulatorError, PoolwrightError
+ * `TIMEOUT`). Until its promise settles, workers go on waiting for browsers; their runner ends them with the run.
+ * @returns null if the run cannot start; everything is closed then
  */
 export async function runBroker(
   config: BrokerConfig,
@@ -53,13 +55,13 @@ export async function runBroker(
     begin = resolve;
     beginNot = reject;
   });
-  begun.catch(() => undefined); // nobody may have asked
+  begun.catch(() => undefined); // there may be no listener
   const server = await listen(config.address, { token: config.token, projects, terminal, begun });
   traceTime('broker', 'listens');
   try {
     const service = await onItsWay;
     const log = openLog(config, service, terminal);
-    const overload = new OverloadMemory(log);
+    const overload = new RecentRefusal(log);
     const client = openClient(service, overload, start);
     try {
       const { handlers, ...run } = await startRun(config, {
@@ -80,7 +82,7 @@ export async function runBroker(
     }
   } catch (error) {
     start.stop();
-    beginNot(new LeaseError('BROKER_FAILED', 'The poolwright broker of this run may lend no browser.'));
+    beginNot(runRefused());
     await refused(error).finally(() => server.close());
     return null;
   }
@@ -93,11 +95,11 @@ interface Beginning {
   projects: Projects;
   terminal: Terminal;
   log: Log;
-  overload: OverloadMemory;
+  overload: RecentRefusal;
   client: ServiceClient;
 }
 
-/** Checks what can be checked, then makes the parts of the broker in their order. */
+/** Runs the checks, then creates the parts of the broker in order. */
 async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun & { handlers: BrokerHandlers }> {
   const { start, service, projects, terminal, log, overload, client } = beginning;
   const { embedded } = service;
@@ -107,7 +109,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   const ledger = new Ledger(owner, log, run.now);
   const sweep = runSweep(config, beginning, run);
   const pools = new PoolDirectory(client, run, ledger, workers);
-  // Before the checks: the record begins when the run does.
+  // Before the checks: the record begins with the run.
   const recorder = new RunRecorder({
     runId: config.runId,
     runner: config.runner,
@@ -115,6 +117,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     chromiums: embedded?.chromiums ?? [],
     shard: config.shard,
     recordFolder: config.recordFolder,
+    isSuccessor: config.deadMarks.length > 0,
     onWriteError: (error) => log.error('run.json could not be written', error),
   });
   const { limit, balance, notices } = await checkRun({
@@ -125,11 +128,11 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     pools,
     plans: projects.plans,
     workers,
-    // An emulator of the run's own is shared with no other shard.
+    // No other shard shares the run's own emulator.
     shard: embedded ? null : config.shard,
   });
   traceTime('broker', 'all is checked');
-  const registry = createRegistry({
+  const registry = createLeasing({
     client,
     run,
     projects,
@@ -137,7 +140,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     limit,
     ledger,
     log,
-    trouble: () => overload.lately(),
+    refusals: overload,
     recorder,
     idleMs: config.idleMs,
     serviceGone: embedded?.ended,
@@ -145,37 +148,36 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   const finish = once(async () => {
     await Promise.all([registry.endAll(), sweep?.end()]);
     const record = await recorder.end(await balanceOf(client, balance));
-    await terminal.told(TOLD_MS);
+    await terminal.told(FLUSH_MS);
     return record;
   });
   const secrets = secretsOf(config, service);
   const say = (text: string) => log.once(text);
-  let isRecorded = false;
-  const recorded = () => {
-    isRecorded = true;
-  };
-  const forsaken = new AbortController();
+  const abandoned = new AbortController();
   const hangs: BrokerHandlers['hangs'] = (who, silentMs) => {
     const what = `has not shown a sign of life for ${Math.round(silentMs / 1000)} s`;
     if (who === 'worker') log.notice(`a worker ${what}: it counts as dead, and its browser is ended`);
     else {
       log.notice(`the runner ${what}: it counts as dead, and every browser is given back`);
-      forsaken.abort();
+      abandoned.abort();
     }
   };
-  const handlers = { registry, recorder, client, secrets, say, finish, recorded, hangs };
+  const handlers = { registry, recorder, client, secrets, say, finish, hangs };
   const close = async () => {
-    const record = await finish();
-    if (!isRecorded) await recorder.write(record);
+    await finish();
     await closeService(client, service);
   };
-  // One that takes the place of another has nothing new to say.
+  // A replacement broker has no new notices: its predecessor has shown them.
   if (config.deadMarks.length === 0) for (const notice of notices) log.notice(notice);
-  return { handlers, forsaken: forsaken.signal, close };
+  return { handlers, abandoned: abandoned.signal, close };
 }
 
-function secretsOf(config: BrokerConfig, { apiKey }: RunService): string[] {
-  return [apiKey, config.token];
+function secretsOf({ token, projects }: BrokerConfig, { apiKey }: RunService): string[] {
+  const proxies = projects.flatMap(({ plan: { pool, session } }) => [
+    ...proxySecrets(session),
+    ...(typeof pool === 'object' ? proxySecrets(pool?.create.browser ?? {}) : []),
+  ]);
+  return [apiKey, token, ...new Set(proxies)];
 }
 
 function openLog(config: BrokerConfig, service: RunService, terminal: Terminal): Log {
@@ -183,11 +185,10 @@ function openLog(config: BrokerConfig, service: RunService, terminal: Terminal):
   return createLog({ file, terminal, secrets: secretsOf(config, service), debug: config.debug });
 }
 
-function openClient({ baseURL, apiKey }: RunService, overload: OverloadMemory, start: StartDeadline): ServiceClient {
+function openClient({ baseURL, apiKey }: RunService, overload: RecentRefusal, start: StartDeadline): ServiceClient {
   return new ServiceClient({
     baseURL,
     apiKey,
-    sharedBackoff: true,
     onRetry: (retry) => {
       overload.saw(retry);
       start.saw(retry);
@@ -210,7 +211,7 @@ function ledgerOwner(
   return { folder, content: { runId, mark, baseURL, workspace, place: systemIdentity(), socket } };
 }
 
-/** Null where nothing of a dead run can be left: the embedded emulator is this run's alone. */
+/** Null if dead runs cannot have left anything: only this run uses the embedded emulator. */
 function runSweep(
   { runId, suite, ledgerFolder, overRuns, deadMarks, address }: BrokerConfig,
   { client, log, service }: Beginning,
@@ -228,7 +229,7 @@ async function closeService(client: ServiceClient, { embedded }: RunService): Pr
   await embedded?.stop();
 }
 
-/** The same promise for everybody who asks. */
+/** Returns a function that starts the work once and always returns the same promise. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   return () => {

@@ -1,7 +1,8 @@
+import pTimeout from 'p-timeout';
 import { PoolwrightError } from '../../errors.ts';
 import type { RetryInfo } from '../../service/index.ts';
 
-/** The one bound on a run's start, which every step of it keeps: whoever waits longer is told what for. */
+/** The single deadline for a run's start, across all its steps. Its error names the step that was pending. */
 export class StartDeadline {
   readonly #over = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -17,13 +18,13 @@ export class StartDeadline {
     this.#timer = setTimeout(() => this.#over.abort(this.#error()), timeoutMs);
   }
 
-  /** The service wants to be asked again. */
+  /** Records that a request to the service failed and will be retried. */
   saw(refusal: RetryInfo): void {
     this.#refusal = refusal;
   }
 
   /**
-   * One step of the start.
+   * Runs one step of the start.
    * @param waitsFor what it waits for, as in "it was waiting for …"
    * @throws PoolwrightError `TIMEOUT` when the start's time is over
    */
@@ -32,20 +33,11 @@ export class StartDeadline {
     signal.throwIfAborted();
     this.#waitsFor = waitsFor;
     this.#refusal = null;
-    let leave: (() => void) | undefined;
-    // Also for what takes no signal.
-    const late = new Promise<never>((_, reject) => {
-      leave = () => reject(signal.reason);
-      signal.addEventListener('abort', leave);
-    });
-    try {
-      return await Promise.race([work(signal), late]);
-    } finally {
-      if (leave) signal.removeEventListener('abort', leave);
-    }
+    // The signal is given twice, because some work does not take one.
+    return await pTimeout(work(signal), { milliseconds: Number.POSITIVE_INFINITY, signal });
   }
 
-  /** The run has started, or will not. */
+  /** The run has started, or has failed to start. */
   stop(): void {
     clearTimeout(this.#timer);
   }

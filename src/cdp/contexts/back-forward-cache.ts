@@ -1,28 +1,28 @@
 import type { Protocol } from 'devtools-protocol';
-import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
-/** What is put before Playwright's own script. */
+/** Code inserted before Playwright's own script. */
 const KEEPS_OUT = "if (document.featurePolicy?.allowsFeature('unload')) addEventListener('unload', () => {});";
 
-/** What Playwright waits for after a navigation. */
+/** The events that Playwright waits for after a navigation. */
 const LIFECYCLE = ['DOMContentLoaded', 'load'];
 
 /**
- * Playwright turns the back/forward cache off where it launches a browser, by a switch, and is lost with a page that
- * comes out of it: such a page fires no `load`, so `page.goBack()` waits in vain, and its requests are not routed.
- * Browsers that are connected to have it on.
+ * When Playwright launches a browser, it disables the back/forward cache with a switch, and it cannot handle a page
+ * from the cache: such a page fires no `load`, so `page.goBack()` waits in vain, and its requests are not routed. In
+ * browsers that Playwright connects to, the cache is enabled.
  *
- * A page with an `unload` listener is not kept in the cache. One is added to the script that Playwright installs in
- * every new document anyway, in a world of its own, where pages do not see it; where a site forbids such listeners the
- * browser would complain in the console, so there none is added. Of a page that comes out of the cache all the same
- * Playwright is told that it is loaded.
+ * A page with an `unload` listener is not kept in the cache. This interceptor adds a listener to the script that
+ * Playwright installs in every new document anyway, in an isolated world, where pages do not see it. Where a site
+ * forbids such listeners, the browser would complain in the console, so none is added. For a page that comes from the
+ * cache all the same, Playwright gets events that it is loaded.
  */
 export class BackForwardCache implements Interceptor {
-  readonly #link: InterceptorLink;
+  readonly #transport: InterceptorTransport;
 
-  constructor(link: InterceptorLink) {
-    this.#link = link;
+  constructor(transport: InterceptorTransport) {
+    this.#transport = transport;
   }
 
   onCommand(command: CdpMessage): CdpMessage {
@@ -39,10 +39,10 @@ export class BackForwardCache implements Interceptor {
     const { type, frame } = fieldsOf<Protocol.Page.FrameNavigatedEvent>(message.params);
     if (type !== 'BackForwardCacheRestore') return message;
     const { id: frameId, loaderId } = fieldsOf<Protocol.Page.Frame>(frame);
-    this.#link.deliver(message);
+    this.#transport.deliver(message);
     for (const name of LIFECYCLE) {
       const params = { frameId, loaderId, name, timestamp: performance.now() / 1000 };
-      this.#link.deliver({ method: 'Page.lifecycleEvent', params, sessionId: message.sessionId });
+      this.#transport.deliver({ method: 'Page.lifecycleEvent', params, sessionId: message.sessionId });
     }
     return null;
   }

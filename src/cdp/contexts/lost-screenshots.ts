@@ -1,44 +1,44 @@
 import type { Protocol } from 'devtools-protocol';
 import { PerSession, SessionMap } from '../model/per-session.ts';
 import type { Target } from '../model/session.ts';
-import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
-/** What Chromium answers while the page is about to show another document. */
+/** Chromium's response while the page is about to show another document. */
 const BETWEEN_DOCUMENTS = 'Not attached to an active page';
 
 /** A screenshot that the client waits for. */
 interface Pending {
   readonly command: CdpMessage;
-  /** Under which it was sent last. */
+  /** The ID of its last attempt. */
   lastId: number;
-  /** The newest document when it was sent last, once that is known. */
+  /** The newest document at its last attempt, once that is known. */
   loaderId?: unknown;
-  /** The browser has refused it until it has the next document. */
+  /** The browser has rejected it until the next document is there. */
   isRefused?: boolean;
 }
 
 /**
- * A screenshot that meets a navigation. Of a page that is being reloaded, Chromium 156 does not answer
- * `Page.captureScreenshot` (in 11 of 14 measured cases), or refuses it, up to the moment when the new document is there. A
- * test that reloads and takes screenshots at the same time meets that easily: the next reload goes out at `load`, and so
- * does a screenshot when its preparations cost no round trips. So each is asked for again in each new document; the client
- * gets the first picture, or the last error.
+ * Retries screenshots during a navigation. While a page is reloading, Chromium 156 does not respond to
+ * `Page.captureScreenshot` (in 11 of 14 measured cases), or rejects it, until the new document is there. A test that
+ * reloads and takes screenshots at the same time runs into that easily: the next reload starts at `load`, and so does a
+ * screenshot when its preparations cost no round trips. So each screenshot is requested again in each new document; the
+ * client gets the first picture, or the last error.
  */
 export class LostScreenshots implements Interceptor {
-  readonly #link: InterceptorLink;
-  /** Whether the browser tells of new documents there. */
+  readonly #transport: InterceptorTransport;
+  /** Whether the browser reports new documents there. */
   readonly #watched: PerSession<{ yes: boolean }>;
   /** By the client's ID. */
   readonly #pending: SessionMap<number, Pending>;
-  /** The client's ID of each that was asked for again. */
+  /** The client's ID of each repeated command. */
   readonly #repeated: SessionMap<number, number>;
 
-  constructor(link: InterceptorLink) {
-    this.#link = link;
-    this.#watched = new PerSession(link.model, () => ({ yes: false }));
-    this.#pending = new SessionMap(link.model);
-    this.#repeated = new SessionMap(link.model);
+  constructor(transport: InterceptorTransport) {
+    this.#transport = transport;
+    this.#watched = new PerSession(transport.model, () => ({ yes: false }));
+    this.#pending = new SessionMap(transport.model);
+    this.#repeated = new SessionMap(transport.model);
   }
 
   onCommand(command: CdpMessage): CdpMessage {
@@ -55,15 +55,15 @@ export class LostScreenshots implements Interceptor {
     const { id, method, params, sessionId } = message;
     if (this.#pending.size === 0) return message;
     if (id !== undefined) return this.#onResponse(id, message);
-    const target = this.#link.model.session(sessionId)?.target;
+    const target = this.#transport.model.session(sessionId)?.target;
     if (!target) return message;
     if (method === 'Page.frameNavigated') {
       const { frame } = fieldsOf<Protocol.Page.FrameNavigatedEvent>(params);
       const { id: frameId, loaderId } = fieldsOf<Protocol.Page.Frame>(frame);
-      // Each session on the target tells of it.
+      // Every session on the target reports it.
       if (frameId === target.id) this.#repeat(target, (pending) => pending.loaderId !== loaderId, loaderId);
     }
-    // There may be no new document after all; a crashed page is refused with the right words.
+    // Perhaps no new document follows; for a crashed page, the browser rejects the retry with the correct error.
     const hasStopped =
       method === 'Page.frameStoppedLoading' && fieldsOf<{ frameId: string }>(params).frameId === target.id;
     if (hasStopped || method === 'Inspector.targetCrashed') this.#repeat(target, ({ isRefused }) => isRefused === true);
@@ -86,19 +86,19 @@ export class LostScreenshots implements Interceptor {
   #repeat(target: Target, which: (pending: Pending) => boolean, loaderId?: unknown): void {
     for (const [asked, pending] of this.#pending) {
       const { id: _, ...command } = pending.command;
-      if (this.#link.model.session(command.sessionId)?.target !== target || !which(pending)) continue;
-      const lastId = this.#link.send(command);
+      if (this.#transport.model.session(command.sessionId)?.target !== target || !which(pending)) continue;
+      const lastId = this.#transport.send(command);
       this.#repeated.set(lastId, asked, command.sessionId);
       Object.assign(pending, { lastId, isRefused: false, loaderId: loaderId ?? pending.loaderId });
     }
   }
 
   #isWatched(sessionId: string | undefined): boolean {
-    const { sessions = [] } = this.#link.model.session(sessionId)?.target ?? {};
+    const { sessions = [] } = this.#transport.model.session(sessionId)?.target ?? {};
     return [...sessions].some(({ id }) => this.#watched.of(id)?.yes);
   }
 
-  /** What is still to come of it never reaches the client. */
+  /** Later responses to it never reach the client. */
   #forget(asked: number): void {
     this.#pending.delete(asked);
     for (const [id, of] of this.#repeated) if (of === asked) this.#repeated.delete(id);

@@ -1,20 +1,21 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import { errorMessage } from '../../common/error-message.ts';
-import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import { within } from '../../common/pause.ts';
+import type { Session, Target } from '../model/session.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
-import { HiddenTargets, type TargetInfo } from './hidden-targets.ts';
-import { ShownTargets } from './shown-targets.ts';
+import { HiddenTargets } from './hidden-targets.ts';
 
-/** How a persistent context is left behind. */
+/** What happens to a persistent context when it closes. */
 export interface PersistentOptions {
-  /** Its cookies and storage are cleared, too, when Playwright closes it. */
+  /** Also clears its cookies and storage when Playwright closes it. */
   clear: boolean;
 }
 
 const contextList = v.looseObject({
   browserContextIds: v.array(v.string()),
-  // Chromium says so since 2025.
+  // Chromium reports it since 2025.
   defaultBrowserContextId: v.optional(v.string()),
 });
 const targetList = v.looseObject({
@@ -25,46 +26,55 @@ const targetList = v.looseObject({
 const createdTarget = v.looseObject({ targetId: v.string() });
 const attached = v.looseObject({ sessionId: v.string() });
 
-/** What an extension runs in. The browser attaches Playwright to those that start while it watches. */
+/** The targets that extensions run in. The browser attaches Playwright to those that start while it is connected. */
 const BACKGROUND_TYPES = new Set(['service_worker', 'background_page']);
-const NO_PROXY = "a persistent context is the browser's own and cannot have a proxy of its own";
-/** As Chromium numbers what it refuses. */
+const NO_PROXY = "a persistent context is the browser's default context and cannot have a separate proxy";
+/** Chromium's error code for rejected commands. */
 const REFUSED = -32_000;
-/** How often pages are closed that others opened while they were being closed. */
+/** How often pages are closed that other pages opened in the meantime. */
 const SWEEPS = 5;
+/** Time limit for a session to end, in ms. */
+const DETACH_MS = 5_000;
+
+/** The fields of a target that show which context it belongs to. */
+type OfContext = Pick<Target, 'type' | 'contextId'>;
+type ListedTarget = OfContext & Pick<Target, 'id'>;
 
 /**
- * Gives Playwright the browser's own context, which holds its profile and extensions, when it asks for a new one. To
- * Playwright it is a context like any other: whatever `newContext` takes it applies itself, page by page, and traces,
- * videos and time-outs are as ever. When it closes the context, what was opened in it is closed and permissions are
- * reset; cookies and storage stay, unless they are to be cleared.
+ * Gives Playwright the browser's default context, which has its profile and extensions, when Playwright creates a new
+ * one. For Playwright it is a context like any other: Playwright applies the options of `newContext` itself, page by
+ * page, and traces, videos and timeouts work as usual. When Playwright closes the context, pages opened in it are
+ * closed and permissions are reset; cookies and storage stay unless `clear` is set.
  *
- * While it is open, a further context is a real new one. While it is not, Playwright sees nothing of it: the targets that
- * are hidden from Playwright anyway are this one's affair too.
+ * While it is open, Playwright gets a new context for every further one. While it is closed, Playwright sees nothing of
+ * it; so this interceptor also handles the targets that are always hidden from Playwright.
  */
 export class PersistentContext implements Interceptor {
-  readonly #link: InterceptorLink;
+  readonly #transport: InterceptorTransport;
   readonly #options: PersistentOptions;
-  /** What Playwright shall not see: all of the browser's own context while it does not have it. */
+  /** Hides targets from Playwright: all of the default context while Playwright does not use it. */
   readonly #hidden: HiddenTargets;
-  /** What Playwright is attached to in it. */
-  readonly #shown: ShownTargets;
+  /** Called, by target ID, when Playwright is no longer attached to the target. */
+  readonly #detached = new Map<string, () => void>();
   #id: string | undefined;
-  /** Pages that were there before Playwright first had the context: they stay. */
+  /** Pages that existed before Playwright first got the context: they stay open. */
   #kept: Set<string> | undefined;
   #state: 'closed' | 'changing' | 'open' = 'closed';
   /**
-   * Until Playwright's first command about the context is answered, it has not got it in place and would put workers
-   * into another one. So it is attached to none before that, and then to those that run.
+   * Until the first command about the context has a response, Playwright has not registered the context, and would
+   * assign workers to another one. So Playwright is attached to no workers before that, and then to those that run.
    */
   #settled = false;
   #firstCommand: number | undefined;
 
-  constructor(link: InterceptorLink, options: PersistentOptions) {
-    this.#link = link;
+  constructor(transport: InterceptorTransport, options: PersistentOptions) {
+    this.#transport = transport;
     this.#options = options;
-    this.#hidden = new HiddenTargets(link, (target) => !this.#settled && this.#isOwn(target));
-    this.#shown = new ShownTargets((target) => this.#isOwn(target));
+    this.#hidden = new HiddenTargets(transport);
+    transport.view.addRule(({ target }) => !this.#settled && this.#isOwn(target));
+    transport.model.onSessionEnd((session) => {
+      if (isPlaywrights(session)) this.#detached.get(session.target.id)?.();
+    });
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
@@ -74,7 +84,7 @@ export class PersistentContext implements Interceptor {
     if (method === 'Target.createBrowserContext' && this.#state === 'closed') {
       const { proxyServer } = fieldsOf<Protocol.Target.CreateBrowserContextRequest>(params);
       if (proxyServer === undefined) void this.#answer(id, this.#open());
-      else this.#link.deliver({ id, error: { code: REFUSED, message: NO_PROXY } });
+      else this.#transport.deliver({ id, error: { code: REFUSED, message: NO_PROXY } });
       return null;
     }
     if (!this.#isAboutOwn(params)) return command;
@@ -87,28 +97,27 @@ export class PersistentContext implements Interceptor {
 
   onMessage(message: CdpMessage): CdpMessage | null {
     if (this.#hidden.onMessage(message) === null) return null;
-    const { id, sessionId, method } = message;
+    const { id, sessionId } = message;
     if (sessionId !== undefined) return message;
     if (!this.#settled && id !== undefined && id === this.#firstCommand) setImmediate(() => this.#show());
-    if (method?.startsWith('Target.')) this.#shown.observe(message);
     return message;
   }
 
-  /** Older browsers know their own context by no ID. */
+  /** Older browsers have no ID for the default context. */
   #withoutContextId(command: CdpMessage): CdpMessage {
     if (this.#state === 'open') this.#firstCommand ??= command.id;
     const params = { ...fieldsOf(command.params), browserContextId: undefined };
-    // In a window of its own, as in a new context: a tab behind another one draws nothing.
+    // In a separate window, as in a new context: a tab in the background is not rendered.
     if (command.method === 'Target.createTarget') return { ...command, params: { ...params, newWindow: true } };
     return { ...command, params };
   }
 
   /**
-   * Before its ID is known, every context that is not one of Playwright's is taken for it: there are none yet. The browser
-   * itself, which may be talked to as well, is in none.
+   * Until its ID is known, every context that Playwright has not created counts as the default one: there are no others
+   * yet. The browser target, which can have sessions as well, is in none.
    */
-  #isOwn({ type, browserContextId }: TargetInfo): boolean {
-    return type !== 'browser' && (this.#id === undefined || browserContextId === this.#id);
+  #isOwn({ type, contextId }: OfContext): boolean {
+    return type !== 'browser' && (this.#id === undefined || contextId === this.#id);
   }
 
   #isAboutOwn(params: unknown): boolean {
@@ -121,7 +130,7 @@ export class PersistentContext implements Interceptor {
       (result) => ({ id, result }),
       (error) => ({ id, error: { code: REFUSED, message: `The browser's own context: ${errorMessage(error)}` } }),
     );
-    this.#link.deliver(answer);
+    this.#transport.deliver(answer);
   }
 
   async #open(): Promise<object> {
@@ -129,7 +138,7 @@ export class PersistentContext implements Interceptor {
     try {
       const targets = await this.#targets();
       this.#id ??= await this.#findId(targets);
-      this.#kept ??= new Set(targets.filter((target) => this.#isOwn(target)).map(({ targetId }) => targetId));
+      this.#kept ??= new Set(targets.filter((target) => this.#isOwn(target)).map(({ id }) => id));
       this.#state = 'open';
       return { browserContextId: this.#id };
     } catch (error) {
@@ -144,14 +153,16 @@ export class PersistentContext implements Interceptor {
     this.#firstCommand = undefined;
     try {
       for (let sweep = 0; sweep < SWEEPS; sweep++) {
-        const pages = (await this.#targets()).filter((target) => this.#isOpened(target));
-        if (pages.length === 0) break;
-        await Promise.all(pages.map(({ targetId }) => this.#closePage(targetId)));
+        const pages = (await this.#targets()).filter(({ type }) => type === 'page');
+        const opened = pages.filter((page) => this.#isOwn(page) && !this.#kept?.has(page.id));
+        if (opened.length === 0) break;
+        await Promise.all(opened.map(({ id }) => this.#closePage(id)));
       }
-      for (const sessionId of this.#shown.backgroundSessions()) {
-        this.#link.post('Target.detachFromTarget', { sessionId });
+      for (const session of this.#transport.model.sessions()) {
+        const isBackground = isPlaywrights(session) && session.target.type !== 'page' && this.#isOwn(session.target);
+        if (isBackground) this.#transport.post('Target.detachFromTarget', { sessionId: session.id });
       }
-      await this.#link.call('Browser.resetPermissions');
+      await this.#transport.call('Browser.resetPermissions');
       if (this.#options.clear) await this.#clear();
       return {};
     } finally {
@@ -159,59 +170,72 @@ export class PersistentContext implements Interceptor {
     }
   }
 
-  /** Attaches Playwright to the extensions' workers and pages that run already. */
+  /** Attaches Playwright to running extension workers and pages. */
   async #show(): Promise<void> {
     this.#settled = true;
-    // Where that fails, the link is down.
+    // This fails only when the connection is closed.
     const targets = await this.#targets().catch(() => []);
     for (const target of targets) {
-      const { targetId, type } = target;
-      if (!this.#isOwn(target) || !BACKGROUND_TYPES.has(type) || this.#shown.has(targetId)) continue;
-      this.#link.post('Target.attachToTarget', { targetId, flatten: true });
+      if (!this.#isOwn(target) || !BACKGROUND_TYPES.has(target.type) || this.#isAttachedTo(target.id)) continue;
+      this.#transport.post('Target.attachToTarget', { targetId: target.id, flatten: true });
     }
   }
 
-  #isOpened(target: TargetInfo): boolean {
-    return target.type === 'page' && this.#isOwn(target) && !this.#kept?.has(String(target.targetId));
+  /** Whether Playwright is attached to a target. */
+  #isAttachedTo(targetId: string): boolean {
+    return [...(this.#transport.model.target(targetId)?.sessions ?? [])].some(isPlaywrights);
   }
 
-  /** Closes a page, and waits until Playwright has seen that it is closed. */
+  /** Closes a page, and waits until Playwright has received its end. */
   async #closePage(targetId: string): Promise<void> {
-    const detached = this.#shown.detached(targetId);
-    // One that has just closed by itself is refused.
-    await this.#link.call('Target.closeTarget', { targetId }).catch(() => undefined);
+    const detached = this.#isAttachedTo(targetId) && this.#whenDetached(targetId);
+    // This fails for a page that has just closed itself.
+    await this.#transport.call('Target.closeTarget', { targetId }).catch(() => undefined);
     await detached;
   }
 
-  /** Only a page can ask for the storage of its context to be cleared: one that nobody sees. */
+  /** Resolves when Playwright is no longer attached to a target, or after 5 s. */
+  async #whenDetached(targetId: string): Promise<void> {
+    const detached = new Promise<void>((resolve) => this.#detached.set(targetId, resolve));
+    await within(detached, DETACH_MS, undefined);
+    this.#detached.delete(targetId);
+  }
+
+  /** Only a page can clear the storage of its context; this one is hidden. */
   async #clear(): Promise<void> {
     const { targetId } = v.parse(
       createdTarget,
-      await this.#link.call('Target.createTarget', { url: 'about:blank', background: true }),
+      await this.#transport.call('Target.createTarget', { url: 'about:blank', background: true }),
     );
-    this.#hidden.claim(targetId);
+    this.#transport.view.claim(targetId);
     const { sessionId } = v.parse(
       attached,
-      await this.#link.call('Target.attachToTarget', { targetId, flatten: true }),
+      await this.#transport.call('Target.attachToTarget', { targetId, flatten: true }),
     );
-    await this.#link.call('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' }, sessionId);
-    await this.#link.call('Storage.clearCookies');
-    await this.#link.call('Target.closeTarget', { targetId });
+    await this.#transport.call('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' }, sessionId);
+    await this.#transport.call('Storage.clearCookies');
+    await this.#transport.call('Target.closeTarget', { targetId });
   }
 
-  async #targets() {
-    return v.parse(targetList, await this.#link.call('Target.getTargets')).targetInfos;
+  async #targets(): Promise<ListedTarget[]> {
+    const { targetInfos } = v.parse(targetList, await this.#transport.call('Target.getTargets'));
+    return targetInfos.map(({ targetId: id, type, browserContextId: contextId }) => ({ id, type, contextId }));
   }
 
-  async #findId(targets: readonly TargetInfo[]): Promise<string> {
+  async #findId(targets: readonly ListedTarget[]): Promise<string> {
     const { browserContextIds, defaultBrowserContextId } = v.parse(
       contextList,
-      await this.#link.call('Target.getBrowserContexts'),
+      await this.#transport.call('Target.getBrowserContexts'),
     );
     const others = new Set<unknown>(browserContextIds);
-    const own = targets.find(({ browserContextId }) => browserContextId !== undefined && !others.has(browserContextId));
-    const id = defaultBrowserContextId ?? own?.browserContextId;
-    if (typeof id !== 'string') throw new Error('the browser does not tell its ID, and has no page in it');
+    const own = targets.find(({ contextId }) => contextId !== undefined && !others.has(contextId));
+    const id = defaultBrowserContextId ?? own?.contextId;
+    if (typeof id !== 'string') throw new Error('the browser does not report its ID, and has no page in it');
     return id;
   }
+}
+
+/** Whether the session is Playwright's own, not one that a test has opened. */
+function isPlaywrights({ parent, veil }: Session): boolean {
+  return parent === undefined && veil === undefined;
 }

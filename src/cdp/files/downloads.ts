@@ -1,90 +1,206 @@
 import { randomUUID } from 'node:crypto';
-import { join, posix } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { basename, join, parse, posix } from 'node:path';
 import type { Protocol } from 'devtools-protocol';
-import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
-import type { CarriedDownloads } from './carried-downloads.ts';
-import { OwnPage } from './own-page.ts';
+import { HelperPage } from './helper-page.ts';
+import type { LocalDownloads } from './local-downloads.ts';
 import { fetchRemoteFile } from './remote-file.ts';
-import { removeHere } from './remove-here.ts';
+import { removeLocalFiles } from './remove-local-files.ts';
 
-/** The browser names the file, and it is written here: nothing that leads out of the folder. */
-const FILE_NAME = /^[\w-]+$/;
+/** What a client has configured: the directory on this machine, and whether it gets download events. */
+interface Wanted {
+  folder: string;
+  /** The file name is the browser's ID of the download, not the name that the site suggests. */
+  byGuid: boolean;
+  told: boolean;
+}
+
+/** A download in progress. */
+interface Download extends Wanted {
+  /** The name that the site suggests. */
+  name: string;
+}
+
+/** The suffix that Chromium gives to incomplete files. Tests skip it when they look for theirs. */
+const UNFINISHED = '.crdownload';
+/** The browser chooses the file name, so it is checked: it must not lead out of the directory. */
+const GUID = /^[\w-]+$/;
 
 /**
- * Brings downloads from the browser's disk to this machine's. Playwright names a folder of this machine and, once the
- * browser says that a download is complete, looks for the file there. Here the browser is told a folder of its own, and
- * its word that a download is complete is held back until the file has come over the link.
+ * Brings downloads from the browser's disk to this machine's, for a client that sets a directory of this machine
+ * (`Browser.setDownloadBehavior`, or `Page.setDownloadBehavior` in older scripts) and looks for the file there. The
+ * browser gets another directory; the file comes over the connection, and appears here under its name once it is
+ * complete. Until then, the browser's event that the download is complete is held back.
  */
 export class Downloads implements Interceptor {
-  readonly #link: InterceptorLink;
-  readonly #page: OwnPage;
-  readonly #carried: CarriedDownloads;
-  /** Where the browser puts files. It makes the folder. */
+  readonly #transport: InterceptorTransport;
+  readonly #page: HelperPage;
+  readonly #carried: LocalDownloads;
+  /** The browser's download directory, which it creates. */
   readonly #remoteFolder = `/tmp/poolwright-${randomUUID()}`;
-  /** Where Playwright looks for them; the same for all its contexts. */
-  #localFolder: string | undefined;
+  /** By browser context; `undefined` is the default context. */
+  readonly #wanted = new Map<string | undefined, Wanted>();
+  readonly #downloads = new Map<string, Download>();
+  /** The most recent setting: events of a frame within a page do not show its context. */
+  #last: Wanted | undefined;
 
-  /** @param carried those whose bodies are on this machine already */
-  constructor(link: InterceptorLink, carried: CarriedDownloads) {
-    this.#link = link;
+  /** @param carried downloads whose bodies are already on this machine */
+  constructor(transport: InterceptorTransport, carried: LocalDownloads) {
+    this.#transport = transport;
     this.#carried = carried;
-    this.#page = new OwnPage(link);
+    this.#page = new HelperPage(transport);
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
-    if (command.sessionId !== undefined) return command;
-    if (command.method === 'Browser.cancelDownload') return this.#cancel(command);
-    if (command.method !== 'Browser.setDownloadBehavior') return command;
-    const params = fieldsOf<Protocol.Browser.SetDownloadBehaviorRequest>(command.params);
-    const { downloadPath } = params;
-    // On Windows nobody knows whether the browser's disk has the same kind of paths.
-    if (typeof downloadPath !== 'string' || process.platform === 'win32') return command;
-    this.#localFolder = downloadPath;
-    this.#carried.areTaken = true;
-    return { ...command, params: { ...params, downloadPath: this.#remoteFolder } };
-  }
-
-  onMessage(message: CdpMessage): CdpMessage | null {
-    if (this.#page.onMessage(message) === null) return null;
-    if (message.sessionId !== undefined) return message;
-    if (message.method === 'Browser.downloadWillBegin') this.#carried.begin(fieldsOf(message.params));
-    if (message.method !== 'Browser.downloadProgress') return message;
-    const params = fieldsOf<Protocol.Browser.DownloadProgressEvent>(message.params);
-    const { guid, state, receivedBytes } = params;
-    const folder = this.#localFolder;
-    if (state === 'canceled') this.#carried.drop(guid);
-    if (state !== 'completed' || typeof receivedBytes !== 'number' || !folder) return message;
-    if (typeof guid !== 'string' || !FILE_NAME.test(guid)) return message;
-    this.#fetch(guid, receivedBytes, folder).then(
-      (size) => this.#link.deliver({ ...message, params: { ...params, totalBytes: size, receivedBytes: size } }),
-      // The only other end that Playwright knows.
-      () => this.#link.deliver({ ...message, params: { ...params, state: 'canceled' } }),
+    const { method, sessionId } = command;
+    // On Windows it is unknown whether the browser's disk has the same kind of paths.
+    if (process.platform === 'win32') return command;
+    if (method === 'Browser.setDownloadBehavior') return this.#setForContext(command);
+    if (method === 'Browser.cancelDownload') return this.#cancel(command);
+    if (method === 'Target.disposeBrowserContext') {
+      const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(command.params);
+      this.#wanted.delete(String(browserContextId));
+    }
+    if (method !== 'Page.setDownloadBehavior' || sessionId === undefined) return command;
+    const { behavior, downloadPath } = fieldsOf<Protocol.Page.SetDownloadBehaviorRequest>(command.params);
+    if (behavior !== 'allow' || typeof downloadPath !== 'string') return command;
+    // CDP can set a page's download directory, but not name its files by ID: so its context is configured instead.
+    const context = this.#transport.model.session(sessionId)?.target.contextId;
+    const told = this.#wanted.get(context)?.told ?? false;
+    const { params } = this.#redirect(context, { folder: downloadPath, byGuid: false, told });
+    this.#transport.call('Browser.setDownloadBehavior', params).then(
+      () => this.#transport.deliver({ id: command.id, sessionId, result: {} }),
+      ({ message }: Error) => {
+        this.#transport.deliver({ id: command.id, sessionId, error: { code: -32_000, message } });
+      },
     );
     return null;
   }
 
+  onMessage(message: CdpMessage): CdpMessage | null {
+    switch (message.method) {
+      case 'Browser.downloadWillBegin':
+        return this.#begin(message);
+      case 'Browser.downloadProgress':
+        return this.#progress(message);
+      default:
+        return message;
+    }
+  }
+
   end(): void {
     this.#carried.end();
-    removeHere(this.#remoteFolder);
+    removeLocalFiles(this.#remoteFolder);
   }
 
-  /** Returns its size in bytes. */
-  async #fetch(guid: string, size: number, folder: string): Promise<number> {
-    const remote = { path: posix.join(this.#remoteFolder, guid), size };
-    const target = join(folder, guid);
-    if (this.#carried.has(guid)) return await this.#carried.write(guid, target);
-    await fetchRemoteFile(this.#link, (await this.#page.open()).sessionId, remote, target);
-    removeHere(remote.path);
-    return size;
+  #setForContext(command: CdpMessage): CdpMessage {
+    const params = fieldsOf<Protocol.Browser.SetDownloadBehaviorRequest>(command.params);
+    const { behavior, downloadPath, browserContextId, eventsEnabled } = params;
+    const context = typeof browserContextId === 'string' ? browserContextId : undefined;
+    if ((behavior !== 'allow' && behavior !== 'allowAndName') || typeof downloadPath !== 'string') {
+      this.#wanted.delete(context);
+      return command;
+    }
+    const wanted = { folder: downloadPath, byGuid: behavior === 'allowAndName', told: eventsEnabled === true };
+    return { ...command, ...this.#redirect(context, wanted) };
   }
 
-  /** The browser is through with a download whose body is here, and would know of none. */
+  #redirect(context: string | undefined, wanted: Wanted): { params: Protocol.Browser.SetDownloadBehaviorRequest } {
+    this.#wanted.set(context, wanted);
+    this.#last = wanted;
+    this.#carried.areTaken = true;
+    return {
+      params: {
+        behavior: 'allowAndName',
+        downloadPath: this.#remoteFolder,
+        eventsEnabled: true,
+        ...(context !== undefined && { browserContextId: context }),
+      },
+    };
+  }
+
+  /** The browser has finished a download whose body is on this machine, and would report an unknown download. */
   #cancel(command: CdpMessage): CdpMessage | null {
     const { guid } = fieldsOf<Protocol.Browser.CancelDownloadRequest>(command.params);
     if (!this.#carried.has(guid)) return command;
     this.#carried.cancel(guid);
-    this.#link.deliver({ id: command.id, result: {} });
+    this.#transport.deliver({ id: command.id, sessionId: command.sessionId, result: {} });
     return null;
+  }
+
+  #begin(message: CdpMessage): CdpMessage | null {
+    const params = fieldsOf<Protocol.Browser.DownloadWillBeginEvent>(message.params);
+    const { guid, frameId, suggestedFilename } = params;
+    // A page has the ID of its main frame.
+    const context = this.#transport.model.target(frameId)?.contextId;
+    const wanted = this.#wanted.get(context) ?? this.#wanted.get(undefined) ?? this.#last;
+    if (!wanted || typeof guid !== 'string' || !GUID.test(guid)) return message;
+    const name = fileName(suggestedFilename) ?? guid;
+    this.#downloads.set(guid, { ...wanted, name });
+    this.#carried.begin(params);
+    return wanted.told ? message : null;
+  }
+
+  #progress(message: CdpMessage): CdpMessage | null {
+    const params = fieldsOf<Protocol.Browser.DownloadProgressEvent>(message.params);
+    const { guid, state, receivedBytes } = params;
+    const download = typeof guid === 'string' ? this.#downloads.get(guid) : undefined;
+    if (!download || typeof guid !== 'string') return message;
+    if (state === 'inProgress') return download.told ? message : null;
+    this.#downloads.delete(guid);
+    const tell = (told: object) => {
+      if (download.told) this.#transport.deliver({ ...message, params: { ...params, ...told } });
+    };
+    if (state !== 'completed' || typeof receivedBytes !== 'number') {
+      this.#carried.drop(guid);
+      tell({});
+      return null;
+    }
+    this.#fetch(guid, receivedBytes, download).then(
+      ({ filePath, size }) =>
+        tell({ totalBytes: size, receivedBytes: size, ...(params.filePath !== undefined && { filePath }) }),
+      // The only other final state that a client knows.
+      () => tell({ state: 'canceled' }),
+    );
+    return null;
+  }
+
+  /** Returns where the file is now, and its size in bytes. */
+  async #fetch(guid: string, told: number, { folder, name, byGuid }: Download) {
+    const remote = { path: posix.join(this.#remoteFolder, guid), size: told };
+    await mkdir(folder, { recursive: true });
+    const unfinished = join(folder, `${guid}${UNFINISHED}`);
+    try {
+      let size = told;
+      if (this.#carried.has(guid)) size = await this.#carried.write(guid, unfinished);
+      else await fetchRemoteFile(this.#transport, (await this.#page.open()).sessionId, remote, unfinished);
+      const filePath = byGuid ? join(folder, guid) : freeName(folder, name);
+      await rename(unfinished, filePath);
+      return { filePath, size };
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    } finally {
+      removeLocalFiles(remote.path);
+    }
+  }
+}
+
+/** A site's file name, made safe so that it cannot lead out of the directory; null if nothing is left of it. */
+function fileName(suggested: unknown): string | null {
+  if (typeof suggested !== 'string') return null;
+  const name = basename(suggested.replaceAll('\\', '/')).replaceAll('\0', '');
+  return name === '' || name === '.' || name === '..' ? null : name;
+}
+
+/** Chromium's scheme: `report.pdf`, then `report (1).pdf`. */
+function freeName(folder: string, name: string): string {
+  const { name: stem, ext } = parse(name);
+  for (let count = 0; ; count += 1) {
+    const candidate = join(folder, count === 0 ? name : `${stem} (${count})${ext}`);
+    if (!existsSync(candidate)) return candidate;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Starts tasks one after the other, with no more than `limit` of them unfinished: a far browser is kept busy, and no
- * file is in memory whole.
+ * Starts tasks one after the other and keeps at most `limit` of them unfinished: a distant browser stays busy, and no
+ * file is completely in memory.
  */
 export class InFlight {
   readonly #limit: number;
@@ -10,21 +10,21 @@ export class InFlight {
     this.#limit = limit;
   }
 
-  /** Starts a task as soon as there is room. @throws what an earlier task threw */
+  /** Starts a task as soon as there is room. @throws the error of an earlier task */
   async add(task: () => Promise<unknown>): Promise<void> {
     if (this.#tasks.length >= this.#limit) await this.#tasks.shift();
     const running = task();
-    // Whoever waits for it sees its failure; until then it is nobody's.
+    // The caller gets its failure later; until then it must not count as unhandled.
     running.catch(() => undefined);
     this.#tasks.push(running);
   }
 
-  /** Waits for all. @throws what the first of them threw */
+  /** Waits for all tasks. @throws the error of the first that failed */
   async done(): Promise<void> {
     await Promise.all(this.#tasks);
   }
 
-  /** Waits for all, failed ones too. Never throws. */
+  /** Waits for all tasks, including failed ones. Never throws. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#tasks);
   }

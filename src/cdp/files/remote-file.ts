@@ -7,24 +7,24 @@ import { RemoteObject } from './remote-object.ts';
 
 /** Bytes of a file in one message. */
 const PIECE_BYTES = 1024 * 1024;
-/** How many messages may wait for their answer. */
+/** How many messages may wait for their response. */
 const PIECES_IN_FLIGHT = 4;
 
 const resolved = v.looseObject({ uuid: v.string() });
 const piece = v.looseObject({ data: v.string(), base64Encoded: v.optional(v.boolean()) });
 
-/** The one file that is to be read, on the browser's disk. */
+/** The file to read, on the browser's disk. */
 export interface RemoteFile {
   path: string;
-  /** Its size in bytes, by which a file that is not there is told from an empty one. */
+  /** Its size in bytes, which tells a missing file from an empty one. */
   size: number;
 }
 
 /**
- * Copies a file from the browser's disk to this machine's. A page may not read files, but an input that was given one
- * may: what DevTools do for a user who picks a file.
- * @param sessionId session on a page of ours
- * @throws PoolwrightError when the browser cannot read the file, or the link is lost
+ * Copies a file from the browser's disk to this machine's. A page must not read files, but can read one that was set on
+ * an input, as when a user picks a file.
+ * @param sessionId session of a helper page
+ * @throws PoolwrightError when the browser cannot read the file, or the connection is lost
  */
 export async function fetchRemoteFile(
   commands: BrowserCommands,

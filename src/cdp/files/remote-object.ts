@@ -26,7 +26,7 @@ export class RemoteObject {
     this.objectId = objectId;
   }
 
-  /** Makes one in a page. */
+  /** Creates one in a page. */
   static async create(
     commands: BrowserCommands,
     sessionId: string,
@@ -39,14 +39,14 @@ export class RemoteObject {
   }
 
   /**
-   * Runs a function of `page/files.ts` in the page and returns its value, or what that promises.
-   * @throws PoolwrightError with what was thrown there
+   * Runs a function of `page/files.ts` in the page and returns its value; waits if that is a promise.
+   * @throws PoolwrightError with the error thrown there
    */
   async call(name: string, ...args: unknown[]): Promise<unknown> {
     return (await this.#run(name, args, true)).value;
   }
 
-  /** The same, for a function that returns an object. */
+  /** The same for a function that returns an object. */
   async derive(name: string, ...args: unknown[]): Promise<RemoteObject> {
     const { objectId } = await this.#run(name, args, false);
     if (objectId === undefined) throw errorOf('SERVICE_BAD_RESPONSE', 'the page returned no object');

@@ -1,46 +1,51 @@
 import { type Stats, statSync } from 'node:fs';
 import * as v from 'valibot';
-import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
-import { carryFile } from './carried-file.ts';
-import { CarriedFolders } from './carried-folders.ts';
+import { DirectoryUploads } from './directory-uploads.ts';
 import { RemoteObject } from './remote-object.ts';
+import { uploadFile } from './upload-file.ts';
 
 const setFiles = v.looseObject({ objectId: v.string(), files: v.pipe(v.array(v.string()), v.minLength(1)) });
 
 /**
- * Carries files and folders to a browser with another disk. Playwright takes a browser behind a transport for one on this
- * machine and tells it their paths. Here the contents of files are sent in place of that: the page gets what it gets when
- * a test gives buffers to `setInputFiles`, without the limit of 50 MB. Folders, which a page cannot make, are copied to the
- * browser's disk, and it is told of those.
+ * Uploads files and directories to a browser with another disk. Playwright assumes that a browser behind a transport
+ * runs on this machine, and sends it local paths. This interceptor sends the contents of files instead: the page gets
+ * the same as when a test passes buffers to `setInputFiles`, without the limit of 50 MB. Directories, which a page
+ * cannot create, are copied to the browser's disk, and the browser gets the paths there.
  */
 export class Uploads implements Interceptor {
-  readonly #link: InterceptorLink;
-  readonly #folders: CarriedFolders;
+  readonly #transport: InterceptorTransport;
+  readonly #folders: DirectoryUploads;
   readonly #onNotCarried: (text: string) => void;
 
-  /** @param onNotCarried called with what of an upload does not reach the browser as it is */
-  constructor(link: InterceptorLink, onNotCarried: (text: string) => void = () => undefined) {
-    this.#link = link;
+  /**
+   * @param onNotCarried called with a description of each part of an upload that does not reach the browser unchanged
+   */
+  constructor(transport: InterceptorTransport, onNotCarried: (text: string) => void = () => undefined) {
+    this.#transport = transport;
     this.#onNotCarried = onNotCarried;
-    this.#folders = new CarriedFolders(link);
+    this.#folders = new DirectoryUploads(transport);
   }
 
-  /** Does what `DOM.setFileInputFiles` asks for, and answers it. A path that is not of this machine is the browser's own. */
+  /**
+   * Carries out `DOM.setFileInputFiles` and responds to it. A path that does not exist on this machine is on the
+   * browser's disk.
+   */
   onCommand(command: CdpMessage): CdpMessage | null {
     const { id, method, params, sessionId } = command;
     if (method !== 'DOM.setFileInputFiles' || sessionId === undefined) return command;
     const { success, output: data } = v.safeParse(setFiles, params);
     if (!success) return command;
-    const input = new RemoteObject(this.#link, sessionId, data.objectId);
+    const input = new RemoteObject(this.#transport, sessionId, data.objectId);
     const carried = this.#carry(input, data.files);
     if (carried === null) return command;
     carried.then(
-      () => this.#link.deliver({ id, sessionId, result: {} }),
+      () => this.#transport.deliver({ id, sessionId, result: {} }),
       ({ message }: Error) => {
-        // Playwright tries again until its time is over, and never says why.
+        // Playwright retries until its timeout, and never reports the reason.
         this.#onNotCarried(`${data.files.join(', ')} was not uploaded: ${message}.`);
-        this.#link.deliver({ id, sessionId, error: { code: -32_000, message: `Upload: ${message}` } });
+        this.#transport.deliver({ id, sessionId, error: { code: -32_000, message: `Upload: ${message}` } });
       },
     );
     return null;
@@ -54,11 +59,11 @@ export class Uploads implements Interceptor {
     this.#folders.end();
   }
 
-  /** Null for what is not on this machine. */
+  /** Null for paths that do not exist on this machine. */
   #carry(input: RemoteObject, paths: string[]): Promise<void> | null {
     const [path = '', ...others] = paths;
     if (paths.every((each) => kindOf(each)?.isFile())) return carryFiles(input, paths);
-    // On Windows nobody knows whether the browser's disk has the same kind of paths.
+    // On Windows it is unknown whether the browser's disk has the same kind of paths.
     const isFolder = others.length === 0 && process.platform !== 'win32' && kindOf(path)?.isDirectory();
     return isFolder ? this.#carryFolder(input, path) : null;
   }
@@ -68,7 +73,7 @@ export class Uploads implements Interceptor {
     if (there === null) return await carryFiles(input, []);
     if (there.renamed.length > 0) this.#onNotCarried(renamedText(path, there.renamed));
     const { objectId, sessionId } = input;
-    await this.#link.call('DOM.setFileInputFiles', { objectId, files: [there.path] }, sessionId);
+    await this.#transport.call('DOM.setFileInputFiles', { objectId, files: [there.path] }, sessionId);
   }
 }
 
@@ -83,7 +88,7 @@ function kindOf(path: string): Stats | undefined {
 async function carryFiles(input: RemoteObject, paths: string[]): Promise<void> {
   const files = await input.derive('newList');
   try {
-    for (const path of paths) await carryFile(files, path);
+    for (const path of paths) await uploadFile(files, path);
     await input.call('choose', files);
   } finally {
     files.release();
@@ -92,5 +97,5 @@ async function carryFiles(input: RemoteObject, paths: string[]): Promise<void> {
 
 function renamedText(path: string, names: string[]): string {
   const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
-  return `${path} was uploaded with other names for ${names.slice(0, 3).join(', ')}${more}: a hosted browser has another disk, and Chromium writes no such names to it.`;
+  return `${path} was uploaded with other names for ${names.slice(0, 3).join(', ')}${more}: the files are copied to the hosted browser's disk, and Chromium changes such names there.`;
 }

@@ -1,4 +1,4 @@
-/** How many bytes a browser has moved, as far as its events tell: see {@link Metering}. */
+/** Counts the bytes that a browser transfers, as far as its events report them: see {@link Metering}. */
 export class Meter {
   #total = 0;
 
@@ -7,7 +7,7 @@ export class Meter {
     return this.#total;
   }
 
-  /** @param bytes less than zero where more were counted before than there were */
+  /** @param bytes negative to correct an earlier count that was too high */
   count(bytes: number): void {
     this.#total += bytes;
   }

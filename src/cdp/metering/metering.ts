@@ -1,55 +1,55 @@
 import type { Protocol } from 'devtools-protocol';
 import type { BrowserModel } from '../model/browser-model.ts';
 import { SessionMap } from '../model/per-session.ts';
-import type { Interceptor, InterceptorLink } from '../transport/interceptor.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 import type { Meter } from './meter.ts';
 import { cameOverNetwork, frameSize, handshakeSize, isRemote, type ResponseFields, size } from './network-event.ts';
 
-/** A request under way. */
+/** A request in flight. */
 interface Request {
-  /** Bytes of it that are counted so far. */
+  /** Bytes counted for it so far. */
   counted: number;
-  /** It is answered from a cache, a route or the browser itself, and moves nothing. */
+  /** A cache, a route or the browser itself serves it: no bytes cross the network. */
   free: boolean;
-  /** Of a document; null for everything else. */
+  /** The address of a document; null for everything else. */
   documentUrl: unknown;
 }
 
-/** Of the browser's `Network.*` events, what is looked at here. */
+/** The fields of the browser's `Network.*` events that are used here. */
 type NetworkFields = Fields<
   Protocol.Network.RequestWillBeSentEvent & Protocol.Network.ResponseReceivedEvent & Protocol.Network.DataReceivedEvent
 >;
 
-/** Of its events about downloads. */
+/** The same for its download events. */
 type DownloadFields = Fields<Protocol.Browser.DownloadWillBeginEvent & Protocol.Browser.DownloadProgressEvent>;
 
 /**
- * Counts the bytes that a browser moves, from the events that it sends to Playwright anyway: what its pages, frames,
- * workers and downloads received, headers included, and the frames of their WebSockets both ways (as they are before
- * compression). Counted as they come, so a request that is cut counts as far as it was reported.
+ * Counts the bytes that a browser transfers, from the events that it sends to Playwright anyway: what its pages,
+ * frames, workers and downloads receive, including headers, and WebSocket frames in both directions (their size before
+ * compression). Bytes count as they arrive, so an aborted request counts as far as the browser reports it.
  *
- * Zero are answers from a cache, from a service worker (its own requests count) and from `route.fulfill()`, and what
- * crosses a network bridge.
- * Not counted, because the browser does not report it: what requests send, TLS and TCP overhead, and whatever a page
- * moved before anyone watched it.
+ * Responses from a cache, a service worker (its own requests count) or `route.fulfill()`, and requests made through
+ * `exposeNetwork`, count as zero.
+ * Not counted, because the browser does not report it: request bodies and headers, TLS and TCP overhead, and what a
+ * page transfers before anything listens.
  */
 export class Metering implements Interceptor {
   readonly #model: BrowserModel;
   readonly #meter: Meter;
   readonly #isCarried: (url: string) => boolean;
   /**
-   * By request ID, which is unique in a browser: a worker's or frame's own request starts in its parent's session. Of the
-   * session that last spoke of it.
+   * By request ID, which is unique in a browser: a request made by a worker or frame starts in its parent's session.
+   * Each entry belongs to the session that last reported it.
    */
   readonly #requests: SessionMap<string, Request>;
-  /** Bytes of each download under way that are counted so far. */
+  /** Bytes counted for each download in progress. */
   readonly #downloads = new Map<string, number>();
-  /** Addresses of documents that moved nothing and were not shown: the next download of one is free. */
+  /** Addresses of documents that transferred nothing and were not shown: the next download from there is free. */
   readonly #freeDownloads: SessionMap<unknown, true>;
 
-  /** @param isCarried whether requests to an address are made elsewhere than in the browser */
-  constructor({ model }: InterceptorLink, meter: Meter, isCarried: (url: string) => boolean) {
+  /** @param isCarried whether requests to an address are made outside the browser */
+  constructor({ model }: InterceptorTransport, meter: Meter, isCarried: (url: string) => boolean) {
     this.#model = model;
     this.#meter = meter;
     this.#isCarried = isCarried;
@@ -57,7 +57,7 @@ export class Metering implements Interceptor {
     this.#freeDownloads = new SessionMap(model);
   }
 
-  /** Messages that say nothing about bytes cost next to nothing. */
+  /** Messages without byte counts cost almost nothing. */
   onMessage(message: CdpMessage): CdpMessage {
     const { method, params, sessionId } = message;
     if (sessionId === undefined && method?.startsWith('Browser.download')) {
@@ -68,7 +68,10 @@ export class Metering implements Interceptor {
     return message;
   }
 
-  /** A target's events come once for every session on it (a test may open its own with `newCDPSession`): the oldest counts. */
+  /**
+   * Every session on a target reports the same events (a test may open one with `newCDPSession`): only the oldest
+   * session counts.
+   */
   #counts(sessionId: string): boolean {
     const session = this.#model.session(sessionId);
     const [oldest] = session?.target.sessions ?? [];
@@ -97,7 +100,7 @@ export class Metering implements Interceptor {
         break;
       }
       case 'Network.loadingFinished': {
-        // The whole of it, head and body: exact, where the pieces were not.
+        // The exact total of head and body; the parts were not exact.
         const request = this.#requests.get(requestId);
         if (request) this.#countTo(request, size(fields.encodedDataLength));
         this.#requests.delete(requestId);
@@ -116,7 +119,7 @@ export class Metering implements Interceptor {
     }
   }
 
-  /** A redirect ends one request; the next has the same ID. */
+  /** A redirect ends one request; the next one has the same ID. */
   #redirect(sessionId: string, requestId: string, response: ResponseFields): void {
     this.#respond(sessionId, requestId, response);
     this.#requests.delete(requestId);
@@ -140,7 +143,7 @@ export class Metering implements Interceptor {
     request.counted = bytes;
   }
 
-  /** A page is told that a document has failed, too, when it becomes a download. */
+  /** The browser also reports a document as failed when it becomes a download. */
   #fail(sessionId: string, requestId: string): void {
     const { free, documentUrl } = this.#requests.get(requestId) ?? {};
     this.#requests.delete(requestId);

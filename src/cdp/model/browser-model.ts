@@ -1,20 +1,26 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { Frames, mainWorldOf } from './frames.ts';
+import { Requests } from './requests.ts';
 import { type Session, type Target, type World, withDescendants } from './session.ts';
 import { worldOf } from './world.ts';
 
 /**
- * What there is in the browser, as it reports it on this link: targets, the sessions on them, and the worlds of their
- * documents. The one place that follows these; interceptors ask here, and what they keep hangs on what they find here
- * ({@link PerSession}, {@link SessionMap}).
+ * The browser's state as reported on this connection: targets, their sessions, and the worlds of their documents. Only
+ * this class tracks these. Interceptors query it and attach their own state to what it returns ({@link PerSession},
+ * {@link SessionMap}).
  *
- * A session or world is there from before its announcement passes the interceptors until the message that ends it has
- * passed them. What the client has been told of is a view of it (`isShown`): interceptors hide some, or show it later.
+ * A session or world exists here from just before its announcement passes the interceptors until just after the message
+ * that ends it has passed them. {@link ClientView} decides what the client sees of it.
  */
 export class BrowserModel {
+  readonly frames = new Frames();
+  readonly requests = new Requests();
   readonly #sessions = new Map<string, Session>();
   readonly #targets = new Map<string, Target>();
+  readonly #whenSessionBegins: ((session: Session) => void)[] = [];
   readonly #whenSessionEnds: ((session: Session) => void)[] = [];
+  readonly #whenWorldBegins: ((world: World) => void)[] = [];
   readonly #whenWorldEnds: ((world: World) => void)[] = [];
 
   session(id: unknown): Session | undefined {
@@ -34,41 +40,61 @@ export class BrowserModel {
     return [...this.#sessions.values()].filter(({ target }) => target.contextId === contextId);
   }
 
-  /** The newest world of a frame's own scripts in a session. */
+  /** The newest main world of a frame in a session. */
   mainWorld(session: Session | undefined, frameId: string | undefined): World | undefined {
-    return [...(session?.worlds.values() ?? [])].findLast((world) => world.isDefault && world.frameId === frameId);
+    return mainWorldOf(session, frameId);
   }
 
-  /** Has a listener told of each session that ends; of those that end with another one behind that. */
+  /** Calls a listener for each session that the browser announces, before an interceptor sees the announcement. */
+  onSession(listener: (session: Session) => void): void {
+    this.#whenSessionBegins.push(listener);
+  }
+
+  /** Calls a listener for each session that ends; its child sessions follow it. */
   onSessionEnd(listener: (session: Session) => void): void {
     this.#whenSessionEnds.push(listener);
   }
 
-  /** Has a listener told of each world that ends. */
+  /** Calls a listener for each new world, before an interceptor sees its announcement. */
+  onWorld(listener: (world: World) => void): void {
+    this.#whenWorldBegins.push(listener);
+  }
+
+  /** Calls a listener for each world that ends. */
   onWorldEnd(listener: (world: World) => void): void {
     this.#whenWorldEnds.push(listener);
   }
 
-  /** To be told of a message of the browser before the interceptors are. */
-  before({ method, params, sessionId }: CdpMessage): void {
+  /** Takes a message from the browser before the interceptors do. */
+  before(message: CdpMessage): void {
+    const { method, params, sessionId } = message;
     if (method === 'Target.attachedToTarget') this.#attach(params, sessionId);
-    if (method === 'Runtime.executionContextCreated') this.#meetWorld(params, this.session(sessionId));
+    const session = this.session(sessionId);
+    if (!session) return;
+    if (method === 'Runtime.executionContextCreated') this.#meetWorld(params, session);
+    if (method?.startsWith('Page.')) session.target.address = addressOf(session.target, message);
+    if (session.isClients) this.frames.before(message, session);
+    this.requests.before(message, session);
   }
 
-  /** To be told of it when they have been. */
-  after({ method, params, sessionId }: CdpMessage): void {
+  /** Takes the same message after the interceptors. */
+  after(message: CdpMessage): void {
+    const { method, params, sessionId } = message;
     if (method === 'Target.detachedFromTarget') {
       const session = this.session(fieldsOf<Protocol.Target.DetachedFromTargetEvent>(params).sessionId);
       if (session) this.#end(session);
     }
-    if (method === 'Runtime.executionContextsCleared') this.#endWorlds(this.session(sessionId));
+    const endsWorlds = method === 'Runtime.executionContextsCleared' || method === 'Inspector.targetCrashed';
+    if (endsWorlds) this.#endWorlds(this.session(sessionId));
     if (method === 'Runtime.executionContextDestroyed') {
       const { executionContextId } = fieldsOf<Protocol.Runtime.ExecutionContextDestroyedEvent>(params);
       this.#endWorld(this.session(sessionId)?.worlds.get(executionContextId as number));
     }
+    if (this.session(sessionId)?.isClients) this.frames.after(message);
+    this.requests.after(message);
   }
 
-  /** The link is down: no world can be talked to anymore. */
+  /** The connection has closed: all worlds are unreachable. */
   end(): void {
     for (const session of this.#sessions.values()) this.#endWorlds(session);
   }
@@ -77,16 +103,26 @@ export class BrowserModel {
     const { sessionId: id, targetInfo } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
     if (typeof id !== 'string' || this.#sessions.has(id)) return;
     const parent = over === undefined ? undefined : (this.session(over) ?? this.#unannounced(over));
-    this.#add(id, this.#targetOf(targetInfo), parent);
+    const session = this.#add(id, this.#targetOf(targetInfo), parent);
+    for (const listener of this.#whenSessionBegins) listener(session);
   }
 
-  /** A session that is there, without a word of when it came. */
+  /** A session whose announcement was not seen. */
   #unannounced(id: string): Session {
     return this.#add(id, this.#targetOf({ targetId: `of ${id}`, type: 'unknown' }), undefined);
   }
 
   #add(id: string, target: Target, parent: Session | undefined): Session {
-    const session: Session = { id, target, parent, children: new Set(), worlds: new Map(), isShown: false };
+    const session: Session = {
+      id,
+      target,
+      parent,
+      children: new Set(),
+      worlds: new Map(),
+      isClients: false,
+      isShown: false,
+      veil: undefined,
+    };
     target.sessions.add(session);
     parent?.children.add(session);
     this.#sessions.set(id, session);
@@ -103,6 +139,7 @@ export class BrowserModel {
       contextId: typeof browserContextId === 'string' ? browserContextId : undefined,
       openerId: typeof openerId === 'string' ? openerId : undefined,
       url: String(url),
+      address: String(url),
       sessions: new Set(),
     };
     this.#targets.set(target.id, target);
@@ -114,18 +151,22 @@ export class BrowserModel {
     for (const session of withDescendants(ended)) {
       this.#endWorlds(session);
       for (const listener of this.#whenSessionEnds) listener(session);
+      this.frames.end(session);
+      this.requests.end(session);
       this.#sessions.delete(session.id);
       session.target.sessions.delete(session);
       if (session.target.sessions.size === 0) this.#targets.delete(session.target.id);
     }
   }
 
-  #meetWorld(params: unknown, session: Session | undefined): void {
-    const world = session && worldOf(session, params);
-    // Who enables the domain anew has each reported again.
+  #meetWorld(params: unknown, session: Session): void {
+    const world = worldOf(session, params);
+    if (world) this.frames.meetWorld(world);
+    // Enabling the Runtime domain again reports every world again.
     if (!world || session.worlds.get(world.id)?.uniqueId === world.uniqueId) return;
     this.#endWorld(session.worlds.get(world.id));
     session.worlds.set(world.id, world);
+    for (const listener of this.#whenWorldBegins) listener(world);
   }
 
   #endWorlds(session: Session | undefined): void {
@@ -137,4 +178,17 @@ export class BrowserModel {
     world.session.worlds.delete(world.id);
     for (const listener of this.#whenWorldEnds) listener(world);
   }
+}
+
+/** The address of a page after an event in one of its sessions. A page has the ID of its main frame. */
+function addressOf({ id, address }: Target, { method, params }: CdpMessage): string {
+  if (method === 'Page.frameNavigated') {
+    const frame = fieldsOf<Protocol.Page.Frame>(fieldsOf<Protocol.Page.FrameNavigatedEvent>(params).frame);
+    if (frame.id === id && typeof frame.url === 'string') return `${frame.url}${frame.urlFragment ?? ''}`;
+  }
+  if (method === 'Page.navigatedWithinDocument') {
+    const { frameId, url } = fieldsOf<Protocol.Page.NavigatedWithinDocumentEvent>(params);
+    if (frameId === id && typeof url === 'string') return url;
+  }
+  return address;
 }

@@ -1,7 +1,7 @@
 import type { BrowserModel } from './browser-model.ts';
 import type { Session } from './session.ts';
 
-/** What an interceptor keeps of each session, from when it first asks for it. It goes with the session. */
+/** State that an interceptor keeps for each session. Created on first use, and removed with the session. */
 export class PerSession<State extends object> {
   readonly #model: BrowserModel;
   readonly #make: (session: Session) => State;
@@ -12,7 +12,7 @@ export class PerSession<State extends object> {
     this.#make = make;
   }
 
-  /** Undefined where there is no such session, or none anymore. */
+  /** Undefined if there is no such session (anymore). */
   of(sessionId: string | undefined): State | undefined {
     const session = this.#model.session(sessionId);
     if (!session) return undefined;
@@ -22,12 +22,12 @@ export class PerSession<State extends object> {
   }
 }
 
-/** A map whose entries go with the sessions that they are of. */
+/** A map whose entries are removed together with their sessions. */
 export class SessionMap<Key, Value> {
   readonly #model: BrowserModel;
   readonly #entries = new Map<Key, { value: Value; sessionId: string }>();
 
-  /** @param onLost told of each entry that goes because its session does */
+  /** @param onLost called with each entry that is removed because its session has ended */
   constructor(model: BrowserModel, onLost?: (value: Value, key: Key) => void) {
     this.#model = model;
     model.onSessionEnd(({ id }) => {
@@ -47,7 +47,7 @@ export class SessionMap<Key, Value> {
     return this.#entries.get(key)?.value;
   }
 
-  /** Keeps nothing for a session that is over. */
+  /** Stores nothing for a session that has ended. */
   set(key: Key, value: Value, sessionId: string | undefined): void {
     if (sessionId !== undefined && this.#model.session(sessionId)) this.#entries.set(key, { value, sessionId });
   }

@@ -1,49 +1,78 @@
-/** A target of the browser: a page, a frame in a process of its own, a worker, the browser itself. */
+import type { CdpMessage } from '../transport/message.ts';
+
+/** A target of the browser: a page, an out-of-process frame, a worker, or the browser itself. */
 export interface Target {
-  /** Of a page or a frame, the ID of its (main) frame, too. */
+  /** For a page or a frame, also the ID of its (main) frame. */
   readonly id: string;
   readonly type: string;
-  /** Of its browser context; undefined where the browser names none. */
+  /** Its browser context; undefined if the browser does not report one. */
   readonly contextId: string | undefined;
-  /** Of a page, the ID of the frame that opened it, if any. */
+  /** For a page, the ID of the frame that opened it, if any. */
   readonly openerId: string | undefined;
-  /** The address that it had at first. */
+  /** Its first address. */
   readonly url: string;
-  /** Those on it, oldest first. Each of them gets the target's events. */
+  /** Of a page: its present address, as a session with an enabled Page domain reports it. */
+  address: string;
+  /** Its sessions, oldest first. Each of them gets the target's events. */
   readonly sessions: Set<Session>;
 }
 
-/** A CDP session: what the browser calls an attachment to a target. */
+/** A CDP session: an attachment to a target. */
 export interface Session {
   readonly id: string;
   readonly target: Target;
-  /** The session that it was announced in; undefined where the browser announced it to the client itself. */
+  /** The session that announced it; undefined if the browser's root session did. */
   readonly parent: Session | undefined;
-  /** Those that were announced in it. They end with it, without a word of the browser's. */
+  /** The sessions that it announced. They end with it, without events. */
   readonly children: Set<Session>;
-  /** JavaScript contexts, as the browser reports them in this session. */
+  /** JavaScript contexts as reported in this session. */
   readonly worlds: Map<number, World>;
-  /** The client has been told of the session, and not of its end. */
+  /**
+   * The client itself uses this session for the target: no test has opened it in addition, and it is not hidden from
+   * the client. `ProxiedTargets` sets this when it sees the session's announcement.
+   */
+  isClients: boolean;
+  /** The client has received the session's announcement, but not its end. */
   isShown: boolean;
+  /** Why its events do not reach the client; see {@link ClientView}. */
+  veil: Veil | undefined;
 }
 
-/** A JavaScript context, as the browser reports it in one session (`Runtime.executionContextCreated`). */
+/** Why the client does not see a session. */
+export type Veil =
+  /** Its target is for our own commands or unused: interceptors do not see it either. */
+  | { readonly state: 'ours'; readonly keepsPages: boolean }
+  /** The client never sees it, or believes that it has ended. */
+  | { readonly state: 'hidden' }
+  /** The client will see it later. */
+  | { readonly state: 'held'; readonly messages: CdpMessage[] };
+
+/** A JavaScript context as reported in one session (`Runtime.executionContextCreated`). */
 export interface World {
   readonly session: Session;
-  /** Unique in its process; another world may have it after a page went over to another process. */
+  /** Unique in its process; another world can have the same ID after the page changes its process. */
   readonly id: number;
-  /** Unique for good: what is said to it reaches no other. */
+  /** Globally unique: a command that uses it reaches no other world. */
   readonly uniqueId: string;
   readonly name: string;
-  /** Of the document: `about:blank` has the one of its creator, a sandboxed or `data:` document one that equals no other. */
+  /**
+   * Origin of the document: `about:blank` inherits its creator's; a sandboxed or `data:` document has an opaque one.
+   */
   readonly origin: string;
-  /** The document's own scripts run in it, not a client's or an extension's. */
+  /** The document's own scripts run in it, not those of a client or an extension. */
   readonly isDefault: boolean;
   /** Undefined in a worker. */
   readonly frameId: string | undefined;
 }
 
-/** A session and all that were announced in it, and in those. */
+/** The page that one of the client's own sessions belongs to; undefined for a worker without a page. */
+export function pageOf(session: Session | undefined): Target | undefined {
+  if (!session?.isClients) return undefined;
+  if (session.parent?.isClients) return pageOf(session.parent);
+  return /^(page|iframe)$/.test(session.target.type) ? session.target : undefined;
+}
+
+/** A session and all its descendants. */
 export function withDescendants(session: Session): Session[] {
   return [session, ...[...session.children].flatMap(withDescendants)];
 }

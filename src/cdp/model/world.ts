@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import { fieldsOf } from '../transport/message.ts';
 import type { Session, World } from './session.ts';
 
-/** What the parameters of `Runtime.executionContextCreated` report; null where they report no world. */
+/** The world in the parameters of `Runtime.executionContextCreated`; null if there is none. */
 export function worldOf(session: Session, params: unknown): World | null {
   const { context } = fieldsOf<Protocol.Runtime.ExecutionContextCreatedEvent>(params);
   const { id, uniqueId, name, origin, auxData } = fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context);

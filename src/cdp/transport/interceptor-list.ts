@@ -1,71 +1,79 @@
-import type { Protocol } from 'devtools-protocol';
 import { BrowserModel } from '../model/browser-model.ts';
-import { withDescendants } from '../model/session.ts';
-import { BrowserResponses } from './browser-responses.ts';
-import type { BrowserCommands, Interceptor, InterceptorFactory, InterceptorLink } from './interceptor.ts';
-import { type CdpMessage, fieldsOf } from './message.ts';
+import { ClientView } from '../model/client-view.ts';
+import type { BrowserCommands, Interceptor, InterceptorFactory, InterceptorTransport } from './interceptor.ts';
+import type { CdpMessage } from './message.ts';
+import { OwedResponses } from './owed-responses.ts';
 import { OwnCommands } from './own-commands.ts';
-import { PendingCommands } from './pending-commands.ts';
 
-/** Where messages go that have passed all interceptors. */
+/** Where messages go after they have passed all interceptors. */
 export interface Ends {
   toBrowser(command: CdpMessage): void;
   toClient(message: CdpMessage): void;
 }
 
 /**
- * The interceptors of one link, in their order from the client to the browser, and the way through them. Each command gets
- * one response, whatever becomes of it on that way: at the browser's end {@link BrowserResponses} gives those that the
- * browser owes, at the client's end nothing passes but the first response to a command that waits for one.
+ * The interceptors of one connection, in order from the client to the browser. Each command gets exactly one response,
+ * whatever the interceptors do with it ({@link OwedResponses}). {@link ClientView} decides which events the client
+ * gets.
  */
 export class InterceptorList {
   readonly #ends: Ends;
   readonly #own: OwnCommands;
   readonly #list: readonly Interceptor[];
   readonly #model = new BrowserModel();
-  readonly #browser: BrowserResponses;
-  /** The client's. It ends those of a session itself when it hears that the session is over. */
-  readonly #pending = new PendingCommands();
-  /** A command is on its way: its sender is not ready for a message yet. */
+  readonly #view: ClientView;
+  readonly #owed: OwedResponses;
+  /** A command is being sent: its sender is not ready for a message yet. */
   #sending = false;
 
   constructor(factories: readonly InterceptorFactory[], ends: Ends) {
     this.#ends = ends;
     this.#own = new OwnCommands((command) => this.#send(command));
-    this.#browser = new BrowserResponses(this.#model, this.#own.call, (response) => {
-      this.#toClient(response, this.#list.length - 1);
+    const { post, call } = this.#own;
+    this.#view = new ClientView(this.#model, {
+      toClient: (message) => this.#deliver(message),
+      ended: (sessionIds) => this.#owed.ended(sessionIds),
+      letGo: ({ id, parent }) => {
+        post('Runtime.runIfWaitingForDebugger', {}, id);
+        post('Target.detachFromTarget', { sessionId: id }, parent?.id);
+      },
+    });
+    this.#owed = new OwedResponses(this.#model, call, {
+      fromBrowser: (response) => this.#toClient(response, this.#list.length - 1),
+      toClient: (response) => this.#deliver(response),
     });
     this.#list = [...factories.map((create, position) => create(this.#linkAt(position))), this.#own];
   }
 
-  /** A command of our own: no interceptor sees it or its answer. */
+  /** Sends our own command: no interceptor sees it or its response. */
   readonly call: BrowserCommands['call'] = (method, params, sessionId) => this.#own.call(method, params, sessionId);
 
-  /** A command of the client. */
+  /** Takes a command from the client. */
   command(command: CdpMessage): void {
-    this.#pending.add(command);
+    this.#owed.asked(command);
     this.#toBrowser(command, 0);
   }
 
-  /** An answer or event of the browser. */
+  /** Takes a response or event from the browser. */
   message(message: CdpMessage): void {
-    if (!this.#browser.accepts(message)) return;
+    if (!this.#owed.accepts(message)) return;
     this.#model.before(message);
-    this.#toClient(message, this.#list.length - 1);
+    if (!this.#view.takes(message)) this.#toClient(message, this.#list.length - 1);
     this.#model.after(message);
-    this.#browser.passed(message);
+    this.#owed.passed(message);
   }
 
-  /** The link is down. */
+  /** The connection has closed. */
   end(): void {
-    // Own commands first: whatever waits for an answer is told that none will come.
+    // Our own commands first: reject whatever still waits for a response.
     for (let position = this.#list.length - 1; position >= 0; position--) this.#list[position]?.end?.();
     this.#model.end();
   }
 
-  #linkAt(position: number): InterceptorLink {
+  #linkAt(position: number): InterceptorTransport {
     return {
       model: this.#model,
+      view: this.#view,
       call: this.#own.call,
       post: this.#own.post,
       deliver: (message) => {
@@ -99,7 +107,7 @@ export class InterceptorList {
   }
 
   #send(command: CdpMessage): void {
-    this.#browser.sent(command);
+    this.#owed.sent(command);
     this.#ends.toBrowser(command);
   }
 
@@ -112,20 +120,12 @@ export class InterceptorList {
       if (next === null) return;
       passed = next;
     }
-    // A response that the client does not wait for would make it throw.
-    if (passed.id !== undefined && !this.#pending.settle(passed.id)) return;
-    this.#ends.toClient(passed);
-    if (passed.method?.startsWith('Target.')) this.#shown(passed);
+    this.#view.deliver(passed);
   }
 
-  /** The client has been told of a target: of a session that is over, it ends its commands itself. */
-  #shown({ method, params }: CdpMessage): void {
-    const { sessionId } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
-    const session = this.#model.session(sessionId);
-    if (method === 'Target.attachedToTarget' && session) session.isShown = true;
-    if (method !== 'Target.detachedFromTarget') return;
-    const over = session ? withDescendants(session) : [];
-    for (const each of over) each.isShown = false;
-    this.#pending.take([String(sessionId), ...over.map(({ id }) => id)]);
+  #deliver(message: CdpMessage): void {
+    // Playwright throws on a response to a command that it is not waiting for.
+    if (!this.#owed.admits(message)) return;
+    this.#ends.toClient(message);
   }
 }

@@ -1,26 +1,28 @@
-/** One CDP message, either way: a command (`id`, `method`), its answer (`id`) or an event (`method`). */
+/** One CDP message in either direction: a command (`id`, `method`), its response (`id`) or an event (`method`). */
 export interface CdpMessage {
   id?: number;
-  /** Absent for the browser itself. */
+  /** Absent in messages of the browser's root session. */
   sessionId?: string;
   method?: string;
-  /** From the wire, so it may be anything: see {@link fieldsOf}. */
+  /** From the wire, so it may be any value: see {@link fieldsOf}. */
   params?: unknown;
   result?: unknown;
   error?: { code?: number; message?: string };
 }
 
-/** Data from the wire that should be a `T`: the names are the protocol's, the values may be anything. */
+/** Data from the wire that should be a `T`: the names are those of the protocol, the values may be anything. */
 export type Fields<T> = { readonly [Name in keyof T]?: unknown };
 
 const NONE: object = Object.freeze({});
 
-/** The fields of data from the wire; none of what is no object. Each value has to be checked where it is used. */
+/**
+ * Returns the fields of data from the wire; no fields if it is not an object. Callers check each value that they use.
+ */
 export function fieldsOf<T>(value: unknown): Fields<T> {
   return (typeof value === 'object' && value !== null ? value : NONE) as Fields<T>;
 }
 
-/** Reads what came over the wire; null for what is not JSON, or no message of CDP. */
+/** Parses text from the wire; null if it is not JSON or not a CDP message. */
 export function parseMessage(text: string): CdpMessage | null {
   let value: unknown;
   try {

@@ -1,64 +1,62 @@
 import { constants } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
+import { within } from '../../common/pause.ts';
 import { urlCredentials } from '../../common/url/credentials.ts';
-import { LeaseError, PoolwrightError } from '../../errors.ts';
+import { LeaseError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
-/** What has passed over a link since it was opened, in bytes. */
-export interface LinkTraffic {
+/** Traffic of a connection since it opened, in bytes. */
+export interface SocketTraffic {
   received: number;
   sent: number;
-  /** Of those sent, in messages that have not left this process in full. */
+  /** The part of `sent` in messages that have not left this process completely. */
   queued: number;
 }
 
-/** Messages of as many bytes and more are compressed, where the other side agrees to that. */
+/** Messages of this size or more are compressed if the other side supports that. */
 const DEFLATED_BYTES = 10 * 1024;
 
 /**
- * An open WebSocket, and what has passed over the connection under it, by which the watchdog tells a slow link from a
+ * An open WebSocket and the traffic of its TCP connection, which the watchdog uses to tell a slow connection from a
  * dead one.
  */
 export interface OpenSocket {
-  /** Paused: who has begun to listen resumes it, and misses nothing. */
+  /** Paused: resume it after adding listeners, so that no message is lost. */
   readonly socket: WebSocket;
-  traffic(): LinkTraffic;
-  /** Cuts the connection without a goodbye. */
+  traffic(): SocketTraffic;
+  /** Closes the connection without a closing handshake. */
   cut(): void;
 }
 
-/** Until when an opening socket is waited for. */
+/** Limits on opening a socket. */
 export interface OpenLimits {
   /** ms */
   timeout: number;
-  signal?: AbortSignal | undefined;
-  /** Whose browser it is, for errors. */
+  /** The session that the browser belongs to, for errors. */
   sessionId?: string | undefined;
 }
 
 /**
- * Opens a WebSocket to a `ws:` or `wss:` address that is a secret: no error holds more of it than its host.
- * @throws LeaseError `CONNECT_FAILED`: refused (with the HTTP status), unreachable, or no answer within `timeout`
- * @throws PoolwrightError `ABORTED` when the signal fires, or the signal's own reason when that is a PoolwrightError
+ * Opens a WebSocket to a `ws:` or `wss:` address. The address is a secret: errors contain only its host.
+ * @throws LeaseError `CONNECT_FAILED`: rejected (with the HTTP status), unreachable, or no response within `timeout`
  */
-export async function openSocket(address: string, { timeout, signal, sessionId }: OpenLimits): Promise<OpenSocket> {
+export async function openSocket(address: string, { timeout, sessionId }: OpenLimits): Promise<OpenSocket> {
   const url = parseAddress(address);
   if (!url) throw failed('', 'its cdpUrl is not a ws:// or wss:// URL', sessionId);
   const { origin } = url;
-  if (signal?.aborted) throw aborted(signal, origin);
   const socket = new WebSocket(url.href, {
-    // The longest string is about 512 MB. A screenshot or a download may be larger than what others take for a bound.
+    // The longest string is about 512 MB. A screenshot or a download may exceed the usual limits.
     maxPayload: constants.MAX_STRING_LENGTH,
     maxFragments: 0,
     maxBufferedChunks: 0,
-    // Where the service takes it, what is large crosses the line small: Playwright's scripts are 345 kB.
+    // Large messages are compressed where the service supports it: Playwright's scripts are 345 kB.
     perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true, threshold: DEFLATED_BYTES },
     ...(url.authorization !== null && { headers: { authorization: url.authorization } }),
   });
   const handshake = watchHandshake(socket);
 
-  const outcome = await firstOf(socket, timeout, signal);
+  const outcome = await firstOf(socket, timeout);
   if (outcome === 'open') {
     const traffic = () => ({
       received: handshake.stream?.bytesRead ?? 0,
@@ -69,19 +67,18 @@ export async function openSocket(address: string, { timeout, signal, sessionId }
   }
   socket.terminate();
   if (outcome === 'closed') throw failed(` at ${origin}`, whyRefused(handshake), sessionId);
-  if (signal !== undefined && outcome === 'aborted') throw aborted(signal, origin);
   throw failed(` at ${origin}`, `no answer within ${timeout} ms`, sessionId);
 }
 
 interface Address {
-  /** Without credentials and fragment, which a WebSocket address may not have. */
+  /** Without credentials and fragment, which a WebSocket address must not have. */
   href: string;
-  /** Scheme and host, fit to be shown. */
+  /** Scheme and host, safe to show. */
   origin: string;
   authorization: string | null;
 }
 
-/** Null for what is no WebSocket address. */
+/** Null if it is not a WebSocket address. */
 function parseAddress(address: string): Address | null {
   try {
     const url = new URL(address);
@@ -102,37 +99,26 @@ function parseAddress(address: string): Address | null {
 }
 
 /** Waits, within its limits, for the socket to open or fail. */
-function firstOf(
-  socket: WebSocket,
-  timeout: number,
-  signal: AbortSignal | undefined,
-): Promise<'open' | 'closed' | 'aborted' | 'timeout'> {
-  return new Promise((resolve) => {
-    const settle = (outcome: 'open' | 'closed' | 'aborted' | 'timeout') => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
-      resolve(outcome);
-    };
-    const abort = () => settle('aborted');
-    const timer = setTimeout(() => settle('timeout'), timeout);
-    signal?.addEventListener('abort', abort, { once: true });
+async function firstOf(socket: WebSocket, timeout: number): Promise<'open' | 'closed' | 'timeout'> {
+  const first = new Promise<'open' | 'closed'>((resolve) => {
     const opened = () => {
-      // The first message may have come with the answer to the handshake.
+      // The first message may arrive together with the handshake response.
       socket.pause();
-      settle('open');
+      resolve('open');
     };
     socket.addEventListener('open', opened, { once: true });
-    socket.addEventListener('close', () => settle('closed'), { once: true });
+    socket.addEventListener('close', () => resolve('closed'), { once: true });
   });
+  return await within(first, timeout, 'timeout');
 }
 
-/** What is known of a WebSocket's handshake. */
+/** State of a WebSocket's handshake. */
 interface Handshake {
-  /** HTTP status of an answer that refused. */
+  /** HTTP status of the response that rejected it. */
   status?: number;
-  /** What kept it from succeeding. May hold the address. */
+  /** Why it failed. May contain the address. */
   error?: Error;
-  /** The connection itself, once upgraded. */
+  /** The TCP connection, once upgraded. */
   stream?: Socket;
 }
 
@@ -145,7 +131,7 @@ function watchHandshake(socket: WebSocket): Handshake {
     handshake.status = statusCode;
     socket.terminate();
   });
-  // Also of an open link, which closes then.
+  // An open connection may fail, too; it closes then.
   socket.on('error', (error) => {
     handshake.error ??= error;
   });
@@ -156,7 +142,7 @@ function whyRefused({ status, error, stream }: Handshake): string {
   if (status !== undefined) return `the connection was refused with HTTP ${status}`;
   if (stream !== undefined) return 'the answer to the WebSocket handshake was not valid';
   const code: unknown = error !== undefined && 'code' in error ? error.code : undefined;
-  // The code alone where there is one: what a message holds is up to whoever wrote it.
+  // Only the code if there is one: an error message may contain anything.
   if (typeof code === 'string') return code;
   return error === undefined ? 'the connection was refused' : redactText(error.message);
 }
@@ -166,10 +152,4 @@ function failed(where: string, reason: string, sessionId: string | undefined): L
   return new LeaseError('CONNECT_FAILED', `Could not connect to the browser${whose}${where}: ${reason}.`, {
     sessionId,
   });
-}
-
-function aborted(signal: AbortSignal, origin: string): PoolwrightError {
-  const reason: unknown = signal.reason;
-  if (reason instanceof PoolwrightError) return reason;
-  return new PoolwrightError('ABORTED', `Connecting to the browser at ${origin} was cancelled.`, { cause: reason });
 }

@@ -3,14 +3,14 @@ import type { BrowserCommands, Interceptor } from './interceptor.ts';
 import type { CdpMessage } from './message.ts';
 
 /**
- * IDs of commands that are not the client's, counted downwards from here: first those that nobody but their sender sees,
- * then those that pass other interceptors. Playwright counts up from 1 and uses -9999 once; an answer with an ID it does
- * not know makes it throw, so ours must be told apart for certain. Chromium takes 32 bits.
+ * IDs of commands that do not come from the client, counted down from here: first those that only their sender sees,
+ * then those that pass other interceptors. Playwright counts up from 1 and uses -9999 once. It throws on a response
+ * with an unknown ID, so our IDs must never clash with its own. Chromium accepts 32 bits.
  */
 const FIRST_OWN_ID = -1_000_000_000;
 const FIRST_SENT_ID = -2_000_000_000;
 
-/** Bound on one answer, in ms: some MB to a far browser take their time. */
+/** Time limit for one response, in ms: several MB to a distant browser take time. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 interface Waiting {
@@ -20,14 +20,14 @@ interface Waiting {
   timer: NodeJS.Timeout;
 }
 
-/** Whether an ID is of a command that no client has sent. */
+/** Whether an ID belongs to a command that the client has not sent. */
 export function isOwnId(id: number | undefined): boolean {
   return id !== undefined && id <= FIRST_OWN_ID;
 }
 
 /**
- * Commands of our own on a link that is a client's. The last one in each list, next to the browser, so that no other
- * interceptor sees their answers.
+ * Sends our own commands on a client's connection. The last interceptor in each list, next to the browser, so that no
+ * other interceptor sees the responses.
  */
 export class OwnCommands implements BrowserCommands, Interceptor {
   readonly #send: (message: CdpMessage) => void;
@@ -35,7 +35,7 @@ export class OwnCommands implements BrowserCommands, Interceptor {
   #nextId = FIRST_OWN_ID;
   #nextSentId = FIRST_SENT_ID;
 
-  /** @param send puts a message on the link */
+  /** @param send puts a message on the connection */
   constructor(send: (message: CdpMessage) => void) {
     this.#send = send;
   }
@@ -54,7 +54,9 @@ export class OwnCommands implements BrowserCommands, Interceptor {
       this.#waiting.set(id, { method, resolve, reject, timer });
     });
 
-  /** Returns an ID for a command that passes other interceptors, as its answer does: it is not ended here. */
+  /**
+   * Returns an ID for a command that passes other interceptors. Its response passes them, too, and is not stopped here.
+   */
   newSentId(): number {
     return this.#nextSentId--;
   }

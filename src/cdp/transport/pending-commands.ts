@@ -5,22 +5,27 @@ export class PendingCommands {
   readonly #commands = new Map<number, CdpMessage>();
 
   add(command: CdpMessage): void {
-    // Not the command itself: an upload has many MB.
+    // Not the command itself: an upload can have many MB.
     const { id, method, sessionId } = command;
     if (id !== undefined) this.#commands.set(id, { id, method, sessionId });
   }
 
-  /** A response. Returns whether it is the first to a pending command, which is not pending any more. */
+  /** Records a response. Returns whether it is the first one to a pending command, which then is no longer pending. */
   settle(id: number): boolean {
     return this.#commands.delete(id);
   }
 
-  /** Returns the commands that are pending in some sessions, but for some methods; they are not pending any more. */
+  /** Returns and removes the pending commands of some sessions, except for some methods. */
   take(sessionIds: readonly string[], except?: ReadonlySet<string>): CdpMessage[] {
-    const taken = [...this.#commands.values()].filter(
-      ({ sessionId = '', method = '' }) => sessionIds.includes(sessionId) && !except?.has(method),
-    );
+    const taken = this.list(sessionIds, except);
     for (const { id } of taken) this.#commands.delete(id as number);
     return taken;
+  }
+
+  /** Returns the same commands without removing them. */
+  list(sessionIds: readonly string[], except?: ReadonlySet<string>): CdpMessage[] {
+    return [...this.#commands.values()].filter(
+      ({ sessionId = '', method = '' }) => sessionIds.includes(sessionId) && !except?.has(method),
+    );
   }
 }

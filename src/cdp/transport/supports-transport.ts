@@ -1,4 +1,4 @@
-/** As much of Playwright's `chromium` as the question needs. */
+/** The part of Playwright's `chromium` that is needed here. */
 interface ConnectsOverCdp {
   connectOverCDP(endpoint: object): Promise<unknown>;
 }
@@ -6,10 +6,10 @@ interface ConnectsOverCdp {
 const answers = new WeakMap<object, Promise<boolean>>();
 
 /**
- * Whether this Playwright's `connectOverCDP` takes a transport (1.61 and later do). Found by offering it an object that
- * is no endpoint and almost a transport: a Playwright that knows transports looks for its `send`, an older one does
- * not. Both then find nothing to connect to and reject before anything is started, and before there is a step in the
- * test's report. Asked once per `chromium`; never rejects.
+ * Whether this Playwright's `connectOverCDP` accepts a transport (since 1.61). It tries an object that is neither an
+ * endpoint nor quite a transport: a Playwright that supports transports reads its `send`, an older one does not. Both
+ * then reject, because there is nothing to connect to, before anything starts and before a step appears in the test's
+ * report. Probes once per `chromium`; never rejects.
  */
 export function supportsTransport(chromium: ConnectsOverCdp): Promise<boolean> {
   const known = answers.get(chromium);
@@ -30,7 +30,7 @@ async function probe(chromium: ConnectsOverCdp): Promise<boolean> {
   try {
     await chromium.connectOverCDP(almostTransport);
   } catch {
-    // There was no address in it, as meant.
+    // Expected: there is no address in it.
   }
   return askedForSend;
 }

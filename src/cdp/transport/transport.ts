@@ -1,83 +1,81 @@
 import type { WebSocket } from 'ws';
 import { redactText } from '../../redact.ts';
+import { type ConnectionClosed, describeClosed } from './connection-closed.ts';
 import type { InterceptorFactory } from './interceptor.ts';
 import { InterceptorList } from './interceptor-list.ts';
-import { describeClosed, type LinkClosed } from './link-closed.ts';
 import { type CdpMessage, parseMessage } from './message.ts';
-import { type LinkTraffic, type OpenSocket, openSocket } from './open-socket.ts';
+import { type OpenSocket, openSocket, type SocketTraffic } from './open-socket.ts';
 
 /**
- * What a client connects through in place of an address (`chromium.connectOverCDP()` since Playwright 1.61,
- * `puppeteer.connect()`), and how its link ended. With an address in its place the client opens the socket itself: then
- * nothing can be intercepted, the address stands in the client's logs and errors, and why a link closed is not known.
+ * A connection that a client uses instead of an address (`chromium.connectOverCDP()` since Playwright 1.61,
+ * `puppeteer.connect()`). It reports how the connection ended. With an address, the client opens the socket itself:
+ * then nothing can be intercepted, the address appears in the client's logs and errors, and the reason for a lost
+ * connection is unknown.
  */
 export interface CdpTransport {
   send(message: object): void;
-  /** Closes the link; the browser itself goes on. */
+  /** Closes the connection; the browser keeps running. */
   close(): void;
-  /** @param text the message as it came, where nothing in it was changed on its way: a client need not write it again */
+  /** @param text the message as received, if nothing has changed it: saves the client from serializing it again */
   onmessage?: ((message: object, text?: string) => void) | undefined;
-  /** Called once, after the last message, with the reason in words. */
+  /** Called once, after the last message, with the reason as text. */
   onclose?: ((reason?: string) => void) | undefined;
-  /** How many commands the client has sent. */
+  /** The number of commands that the client has sent. */
   readonly commands: number;
   /**
-   * Asks the browser for a sign of life. Neither the client nor an interceptor hears of it: a CDP session of the client's,
-   * which would do as well, looks like one of a test's own.
-   * @throws PoolwrightError when the link is down, or there is no answer for 60 s
+   * Checks that the browser still responds. Neither the client nor an interceptor sees this: a CDP session of the
+   * client would work as well, but would look like a session that a test has opened.
+   * @throws PoolwrightError when the connection is closed, or the browser does not respond within 60 s
    */
   ask(): Promise<unknown>;
-  /** What has passed over the link so far. */
-  traffic(): LinkTraffic;
-  /** Resolves as soon as the link is down, whoever closed it. Never rejects. */
-  readonly closed: Promise<LinkClosed>;
+  /** Traffic of the connection so far. */
+  traffic(): SocketTraffic;
+  /** Resolves as soon as the connection is closed, by either side. Never rejects. */
+  readonly closed: Promise<ConnectionClosed>;
 }
 
-/** Limits on opening a link, and whose it is. */
-export interface LinkOptions {
-  /** Bound on opening the link, in ms; 30 000 unless given. */
+/** Limits on opening a connection, and the session it belongs to. */
+export interface ConnectOptions {
+  /** Time limit for opening the connection, in ms. Default: 30 000. */
   timeout?: number;
-  /** Gives up opening. Of no effect once the link is open. */
-  signal?: AbortSignal;
-  /** For errors: whose browser it is. */
+  /** The session that the browser belongs to, for errors. */
   sessionId?: string;
 }
 
 const OPEN_TIMEOUT_MS = 30_000;
-/** How long the other side may take to answer our goodbye, in ms: a dead one never does. */
+/** Time limit for the other side's close frame, in ms: a dead peer never sends one. */
 const GOODBYE_MS = 3_000;
 
 /**
- * Opens a link to a browser's `cdpUrl`.
- * @param interceptors in their order from the client to the browser
- * @throws LeaseError `CONNECT_FAILED`, which holds no more of the `cdpUrl` than its host
- * @throws PoolwrightError `ABORTED` when the signal fires, or the signal's own reason when that is a PoolwrightError
+ * Opens a connection to a browser's `cdpUrl`.
+ * @param interceptors in order from the client to the browser
+ * @throws LeaseError `CONNECT_FAILED`, which contains only the host of `cdpUrl`
  */
-export async function openLink(
+export async function connectTransport(
   cdpUrl: string,
-  { timeout = OPEN_TIMEOUT_MS, signal, sessionId }: LinkOptions,
+  { timeout = OPEN_TIMEOUT_MS, sessionId }: ConnectOptions,
   interceptors: readonly InterceptorFactory[],
 ): Promise<CdpTransport> {
-  return new SocketTransport(await openSocket(cdpUrl, { timeout, signal, sessionId }), cdpUrl, interceptors);
+  return new SocketTransport(await openSocket(cdpUrl, { timeout, sessionId }), cdpUrl, interceptors);
 }
 
-/** Its fields are private to the language: whoever prints or serializes it sees neither address nor traffic. */
+/** Its fields are `#private`: code that prints or serializes it sees neither the address nor the traffic. */
 class SocketTransport implements CdpTransport {
-  readonly closed: Promise<LinkClosed>;
-  readonly traffic: () => LinkTraffic;
+  readonly closed: Promise<ConnectionClosed>;
+  readonly traffic: () => SocketTraffic;
   onmessage: CdpTransport['onmessage'];
 
   readonly #socket: WebSocket;
   readonly #cut: () => void;
   readonly #interceptors: InterceptorList;
   #onclose: CdpTransport['onclose'];
-  /** Set once the link is down, until the client has been told. */
-  #end: LinkClosed | undefined;
-  /** What is on its way to the client at this moment, as it came. */
+  /** Set from when the connection closes until the client is notified. */
+  #end: ConnectionClosed | undefined;
+  /** The message being delivered to the client, as received. */
   #arrived: { message: CdpMessage; text: string } | undefined;
   #closing = false;
   #commands = 0;
-  /** Why this side closed, where it was not asked to. */
+  /** Why this side closed the connection without a call of `close()`. */
   #fault = '';
 
   constructor({ socket, cut, traffic }: OpenSocket, secret: string, interceptors: readonly InterceptorFactory[]) {
@@ -89,8 +87,8 @@ class SocketTransport implements CdpTransport {
       toClient: (message) =>
         this.onmessage?.(message, message === this.#arrived?.message ? this.#arrived.text : undefined),
     });
-    // Each message in a task of its own, as Playwright's own transport does: what Playwright does about a message it
-    // does in microtasks, and those must all have run before it sees the next (several come in one packet).
+    // Each message in a separate task, like in Playwright's own transport: Playwright handles a message in microtasks,
+    // which must all have run before it gets the next one (one packet can contain several).
     socket.addEventListener('message', ({ data }) => setImmediate(this.#deliver, data));
     this.closed = new Promise((resolve) => {
       socket.addEventListener('close', ({ code, reason }) => {
@@ -99,7 +97,7 @@ class SocketTransport implements CdpTransport {
         this.#end = { code, reason: this.#fault || redactText(reason, [secret]), byUs };
         resolve(this.#end);
         this.#interceptors.end();
-        // In line behind the messages that are still on their way to the client.
+        // After the messages that are still being delivered to the client.
         setImmediate(this.#tellEnd);
       });
     });
@@ -116,7 +114,7 @@ class SocketTransport implements CdpTransport {
 
   set onclose(listener: CdpTransport['onclose']) {
     this.#onclose = listener;
-    // The link may have gone down before the client listened: it would wait.
+    // The connection may have closed before the client added its listener, which would then wait forever.
     if (listener && this.#end) setImmediate(this.#tellEnd);
   }
 
@@ -140,14 +138,14 @@ class SocketTransport implements CdpTransport {
   readonly #deliver = (data: unknown): void => {
     const text = String(data);
     const message = parseMessage(text);
-    // No word of what it was: it may hold anything.
+    // The reason does not quote the message: it may contain anything.
     if (!message) {
       this.#fail('a message was not JSON');
       return;
     }
     this.#arrived = { message, text };
     this.#interceptors.message(message);
-    // Not until the next one comes: it may have more than 100 MB.
+    // Released now, not when the next message arrives: it may have more than 100 MB.
     this.#arrived = undefined;
   };
 

@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { CdpTransport } from './transport.ts';
 
-/** Code of a WebSocket that was closed as it should be. */
+/** WebSocket close code of a normal closure. */
 const NORMAL_CLOSURE = 1000;
 
 /**
- * A transport as an address of this machine, for a Playwright that takes nothing else: `ws://127.0.0.1:<port>/<secret>`.
- * It is good for one connection; the port is closed as soon as that is made, or when the transport's link goes down.
- * The transport is this tunnel's from now on, and ends with its connection.
+ * Makes a transport available at a local address, for a Playwright that accepts only addresses:
+ * `ws://127.0.0.1:<port>/<secret>`. It accepts one connection; the port closes as soon as that is open, or when the
+ * transport closes. The tunnel owns the transport and closes it together with its connection.
  */
 export async function openTunnel(transport: CdpTransport): Promise<string> {
   const path = `/${randomUUID()}`;
@@ -21,7 +21,7 @@ export async function openTunnel(transport: CdpTransport): Promise<string> {
     server,
     path,
     perMessageDeflate: false,
-    // As much as our own link takes.
+    // The same limit as our own connection.
     maxPayload: constants.MAX_STRING_LENGTH,
   });
   const closePort = () => {
@@ -34,7 +34,7 @@ export async function openTunnel(transport: CdpTransport): Promise<string> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // The transport bounds how long this waits: who cannot connect closes it.
+  // This wait ends with the transport: the caller closes it when connecting fails.
   void transport.closed.then(closePort);
   const { port } = server.address() as AddressInfo;
   return `ws://127.0.0.1:${port}${path}`;
@@ -45,6 +45,6 @@ function join(socket: WebSocket, transport: CdpTransport): void {
   transport.onclose = (reason) => socket.close(NORMAL_CLOSURE, (reason ?? '').slice(0, 100));
   socket.on('message', (data) => transport.send(JSON.parse(String(data))));
   socket.on('close', () => transport.close());
-  // A socket that fails closes too.
+  // A failing socket closes, too.
   socket.on('error', () => undefined);
 }

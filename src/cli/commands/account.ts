@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { printJson, printRows } from '../print.ts';
 import { withClient } from '../with-client.ts';
 
-/** `poolwright account`: what is left to spend, what was spent, and how many browsers may run at once. */
+/** `poolwright account`: the balance, the costs so far, and the limit on browsers. */
 export function addAccountCommand(program: Command): void {
   program
     .command('account')
@@ -18,7 +18,7 @@ export function addAccountCommand(program: Command): void {
     });
 }
 
-/** The service promises few fields: what it says is what is shown, each under its path. */
+/** Shows every field that the service returns, by its path, because few fields are documented. */
 function rows(value: object, above: readonly string[] = []): { field: string; value: string }[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const path = [...above, key];
@@ -32,7 +32,7 @@ function readable(key: string, value: unknown): string {
   if (typeof value !== 'number') return String(value);
   if (key.endsWith('_millicents')) return `${value} (${(value / 100_000).toFixed(2)})`;
   if (key.endsWith('_cents')) return `${value} (${(value / 100).toFixed(2)})`;
-  // Section 2.6 calls these Unix time; what is too small to be one is a duration.
+  // Section 2.6 calls these Unix time; a small value is a duration.
   const isTime = /_ms$|_period_(start|end)$/.test(key) && value > Date.UTC(2000);
   return isTime ? `${value} (${new Date(value).toISOString()})` : String(value);
 }

@@ -27,49 +27,52 @@ interface EmulatorFlags {
 }
 
 const KEY_VARIABLE = 'POOLWRIGHT_API_KEY';
-/** `npx` passes on a Ctrl-C that the terminal has sent here too: what comes this soon is the same one. */
+/** `npx` forwards a Ctrl-C that the terminal also sends here: a signal this soon after is the same one. */
 const SAME_SIGNAL_MS = 500;
 
 const HELP = `
-The API key is --api-key, else the variable ${KEY_VARIABLE} (which keeps it out of the process list), else a random one.
-Chromium: a headless shell for sessions of type hosted (--chromium-shell, POOLWRIGHT_CHROMIUM_SHELL), full Chromium for
-stealth and privacy types, profiles and extensions (--chromium, POOLWRIGHT_CHROMIUM); each else Playwright's download,
-else the system's. Full Chromium that is named alone is for all sessions.
---rtt, --start-delay, --start-jitter and --error-rate make it as slow and as unreliable as a service far away. Add
-other faults while it runs: POST /__emulator/faults (docs/emulator.md).
-Ctrl-C stops it and every browser; a second one kills them. Started by npx, it stops when npx is gone.`;
+API key: --api-key, else the variable ${KEY_VARIABLE} (which keeps it out of the process list), else a random key.
+Chromium: sessions of type hosted run on a headless shell (--chromium-shell, POOLWRIGHT_CHROMIUM_SHELL); stealth and
+privacy types, profiles and extensions on full Chromium (--chromium, POOLWRIGHT_CHROMIUM). The defaults are Playwright's
+download, then the system's. If you name only full Chromium, it runs all sessions.
+Distance and errors: --rtt, --start-delay, --start-jitter and --error-rate simulate a distant, unreliable service. Inject
+other faults at run time: POST /__emulator/faults (docs/emulator.md).
+Ctrl-C stops the emulator and all browsers; a second Ctrl-C kills them. Started by npx, it stops when npx ends.`;
 
 /** `poolwright emulator`: the hosted-browser service on this machine. */
 export function addEmulatorCommand(program: Command): void {
   program
     .command('emulator')
-    .description('Run the hosted-browser service on this machine, for this machine, with real Chromium browsers')
-    .option('--host <address>', 'address to listen on (default: 127.0.0.1); any but loopback needs --allow-remote, too')
-    .option('--allow-remote', 'let other machines in: whoever has the key runs browsers on this one')
+    .description('Run the emulator: the hosted-browser service on this machine, with real Chromium')
+    .option(
+      '--host <address>',
+      'address to listen on (default: 127.0.0.1); addresses other than loopback also need --allow-remote',
+    )
+    .option('--allow-remote', 'allow remote connections: everyone with the key can run browsers on this machine')
     .option('--port <number>', 'port to listen on (default: any free one)', integer)
     .option('--api-key <key>', `key that clients send (default: ${KEY_VARIABLE}, else a random one)`)
-    .option('--concurrent-browsers <number>', 'how many sessions may run at once (default: 10)', integer)
-    .option('--warm-browser-cap <number>', 'how many warm browsers all pools may ask for (default: 30)', integer)
-    .option('--balance-cents <number>', 'what may be used up before creates answer 402 (default: 100000)', integer)
-    .option('--chromium <path>', 'full Chromium to run; alone, for all sessions')
-    .option('--chromium-shell <path>', 'headless shell to run for sessions of type hosted')
-    .option('--data <folder>', 'keep profiles and extensions there between runs (default: nothing survives)')
-    .option('--no-extension-access', 'answer 403 to all that has to do with extensions')
-    .option('--allow-loopback', "let the browsers reach this machine's loopback, as no hosted browser can")
-    .option('--rtt <ms>', 'round-trip time of the CDP links, half each way (default: 0)', integer)
-    .option('--start-delay <ms>', 'how much longer every browser takes to start (default: 0)', integer)
-    .option('--start-jitter <ms>', 'up to this much more, another time for each start (default: 0)', integer)
+    .option('--concurrent-browsers <number>', 'maximum number of sessions at once (default: 10)', integer)
+    .option('--warm-browser-cap <number>', 'maximum number of warm browsers in all pools (default: 30)', integer)
+    .option('--balance-cents <number>', 'balance; when it is used up, creates fail with 402 (default: 100000)', integer)
+    .option('--chromium <path>', 'full Chromium; without --chromium-shell, for all sessions')
+    .option('--chromium-shell <path>', 'headless shell for sessions of type hosted')
+    .option('--data <folder>', 'keep profiles and extensions there between runs (default: deleted)')
+    .option('--no-extension-access', 'respond with 403 to all requests about extensions')
+    .option('--allow-loopback', "let browsers reach this machine's loopback, unlike hosted browsers")
+    .option('--rtt <ms>', 'round-trip time of CDP connections (default: 0)', integer)
+    .option('--start-delay <ms>', 'additional start time of each browser (default: 0)', integer)
+    .option('--start-jitter <ms>', 'random additional start time, up to this (default: 0)', integer)
     .option(
       '--error-rate <share>',
-      'share of requests, 0 to 1, that fail with 429, 500, 502 or 503 (default: 0)',
+      'share of requests that fail with 429, 500, 502 or 503, from 0 to 1 (default: 0)',
       decimal,
     )
     .option(
       '--seed <number>',
-      'seed of random errors and jitter: the same number gives the same choices (default: 1)',
+      'seed of random errors and jitter: the same seed makes the same choices (default: 1)',
       integer,
     )
-    .option('--verbose', 'log what happens to stderr')
+    .option('--verbose', 'log to stderr')
     .option('--json', 'print the address and the key as one line of JSON')
     .addHelpText('after', HELP)
     .action(runEmulator);
@@ -90,7 +93,7 @@ async function runEmulator({
     apiKey: apiKey ?? fromEnvironment,
     onLog: verbose ? (line) => process.stderr.write(`${line}\n`) : undefined,
   });
-  // Before anybody is told that it runs: who knows may end it.
+  // Before the address is printed, because a reader of it may end this process.
   const npx = await npxParent();
   const asked = Promise.race([stopSignal(), ...(npx === undefined ? [] : [gone(npx)])]);
   // A key from the environment may be the real service's: it is not repeated.
@@ -106,7 +109,7 @@ async function runEmulator({
 
 /** What asks to stop: on Windows, which delivers no SIGTERM, Ctrl-Break and a closed terminal do, too. */
 export function stopSignals(platform: NodeJS.Platform): NodeJS.Signals[] {
-  // Elsewhere a closed terminal ends who has no handler for it; with one, `nohup` could not keep an emulator.
+  // Elsewhere a closed terminal ends a process without a handler; with a handler, `nohup` would not work.
   return platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 }
 

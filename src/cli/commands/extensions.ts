@@ -16,7 +16,7 @@ interface Flags {
 export function addExtensionsCommand(program: Command): void {
   const extensions = program
     .command('extensions')
-    .description("Look at and change the workspace's extensions (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
+    .description("List and change the workspace's extensions (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
   extensions
     .command('list')
     .description('List extensions')
@@ -36,7 +36,7 @@ export function addExtensionsCommand(program: Command): void {
     .action((zip: string, flags: Flags) => upload(zip, flags, (client) => client.uploadExtension(zip)));
   extensions
     .command('update')
-    .description('Replace an extension with a new ZIP; its ID stays, running sessions keep what they have')
+    .description('Replace an extension with a new ZIP; it keeps its ID, and running sessions keep their version')
     .argument('<extension-id>')
     .argument('<zip>', 'a ZIP file with manifest.json at its root')
     .option('--yes', 'do not ask')

@@ -15,26 +15,29 @@ interface Options extends InitOptions {
 }
 
 const HELP = `
-For Playwright, it writes playwright.hosted.config.*, which wraps what playwright.config.* exports; that one stays as it
-is, and so do the scripts that use it. For Puppeteer, it adds poolwright to the runner's config. It adds the script
-test:hosted to package.json and test-results/ to .gitignore, shows the difference and asks. A second run finds
-everything in place. Nothing is installed; what cannot be edited safely is printed with the lines to write.
-Exit code: 0 everything is in place, 1 something is left for you to write, 2 nothing was changed: no terminal to ask at.`;
+For Playwright, it writes playwright.hosted.config.*, which wraps playwright.config.*; that file does not change. For
+Puppeteer, it adds poolwright to the runner's config. It adds the script test:hosted to package.json and test-results/ to
+.gitignore, and asks before it writes. A second run changes nothing. It installs nothing. For files that it cannot edit
+safely, it prints the lines to add.
+Exit code: 0 set up, 1 something is left for you to add, 2 nothing was changed (no terminal to ask on).`;
 
 /** `poolwright init`: makes a suite ready for hosted browsers. */
 export function addInitCommand(program: Command): void {
   program
     .command('init')
-    .description('Make the tests in this folder ready for hosted browsers, after showing the changes and asking')
-    .option('--config <path>', "the tests' config file (default: playwright.config.* here, else the only one below)")
+    .description('Set up the tests in this directory for hosted browsers; shows the changes and asks first')
+    .option(
+      '--config <path>',
+      "the tests' config file (default: playwright.config.* here, or the only one in subdirectories)",
+    )
     .addOption(
-      new Option('--runner <name>', 'which tests, where there are several kinds (default: found out)').choices([
+      new Option('--runner <name>', 'which tests, if there are several kinds (default: detected)').choices([
         'playwright',
         ...Object.keys(RUNNERS),
       ]),
     )
     .addOption(new Option('--ci <provider>', 'also add a pipeline that runs the tests').choices(CI_PROVIDERS))
-    .option('--dry-run', 'show the difference and change nothing')
+    .option('--dry-run', 'show the changes and make none')
     .option('--yes', 'do not ask')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
@@ -48,7 +51,7 @@ async function run({ yes, dryRun, json, ...options }: Options): Promise<void> {
   const isWanted = changed.length > 0 && !dryRun;
   const canAsk = yes === true || process.stdin.isTTY === true;
 
-  // A program reads stdout; the person who is asked reads stderr.
+  // Programs read stdout, the user reads stderr.
   const out = json ? process.stderr : process.stdout;
   const color = out.isTTY === true && !process.env.NO_COLOR;
   if (!json || (isWanted && !yes && canAsk))
@@ -63,7 +66,7 @@ async function run({ yes, dryRun, json, ...options }: Options): Promise<void> {
 
   if (isWanted && !canAsk) {
     process.stderr.write(
-      'poolwright: nothing was changed: there is no terminal to ask at. Add --yes to change the files.\n',
+      'poolwright: nothing was changed, because there is no terminal to ask on. Add --yes to change the files.\n',
     );
     process.exitCode = 2;
   } else if (plan.byHand.length > 0) process.exitCode = 1;
@@ -72,7 +75,7 @@ async function run({ yes, dryRun, json, ...options }: Options): Promise<void> {
 function closing(plan: Plan, applied: boolean, hasChanges: boolean): string {
   if (!applied) {
     if (hasChanges) return 'Nothing was changed.';
-    return plan.byHand.length > 0 ? 'Nothing else to change.' : 'All is in place: nothing to change.';
+    return plan.byHand.length > 0 ? 'Nothing else to change.' : 'Everything is set up: nothing to change.';
   }
   return ['Done. Next:', ...plan.next.map((step, n) => `  ${n + 1}. ${step}`)].join('\n');
 }

@@ -10,7 +10,7 @@ export function addIpsCommand(program: Command): void {
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const rows = await withClient((client) => client.listDedicatedIps());
-      // The service promises no fields: what it says is what is shown.
+      // Shows every field, because none is documented.
       const columns = [...new Set(['ip', ...rows.flatMap((row) => Object.keys(row))])];
       printRows(rows, columns, json);
     });

@@ -17,7 +17,7 @@ export interface PoolFlags {
   wait?: boolean;
 }
 
-/** @throws OptionsError for a file of browser settings that cannot be read, or is no JSON object */
+/** @throws OptionsError for a file of browser settings that cannot be read, or is not a JSON object */
 export async function settingsOf(flags: PoolFlags): Promise<Omit<CreatePoolRequest, 'name' | 'size'>> {
   const { leaseTimeout, maxReadyAge, browser } = flags;
   return {
@@ -40,20 +40,20 @@ export async function changesOf(flags: PoolFlags): Promise<UpdatePoolRequest> {
   throw new OptionsError('pools update', 'Nothing to change: name a setting, such as --size 5 (see --help).');
 }
 
-/** Not an argument: it may hold a proxy's password, and arguments are seen by everybody on the machine. */
+/** From a file, not an argument: it may contain a proxy password, and all users of the machine can see arguments. */
 async function readTemplate(file: string): Promise<PoolBrowserTemplate> {
-  const what = file === '-' ? 'what came on stdin' : file;
+  const what = file === '-' ? 'the input on stdin' : file;
   let template: unknown;
   try {
     template = JSON.parse(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
   } catch (error) {
     // The parser's own message quotes the text, which may hold a password.
     const why =
-      error instanceof SyntaxError ? 'is no JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+      error instanceof SyntaxError ? 'is not valid JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
     throw new OptionsError('--browser', `--browser: ${what} ${why}.`);
   }
   if (typeof template !== 'object' || template === null || Array.isArray(template)) {
-    throw new OptionsError('--browser', `--browser: ${what} is no JSON object, such as { "country": "DE" }.`);
+    throw new OptionsError('--browser', `--browser: ${what} is not a JSON object, such as { "country": "DE" }.`);
   }
   return template;
 }

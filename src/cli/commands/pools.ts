@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import { findPoolOr } from '../../broker/pools/find-pool.ts';
 import { errorOf } from '../../errors.ts';
-import { findPoolOr } from '../../lease/find-pool.ts';
 import { LIMITS, type Pool, type ServiceClient } from '../../service/index.ts';
 import { confirm } from '../confirm.ts';
 import { integer } from '../numbers.ts';
@@ -21,7 +21,7 @@ interface Flags {
 export function addPoolsCommand(program: Command): void {
   const pools = program
     .command('pools')
-    .description("Look at and change the workspace's pools of warm browsers (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
+    .description("List and change the workspace's pools of warm browsers (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
   pools
     .command('list')
     .description('List pools')
@@ -40,9 +40,9 @@ export function addPoolsCommand(program: Command): void {
     .action(create);
   addSettings(pools.command('update').description('Change a pool'), 'optional')
     .argument('<pool>', POOL)
-    .option('--name <name>', 'another name')
+    .option('--name <name>', 'new name')
     .addOption(new Option('--pause', 'stop its warm browsers and refuse leases').conflicts('resume'))
-    .option('--resume', 'warm browsers again')
+    .option('--resume', 'start warm browsers again')
     .option('--wait', 'wait until its browsers are ready')
     .option('--json', 'print JSON')
     .action(update);
@@ -50,20 +50,20 @@ export function addPoolsCommand(program: Command): void {
     .command('delete')
     .description('Delete pools and their warm browsers')
     .argument('<pools...>', 'IDs or names of pools')
-    .option('--force', 'stop leased browsers too; without it a pool that has some is left')
+    .option('--force', 'also stop leased browsers; without it, pools with leased browsers are kept')
     .option('--yes', 'do not ask')
     .option('--json', 'print JSON')
     .action(deletePools);
   pools
     .command('flush')
-    .description('Replace the warm browsers of a pool by fresh ones; leased ones stay')
+    .description("Replace a pool's warm browsers with new ones; leased ones stay")
     .argument('<pool>', POOL)
     .option('--json', 'print JSON')
     .action(flush);
 }
 
 function addSettings(command: Command, size: 'required' | 'optional'): Command {
-  const sizeOption = new Option('--size <number>', 'browsers that are kept warm').argParser(integer);
+  const sizeOption = new Option('--size <number>', 'number of browsers to keep warm').argParser(integer);
   const { leaseTimeoutSeconds, maxReadyAgeSeconds } = LIMITS;
   return command
     .addOption(size === 'required' ? sizeOption.makeOptionMandatory() : sizeOption)

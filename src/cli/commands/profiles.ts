@@ -9,7 +9,7 @@ const COLUMNS = ['name', 'profileId', 'createdAt'];
 export function addProfilesCommand(program: Command): void {
   const profiles = program
     .command('profiles')
-    .description("Look at and delete the workspace's saved profiles (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
+    .description("List and delete the workspace's saved profiles (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
   profiles
     .command('list')
     .description('List saved profiles')
@@ -19,7 +19,7 @@ export function addProfilesCommand(program: Command): void {
     });
   profiles
     .command('delete')
-    .description('Delete saved profiles, cookies and storage and all; one that is not there is no error')
+    .description('Delete saved profiles with their cookies and storage; missing ones are ignored')
     .argument('<names...>')
     .option('--yes', 'do not ask')
     .option('--json', 'print JSON')

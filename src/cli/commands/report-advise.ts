@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type Advice, advise } from '../../advise/advise.ts';
-import { type PastRun, pastRuns } from '../../advise/past/past-runs.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
-import { writeWhole } from '../../common/write-whole.ts';
+import { writeAtomically } from '../../common/write-atomically.ts';
 import { OptionsError } from '../../errors.ts';
 import { withFigures } from '../../record/figures.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
-import { timelineHtml } from '../../reporter/timeline/timeline-page.ts';
-import { findRecords } from '../advise/find-records.ts';
-import { adviceLines } from '../advise/text.ts';
-import { type WishFlags, wishesOf, wishOptions } from '../advise/wishes.ts';
+import { type Advice, advise } from '../../report/advice/advise.ts';
+import { type PastRun, pastRuns } from '../../report/advice/past/past-runs.ts';
+import { timelineHtml } from '../../report/timeline/timeline-page.ts';
 import { printJson } from '../print.ts';
+import { type GoalFlags, goalOptions, goalsOf } from '../report/advice-goals.ts';
+import { findRecords } from '../report/find-records.ts';
+import { adviceLines } from '../report/text.ts';
 
-interface Options extends WishFlags {
+interface Options extends GoalFlags {
   output?: string;
   json?: boolean;
 }
@@ -24,33 +24,33 @@ export function addAdviseCommand(report: Command): void {
   const command = report
     .command('advise')
     .description(
-      'How many browsers and shards, pool or sessions, and what holds the suite up, from the run.json of past runs',
+      'Compute from past runs how many browsers and shards you need, pool or sessions, and what slows the suite down',
     )
-    .argument('[files...]', 'run.json files, or folders with some; those of one run in shards all together');
-  for (const option of wishOptions()) command.addOption(option);
+    .argument('[files...]', 'run.json files or directories; pass all shards of a run');
+  for (const option of goalOptions()) command.addOption(option);
   command
-    .option('--output <folder>', 'writes timeline.html of the newest run there, with the advice')
+    .option('--output <folder>', "write the newest run's timeline.html there, with the advice")
     .option('--json', 'print JSON')
     .action(giveAdvice);
 }
 
 async function giveAdvice(given: string[], { output, json, ...flags }: Options): Promise<void> {
-  const wishes = wishesOf(flags);
+  const goals = goalsOf(flags);
   const found = findRecords(given);
   const { runs, skipped: unusable } = pastRuns(found.records);
   const skipped = [...found.skipped, ...unusable];
   for (const { file, why } of skipped) notify(`skipped ${file}: ${why}`);
   if (runs.length === 0) {
     if (json) printJson({ advice: null, skipped });
-    notify('no whole run is among the files. A run writes its own to <outputDir>/poolwright/run.json.');
+    notify('the files contain no complete run. A run writes its record to <outputDir>/poolwright/run.json.');
     process.exitCode = 1;
     return;
   }
-  const advice = advise(runs, wishes);
+  const advice = advise(runs, goals);
   const timeline = output === undefined ? null : await writeTimeline(runs, advice, output);
   if (json) printJson({ advice, skipped, ...(timeline === null ? {} : { timeline }) });
   else {
-    const lines = [...adviceLines(advice, wishes), ...(timeline === null ? [] : [`timeline  ${timeline}`])];
+    const lines = [...adviceLines(advice, goals), ...(timeline === null ? [] : [`timeline  ${timeline}`])];
     process.stdout.write(`${lines.join('\n')}\n`);
   }
   if (advice.recommended?.fits !== true) process.exitCode = 1;
@@ -61,7 +61,7 @@ async function writeTimeline(runs: readonly PastRun[], advice: Advice, folder: s
   const [only, ...others] = runs.at(-1)?.parts ?? [];
   try {
     const record = only && others.length === 0 ? only : mergeRecords(runs.at(-1)?.parts ?? []);
-    await writeWhole(file, timelineHtml(withFigures(record), null, advice));
+    await writeAtomically(file, timelineHtml(withFigures(record), null, advice));
   } catch (error) {
     throw new OptionsError('--output', `${file} cannot be written: ${errorMessage(error)}`);
   }

@@ -5,11 +5,11 @@ import { OptionsError } from '../../errors.ts';
 import { readRecords } from '../../record/read-records.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingAmong } from '../../record/shards/shard-sets.ts';
-import { addressOf } from '../../reporter/html-report.ts';
-import { writeRun } from '../../reporter/publish.ts';
-import { reportToGitHub } from '../../reporter/summary/github.ts';
-import { Sheet } from '../../reporter/summary/layout.ts';
-import { summaryLines } from '../../reporter/summary/summary.ts';
+import { addressOf } from '../../report/html-report.ts';
+import { writeRun } from '../../report/publish.ts';
+import { reportToGitHub } from '../../report/summary/github.ts';
+import { Sheet } from '../../report/summary/layout.ts';
+import { summaryLines } from '../../report/summary/summary.ts';
 import { printJson } from '../print.ts';
 import { addAdviseCommand } from './report-advise.ts';
 
@@ -26,14 +26,11 @@ export function addReportCommand(program: Command): void {
   addAdviseCommand(report);
   report
     .command('merge')
-    .description('One summary, one run.json and one timeline of several runs, such as the shards of one')
-    .argument('<files...>', 'run.json of each; one that cannot be used is named, and the others are merged')
-    .option('--output <folder>', 'where run.json and timeline.html go', 'poolwright-report')
+    .description('Merge several runs, such as shards, into one summary, run.json and timeline')
+    .argument('<files...>', 'their run.json files; invalid ones are named and skipped')
+    .option('--output <folder>', 'directory for run.json and timeline.html', 'poolwright-report')
     .option('--html <folder>', "Playwright's HTML report of the same runs, for the timeline's links")
-    .option(
-      '--strict',
-      'exit with 1 when a file cannot be used, or a shard is missing; what there is is merged all the same',
-    )
+    .option('--strict', 'exit with 1 if a file is invalid or a shard is missing, after merging the others')
     .option('--json', 'print JSON')
     .action(merge);
 }
@@ -43,13 +40,13 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   for (const { file, why } of skipped) notify(`skipped ${file}: ${why}`);
   if (records.length === 0) {
     if (json) printJson({ merged: 0, skipped });
-    notify('none of the files could be used. A run writes its own to <outputDir>/poolwright/run.json.');
+    notify('no valid file. A run writes its record to <outputDir>/poolwright/run.json.');
     process.exitCode = 1;
     return;
   }
   const htmlReport = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
   const missing = missingAmong(records);
-  const run = await writeRun(mergeRecords(records), { folder: output, htmlReport });
+  const run = await writeRun(mergeRecords(records), { directory: output, htmlReport });
   const { figures, files, failure } = run;
   if (failure !== null) {
     throw new OptionsError('--output', `${join(output, 'run.json')} cannot be written: ${failure}`);

@@ -10,10 +10,10 @@ const COLUMNS = ['sessionId', 'status', 'createdAt', 'stoppedAt', 'bandwidthByte
 export function addSessionsCommand(program: Command): void {
   const sessions = program
     .command('sessions')
-    .description("Look at and stop the workspace's sessions (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
+    .description("List and stop the workspace's sessions (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
   sessions
     .command('list')
-    .description('List sessions, running ones unless --status says otherwise')
+    .description('List sessions; without --status, only running ones')
     .addOption(
       new Option('--status <status>', 'only these (default: starting and active)').choices([...sessionStatuses]),
     )
@@ -30,15 +30,15 @@ export function addSessionsCommand(program: Command): void {
     });
   sessions
     .command('stop')
-    .description('Stop sessions; one that has ended is no error')
+    .description('Stop sessions; ended ones are ignored')
     .argument('<session-ids...>')
     .option('--json', 'print JSON')
     .action(stop);
   sessions
     .command('note')
-    .description("Set a running session's note (what poolwright wrote there is how `sweep` knows a run's sessions)")
+    .description("Set a running session's note (`sweep` recognises a run's sessions by the note that poolwright wrote)")
     .argument('<session-id>')
-    .argument('<text>', `at most ${LIMITS.note.max} characters; empty: no note`)
+    .argument('<text>', `at most ${LIMITS.note.max} characters; empty removes the note`)
     .option('--json', 'print JSON')
     .action(async (sessionId: string, note: string, { json }: { json?: boolean }) => {
       const change = { note: note === '' ? null : note };
@@ -67,7 +67,7 @@ async function stop(sessionIds: string[], { json }: { json?: boolean }): Promise
   if (json) printJson({ stopped: sessionIds });
 }
 
-/** A session without its CDP address: who has that has the browser. */
+/** A session without its CDP address, which is a secret. */
 function shown({ cdpUrl: _secret, ...session }: Session): Record<string, unknown> {
   return session;
 }

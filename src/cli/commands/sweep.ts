@@ -17,10 +17,10 @@ interface Options {
 export function addSweepCommand(program: Command): void {
   program
     .command('sweep')
-    .description("Stop the browsers that dead runs of this folder's project left (a run does it too when it starts)")
+    .description('Stop browsers left by dead runs of this project (each run also does this when it starts)')
     .option(
       '--run <id>',
-      'also end this run, which you know is dead (its ID is in the notes of its sessions and the names of its pools)',
+      'also end this run, if you know that it is dead (its ID is in the notes of its sessions and the names of its pools)',
     )
     .option('--json', 'print JSON')
     .action(run);
@@ -29,13 +29,13 @@ export function addSweepCommand(program: Command): void {
 async function run({ run: runId, json }: Options): Promise<void> {
   const { suite, ledgerFolder, root } = projectFolder(process.cwd());
   if (runId === undefined && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
-    // A job without secrets, such as one of a fork, had no hosted browsers either.
+    // A job without secrets, such as a fork's, has no hosted browsers.
     notify('POOLWRIGHT_API_KEY is not set: nothing to sweep (browsers of the emulator end with their run)');
     if (json) printJson(emptySweep());
     return;
   }
   const { baseURL, apiKey } = serviceOfShell();
-  const result = await withProgress('looking for what dead runs left', () =>
+  const result = await withProgress('looking for browsers of dead runs', () =>
     withClient((client) => sweep({ client, baseURL, apiKey, suite, ledgerFolder, runId })),
   );
   if (json) printJson(result);
@@ -51,13 +51,13 @@ export function sweepReport(result: SweepResult, root: string): string[] {
     ...poolsDeleted.map((name) => `deleted pool ${name}`),
     ...alive.map(
       ({ sessionId, runId }) =>
-        `left ${sessionId}: run ${runId} may be alive (is it dead? npx poolwright sweep --run ${shellWord(runId)})`,
+        `left ${sessionId}: run ${runId} may be alive (if it is dead: npx poolwright sweep --run ${shellWord(runId)})`,
     ),
     ...unknownLeases.map(
       ({ poolId, runId }) =>
-        `run ${runId} may hold one more browser of pool ${poolId} (its acquire was never answered): it ends by itself at the pool's leaseTimeoutSeconds`,
+        `run ${runId} may hold one more browser of pool ${poolId} (its acquire request got no response): it ends after the pool's leaseTimeoutSeconds`,
     ),
-    ...setAside.map((file) => `set aside ${file}: not a ledger of this version, or only half of one`),
+    ...setAside.map((file) => `set aside ${file}: not a ledger of this version, or incomplete`),
     ...failures.map((failure) => `failed: ${failure}`),
   ];
   return said.length > 0 ? said : [`nothing left behind by dead runs of ${root}`];

@@ -9,7 +9,7 @@ const ASK_AGAIN_MS = 1_000;
 
 /**
  * Waits until a pool's browsers are ready, or leased already. A paused one is waited for no longer.
- * @throws PoolwrightError `TIMEOUT` after 5 minutes, with what the pool says of itself
+ * @throws PoolwrightError `TIMEOUT` after 5 minutes, with the pool's status
  */
 export async function waitForPool(client: ServiceClient, { id, name }: Pool): Promise<Pool> {
   return await withProgress(`pool ${name}: warming`, async (say) => {

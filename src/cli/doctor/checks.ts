@@ -1,7 +1,7 @@
-import { FAR_MS } from '../../cdp/ahead/savings.ts';
+import { findPool } from '../../broker/pools/find-pool.ts';
+import { FAR_MS } from '../../cdp/latency/savings.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
 import { PoolwrightError } from '../../errors.ts';
-import { findPool } from '../../lease/find-pool.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
 import { serviceName } from '../../options/resolve-service.ts';
 import type { ServiceClient } from '../../service/index.ts';
@@ -35,7 +35,7 @@ export function variables(): Finding {
   const check = 'variables';
   try {
     if (serviceName({}, process.env) === 'emulator') {
-      return { check, result: 'skipped', says: 'POOLWRIGHT_SERVICE is emulator: that is tried' };
+      return { check, result: 'skipped', says: 'POOLWRIGHT_SERVICE is emulator: checking that instead' };
     }
     const { baseURL } = serviceOfShell();
     return {
@@ -46,7 +46,7 @@ export function variables(): Finding {
   } catch (error) {
     // As a run decides it: where it is chosen; else without a key, and outside of CI.
     const alone = variable(process.env, 'POOLWRIGHT_API_KEY') === undefined && !inContinuousIntegration(process.env);
-    const more = alone ? '. Without a key, runs use the emulator on this machine: it is tried instead' : '';
+    const more = alone ? '. Without a key, runs use the emulator on this machine: checking that instead' : '';
     return { check, result: alone ? 'skipped' : 'failed', says: `${textOf(error)}${more}` };
   }
 }
@@ -55,7 +55,7 @@ export async function reach(client: ServiceClient): Promise<Finding> {
   return await finding('service and key', async () => {
     const since = performance.now();
     await client.listSessions({ pageSize: 1 }, { timeout: TIMEOUT_MS, retry: 'none' });
-    return `answers, and takes the key (${ms(performance.now() - since)})`;
+    return `responds and accepts the key (${ms(performance.now() - since)})`;
   });
 }
 
@@ -75,7 +75,7 @@ export async function limit(client: ServiceClient, wanted: number): Promise<Find
   try {
     const { plan } = await client.getBilling({ timeout: TIMEOUT_MS });
     const most = plan?.concurrent_browsers ?? null;
-    if (most === null) return { check, result: 'skipped', says: 'the service does not say it' };
+    if (most === null) return { check, result: 'skipped', says: 'the service does not report it' };
     const text = `${most} browsers at once, ${wanted} wanted (--workers × --shards)`;
     return wanted <= most
       ? { check, result: 'ok', says: text }
@@ -97,7 +97,7 @@ export async function pool(client: ServiceClient, wanted: number): Promise<Findi
     if (!good) return { check, result: 'warning', says };
     return wanted <= size
       ? { check, result: 'ok', says }
-      : { check, result: 'warning', says: `${says}: ${wanted} wanted, the others take a browser's start longer` };
+      : { check, result: 'warning', says: `${says}: ${wanted} wanted, so the others wait for a browser to start` };
   } catch (error) {
     return { check, result: 'failed', says: textOf(error) };
   }
@@ -124,7 +124,7 @@ export async function session(client: ServiceClient): Promise<Finding> {
     const { create, connect, roundTrip } = await tryOneSession(client, TIMEOUT_MS);
     const plain = ms(CLICK_TRIPS.plain * roundTrip);
     const hidden = `${ms(CLICK_TRIPS.ahead * roundTrip)} from here, ${plain} with \`ahead: false\``;
-    const click = `a click of Playwright's takes about ${roundTrip < FAR_MS ? `${plain} from here` : hidden}`;
+    const click = `a click takes about ${roundTrip < FAR_MS ? `${plain} from here` : hidden}`;
     return `created in ${ms(create)}, connected in ${ms(connect)}, ${ms(roundTrip)} a round trip (${click}), stopped`;
   });
 }

@@ -29,16 +29,11 @@ const MARKS: Record<Finding['result'], string> = {
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description(
-      'Check everything that a run needs: variables, service, key, balance, limits, pool, Chromium, a real session',
-    )
+    .description('Check what a run needs: variables, service, key, balance, limits, pool, Chromium, a real session')
     .addOption(new Option('--workers <number>', 'parallel workers of your run').argParser(integer).default(1))
     .addOption(new Option('--shards <number>', 'shards of your run').argParser(integer).default(1))
-    .option('--no-session', 'do not create a session to try it out (it costs a few seconds of a browser)')
-    .option(
-      '--contract',
-      "compare the service's own description (/doc) with this version of poolwright, and do nothing else",
-    )
+    .option('--no-session', 'do not create a trial session (it costs a few seconds of a browser)')
+    .option('--contract', "only compare the service's API description (/doc) with this version of poolwright")
     .option('--json', 'print JSON')
     .action((flags: Flags) => run(flags, program.version() ?? ''));
 }

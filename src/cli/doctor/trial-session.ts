@@ -39,7 +39,7 @@ async function connect(cdpUrl: string, sessionId: string, timeout: number): Prom
     const trips: number[] = [];
     for (let id = 1; id <= ROUND_TRIPS; id += 1) {
       const asked = performance.now();
-      const message = new PoolwrightError('TIMEOUT', `The browser did not answer within ${timeout} ms.`);
+      const message = new PoolwrightError('TIMEOUT', `The browser did not respond within ${timeout} ms.`);
       const answered = pTimeout(once(socket, 'message'), { milliseconds: timeout, message });
       socket.send(JSON.stringify({ id, method: 'Browser.getVersion' }));
       await answered;

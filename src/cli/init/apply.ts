@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, chmod, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writeWhole } from '../../common/write-whole.ts';
+import { writeAtomically } from '../../common/write-atomically.ts';
 import { PoolwrightError } from '../../errors.ts';
 import { type FileChange, onDisk } from './plan.ts';
 
@@ -13,7 +13,10 @@ export async function apply(changes: FileChange[]): Promise<void> {
   for (const { file, before } of changes) {
     // The question may have been open for a while.
     if (onDisk(file) !== before)
-      throw new PoolwrightError('ABORTED', `${file} has changed in the meantime. Nothing was written: run init again.`);
+      throw new PoolwrightError(
+        'ABORTED',
+        `${file} has changed since the plan was made. Nothing was written: run init again.`,
+      );
     const folder = await nearestFolder(dirname(file));
     for (const each of before === null ? [folder] : [folder, file])
       await access(each, constants.W_OK).catch((error) => refuse(file, error, 'Nothing was changed.'));
@@ -23,7 +26,7 @@ export async function apply(changes: FileChange[]): Promise<void> {
     try {
       await replace(file, before, after);
     } catch (error) {
-      refuse(file, error, written.length > 0 ? `Changed before that: ${written.join(', ')}.` : 'Nothing was changed.');
+      refuse(file, error, written.length > 0 ? `Already changed: ${written.join(', ')}.` : 'Nothing was changed.');
     }
     written.push(file);
   }
@@ -32,12 +35,12 @@ export async function apply(changes: FileChange[]): Promise<void> {
 /** A link stays a link, and a file keeps its mode. */
 async function replace(file: string, before: string | null, after: string): Promise<void> {
   if (before === null) {
-    await writeWhole(file, after);
+    await writeAtomically(file, after);
     return;
   }
   const target = await realpath(file);
   const { mode } = await stat(target);
-  await writeWhole(target, after);
+  await writeAtomically(target, after);
   await chmod(target, mode);
 }
 

@@ -17,38 +17,38 @@ interface Trace {
 
 const SOURCES = /\.[cm]?[jt]sx?$/;
 const ANY = /./;
-const BY_US = "poolwright gives Playwright's own `browser`, `context` and `page` a hosted browser";
+const BY_US = "poolwright provides hosted browsers through Playwright's `browser`, `context` and `page`";
 
 const TRACES: Trace[] = [
   {
     files: SOURCES,
     line: /\bconnectOverCDP\s*\(/,
-    what: 'a browser that is connected by hand (connectOverCDP)',
+    what: 'a browser connected by hand (connectOverCDP)',
     todo: `Remove this fixture, and its import from the tests: ${BY_US}. For the session's ID import \`test\` from poolwright.`,
   },
   {
     files: SOURCES,
     line: /\b(chromium|firefox|webkit|browserType|playwright)\.connect\s*\(/,
-    what: 'a Playwright server that is connected by hand (connect)',
+    what: 'a Playwright server connected by hand (connect)',
     todo: `Remove this fixture, and its import from the tests: ${BY_US}.`,
   },
   {
     files: SOURCES,
     line: /\bconnectOptions['"]?\s*[:=]/,
     what: '`connectOptions`: another remote browser',
-    todo: 'Remove it: a wrapped project that has it fails with an error. A project that keeps it needs `hosted: false` in its `use`.',
+    todo: "Remove it: a wrapped project that has it fails with an error. To keep it in a project, set `hosted: false` in that project's `use`.",
   },
   {
     files: SOURCES,
     line: /['"]@azure\/(microsoft-)?playwright(-testing)?(\/reporter)?['"]/,
     what: "Azure's Playwright service",
-    todo: 'Remove this config, or what it has of the service (getServiceConfig, createAzurePlaywrightConfig, its reporter), and the script that names it with -c.',
+    todo: 'Remove this config, or its parts of the service (getServiceConfig, createAzurePlaywrightConfig, its reporter), and the script that passes it with -c.',
   },
   {
     files: /^package\.json$/,
     line: /"@azure\/(microsoft-)?playwright(-testing)?"\s*:/,
     what: "Azure's Playwright service",
-    todo: 'Uninstall it, and @azure/identity where nothing else needs it.',
+    todo: 'Uninstall it, and @azure/identity if nothing else needs it.',
   },
   {
     files: ANY,
@@ -60,7 +60,7 @@ const TRACES: Trace[] = [
     files: /^package\.json$/,
     line: /browserstack-node-sdk/,
     what: "BrowserStack's SDK",
-    todo: 'Take it out of the scripts (`browserstack-node-sdk playwright test` becomes `playwright test`), and uninstall it: it puts its own browsers in place of all others.',
+    todo: 'Remove it from the scripts (`browserstack-node-sdk playwright test` becomes `playwright test`) and uninstall it: it replaces all browsers with its own.',
   },
   {
     files: /^browserstack\.ya?ml$/,
@@ -72,13 +72,13 @@ const TRACES: Trace[] = [
     files: ANY,
     line: /\bcdp\.browserstack\.com|\bBROWSERSTACK_(USERNAME|ACCESS_KEY)\b/,
     what: "BrowserStack's address or account",
-    todo: 'Remove it, with the fixture or option that it belongs to.',
+    todo: 'Remove it, with the fixture or option that uses it.',
   },
   {
     files: ANY,
     line: /\bcdp\.lambdatest\.com|\bLT_(USERNAME|ACCESS_KEY)\b/,
     what: "LambdaTest's address or account",
-    todo: 'Remove it, with the fixture or capabilities that it belongs to; the capabilities become projects.',
+    todo: 'Remove it, with the fixture or capabilities that use it; the capabilities become projects.',
   },
   {
     files: SOURCES,
@@ -96,7 +96,7 @@ const TRACES: Trace[] = [
     files: ANY,
     line: /\bPW_TEST_CONNECT_WS_ENDPOINT\b/,
     what: "Playwright's variable for a remote browser",
-    todo: 'Remove it: it goes over every config.',
+    todo: 'Remove it: it overrides the browser in every config.',
   },
 ];
 
@@ -106,7 +106,7 @@ const LARGEST = 512 * 1024;
 const MOST_OF_A_KIND = 8;
 const COMMENT = /^\s*(\/\/|\*|\/\*|#)/;
 
-/** Looks through the project's own sources for what another vendor's set-up has left. Values of `.env` are not read. */
+/** Searches the project's sources for leftovers of another vendor's setup. Values of `.env` are not read. */
 export function findLeftovers(plan: Plan, { folder, root }: Project): void {
   const options = { ignore: IGNORED, absolute: true, dot: false };
   const files = new Set([

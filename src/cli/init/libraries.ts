@@ -1,6 +1,6 @@
 /**
- * What `init` needs of others, in one place: the package has it as one file, which is loaded by `init` alone. A parser in full
- * would be the largest part of the package, so that file is minified.
+ * The libraries of `init`, in one place: as an entry of the build they get a separate file, which only `init` loads. A
+ * parser in full would be the largest part of the package, so the build minifies that file.
  */
 export { type ParserPlugin, parse as parseSource } from '@babel/parser';
 export { createTwoFilesPatch } from 'diff';

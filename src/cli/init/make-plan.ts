@@ -24,7 +24,7 @@ export interface InitOptions {
 }
 
 /**
- * Finds the tests below a folder and what they need for hosted browsers. Changes nothing.
+ * Finds the tests below a directory, and plans the changes that they need for hosted browsers. Changes nothing.
  * @throws OptionsError when there are none, or several
  */
 export async function makePlan(
@@ -53,7 +53,7 @@ export async function makePlan(
   plan.next.push(script === null ? test : commandFromStart(project, 'run', [script]));
   ignoreResults(plan, project);
   if (ci) planCi(plan, project, ci, { test, playwright });
-  if (found && other) plan.notes.push(`There are Puppeteer tests, too: npx poolwright init --runner ${other}`);
+  if (found && other) plan.notes.push(`This project also has Puppeteer tests: npx poolwright init --runner ${other}`);
   findLeftovers(plan, project);
   plan.notes.push(...(await uncommittedEdits(plan, project)));
   // Where nothing changes, the next steps are not printed.
@@ -77,7 +77,7 @@ function nothingFound(folder: string, { dependencies, manifest }: Project): Opti
     const runners = Object.keys(RUNNERS).join(', ');
     return new OptionsError(
       '--runner',
-      `There is Puppeteer in package.json, and no test runner that init knows. Scripts and other runners need no set-up: import { leaseBrowser } from 'poolwright/puppeteer'. Where the runner is installed elsewhere, name it: --runner (${runners}).`,
+      `package.json has Puppeteer, but no test runner that init knows. Scripts and other runners need no setup: import { leaseBrowser } from 'poolwright/puppeteer'. If the runner is installed elsewhere, name it: --runner (${runners}).`,
     );
   }
   const puppeteer = manifest === null ? '' : ', and no Puppeteer with Vitest, Jest, Mocha or node:test in package.json';

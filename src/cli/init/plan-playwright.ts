@@ -4,7 +4,7 @@ import { installedVersion, type Project } from './project/project.ts';
 
 /** The oldest Playwright that is supported. */
 const OLDEST = [1, 48] as const;
-/** By the extension of a TypeScript file: what another file imports it by, under every `moduleResolution`. */
+/** The extension to import a TypeScript file by, valid under every `moduleResolution`. */
 const IMPORTED_AS: Record<string, string> = { '.ts': '.js', '.mts': '.mjs', '.cts': '.cjs' };
 
 /** What a suite's config means for its pipeline. */
@@ -81,7 +81,7 @@ function isWrapped(text: string): boolean {
   return hasLine(text, /\bwithHostedBrowsers\s*[(<]/);
 }
 
-/** Whether a line matches that is no comment. */
+/** Whether a line that is not a comment matches. */
 function hasLine(text: string, pattern: RegExp): boolean {
   return text.split('\n').some((line) => pattern.test(line.replace(/^\s*(\/\/|\*|\/\*).*/, '')));
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OptionsError } from '../../errors.ts';
 
-/** One file, as it is and as it shall be, by its whole path. */
+/** The current and the planned content of one file, with its absolute path. */
 export interface FileChange {
   file: string;
   /** Null: the file is new. */
@@ -30,7 +30,10 @@ export interface Leftover {
 
 const BOM = '\uFEFF';
 
-/** What `poolwright init` has found and would do. Each step adds its own; files are read through it, so that steps build on each other. */
+/**
+ * What `poolwright init` has found and would do. Each step adds its own; files are read through it, so that steps build
+ * on each other.
+ */
 export class Plan {
   /** What is there already, a sentence each. */
   readonly present: string[] = [];

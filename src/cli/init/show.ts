@@ -15,14 +15,14 @@ export function planLines(plan: Plan, folder: string, color: boolean): string[] 
     );
   for (const line of plan.present) lines.push(`Already there: ${line}.`);
   for (const note of plan.notes) lines.push(`Note: ${note}`);
-  if (plan.leftovers.length > 0) lines.push('', 'Left of another set-up, for you to remove:');
+  if (plan.leftovers.length > 0) lines.push('', "Left by another vendor's setup, for you to remove:");
   for (const { what, todo, places } of byKind(plan.leftovers)) {
     lines.push(`  ${what}: ${places.map(({ file, line }) => `${here(file)}:${line}`).join(', ')}`, `    ${todo}`);
   }
   for (const { file, why, todo, lines: wanted } of plan.byHand) {
     lines.push(
       '',
-      `For you to write: ${here(file)} ${why}.`,
+      `To change by hand: ${here(file)} ${why}.`,
       `  ${todo}`,
       '',
       ...wanted.map((line) => `    ${line}`),

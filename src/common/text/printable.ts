@@ -1,10 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Text of others on a terminal and in a CI log: titles, names, IDs, messages of a service, of records from elsewhere. */
+/**
+ * Text of others on a terminal and in a CI log: titles, names, IDs, messages of a service, of records from elsewhere.
+ */
 
 /** Control characters (C0, C1) and separators of lines. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
-/** Characters without a shape of their own: what reverses the reading direction, and what hides text in text. */
+/** Invisible characters: they reverse the reading direction or hide text. */
 const INVISIBLE = /\p{Bidi_Control}|\u200b|[\u2060-\u206f]|\ufeff|[\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 const LONE_SURROGATES = /\p{Cs}/gu;
 /** GitHub takes a line that begins with `::name` for a command; a line may be broken at any blank. */

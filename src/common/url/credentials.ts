@@ -1,6 +1,6 @@
 /**
- * User name and password of an address, as Chromium reads them: escapes are decoded, a lone `%` stays. Either is taken as it is
- * written where what is decoded would be no UTF-8, or hold control characters.
+ * User name and password of an address, as Chromium reads them: escapes are decoded, a lone `%` stays. Either is taken
+ * as it is written where what is decoded would be no UTF-8, or hold control characters.
  */
 export function urlCredentials({ username, password }: URL): { username: string; password: string } {
   return { username: decodeUserInfo(username), password: decodeUserInfo(password) };

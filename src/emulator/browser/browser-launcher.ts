@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import { EmulatorError } from '../../errors.ts';
 import { CdpClients } from '../cdp/cdp-clients.ts';
 import { chromiumArguments, chromiumEnvironment, probeArguments } from '../chromium/arguments.ts';
@@ -26,18 +26,18 @@ export interface LauncherOptions {
 }
 
 const PROBE_TIMEOUT_MS = 20_000;
-const version = z.looseObject({ userAgent: z.string() });
+const version = v.looseObject({ userAgent: v.string() });
 
 /** Starts Chromiums, and knows every one that is alive. */
 export class BrowserLauncher implements Launcher {
   readonly #options: LauncherOptions;
   readonly #alive = new Set<BrowserProcess>();
   readonly #disks: BrowserDisks;
-  /** Disks that are being made: processes of ours that are no browser's yet. */
+  /** Disks that are being prepared: helper processes without a browser. */
   readonly #making = new Set<Promise<unknown>>();
   /** By the path of the Chromium. */
   readonly #userAgents = new Map<string, Promise<string>>();
-  /** Settles when it is known whether the system allows browsers disks of their own. */
+  /** Settles when it is known whether the system supports separate disks for browsers. */
   readonly #tried: Promise<void>;
   #stopped = false;
 
@@ -189,7 +189,7 @@ export class BrowserLauncher implements Launcher {
     const child = this.#spawn({ file: executable, args, env: chromiumEnvironment() });
     try {
       const answer = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
-      return version.parse(answer).userAgent.replace('HeadlessChrome', 'Chrome');
+      return v.parse(version, answer).userAgent.replace('HeadlessChrome', 'Chrome');
     } finally {
       await child.stop();
       await profiles.remove(profileFolder);

@@ -5,17 +5,19 @@ import type { BrowserSpec } from './browser-spec.ts';
 
 /** A browser that clients can connect to, with its meter. */
 export interface RunningBrowser {
-  /** Resolves when it has a place for one more client; while it stands still, it has none. Rejects when it has ended. */
+  /**
+   * Resolves when it can accept one more client, which it cannot while it is frozen. Rejects when it has ended.
+   */
   reserve(): Promise<CdpSeat>;
   /** Settles when the browser is gone, however that came about. */
   readonly exited: Promise<BrowserExit>;
-  /** Takes it off the network at once. The answer is what it has moved, in bytes: final. */
+  /** Disconnects it from the network at once. Returns its final bandwidth in bytes. */
   cut(): number;
-  /** Ends it in bounded time, a stalled one too, and removes what it kept on disk. */
+  /** Ends it within a time limit, even if it is frozen, and removes its files. */
   stop(): Promise<void>;
   /** A fault: it is killed. */
   crash(): void;
-  /** A fault: it stands still, connections and all, until `resume` or its end. */
+  /** A fault: it freezes, with its connections, until `resume` or its end. */
   stall(): void;
   resume(): void;
 }
@@ -26,6 +28,6 @@ export interface Launcher {
   launch(spec: BrowserSpec, signal: AbortSignal, files?: BrowserFiles): Promise<RunningBrowser>;
   /** Process IDs of the browsers alive now; each is also the ID of its process group. */
   pids(): number[];
-  /** Ends every browser that is alive, whoever started it, and starts no more. */
+  /** Ends all running browsers and starts no more. */
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import type { CdpPipe } from './cdp-pipe.ts';
 import { sessionInTail, withoutTail, withTail } from './session-tail.ts';
 
@@ -15,30 +15,35 @@ export interface CdpClient {
 
 /** A place that the browser has for one client. */
 export interface CdpSeat {
-  /** The client is there. What it sends goes to `receive` of the answer. */
+  /** Connects the client. Its messages go to `receive` of the result. */
   take(client: CdpClient): { receive(message: Buffer): void };
   /** The client has left, or never came. */
   leave(): void;
 }
 
 interface Seat {
-  /** The client's browser-level session: what it takes for the socket's own. */
+  /** The client's browser-level session, which it sees as the socket itself. */
   root: string;
   /** The sessions below it. */
   sessions: Set<string>;
   client: CdpClient | undefined;
 }
 
-const attached = z.looseObject({ sessionId: z.string() });
-const attachEvent = z.looseObject({ params: z.looseObject({ sessionId: z.string() }) });
-const command = z.looseObject({ id: z.int(), method: z.string(), sessionId: z.string().optional() });
+const attached = v.looseObject({ sessionId: v.string() });
+const attachEvent = v.looseObject({ params: v.looseObject({ sessionId: v.string() }) });
+const command = v.looseObject({
+  id: v.pipe(v.number(), v.safeInteger()),
+  method: v.string(),
+  sessionId: v.optional(v.string()),
+});
 
 const ATTACHED = Buffer.from('{"method":"Target.attachedToTarget"');
 const DETACHED = Buffer.from('{"method":"Target.detachedFromTarget"');
 
 /**
- * Many clients on Chromium's one pipe. Each has a browser-level session of its own, which is what a socket of its own would
- * be: its own settings, targets and contexts, gone when it leaves. Chromium has no port that others could come in by.
+ * Many clients on Chromium's one pipe. Each has its own browser-level session, which behaves like a separate socket:
+ * it has its own settings, targets and contexts, gone when it leaves. Chromium has no port that others could come in
+ * by.
  */
 export class CdpClients {
   readonly #pipe: CdpPipe;
@@ -53,9 +58,9 @@ export class CdpClients {
     void pipe.closed.then(() => this.#end());
   }
 
-  /** Resolves when the browser has a place for one more client; a browser that stands still never has. */
+  /** Resolves when the browser can accept one more client, which it cannot while it is frozen. */
   async reserve(): Promise<CdpSeat> {
-    const { sessionId } = attached.parse(await this.#pipe.send('Target.attachToBrowserTarget'));
+    const { sessionId } = v.parse(attached, await this.#pipe.send('Target.attachToBrowserTarget'));
     const seat: Seat = { root: sessionId, sessions: new Set([sessionId]), client: undefined };
     this.#seats.add(seat);
     this.#bySession.set(sessionId, seat);
@@ -69,7 +74,7 @@ export class CdpClients {
     };
   }
 
-  /** The browser stands still: nobody reads what clients send, pings included. */
+  /** The browser freezes: it reads nothing that clients send, pings included. */
   stall(): void {
     this.#isStalled = true;
     for (const { client } of this.#seats) client?.pause();
@@ -83,7 +88,7 @@ export class CdpClients {
   #leave(seat: Seat): void {
     if (!this.#seats.delete(seat)) return;
     for (const sessionId of seat.sessions) this.#bySession.delete(sessionId);
-    // With it go its contexts and whatever else it held.
+    // This also removes its contexts.
     this.#pipe.send('Target.detachFromTarget', { sessionId: seat.root }).catch(() => undefined);
   }
 
@@ -122,14 +127,14 @@ export class CdpClients {
       this.#pipe.write(message);
       return;
     }
-    const parsed = command.safeParse(parseJson(message.toString()));
+    const parsed = v.safeParse(command, parseJson(message.toString()));
     if (!parsed.success) {
-      seat.client?.send(JSON.stringify({ error: { code: -32_600, message: 'The message is no CDP command' } }));
+      seat.client?.send(JSON.stringify({ error: { code: -32_600, message: 'The message is not a CDP command' } }));
       return;
     }
-    const { id, sessionId } = parsed.data;
+    const { id, sessionId } = parsed.output;
     if (sessionId === undefined) this.#pipe.write(withTail(message, seat.root));
-    else if (isOpenTo(seat, sessionId)) this.#pipe.write(JSON.stringify(parsed.data));
+    else if (isOpenTo(seat, sessionId)) this.#pipe.write(JSON.stringify(parsed.output));
     else {
       const error = { code: -32_001, message: 'Session with given id not found.' };
       seat.client?.send(JSON.stringify({ id, error, sessionId }));
@@ -147,7 +152,7 @@ function startsWith(message: Buffer, start: Buffer): boolean {
 }
 
 function childOf(event: Buffer): string {
-  return attachEvent.parse(JSON.parse(event.toString())).params.sessionId;
+  return v.parse(attachEvent, JSON.parse(event.toString())).params.sessionId;
 }
 
 function parseJson(text: string): unknown {

@@ -1,12 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
-import * as z from 'zod';
+import * as v from 'valibot';
 import { EmulatorError } from '../../errors.ts';
 
-const message = z.looseObject({
-  id: z.number().optional(),
-  result: z.record(z.string(), z.unknown()).optional(),
-  error: z.looseObject({ message: z.string() }).optional(),
-  sessionId: z.string().optional(),
+const message = v.looseObject({
+  id: v.optional(v.number()),
+  result: v.optional(v.record(v.string(), v.unknown())),
+  error: v.optional(v.looseObject({ message: v.string() })),
+  sessionId: v.optional(v.string()),
 });
 
 const END = Buffer.alloc(1);
@@ -38,7 +38,7 @@ export class CdpPipe {
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    // A Chromium that has ended answers nothing more; its exit is told elsewhere.
+    // An ended Chromium sends no response; its exit is handled elsewhere.
     input.on('error', () => this.#close());
     output.on('error', () => this.#close());
     output.on('close', () => this.#close());
@@ -89,12 +89,12 @@ export class CdpPipe {
 
   #dispatch(bytes: Buffer): void {
     if (this.#taker?.(bytes)) return;
-    const { id, result, error, sessionId } = message.parse(JSON.parse(bytes.toString()));
+    const { id, result, error, sessionId } = v.parse(message, JSON.parse(bytes.toString()));
     const pending = id === undefined ? undefined : this.#pending.get(id);
-    // The late answer to a client that has left may have the same number.
+    // A late response to a client that has left may have the same number.
     if (id === undefined || !pending || pending.sessionId !== sessionId) return;
     this.#pending.delete(id);
-    if (error) pending.reject(new EmulatorError('EMULATOR_START_FAILED', `Chromium answered: ${error.message}`));
+    if (error) pending.reject(new EmulatorError('EMULATOR_START_FAILED', `Chromium responded: ${error.message}`));
     else pending.resolve(result ?? {});
   }
 

@@ -1,6 +1,6 @@
 /**
- * Chromium and its clients write a message's `sessionId` last. Read and changed there, a message need not be parsed: some
- * have many megabytes. What ends in this way has it at the top level: the last brace closes the message itself.
+ * Chromium and its clients write a message's `sessionId` last. Read and changed there, a message need not be parsed:
+ * some have many megabytes. What ends in this way has it at the top level: the last brace closes the message itself.
  */
 const TAIL = /,"sessionId":"([^"\\]{1,64})"\}$/;
 const LONGEST_TAIL = ',"sessionId":""}'.length + 64;

@@ -4,7 +4,7 @@ import type { BrowserSpec } from '../browser/browser-spec.ts';
 /** A host that never resolves (RFC 2606); the egress proxy turns it away without a look-up or a word. */
 export const NOWHERE = 'poolwright.invalid';
 
-/** What makes a Chromium quiet and steady: no traffic of its own, no first-run pages, no throttling of hidden tabs. */
+/** Makes Chromium quiet and steady: no background traffic, no first-run pages, no throttling of hidden tabs. */
 const QUIET = [
   '--headless=new',
   '--no-first-run',
@@ -22,7 +22,7 @@ const QUIET = [
   '--disable-breakpad',
   '--disable-search-engine-choice-screen',
   '--disable-features=AimEnabled,AimServerEligibilityEnabled,AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,GlobalMediaControls,InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PreconnectToSearch,Translate',
-  // What no switch turns off asks a place that cannot be: it costs nobody's bandwidth.
+  // Requests that no switch turns off go to an invalid address, so that they cost no bandwidth.
   `--gaia-url=https://accounts.${NOWHERE}`,
   `--component-updater=url-source=http://updates.${NOWHERE}/`,
   `--gcm-checkin-url=https://checkin.${NOWHERE}`,
@@ -56,7 +56,8 @@ export function chromiumArguments(spec: BrowserSpec, context: LaunchContext): st
   const args = [
     ...QUIET,
     ...sandboxArguments(),
-    // Chromium ends when the pipe breaks: it cannot outlive the emulator. A port would be open to everybody on this machine.
+    // Chromium ends when the pipe breaks: it cannot outlive the emulator. A port would be open to everybody on this
+    // machine.
     '--remote-debugging-pipe',
     `--user-data-dir=${context.profileFolder}`,
     `--proxy-server=socks5://127.0.0.1:${context.proxyPort}`,
@@ -72,7 +73,7 @@ export function chromiumArguments(spec: BrowserSpec, context: LaunchContext): st
   return [...args, ...context.extra, 'about:blank'];
 }
 
-/** For a Chromium that is only asked who it is. */
+/** For a Chromium that only prints its version. */
 export function probeArguments(profileFolder: string, extra: readonly string[]): string[] {
   return [...QUIET, ...sandboxArguments(), '--remote-debugging-pipe', `--user-data-dir=${profileFolder}`, ...extra];
 }

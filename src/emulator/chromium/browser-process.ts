@@ -20,7 +20,7 @@ const KEEPING_GRACE_MS = 10_000;
 const KILL_GRACE_MS = 3_000;
 const STDERR_KEPT = 4_096;
 
-/** One Chromium: a process group of its own, our pipe to it, and its end. */
+/** One Chromium: its process group, our pipe to it, and its end. */
 export class BrowserProcess {
   readonly pipe: CdpPipe;
   /** Settles when the process is gone, however that came about. Never rejects. */
@@ -53,7 +53,7 @@ export class BrowserProcess {
     return this.#child.pid;
   }
 
-  /** Resolves when Chromium answers on its pipe. @throws EmulatorError with the last it said, when it ends instead. */
+  /** Resolves when Chromium responds on its pipe. @throws EmulatorError with its last output if it exits instead. */
   async ready(): Promise<void> {
     await Promise.race([this.pipe.send('Browser.getVersion'), this.#failed()]).catch(() => this.#failed());
     this.#isReady = true;

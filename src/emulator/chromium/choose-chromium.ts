@@ -24,8 +24,10 @@ export function describeChromiums(chromiums: Chromiums): string[] {
     ];
   }
   const only = chooseChromium(chromiums, null);
-  if (only.kind === 'full' && isNamed(only)) return [`${describe(only)}: for all sessions, as it was named`];
-  if (only.kind === 'full') return [`${describe(only)}: for all sessions; a headless shell would be lighter`];
+  if (only.kind === 'full' && isNamed(only))
+    return [`${describe(only)}: for all sessions, because only this one is configured`];
+  if (only.kind === 'full')
+    return [`${describe(only)}: for all sessions; a headless shell would need less processor time`];
   return [
     `${describe(only)}: for all sessions, though a page can tell it from a stealth browser, and it takes no extensions: those need full Chromium`,
   ];

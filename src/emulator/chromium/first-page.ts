@@ -1,22 +1,22 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { CdpPipe } from '../cdp/cdp-pipe.ts';
 import { ApiError } from '../server/api-error.ts';
 
-const targets = z.looseObject({ targetInfos: z.array(z.looseObject({ targetId: z.string(), type: z.string() })) });
-const attached = z.looseObject({ sessionId: z.string() });
-const evaluated = z.looseObject({ result: z.looseObject({ value: z.unknown() }) });
+const targets = v.looseObject({ targetInfos: v.array(v.looseObject({ targetId: v.string(), type: v.string() })) });
+const attached = v.looseObject({ sessionId: v.string() });
+const evaluated = v.looseObject({ result: v.looseObject({ value: v.optional(v.unknown()) }) });
 
 /** What creation does with the browser's first page: `browserCheck` runs a script in it, `url` is opened in it. */
 export async function prepareFirstPage(pipe: CdpPipe, spec: BrowserSpec): Promise<void> {
   if (!spec.browserCheck && spec.url === undefined) return;
-  const { targetInfos } = targets.parse(await pipe.send('Target.getTargets'));
+  const { targetInfos } = v.parse(targets, await pipe.send('Target.getTargets'));
   const page = targetInfos.find(({ type }) => type === 'page');
   if (!page) throw new ApiError(500, 'The browser has no page');
   const { targetId } = page;
-  const { sessionId } = attached.parse(await pipe.send('Target.attachToTarget', { targetId, flatten: true }));
+  const { sessionId } = v.parse(attached, await pipe.send('Target.attachToTarget', { targetId, flatten: true }));
   if (spec.browserCheck) {
-    const answer = evaluated.parse(await pipe.send('Runtime.evaluate', { expression: '6 * 7' }, sessionId));
+    const answer = v.parse(evaluated, await pipe.send('Runtime.evaluate', { expression: '6 * 7' }, sessionId));
     if (answer.result.value !== 42) throw new ApiError(500, 'The browser check failed: a page does not run script');
   }
   const navigated = spec.url === undefined ? undefined : pipe.send('Page.navigate', { url: spec.url }, sessionId);

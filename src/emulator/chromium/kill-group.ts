@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { ApiError } from '../server/api-error.ts';
 
-/** Lets a process that was started `detached`, and everything it started, stand still or go on. @throws ApiError on Windows. */
+/**
+ * Freezes or resumes a process started with `detached`, and all its children. @throws ApiError on
+ * Windows.
+ */
 export function signalGroup(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
   if (process.platform === 'win32') {
     throw new ApiError(400, `Windows has no ${signal}: a browser cannot be made to stall there`);

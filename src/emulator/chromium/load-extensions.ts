@@ -6,7 +6,7 @@ import { ApiError } from '../server/api-error.ts';
 export const EXTENSION_ARGUMENTS = ['--enable-unsafe-extension-debugging'];
 
 /**
- * Loads unpacked extensions into a running browser: Chrome has no argument for it any more.
+ * Loads unpacked extensions into a running browser, because Chrome no longer has an argument for it.
  * @throws ApiError 400 with Chromium's reason
  */
 export async function loadExtensions(pipe: CdpPipe, folders: readonly string[]): Promise<void> {

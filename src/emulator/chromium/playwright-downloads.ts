@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, sep } from 'node:path';
-import * as z from 'zod';
+import * as v from 'valibot';
 import { isExecutable } from './is-executable.ts';
 
 /** Playwright's own downloads, as far as they are there. */
@@ -22,19 +22,19 @@ const SHELL_NAMES = ['chrome-headless-shell', 'headless_shell', 'chrome-headless
 /** Says where downloads are, or which they are; npm passes on the same as `npm_config_…`. */
 const VARIABLE = /^(npm_(package_)?config_)?playwright_(browsers_path|host_platform_override)$/i;
 
-const browsersFile = z.object({
-  browsers: z.array(
-    z.object({
-      name: z.string(),
-      revision: z.string(),
-      revisionOverrides: z.record(z.string(), z.string()).optional(),
+const browsersFile = v.object({
+  browsers: v.array(
+    v.object({
+      name: v.string(),
+      revision: v.string(),
+      revisionOverrides: v.optional(v.record(v.string(), v.string())),
     }),
   ),
 });
 
 /**
- * The Chromiums that Playwright has downloaded. It says itself where they are, but takes half a second to load for that: so
- * it is asked only where its documented folder and the list of browsers in its package do not tell.
+ * The Chromiums that Playwright has downloaded. It says itself where they are, but takes half a second to load for
+ * that: so it is asked only where its documented folder and the list of browsers in its package do not tell.
  */
 export async function playwrightDownloads(environment: NodeJS.ProcessEnv = process.env): Promise<Downloads> {
   const manifest = packageFile();
@@ -64,7 +64,8 @@ async function ask(): Promise<Downloads> {
 
 /**
  * Its full Chromium and its headless shell of one revision lie in folders beside each other:
- * `chromium-1255/chrome-linux64/chrome`, `chromium_headless_shell-1255/chrome-headless-shell-linux64/chrome-headless-shell`.
+ * `chromium-1255/chrome-linux64/chrome`,
+ * `chromium_headless_shell-1255/chrome-headless-shell-linux64/chrome-headless-shell`.
  */
 function downloadsOf(folder: string, revision: string): Downloads {
   const find = (kind: (typeof KINDS)[number], names: readonly string[]) =>
@@ -74,10 +75,10 @@ function downloadsOf(folder: string, revision: string): Downloads {
   return { full: find('chromium', FULL_NAMES), shell: find('chromium_headless_shell', SHELL_NAMES) };
 }
 
-/** Null: it is not the same on every system, or is said in another way than it was. */
+/** Null if it differs by system, or if Playwright prints it in a different format. */
 function revisionOf(file: string): string | null {
   try {
-    const { browsers } = browsersFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const { browsers } = v.parse(browsersFile, JSON.parse(readFileSync(file, 'utf8')));
     const chromium = browsers.find(({ name }) => name === 'chromium');
     return chromium && !chromium.revisionOverrides ? chromium.revision : null;
   } catch {

@@ -24,7 +24,7 @@ interface Needs {
   extraArguments: readonly string[];
 }
 
-/** Gives each browser a disk of its own where the system allows it, and says so once where it does not. */
+/** Gives each browser a separate disk if the system supports it; otherwise logs that once. */
 export class BrowserDisks {
   readonly #log: (line: string) => void;
   /** Whether the system allows it: found out with the first disk. */
@@ -55,7 +55,10 @@ export class BrowserDisks {
   }
 }
 
-/** This machine's disk, with a temporary folder that goes with the browser: a Chromium that is killed leaves things there. */
+/**
+ * This machine's disk, with a temporary folder that goes with the browser: a Chromium that is killed leaves things
+ * there.
+ */
 class SharedDisk implements BrowserDisk {
   readonly #temporary: string;
 
@@ -86,7 +89,9 @@ export function temporaryFolder(folder: string, platform: NodeJS.Platform): Node
   return Buffer.byteLength(folder + SOCKET) > longestSocketPath(platform) ? {} : { TMPDIR: folder };
 }
 
-/** What a browser needs of this machine, wherever it lies: its profile, Chromium's own folder, and what arguments name. */
+/**
+ * What a browser needs of this machine, wherever it lies: its profile, Chromium's own folder, and what arguments name.
+ */
 async function visiblePaths({ profileFolder, executable, extraArguments }: Needs): Promise<string[]> {
   const program = await realpath(executable);
   const shared = new Set(['/tmp', tmpdir(), process.cwd()]);

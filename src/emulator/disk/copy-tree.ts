@@ -2,7 +2,10 @@ import { constants } from 'node:fs';
 import { cp, lstat } from 'node:fs/promises';
 import { relative } from 'node:path';
 
-/** Copies files and folders of `from` into `to`; no links, no sockets, and only what `wanted` says of its path in `from`. */
+/**
+ * Copies files and folders of `from` into `to`; no links, no sockets, and only what `wanted` says of its path in
+ * `from`.
+ */
 export async function copyTree(from: string, to: string, wanted = (_path: string) => true): Promise<void> {
   await cp(from, to, {
     recursive: true,

@@ -1,7 +1,7 @@
 /** Of Chromium's user data dir, what is a person's: the one profile, and the key that its secrets are kept under. */
 const TOP = new Set(['', 'Default', 'Local State']);
 
-/** What it makes anew by itself, and what is about windows and locks of a run that is over. */
+/** Files that Chromium recreates, and files about windows and locks of an ended run. */
 const LEFT_OUT = new Set([
   'Cache',
   'Code Cache',

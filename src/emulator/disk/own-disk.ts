@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { isInside } from './is-inside.ts';
 
 const run = promisify(execFile);
 
@@ -27,9 +26,10 @@ const SCRIPT = 'while [ "$1" != -- ]; do mount "$1" "$2" "$3" || exit 1; shift 3
 
 /**
  * A disk that one browser does not share with this machine: its `/tmp`, the temporary folder and the folder that the
- * emulator was started in are others (a mount namespace of Linux), as they are for a browser far away. A client that hands such
- * a browser a path of this machine, or looks here for what it has written, fails on the emulator already, not only on the service.
- * The namespace is the browser's own: it is there as long as the browser is, and nothing else holds it.
+ * emulator was started in are others (a mount namespace of Linux), as they are for a browser far away. A client that
+ * hands such a browser a path of this machine, or looks here for what it has written, fails on the emulator already,
+ * not only on the service. The namespace is the browser's own: it is there as long as the browser is, and nothing else
+ * holds it.
  */
 export class OwnDisk {
   readonly #folder: string;
@@ -43,7 +43,7 @@ export class OwnDisk {
   /**
    * @param folder where the other folders are kept; made here, removed by {@link remove}
    * @param visible paths of this machine that the browser needs, under their own names
-   * @throws what the system says when it does not allow this
+   * @throws the system's error if it does not support this
    */
   static async make(folder: string, visible: readonly string[]): Promise<OwnDisk> {
     if (process.platform !== 'linux') throw new Error(`${process.platform} has no mount namespaces`);
@@ -63,7 +63,7 @@ export class OwnDisk {
     }
   }
 
-  /** @throws what the system says when it does not allow this disk */
+  /** @throws the system's error if it does not support this disk */
   async probe(): Promise<void> {
     const { file, args, env } = this.wrap({ file: 'true', args: [], env: process.env });
     await run(file, [...args], { env, timeout: PROBE_MS });
@@ -109,4 +109,10 @@ async function hiddenFolders(): Promise<string[]> {
   const here = await realpath(process.cwd());
   const wanted = new Set(['/tmp', await realpath(tmpdir()), ...(SYSTEM.test(here) ? [] : [here])]);
   return [...wanted].filter((each) => ![...wanted].some((other) => other !== each && isInside(each, other)));
+}
+
+/** Whether a path is below a folder, by their names alone. */
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way);
 }

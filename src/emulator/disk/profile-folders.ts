@@ -5,8 +5,9 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Whose process IDs these are is part of the name: containers that share a temporary folder do not see each other's processes, and
- * may share the host's name, too. By a digest, because Chromium's sockets lie further down, and their addresses may not be long.
+ * Whose process IDs these are is part of the name: containers that share a temporary folder do not see each other's
+ * processes, and may share the host's name, too. By a digest, because Chromium's sockets lie further down, and their
+ * addresses may not be long.
  */
 const MACHINE = createHash('sha256').update(`${hostname()} ${pidNamespace()}`).digest('hex').slice(0, 6);
 const PREFIX = `poolwright-emulator-${MACHINE}-`;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Socks5Server } from '@pondwader/socks5-server';
-import { judge } from './egress-judge.ts';
+import { judge } from './egress-policy.ts';
 import { connectDirectly, type Outgoing } from './outgoing.ts';
 import { isOwnUsers } from './peer.ts';
 import { connectThrough } from './upstream-proxy.ts';
@@ -17,7 +17,7 @@ export interface EgressProxyOptions {
 
 type Status = Parameters<Parameters<Socks5Server['connectionHandler']>[1]>[0];
 
-/** How a failed connection is told to the browser. */
+/** The SOCKS reply for a failed connection. */
 const STATUS_BY_CODE: Record<string, Status> = {
   ECONNREFUSED: 'CONNECTION_REFUSED',
   ENETUNREACH: 'NETWORK_UNREACHABLE',
@@ -25,9 +25,9 @@ const STATUS_BY_CODE: Record<string, Status> = {
 };
 
 /**
- * One browser's way out: a SOCKS5 proxy of its own on 127.0.0.1, so that its bytes are counted where they leave, and no
- * other browser's are counted with them. SOCKS, because what a page and its site say to each other passes as it is: an
- * HTTP proxy answers in the site's place when a connection fails, and changes headers and the reuse of connections.
+ * One browser's way out: a separate SOCKS5 proxy on 127.0.0.1, which counts this browser's bytes and no others. SOCKS,
+ * because what a page and its site say to each other passes as it is: an HTTP proxy answers in the site's place when a
+ * connection fails, and changes headers and the reuse of connections.
  */
 export class EgressProxy {
   readonly #options: EgressProxyOptions;

@@ -17,7 +17,7 @@ interface Address {
 }
 
 /**
- * Connects to a host at the addresses that were judged: a second look-up might answer otherwise.
+ * Connects to a host at the checked addresses, because a second lookup might return others.
  * @throws the system's error, with its `code`; an AbortError when the signal fires or after 30 s
  */
 export async function connectDirectly(

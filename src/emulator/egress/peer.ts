@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
 /**
- * Whether a program of this process's user is at the other end of a connection over 127.0.0.1: Chromium has no way to name itself
- * to a SOCKS proxy. Linux says whose a connection is; elsewhere, and where /proc is closed, every one counts as ours.
+ * Whether a program of this process's user is at the other end of a connection over 127.0.0.1: Chromium has no way to
+ * name itself to a SOCKS proxy. Linux says whose a connection is; elsewhere, and where /proc is closed, every one
+ * counts as ours.
  */
 export async function isOwnUsers({ localPort, remotePort }: Socket): Promise<boolean> {
   const uid = process.getuid?.();
@@ -16,7 +17,8 @@ export async function isOwnUsers({ localPort, remotePort }: Socket): Promise<boo
   }
   const peer = `${inTable(remotePort)} ${inTable(localPort)} `;
   const line = table.split('\n').find((each) => each.includes(peer));
-  // sl, local, remote, state, queues, timer, retransmits, uid, timeout, inode. One that was closed has no inode, and not its uid.
+  // sl, local, remote, state, queues, timer, retransmits, uid, timeout, inode. One that was closed has no inode, and
+  // not its uid.
   const [, , , , , , , owner, , inode] = line?.trim().split(/\s+/) ?? [];
   return owner === String(uid) && inode !== '0';
 }

@@ -7,13 +7,17 @@ export function publicKeyBytes(key: string): Buffer | undefined {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
 }
 
-/** A `key` for a manifest that has none. Without one Chromium takes the ID from the folder, which is another every time. */
+/**
+ * A `key` for a manifest that has none. Without one Chromium takes the ID from the folder, which is another every time.
+ */
 export async function newPublicKey(): Promise<string> {
   const { publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   return publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
-/** The ID that Chromium gives an extension with this `key`: the first 128 bits of its SHA-256, in the letters a to p. */
+/**
+ * The ID that Chromium gives an extension with this `key`: the first 128 bits of its SHA-256, in the letters a to p.
+ */
 export function crxId(key: string): string {
   const hash = createHash('sha256')
     .update(publicKeyBytes(key) ?? '')

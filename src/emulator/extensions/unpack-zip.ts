@@ -6,7 +6,7 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { errorMessage } from '../../common/error-message.ts';
 import { ApiError } from '../server/api-error.ts';
 
-/** Bounds on what comes out of a ZIP: real extensions are far below. */
+/** Limits on the content of a ZIP; real extensions are far below. */
 export const ZIP_LIMITS = {
   entries: 10_000,
   /** Bytes of all files together. */
@@ -22,7 +22,7 @@ const FOLDER = 0o040000;
 
 /**
  * Unpacks a ZIP from someone else into an empty folder.
- * @throws ApiError 400 for what is no ZIP, leads out of the folder, links to somewhere, or is too large unpacked
+ * @throws ApiError 400 if it is not a ZIP, has a path outside the directory or a link, or is too large when unpacked
  */
 export async function unpackZip(zip: Buffer, folder: string): Promise<void> {
   let file: ZipFile | undefined;

@@ -21,7 +21,7 @@ export function applyFault(session: BrowserSession, fault: BrowserFault, links: 
   ACTS[fault](session, links);
 }
 
-/** Does it now or, with `ms`, later; nobody hears of a failure then but the log. */
+/** Applies the fault now or, with `ms`, later; a late failure is only logged. */
 export function applyFaultAfter(ms: number, act: () => void, log: (line: string) => void): void {
   if (ms === 0) {
     act();

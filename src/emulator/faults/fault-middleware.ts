@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, MiddlewareHandler } from 'hono';
-import * as z from 'zod';
+import * as v from 'valibot';
 import type { ApiEnv } from '../routes/http.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import { applyFaultAfter } from './browser-fault.ts';
@@ -12,24 +12,26 @@ export interface FaultContext {
   faults: FaultList;
   /** Applies a fault to a session's browser. */
   applyFault: (session: BrowserSession, fault: BrowserFault) => void;
-  /** Aborts when the emulator stops: what is delayed then is not done any more. */
+  /** Aborts when the emulator stops, which cancels delayed faults. */
   stopping: AbortSignal;
 }
 
 type Log = (line: string) => void;
 
-const ofSession = z.looseObject({ sessionId: z.string() });
+const ofSession = v.looseObject({ sessionId: v.string() });
 /** Statuses that HTTP gives no body. */
 const BODILESS = new Set([204, 205, 304]);
 
-/** Stands before the API, its authentication included, as the network and the edge do: what it spoils is spoilt there. */
+/**
+ * Stands before the API, its authentication included, as the network and the edge do: what it spoils is spoilt there.
+ */
 export function injectFaults({ faults, applyFault, stopping }: FaultContext, log: Log): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const firing = faults.take(c.req.method, c.req.path);
     if (!firing) return await next();
     const { effect, id } = firing;
     log(`fault ${id}: ${c.req.method} ${c.req.path}`);
-    // A caller who hangs up meanwhile changes nothing: a slow service does what it was asked all the same.
+    // A client that disconnects changes nothing: a slow service still handles the request.
     if (effect.delayMs) await delay(effect.delayMs, undefined, { ref: false, signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return reset(c);
     if (effect.status !== undefined) return spoiltAnswer(effect, effect.status, id);
@@ -53,7 +55,7 @@ function spoiltAnswer({ body, headers }: FaultEffect, status: number, id: string
   return new Response(BODILESS.has(status) ? null : content, { status, headers: answer });
 }
 
-/** A connection that is reset; where there is none (an app without a server), an answer that nobody expects. */
+/** Resets the connection; without one (an app without a server), returns an unexpected response. */
 function reset(c: Context<ApiEnv>): Response {
   const socket = c.env?.incoming?.socket;
   if (!socket) return new Response(null, { status: 500 });
@@ -72,7 +74,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 /** The session that a successful answer is about: named in it, else in the query. */
 async function sessionOf(c: Context<ApiEnv>): Promise<BrowserSession | undefined> {
   if (!c.res.ok || !c.res.headers.get('Content-Type')?.includes('json')) return undefined;
-  const answer = ofSession.safeParse(await c.res.clone().json());
-  const sessionId = answer.success ? answer.data.sessionId : c.req.query('sessionId');
+  const answer = v.safeParse(ofSession, await c.res.clone().json());
+  const sessionId = answer.success ? answer.output.sessionId : c.req.query('sessionId');
   return c.var.workspace.sessions.find((session) => session.sessionId === sessionId);
 }

@@ -4,9 +4,9 @@ import * as z from 'zod';
 const MAX_DELAY_MS = 3_600_000;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-/** Instead of an answer by the service, or of its arrival. */
+/** Effects that replace the service's response. */
 const OUTCOMES = ['status', 'reset', 'loseAnswer', 'hang'] as const;
-/** What happens to the browser that an answer is about. */
+/** Effects on the browser of a response. */
 const BROWSER_OUTCOMES = ['crashBrowser', 'stallBrowser', 'cutLink', 'endSession'] as const;
 
 /** One of the things that can happen to a session's browser. */
@@ -31,23 +31,29 @@ const match = z.strictObject({
 
 const effect = z
   .strictObject({
-    /** Waits this long, in ms, before the request is handled or the other effect happens; alone it is a slow answer. */
+    /**
+     * Waits this long, in ms, before the request is handled or the other effect happens; alone, it is a slow response.
+     */
     delayMs: milliseconds.optional(),
-    /** Answers with this status, 200 to 599; the service never sees the request. */
+    /** Responds with this status, 200 to 599; the service never receives the request. */
     status: z.int().min(200).max(599).optional(),
-    /** Body of that answer: an object goes out as JSON, a text as it is (`text/html` unless `headers` say otherwise). */
+    /**
+     * Body of that response: an object is sent as JSON, a text unchanged (`text/html` unless `headers` say otherwise).
+     */
     body: z.union([z.string(), z.record(z.string(), z.json())]).optional(),
-    /** More headers of that answer. */
+    /** Additional headers of that response. */
     headers: z.record(z.string(), z.string()).refine(areHeaders, 'are no HTTP headers').optional(),
     /** Resets the connection; the service never sees the request. */
     reset: on.optional(),
-    /** The service does what was asked; then the connection is reset instead of answered. */
+    /** The service handles the request; then the connection is reset without a response. */
     loseAnswer: on.optional(),
     /** Neither handled nor answered, until the client gives up or the emulator stops. */
     hang: on.optional(),
-    /** Kills (SIGKILL) the browser of the session that the request is about, once the service has done what was asked. */
+    /**
+     * Kills (SIGKILL) the browser of the session that the request is about, after the service has handled it.
+     */
     crashBrowser: on.optional(),
-    /** Stops (SIGSTOP) that browser: it keeps its connections and answers nothing. */
+    /** Stops (SIGSTOP) that browser: it keeps its connections and does not respond. */
     stallBrowser: on.optional(),
     /** Cuts that session's CDP links without a close frame; the session goes on and can be connected to again. */
     cutLink: on.optional(),
@@ -74,7 +80,9 @@ const effect = z
 
 /** One rule of the emulator's list of faults. */
 export const faultRule = z.strictObject({
-  /** Its name in the list; posting a rule with a name that is there replaces that one. Default `fault-1`, `fault-2`, … */
+  /**
+   * Its name in the list; posting a rule with a name that is there replaces that one. Default `fault-1`, `fault-2`, …
+   */
   id: z.string().min(1).max(80).optional(),
   /** Which requests. Default: all to the API. */
   match: match.default({}),

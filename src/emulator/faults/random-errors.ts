@@ -1,6 +1,6 @@
 import { faultRule, type ResolvedFaultRule } from './fault-rule.ts';
 
-/** What a healthy service answers now and then (section 7 of the service document). Each is as likely as the others. */
+/** Occasional errors of a healthy service (section 7 of the service document). All are equally likely. */
 const ERRORS = [
   {
     status: 503,

@@ -46,7 +46,7 @@ export function emulatorControlRoutes({ faults, applyFault }: FaultContext) {
     .openapi(actOnSession, (c) => {
       const { sessionId, action } = c.req.valid('param');
       const fault = ACTIONS[action];
-      if (!fault) throw new ApiError(400, `${action}: no action; there are ${Object.keys(ACTIONS).join(', ')}`);
+      if (!fault) throw new ApiError(400, `${action}: unknown action; known are ${Object.keys(ACTIONS).join(', ')}`);
       const session = c.var.workspace.session(sessionId);
       if (!session.browser) throw new ApiError(409, `The session has no browser: it is ${session.status}`);
       if (fault === 'resume') session.browser.resume();

@@ -13,7 +13,7 @@ export interface ApiEnv {
 
 export type ApiApp = OpenAPIHono<ApiEnv>;
 
-/** A router whose validation errors answer 400 with a message that names the field. */
+/** A router whose validation errors are a 400 with a message that names the field. */
 export function createRouter(): ApiApp {
   return new OpenAPIHono<ApiEnv>({ defaultHook: refuseInvalid });
 }
@@ -32,7 +32,7 @@ function describe(issue: z.core.$ZodIssue): string {
 
 const errorBody = z.object({ error: z.string(), code: z.string().optional() });
 
-/** Descriptions of a route's error answers, for `/doc`. */
+/** Descriptions of a route's error responses, for `/doc`. */
 export function errorResponses<S extends number>(...statuses: S[]) {
   const entries = statuses.map((status) => [
     status,

@@ -80,7 +80,7 @@ export function sessionRoutes(state: EmulatorState) {
   return createRouter()
     .openapi(createSession, async (c) => {
       const session = c.var.workspace.createSession(c.req.valid('json'));
-      // A caller who hangs up changes nothing, as with the real service: the session goes on and is listed.
+      // A client that disconnects changes nothing, as with the real service: the session continues.
       await session.start();
       return c.json(sessionJson(session, state, c.req.header('Host')), 200);
     })
@@ -112,7 +112,7 @@ export function sessionRoutes(state: EmulatorState) {
 }
 
 /**
- * A session as create and acquire answer it (section 2.1).
+ * A session as create and acquire return it (section 2.1).
  * @param host `Host` of the request
  */
 export function sessionJson(session: BrowserSession, state: EmulatorState, host: string | undefined) {

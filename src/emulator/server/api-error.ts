@@ -1,7 +1,7 @@
-/** The statuses that the emulator answers on purpose (section 7 of the service document). */
+/** The statuses that the emulator returns on purpose (section 7 of the service document). */
 export type ApiErrorStatus = 400 | 401 | 402 | 403 | 404 | 409 | 500 | 503 | 504;
 
-/** An answer that is not a success: `{ error, code? }` with this status. Never leaves the emulator as an exception. */
+/** An error response: `{ error, code? }` with this status. Never leaves the emulator as an exception. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: ApiErrorStatus;

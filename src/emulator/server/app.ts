@@ -60,7 +60,7 @@ function authenticate(state: EmulatorState): MiddlewareHandler<ApiEnv> {
   };
 }
 
-/** A body of another type would be taken for an empty one, and what it asks for be ignored. */
+/** Otherwise a body of another type would count as empty, and its content would be ignored. */
 const requireJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
   if (isUpload(c.req.method, c.req.path)) return await next();
   const type = c.req.header('Content-Type');
@@ -79,7 +79,8 @@ function answerError(log: (line: string) => void): ErrorHandler<ApiEnv> {
       if (error.status === 503) c.header('Retry-After', '2');
       return c.json({ error: error.message, code: error.code }, error.status);
     }
-    // The router is stricter than `requireJson` about what comes after the type, and has a status that the document has not.
+    // The router is stricter than `requireJson` about what comes after the type, and has a status that the document has
+    // not.
     if (error instanceof HTTPException && error.status === 415) return c.json({ error: NOT_JSON }, 400);
     if (error instanceof HTTPException) return c.json({ error: error.message }, error.status);
     log(`${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);

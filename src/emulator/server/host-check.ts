@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { isLoopbackHost } from '../egress/loopback.ts';
 
-/** Whether a host names this machine to itself: nobody else reaches it, and no name server is asked about it. */
+/** Whether a host is loopback, which needs no name server. */
 export function isOwnLoopback(host: string): boolean {
   return isLoopbackHost(host) && !isWildcard(host);
 }
 
-/** `0.0.0.0` and `::`: every address of this machine, where one listens; nobody's, where one connects. */
+/** `0.0.0.0` and `::`: every address of this machine to listen on; not an address to connect to. */
 export function isWildcard(host: string): boolean {
   return /^0\.|^\[?::\]?$/.test(host);
 }
@@ -16,9 +16,9 @@ export function isWildcard(host: string): boolean {
 export type HostCheck = (header: string | undefined) => boolean;
 
 /**
- * Against DNS rebinding: a web site may let its own name lead to this machine, and what its pages then ask has that name
- * in `Host`. Answered are requests for loopback and, where others are let in, for any address (which no name server
- * gives out), for the host that the emulator listens on, and for this machine's name.
+ * Against DNS rebinding: a web site may let its own name lead to this machine, and what its pages then ask has that
+ * name in `Host`. Answered are requests for loopback and, where others are let in, for any address (which no name
+ * server gives out), for the host that the emulator listens on, and for this machine's name.
  */
 export function hostCheck({ host, allowRemote }: { host: string; allowRemote: boolean }): HostCheck {
   const names = new Set([host, hostname()].map((name) => name.toLowerCase()));
@@ -32,4 +32,4 @@ export function hostCheck({ host, allowRemote }: { host: string; allowRemote: bo
 
 /** What a request for another host is answered, with 403. */
 export const HOST_REFUSED =
-  'Forbidden: the Host header names no address of this emulator; use the one that it has told';
+  'Forbidden: the Host header is not an address of this emulator; use the address printed at startup';

@@ -31,7 +31,7 @@ export class Wire {
     to.once('close', () => this.#drop());
   }
 
-  /** Sends something of its own, before what comes later. */
+  /** Sends an additional chunk before later ones. */
   send(chunk: Buffer): void {
     if (this.#delayMs === 0) this.#to.write(chunk);
     else this.#send(() => this.#to.write(chunk), chunk.length);

@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from '../clock.ts';
+import { type Clock, isoTime } from '../../common/clock.ts';
 import { ApiError } from '../server/api-error.ts';
 
 /** What the emulator charges: the document shows no prices, so these are its own. */
@@ -23,7 +23,7 @@ export interface Usage {
   millicents: number;
 }
 
-/** A workspace's money: what it began with, less what its sessions cost. */
+/** A workspace's balance: the initial one, less the cost of its sessions. */
 export class Account {
   readonly #startCents: number;
   readonly #clock: Clock;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { LimitFunction } from 'p-limit';
+import { type Clock, isoTime } from '../../common/clock.ts';
 import { LIMITS } from '../../service/limits.ts';
 import type { PoolStatus } from '../../service/schemas/pool.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
-import { type Clock, isoTime } from '../clock.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { TemplateBody } from './browser-request.ts';
 import type { BrowserSession } from './browser-session.ts';
-import { type Lease, LeaseBook } from './lease-book.ts';
+import { type Lease, Leases } from './leases.ts';
 import { WaitQueue } from './wait-queue.ts';
-import { WarmStock } from './warm-stock.ts';
+import { WarmBrowsers } from './warm-browsers.ts';
 
 /** A template and the browser it asks for. */
 export interface PoolTemplate {
@@ -30,7 +30,7 @@ export type PoolUpdate = Partial<PoolSettings> & { paused?: boolean | undefined 
 export interface PoolContext {
   clock: Clock;
   warmSlots: LimitFunction;
-  /** A session by this template, not started yet and in nobody's list. */
+  /** A session by this template, not started and not listed. */
   createSession: (template: PoolTemplate) => BrowserSession;
   /** @throws ApiError 403 when the workspace may have no more browsers at once. */
   checkLimit: () => void;
@@ -42,9 +42,9 @@ export interface PoolContext {
 export class BrowserPool {
   readonly id = `pool_${randomUUID().replaceAll('-', '')}`;
   readonly createdAt: string;
-  readonly leases: LeaseBook;
+  readonly leases: Leases;
   readonly #context: PoolContext;
-  readonly #stock: WarmStock;
+  readonly #warm: WarmBrowsers;
   readonly #waiting: WaitQueue<Lease>;
   #settings: Required<PoolSettings>;
   #updatedAt: string;
@@ -60,16 +60,16 @@ export class BrowserPool {
     };
     this.createdAt = isoTime(context.clock);
     this.#updatedAt = this.createdAt;
-    this.leases = new LeaseBook(context.clock);
+    this.leases = new Leases(context.clock);
     this.#waiting = new WaitQueue(context.clock);
-    this.#stock = new WarmStock({
+    this.#warm = new WarmBrowsers({
       create: () => context.createSession(this.#settings.template),
       onReady: () => this.#serveWaiting(),
       slots: context.warmSlots,
       maxReadyAgeMs: () => this.#settings.maxReadyAgeSeconds * 1000,
       clock: context.clock,
     });
-    void this.#stock.keep(settings.size);
+    void this.#warm.keep(settings.size);
   }
 
   get settings(): Readonly<Required<PoolSettings>> {
@@ -81,18 +81,18 @@ export class BrowserPool {
   }
 
   get counts(): { ready: number; starting: number; leased: number } {
-    return { ready: this.#stock.ready, starting: this.#stock.starting, leased: this.leases.active.length };
+    return { ready: this.#warm.ready, starting: this.#warm.starting, leased: this.leases.active.length };
   }
 
   get lastError(): string | null {
-    return this.#stock.lastError;
+    return this.#warm.lastError;
   }
 
   get status(): PoolStatus {
     if (this.#deleting) return 'deleting';
     if (this.#paused) return 'paused';
-    if (this.#stock.isFailing) return 'degraded';
-    return this.#stock.ready >= this.#settings.size ? 'ready' : 'warming';
+    if (this.#warm.isFailing) return 'degraded';
+    return this.#warm.ready >= this.#settings.size ? 'ready' : 'warming';
   }
 
   /**
@@ -103,14 +103,14 @@ export class BrowserPool {
     this.#checkOpen();
     this.#context.checkLimit();
     // Who came first is served first, also when a browser is ready just now.
-    if (this.#waiting.length === 0 && this.#stock.ready > 0) return this.#leaseReady();
+    if (this.#waiting.length === 0 && this.#warm.ready > 0) return this.#leaseReady();
     if (waitMs === 0) throw noneReady();
     return await this.#waiting.wait(waitMs, noneReady, signal);
   }
 
   /** Stops every ready browser and warms fresh ones; returns how many were stopped. */
   flush(): Promise<number> {
-    return this.#stock.flush();
+    return this.#warm.flush();
   }
 
   /** Resolves when the browsers that the update makes superfluous are gone. */
@@ -120,15 +120,15 @@ export class BrowserPool {
     this.#updatedAt = isoTime(this.#context.clock);
     if (paused !== undefined) this.#paused = paused;
     if (this.#paused) this.#waiting.rejectAll(isPaused);
-    const sized = this.#stock.keep(this.#paused ? 0 : this.#settings.size);
-    await Promise.all([sized, changes.template ? this.#stock.rebuild() : undefined]);
+    const sized = this.#warm.keep(this.#paused ? 0 : this.#settings.size);
+    await Promise.all([sized, changes.template ? this.#warm.rebuild() : undefined]);
   }
 
   /** Ends everything: waiters, warm browsers and leases. */
   async delete(): Promise<void> {
     this.#deleting = true;
     this.#waiting.rejectAll(isBeingDeleted);
-    await Promise.all([this.#stock.keep(0), this.leases.stopAll()]);
+    await Promise.all([this.#warm.keep(0), this.leases.stopAll()]);
   }
 
   #checkOpen(): void {
@@ -138,12 +138,12 @@ export class BrowserPool {
 
   #serveWaiting(): void {
     // One who is refused (the concurrency limit) leaves the browser to the next.
-    while (this.#stock.ready > 0 && this.#waiting.length > 0) this.#waiting.serveFirst(() => this.#leaseReady());
+    while (this.#warm.ready > 0 && this.#waiting.length > 0) this.#waiting.serveFirst(() => this.#leaseReady());
   }
 
   #leaseReady(): Lease {
     this.#context.checkLimit();
-    const session = this.#stock.take();
+    const session = this.#warm.take();
     if (!session) throw noneReady();
     this.#context.adopt(session);
     return this.leases.add(session, this.#settings.leaseTimeoutSeconds * 1000);

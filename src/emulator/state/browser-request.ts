@@ -13,7 +13,10 @@ export type TemplateBody = z.output<typeof poolBrowserTemplate>;
 const DEFAULT_DISPLAY = '1920x1080';
 const DEFAULT_WINDOW = '1280x800';
 
-/** Accepted, because a suite that names them should run here, and without effect: nothing on this machine does what they ask for. */
+/**
+ * Accepted, because a suite that names them should run here, and without effect: nothing on this machine does what they
+ * ask for.
+ */
 const WITHOUT_EFFECT = ['captchaSolver', 'ttsLanguage', 'gpu'] as const;
 
 /** The fields of a create body or a pool template that this emulator does nothing about. */
@@ -47,7 +50,7 @@ export function browserSpec(
   };
 }
 
-/** The headless shell takes no extensions and can be told from a browser; and a profile is one for all types. */
+/** The headless shell takes no extensions and can be distinguished from a browser; and all types share a profile. */
 function fullBecause({ type = 'hosted', extensionIds = [], profile }: CreateBody & TemplateBody): string | null {
   if (extensionIds.length > 0) return 'extensionIds';
   if (type !== 'hosted') return `type ${type}`;
@@ -55,8 +58,8 @@ function fullBecause({ type = 'hosted', extensionIds = [], profile }: CreateBody
 }
 
 /**
- * `de-DE` → `de-DE,de,en-US,en`, as a Chromium in that language has it. To a new (off-the-record) context Chromium gives
- * what it derives from the first of them, which is then the same.
+ * `de-DE` → `de-DE,de,en-US,en`, as a Chromium in that language has it. To a new (off-the-record) context Chromium
+ * gives what it derives from the first of them, which is then the same.
  */
 function acceptLanguage(language: string): string {
   const [primary = language] = language.split('-');

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { type Clock, isoTime } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import type { SessionStatus } from '../../service/schemas/session.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
 import type { BrowserExit } from '../chromium/browser-process.ts';
-import { type Clock, isoTime } from '../clock.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { SessionFiles } from './session-files.ts';
 
@@ -78,7 +78,7 @@ export class BrowserSession {
     return this.#status === 'active' ? this.#browser : undefined;
   }
 
-  /** Calls `listener` at once when the session ends. The answer unsubscribes. */
+  /** Calls `listener` at once when the session ends. Returns a function that unsubscribes. */
   onEnd(listener: () => void): () => void {
     this.#endListeners.add(listener);
     return () => this.#endListeners.delete(listener);
@@ -93,7 +93,7 @@ export class BrowserSession {
     return this.#starting;
   }
 
-  /** Ends the session; its place is free at once. Resolves when nothing of it runs any more. */
+  /** Ends the session, which frees its slot at once. Resolves when all its processes have ended. */
   async stop(): Promise<void> {
     this.#end('completed');
     await this.#starting?.catch(() => undefined);

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import pLimit from 'p-limit';
+import type { Clock } from '../../common/clock.ts';
 import type { Launcher } from '../browser/running-browser.ts';
-import type { Clock } from '../clock.ts';
 import { DataFolder } from '../disk/data-folder.ts';
 import type { EmulatorSettings } from '../options.ts';
 import type { BrowserSession } from './browser-session.ts';
@@ -47,7 +47,9 @@ export class EmulatorState {
     await Promise.all(this.#workspaces.map(({ workspace }) => workspace.stores.load()));
   }
 
-  /** Takes the same time for every key, so that nobody finds one by its beginning: all are compared, by their digests. */
+  /**
+   * Takes the same time for every key, so that a key cannot be guessed piece by piece: compares all keys, by digest.
+   */
   workspaceOf(apiKey: string): Workspace | undefined {
     const asked = digest(apiKey);
     return this.#workspaces.filter(({ keyDigest }) => timingSafeEqual(keyDigest, asked))[0]?.workspace;

@@ -16,7 +16,7 @@ interface Stores {
   profiles: ProfileStore;
   extensions: ExtensionStore;
   log: (line: string) => void;
-  /** Whether a save would be of use to anybody. */
+  /** Whether a save is useful. */
   isWanted: () => boolean;
 }
 
@@ -25,7 +25,7 @@ export class SessionFiles implements BrowserFiles {
   readonly #request: FilesRequest;
   readonly #profile: ProfileUse | undefined;
   readonly #stores: Stores;
-  /** Whether the session belongs to a workspace: a warm browser that nobody used has nothing to save. */
+  /** Whether the session belongs to a workspace: an unused warm browser has nothing to save. */
   isUsed = false;
   #hasCompleted = false;
   #saveIsOver: (() => void) | undefined;

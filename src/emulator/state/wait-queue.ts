@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import type { ApiError } from '../server/api-error.ts';
 
 interface Waiter<T> {
@@ -30,9 +30,9 @@ export class WaitQueue<T> {
         reject(error);
       };
       const onAbort = () => leave(timeoutError());
-      const cancelTimer = this.#clock.after(ms, () => leave(timeoutError()));
+      const timer = this.#clock.after(ms, () => leave(timeoutError())).unref();
       const cancel = () => {
-        cancelTimer();
+        timer.cancel();
         signal?.removeEventListener('abort', onAbort);
       };
       const waiter: Waiter<T> = { resolve, reject, cancel };

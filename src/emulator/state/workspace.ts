@@ -1,7 +1,7 @@
 import type { LimitFunction } from 'p-limit';
+import type { Clock } from '../../common/clock.ts';
 import { LIMITS } from '../../service/limits.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
-import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../disk/data-folder.ts';
 import type { DedicatedIpSettings, WorkspaceSettings } from '../options.ts';
 import { ApiError } from '../server/api-error.ts';
@@ -31,7 +31,7 @@ export class Workspace {
   readonly #sessions = new Map<string, BrowserSession>();
   readonly #pools = new Map<string, BrowserPool>();
   readonly #account: Account;
-  /** What was said of fields without effect. */
+  /** Warnings already printed about fields without effect. */
   readonly #said = new Set<string>();
 
   constructor(settings: WorkspaceSettings, context: WorkspaceContext) {
@@ -94,7 +94,8 @@ export class Workspace {
     const session = new BrowserSession({ spec, servedBy, note: body.note ?? null, files }, this.#context);
     this.#adopt(session);
     const duration = (body.duration ?? LIMITS.duration.default) * 1000;
-    session.onEnd(this.#context.clock.after(duration, () => void session.stop()));
+    const expiry = this.#context.clock.after(duration, () => void session.stop()).unref();
+    session.onEnd(expiry.cancel);
     return session;
   }
 
@@ -164,7 +165,10 @@ export class Workspace {
     if (session.files) session.files.isUsed = true;
   }
 
-  /** Money first, then room. Sessions that start or run count, leased ones among them; browsers that wait in a pool do not. */
+  /**
+   * Money first, then room. Sessions that start or run count, leased ones among them; browsers that wait in a pool do
+   * not.
+   */
   #checkLimit(): void {
     this.#account.check(this.sessions);
     const live = this.sessions.filter(({ isLive }) => isLive).length;

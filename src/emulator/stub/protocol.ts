@@ -1,14 +1,14 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 
 /** One command as a client sends it. */
-export const command = z.object({
-  id: z.int(),
-  method: z.string(),
-  params: z.record(z.string(), z.unknown()).default({}),
-  sessionId: z.string().optional(),
+export const command = v.object({
+  id: v.pipe(v.number(), v.safeInteger()),
+  method: v.string(),
+  params: v.optional(v.record(v.string(), v.unknown()), {}),
+  sessionId: v.optional(v.string()),
 });
 
-export type Command = z.output<typeof command>;
+export type Command = v.InferOutput<typeof command>;
 export type Params = Command['params'];
 export type Result = Record<string, unknown>;
 

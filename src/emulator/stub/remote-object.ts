@@ -27,7 +27,7 @@ function unserializable(type: string, text: string): object {
   return { type, unserializableValue: text, description: text };
 }
 
-/** Errors of other worlds are no instances of ours. */
+/** Errors of other worlds are not instances of this world's classes. */
 function isError(value: unknown): value is Error {
   return Object.prototype.toString.call(value) === '[object Error]';
 }

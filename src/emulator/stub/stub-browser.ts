@@ -11,7 +11,7 @@ const USER_AGENT = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, l
 /** A Chromium takes a moment to close; meanwhile the answer to who asked for it goes out. */
 const CLOSE_MS = 50;
 
-/** A browser that is none: targets and clients, in memory. The process that it stands for can die and stand still. */
+/** In-memory fake browser: targets and clients. The process that it represents can crash and freeze. */
 export class StubBrowser implements CommandTarget {
   /** Settles when it has ended. */
   readonly exited: Promise<BrowserExit>;
@@ -19,7 +19,7 @@ export class StubBrowser implements CommandTarget {
   readonly #connections = new Set<StubConnection>();
   #settle: (exit: BrowserExit) => void = () => undefined;
   #hasEnded = false;
-  /** Set while it stands still. */
+  /** Set while it is frozen. */
   #stalled: { over: Promise<void>; end: () => void } | undefined;
 
   constructor(url = 'about:blank') {
@@ -34,7 +34,7 @@ export class StubBrowser implements CommandTarget {
     return this.#targets.bytes;
   }
 
-  /** A place for one more client, as soon as it does not stand still. */
+  /** Resolves as soon as it can accept one more client, which it cannot while it is frozen. */
   async reserve(): Promise<CdpSeat> {
     await this.#stalled?.over;
     if (this.#hasEnded) throw new EmulatorError('EMULATOR_START_FAILED', 'The browser has ended.');
@@ -56,7 +56,7 @@ export class StubBrowser implements CommandTarget {
     };
   }
 
-  /** Ends as a process does: at once, whatever its clients are doing. */
+  /** Ends at once, like a process. */
   end(exit: BrowserExit): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

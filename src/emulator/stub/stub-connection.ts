@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { CdpClient } from '../cdp/cdp-clients.ts';
 import { acknowledge, CdpError, type Command, command, type Result } from './protocol.ts';
 import { type CommandTarget, type SessionHost, StubSession, type StubTarget } from './stub-session.ts';
@@ -35,7 +36,7 @@ export class StubConnection implements SessionHost {
     this.#sessions.delete(session.id);
   }
 
-  /** Reads nothing, pings included, and says nothing, as a process that stands still. */
+  /** Reads nothing, pings included, and sends nothing, like a frozen process. */
   stall(): void {
     this.#heldBack ??= [];
     this.#client.pause();
@@ -54,19 +55,19 @@ export class StubConnection implements SessionHost {
   }
 
   receive(message: Buffer): void {
-    const parsed = command.safeParse(parseJson(message.toString()));
+    const parsed = v.safeParse(command, parseJson(message.toString()));
     if (!parsed.success) {
-      this.send({ error: { code: -32_700, message: 'The message is no CDP command' } });
+      this.send({ error: { code: -32_700, message: 'The message is not a CDP command' } });
       return;
     }
-    const { id, sessionId } = parsed.data;
+    const { id, sessionId } = parsed.output;
     const succeed = (result: Result) => this.send({ id, sessionId, result });
     const fail = (error: Error) => {
       const code = error instanceof CdpError ? error.code : -32_602;
       this.send({ id, sessionId, error: { code, message: error.message } });
     };
     try {
-      const answer = this.#answer(parsed.data);
+      const answer = this.#answer(parsed.output);
       // At once where it can be: clients rely on the order of answers and events.
       if (answer instanceof Promise) answer.then(succeed).catch(fail);
       else succeed(answer);

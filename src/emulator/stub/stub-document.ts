@@ -24,7 +24,7 @@ export class StubDocument {
   }
 }
 
-/** The text of a `data:` URL; `''` for `about:blank`; undefined for what only a network could answer. */
+/** The text of a `data:` URL; `''` for `about:blank`; undefined for URLs that need a network. */
 export function textOf(url: string): string | undefined {
   if (/^about:/i.test(url)) return '';
   const [, encoding = '', data = ''] = /^data:[^,]*?(;base64)?,(.*)$/is.exec(url) ?? [];

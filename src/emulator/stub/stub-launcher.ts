@@ -3,7 +3,7 @@ import type { BrowserSpec } from '../browser/browser-spec.ts';
 import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
 import { StubBrowser } from './stub-browser.ts';
 
-/** Starts browsers that are none, in no time. For tests of what is around a browser. */
+/** Starts in-memory fake browsers at once. For tests that need no real browser. */
 export class StubLauncher implements Launcher {
   readonly #alive = new Set<StubBrowser>();
   #isStopped = false;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import type { Params, Result } from './protocol.ts';
 import { StubDocument, textOf } from './stub-document.ts';
 import { StubRuntime } from './stub-runtime.ts';
@@ -14,9 +14,9 @@ export interface PageContext {
   close: () => void;
 }
 
-const navigation = z.object({ url: z.string() });
-const newWorld = z.object({ worldName: z.string().default('') });
-const newScript = z.object({ source: z.string(), worldName: z.string().default('') });
+const navigation = v.object({ url: v.string() });
+const newWorld = v.object({ worldName: v.optional(v.string(), '') });
+const newScript = v.object({ source: v.string(), worldName: v.optional(v.string(), '') });
 
 const LIFECYCLE = ['DOMContentLoaded', 'load', 'networkAlmostIdle', 'networkIdle'] as const;
 
@@ -65,16 +65,16 @@ export class StubPage implements StubTarget {
       return {};
     },
     'Page.getFrameTree': () => ({ frameTree: { frame: this.#frame } }),
-    'Page.navigate': (params) => this.#navigate(navigation.parse(params).url),
+    'Page.navigate': (params) => this.#navigate(v.parse(navigation, params).url),
     'Page.reload': () => {
       this.#navigate(this.#document.url);
       return {};
     },
     'Page.createIsolatedWorld': (params) => {
-      return { executionContextId: this.#runtime.isolatedWorld(newWorld.parse(params).worldName).id };
+      return { executionContextId: this.#runtime.isolatedWorld(v.parse(newWorld, params).worldName).id };
     },
     'Page.addScriptToEvaluateOnNewDocument': (params) => {
-      const { source, worldName } = newScript.parse(params);
+      const { source, worldName } = v.parse(newScript, params);
       return { identifier: String(this.#runtime.addScript(source, worldName)) };
     },
     'Page.close': () => {

@@ -1,33 +1,36 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import { CdpError, type Params, type Result } from './protocol.ts';
 import { exceptionDetails, remoteObject } from './remote-object.ts';
 import type { StubDocument } from './stub-document.ts';
 import type { CommandTarget, StubSession } from './stub-session.ts';
 import { StubWorld } from './stub-world.ts';
 
-const evaluate = z.object({
-  expression: z.string(),
-  contextId: z.int().optional(),
-  returnByValue: z.boolean().default(false),
-  awaitPromise: z.boolean().default(false),
+const integer = v.pipe(v.number(), v.safeInteger());
+
+const evaluate = v.object({
+  expression: v.string(),
+  contextId: v.optional(integer),
+  returnByValue: v.optional(v.boolean(), false),
+  awaitPromise: v.optional(v.boolean(), false),
 });
-const callFunction = z.object({
-  functionDeclaration: z.string(),
-  objectId: z.string().optional(),
-  executionContextId: z.int().optional(),
-  arguments: z
-    .array(
-      z.object({
-        value: z.unknown().optional(),
-        objectId: z.string().optional(),
-        unserializableValue: z.string().optional(),
+const callFunction = v.object({
+  functionDeclaration: v.string(),
+  objectId: v.optional(v.string()),
+  executionContextId: v.optional(integer),
+  arguments: v.optional(
+    v.array(
+      v.object({
+        value: v.optional(v.unknown()),
+        objectId: v.optional(v.string()),
+        unserializableValue: v.optional(v.string()),
       }),
-    )
-    .default([]),
-  returnByValue: z.boolean().default(false),
-  awaitPromise: z.boolean().default(false),
+    ),
+    [],
+  ),
+  returnByValue: v.optional(v.boolean(), false),
+  awaitPromise: v.optional(v.boolean(), false),
 });
-const ofObject = z.object({ objectId: z.string() });
+const ofObject = v.object({ objectId: v.string() });
 
 export interface RuntimeContext {
   frameId: string;
@@ -37,7 +40,7 @@ export interface RuntimeContext {
   onDocumentClosed: () => void;
 }
 
-/** The `Runtime` domain of a page: its worlds, made anew with each document. */
+/** The `Runtime` domain of a page: its worlds, created with each document. */
 export class StubRuntime implements CommandTarget {
   readonly #context: RuntimeContext;
   readonly #worlds = new Map<number, StubWorld>();
@@ -66,7 +69,7 @@ export class StubRuntime implements CommandTarget {
     return [...this.#worlds.values()].find((world) => world.name === name) ?? this.#add(name);
   }
 
-  /** A script for every document to come; its answer is its number. */
+  /** Adds a script for all later documents; returns its number. */
   addScript(source: string, world: string): number {
     return this.#scripts.push({ source, world });
   }
@@ -89,12 +92,18 @@ export class StubRuntime implements CommandTarget {
       return {};
     },
     'Runtime.evaluate': (params) => {
-      const { expression, contextId, ...how } = evaluate.parse(params);
+      const { expression, contextId, ...how } = v.parse(evaluate, params);
       const world = this.#world(contextId);
       return answer(world, how, () => world.run(expression));
     },
     'Runtime.callFunctionOn': (params) => {
-      const { functionDeclaration, objectId, executionContextId, arguments: args, ...how } = callFunction.parse(params);
+      const {
+        functionDeclaration,
+        objectId,
+        executionContextId,
+        arguments: args,
+        ...how
+      } = v.parse(callFunction, params);
       const world = objectId === undefined ? this.#world(executionContextId) : this.#worldOf(objectId);
       return answer(world, how, () => {
         const values = args.map((arg) => {
@@ -105,7 +114,7 @@ export class StubRuntime implements CommandTarget {
       });
     },
     'Runtime.getProperties': (params) => {
-      const { objectId } = ofObject.parse(params);
+      const { objectId } = v.parse(ofObject, params);
       const world = this.#worldOf(objectId);
       const properties = Object.getOwnPropertyDescriptors(Object(world.kept(objectId)));
       const result = Object.entries(properties).map(([name, { value, enumerable }]) => {
@@ -114,7 +123,7 @@ export class StubRuntime implements CommandTarget {
       return { result };
     },
     'Runtime.releaseObject': (params) => {
-      const { objectId } = ofObject.parse(params);
+      const { objectId } = v.parse(ofObject, params);
       this.#worlds.get(Number.parseInt(objectId, 10))?.release(objectId);
       return {};
     },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Params, Result } from './protocol.ts';
 
-/** What answers commands; undefined for one it does not know. */
+/** Handles commands; undefined for an unknown one. */
 export interface CommandTarget {
   handle(method: string, params: Params, session: StubSession): Result | Promise<Result> | undefined;
 }

@@ -1,13 +1,13 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import { CdpError, type Params, type Result } from './protocol.ts';
 import { StubPage } from './stub-page.ts';
 import { type CommandTarget, newId, type SessionHost, type StubSession, type StubTarget } from './stub-session.ts';
 
-const ofTarget = z.object({ targetId: z.string() });
-const ofContext = z.object({ browserContextId: z.string() });
-const newTarget = z.object({ url: z.string().default('about:blank'), browserContextId: z.string().optional() });
+const ofTarget = v.object({ targetId: v.string() });
+const ofContext = v.object({ browserContextId: v.string() });
+const newTarget = v.object({ url: v.optional(v.string(), 'about:blank'), browserContextId: v.optional(v.string()) });
 
-/** The `Target` domain of a stub browser: its contexts, its pages, and who is attached to them. */
+/** The `Target` domain of a stub browser: its contexts, pages and attached clients. */
 export class StubTargets implements CommandTarget {
   readonly #userAgent: string;
   readonly #clients = new Set<SessionHost>();
@@ -63,13 +63,13 @@ export class StubTargets implements CommandTarget {
     },
     'Target.getBrowserContexts': () => ({ browserContextIds: [...this.#contexts.keys()] }),
     'Target.disposeBrowserContext': (params) => {
-      const { browserContextId } = ofContext.parse(params);
+      const { browserContextId } = v.parse(ofContext, params);
       if (!this.#contexts.has(browserContextId)) throw noContext(browserContextId);
       this.#dispose(browserContextId);
       return {};
     },
     'Target.createTarget': (params) => {
-      const { url, browserContextId = this.#defaultContext } = newTarget.parse(params);
+      const { url, browserContextId = this.#defaultContext } = v.parse(newTarget, params);
       const isKnown = browserContextId === this.#defaultContext || this.#contexts.has(browserContextId);
       if (!isKnown) throw noContext(browserContextId);
       return { targetId: this.#addPage(browserContextId, url).targetId };
@@ -131,7 +131,7 @@ export class StubTargets implements CommandTarget {
   }
 
   #page(params: Params): StubPage {
-    const page = this.#pages.get(ofTarget.parse(params).targetId);
+    const page = this.#pages.get(v.parse(ofTarget, params).targetId);
     if (!page) throw new CdpError('No target with given id found', -32_602);
     return page;
   }

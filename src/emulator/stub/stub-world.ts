@@ -11,7 +11,7 @@ export interface WorldSettings {
   userAgent: string;
   /** Scripts that run before any other. */
   scripts: () => readonly string[];
-  /** Names of functions that tell the client. */
+  /** Names of functions that notify the client. */
   bindings: () => readonly string[];
   onConsole: (type: string, args: unknown[]) => void;
   onBinding: (name: string, payload: unknown) => void;
@@ -27,8 +27,8 @@ const CONSOLE = ['debug', 'log', 'info', 'warn', 'error'] as const;
 
 /**
  * A JavaScript world of a page: V8's, with a document that has a title. Made when the first script comes: most pages of
- * a stub never run one. `node:vm` keeps worlds apart but holds nobody in; what runs here comes from tests, and a promise
- * that it leaves rejected is this process's.
+ * a stub never run one. `node:vm` separates worlds but is not a sandbox; what runs here comes from tests, and a
+ * promise that it leaves rejected is this process's.
  */
 export class StubWorld {
   readonly id: number;
@@ -65,13 +65,13 @@ export class StubWorld {
     return this.run(`globalThis[${JSON.stringify(CALL)}]()`);
   }
 
-  /** A function of that name tells the client what it is called with. */
+  /** Adds a function that sends its arguments to the client. */
   bind(name: string): void {
     const call = (payload: unknown) => this.#settings.onBinding(name, payload);
     if (this.#global) Object.assign(this.#global, { [name]: call });
   }
 
-  /** Keeps a value for the client; the answer is its name. */
+  /** Keeps a value for the client; returns its name. */
   keep(value: unknown): string {
     const objectId = `${this.id}.${++this.#lastObject}`;
     this.#objects.set(objectId, value);
@@ -150,7 +150,7 @@ function guarded(callback: () => void): () => void {
     try {
       callback();
     } catch {
-      // A browser would say so in its console.
+      // A browser would print this in its console.
     }
   };
 }

@@ -7,12 +7,14 @@ export const budgetOption = z.strictObject({
   costCents: z.number().nonnegative().optional(),
 });
 
-/** A run's budget; what is left out is not limited. */
+/** A run's budget; missing fields are unlimited. */
 export interface Budget {
-  /** Megabytes (1 000 000 bytes) by the service's figures; of a session without one, what its tests' pages moved. */
+  /**
+   * Megabytes (1 000 000 bytes) by the service's figures; for a session without one, the bytes observed in its tests.
+   */
   bandwidthMB?: number;
   /** Browsers, leased and created. */
   sessions?: number;
-  /** What the workspace's balance may fall by from the run's start to its end, in cents, whoever uses it meanwhile. */
+  /** How far the workspace's balance may fall during the run, in cents, including other use of the workspace. */
   costCents?: number;
 }

@@ -3,11 +3,11 @@ import { describeIssues } from '../../common/validation.ts';
 import { type HostedOptions, hostedOptions, type ProjectHostedOptions, projectHostedOptions } from './schema.ts';
 
 /**
- * Checks options by their zod schemas. The build makes a file of its own of this (`options.cjs`, see tsup.config.ts), so
- * it throws nothing: its error classes would be others than the caller's.
+ * Checks options by their zod schemas. `load-check.ts` loads this with a separate copy of its modules. So it throws
+ * nothing: its error classes would differ from the caller's.
  */
 
-/** What was checked, or the first wrong field and every problem in a line of its own. */
+/** The checked options, or the first wrong field and one line per problem. */
 export type Checked<T> = { ok: true; options: T } | { ok: false; field: string; problems: string[] };
 
 export function checkHostedOptions(value: unknown): Checked<HostedOptions> {

@@ -1,14 +1,16 @@
 import { OptionsError } from '../../errors.ts';
 import { RUN_WIDE_KEYS } from '../defaults.ts';
-import { type Checked, checkHostedOptions, checkProjectOptions } from './check.ts';
+import type { Checked } from './check.ts';
+import { loadCheck } from './load-check.ts';
 import type { HostedOptions, ProjectHostedOptions } from './schema.ts';
 
 /**
- * Checks what a user wrote. `where` names the place: `withHostedBrowsers(config, options)`, `projects["de"].use.hosted`.
- * @throws OptionsError with every problem, its path, what came and what was expected.
+ * Checks user options. `where` names the place: `withHostedBrowsers(config, options)`,
+ * `projects["de"].use.hosted`.
+ * @throws OptionsError with every problem: its path, the value and what is expected.
  */
 export function parseHostedOptions(value: unknown, where: string): HostedOptions {
-  return optionsOf(checkHostedOptions(value), where);
+  return optionsOf(loadCheck().checkHostedOptions(value), where);
 }
 
 /** The same for one project; options that hold for the whole run are refused with where they belong. */
@@ -28,7 +30,7 @@ export function parseProjectOptions(value: unknown, where: string): ProjectHoste
       );
     }
   }
-  return optionsOf(checkProjectOptions(value), where);
+  return optionsOf(loadCheck().checkProjectOptions(value), where);
 }
 
 function optionsOf<T>(checked: Checked<T>, where: string): T {

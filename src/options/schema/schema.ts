@@ -7,16 +7,16 @@ import type { IdentityOption } from '../identity.ts';
 import { NetworkRuleError } from '../network-rules.ts';
 import { type Budget, budgetOption } from './budget.ts';
 
-/** What a user may write: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
+/** The user's options: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
 
-/** A pool made for this run: a pool body whose name and size are filled in when they are left out. */
+/** A pool created for this run: a pool body whose name and size are optional. */
 const runPool = z.strictObject({ create: createPoolRequest.partial({ name: true, size: true }) });
 
 const poolOption = z.union([z.string().min(1), runPool]);
 
 const acquireTimeout = z.number().min(ACQUIRE_TIMEOUT_MS.min).max(ACQUIRE_TIMEOUT_MS.max);
 
-/** Rules that can be read. */
+/** Valid rules. */
 const exposeNetwork = z.string().superRefine((text, context) => {
   try {
     parseExposure(text);
@@ -39,6 +39,7 @@ const projectFields = {
   acquireTimeout: acquireTimeout.optional(),
   metering: z.boolean().optional(),
   ahead: z.boolean().optional(),
+  film: z.enum(['off', 'retain-on-failure', 'on']).optional(),
   exposeNetwork: exposeNetwork.optional(),
   context: contextOption.optional(),
   identity: z.enum(['keep', 'override']).optional(),
@@ -47,82 +48,92 @@ const projectFields = {
 /** Options of one project (`use.hosted`). */
 export const projectHostedOptions = z.strictObject(projectFields);
 
-/** Options of the run; the first four hold for every project of it. */
+/** Options of the run; the first five apply to all projects. */
 export const hostedOptions = z.strictObject({
   service: z.enum(SERVICES).optional(),
   baseURL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   apiKey: z.string().min(1).optional(),
   budget: budgetOption.optional(),
+  evidence: z.boolean().optional(),
   ...projectFields,
 });
 
-/** A pool made for this run: sized to its workers unless `size` is given, deleted after it. */
+/** A pool created for this run and deleted after it. `size` defaults to its number of workers. */
 export type RunPoolOptions = z.input<typeof runPool>;
 
-/** What `use.hosted` of a project takes; `false` keeps the project on a local browser. */
+/** The options of a project's `use.hosted`; `false` keeps the project on a local browser. */
 export interface ProjectHostedOptions {
   /**
-   * ID (or unique name) of the pool to lease from, or `{ create: {…} }`: a pool made for this run, sized to its
-   * workers, deleted after it. Default: environment variable `POOLWRIGHT_POOL`, as it is when the run begins; without
-   * it, sessions are created.
-   * A project that names `session` but no `pool` does not lease from the run's pool.
+   * ID or unique name of the pool to lease from, or `{ create: {…} }`: a pool created for this run, sized to its
+   * workers, and deleted after it. Default: environment variable `POOLWRIGHT_POOL` at the start of the run; without it,
+   * sessions are created. A project that sets `session` but no `pool` does not use the run's pool.
    */
   pool?: string | RunPoolOptions;
-  /** When the pool has nothing after bounded waiting: create a session, or fail. Default `'session'`. */
+  /** If the pool still has no browser after waiting: create a session, or fail. Default `'session'`. */
   fallback?: 'session' | 'fail';
-  /** Fields of the session to create, as in section 4.2 of the service document. Default `{}`. */
+  /** Fields of the sessions to create, as in section 4.2 of the service document. Default `{}`. */
   session?: z.input<typeof createSessionRequest>;
   /**
-   * `'run'`: a healthy browser outlives the worker and is handed to the one that replaces it. `'worker'`: a new
-   * browser with each worker. `'test'`: a fresh browser for every test. Default `'run'`.
+   * `'run'`: a healthy browser outlives its worker and goes to the next one. `'worker'`: a new browser for each worker.
+   * `'test'`: a new browser for each test. Default `'run'`.
    */
   reuse?: 'run' | 'worker' | 'test';
-  /** Bound on getting one browser, all retries included, in ms: 1 000 to 3 600 000. Default 120 000. */
+  /** Time limit for getting one browser, with all retries, in ms: 1 000 to 3 600 000. Default 120 000. */
   acquireTimeout?: number;
-  /** Observe the bytes each test's pages move. Default `true`. */
+  /** Count the bytes that each test's pages transfer. Default `true`. */
   metering?: boolean;
   /**
-   * Hides round trips to a browser that is 5 ms and more away: the next test's context is made while the present one
-   * runs, and what Playwright will ask for is asked for before. Environment variable `POOLWRIGHT_AHEAD` turns it off
-   * (`0`) or on (`1`) everywhere. Default `true`. With Puppeteer round trips are not hidden: `true` is an error there.
+   * Hides round trips to a browser that is 5 ms or more away: the next test's context is created while the current test
+   * runs, and predictable commands are sent early. The environment variable `POOLWRIGHT_AHEAD` turns it off (`0`) or on
+   * (`1`) for all projects. Default `true`. Playwright only: with Puppeteer, `true` is an error.
    */
   ahead?: boolean;
   /**
-   * Hosts that pages of the hosted browser reach through this machine, such as the suite's own server: rules between
-   * commas, in Playwright's syntax, each a host (`staging.internal`), hosts (`*.internal`), an IP address,
-   * `<loopback>`, or `*` for every host, with an optional `:port`. `'none'` (or `''`): none. `'auto'` (default):
-   * `<loopback>` when `use.baseURL` or a `webServer` is there (one that names no address is); else what the test itself
-   * goes to on this machine's loopback, by `page.goto()`, from then on in that context, for pages of it and for no
-   * others. As a rule among others, `auto` means that last part. A malformed rule is an OptionsError that names it.
+   * The last 20 seconds of each page as pictures, in one HTML file per test: of failed tests, or of all. Attached to
+   * the test in Playwright, else in `test-results/poolwright/film`. Default `'off'`. Not for scripts.
+   */
+  film?: 'off' | 'retain-on-failure' | 'on';
+  /**
+   * Hosts that pages of the hosted browser reach through this machine, such as the suite's server. Rules in
+   * Playwright's syntax, separated by commas: a host (`staging.internal`), hosts (`*.internal`), an IP address,
+   * `<loopback>`, or `*` for every host, each with an optional `:port`. `'none'` (or `''`): no host. `'auto'`
+   * (default): `<loopback>` if `use.baseURL` or a `webServer` is on loopback (a server without an address counts), and
+   * otherwise what the test itself visits on loopback with `page.goto()`, from then on, in that context, and only for
+   * pages from there. In a list, `auto` means that second part. A malformed rule is an OptionsError that names it.
    */
   exposeNetwork?: string;
   /**
-   * `'isolated'`: a new context per test. `'persistent'`: the browser's own context, the only one with its profile and
-   * extensions; what the test opened is closed after it, cookies and storage stay. With `{ mode: 'persistent', clear:
-   * true }` those are cleared after each test too. `'auto'` (default): persistent where the session or the pool's
-   * template names a `profile` or `extensionIds`, else isolated.
+   * `'isolated'`: a new context for each test. `'persistent'`: the browser's own context, the only one with its profile
+   * and extensions; pages are closed after each test, but cookies and storage stay. `{ mode: 'persistent', clear: true
+   * }` also clears these. `'auto'` (default): persistent if the session or the pool's template names a `profile` or
+   * `extensionIds`, else isolated.
    */
   context?: ContextOption;
   /**
-   * `'keep'`: the browser stays what it is; user agent, viewport, screen, scale, touch, locale, timezone and colour
-   * scheme from `use` (such as `devices[…]`) are dropped, which is said once. `'override'`: they are applied. Default:
-   * `'keep'` for `hosted_stealth` and `hosted_privacy`, `'override'` for `hosted`.
+   * `'keep'`: ignore user agent, viewport, screen, scale, touch, locale, timezone and colour scheme from `use` (such as
+   * `devices[…]`), and name them once. `'override'`: apply them. Default: `'keep'` for `hosted_stealth` and
+   * `hosted_privacy`, `'override'` for `hosted`.
    */
   identity?: IdentityOption;
 }
 
-/** Options of `withHostedBrowsers`. An unknown key is an error that names it and the nearest known one. */
+/** Options of `withHostedBrowsers`. An unknown key is an error that names the nearest known key. */
 export interface HostedOptions extends ProjectHostedOptions {
   /**
-   * `'hosted'`: the service. `'emulator'`: the emulator of it on this machine. `'local'`: Playwright's own browsers, as
-   * without poolwright. `'auto'`: the service when a key is set, else the emulator; in CI (`CI` set) a missing key is
-   * an error. Default: environment variable `POOLWRIGHT_SERVICE`, else `'auto'`.
+   * `'hosted'`: the service. `'emulator'`: its emulator on this machine. `'local'`: Playwright's browsers, as without
+   * poolwright. `'auto'`: the service if a key is set, else the emulator; in CI (`CI` set) a missing key is an error.
+   * Default: environment variable `POOLWRIGHT_SERVICE`, else `'auto'`.
    */
   service?: 'auto' | 'hosted' | 'emulator' | 'local';
   /** Address of the service. Default: environment variable `POOLWRIGHT_BASE_URL`. */
   baseURL?: string;
   /** Workspace API key. Default: environment variable `POOLWRIGHT_API_KEY`. */
   apiKey?: string;
-  /** What the run may use; more makes it fail. Default: no limit. */
+  /** Limits of the run; exceeding one makes it fail. Default: none. */
   budget?: Budget;
+  /**
+   * Puppeteer under Vitest, Jest, Mocha and node:test: keep screenshot, HTML, console and address of each open page
+   * when a test fails. Default `true`. Elsewhere, `true` is an error: Playwright Test has `screenshot` and `trace`.
+   */
+  evidence?: boolean;
 }

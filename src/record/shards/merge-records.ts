@@ -1,6 +1,8 @@
 import type { RunRecord, SessionRecord } from '../run-record.ts';
 
-/** One record of several runs, such as the shards of one; merged ones among them count as what they were merged from. */
+/**
+ * Merges the records of several runs, such as shards, into one. A merged record counts as the runs it was made from.
+ */
 export function mergeRecords(records: RunRecord[]): RunRecord {
   const parts = records.flatMap((record) => {
     const { runId, shard, startedAt, endedAt, merged } = record;
@@ -9,8 +11,8 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
   const ends = records.flatMap(({ endedAt }) => endedAt ?? []).sort();
   return {
     schema: 1,
-    runId: onlyOne(parts.map(({ runId }) => runId)),
-    runner: onlyOne(records.map(({ runner }) => runner)),
+    runId: commonValue(parts.map(({ runId }) => runId)),
+    runner: commonValue(records.map(({ runner }) => runner)),
     service: serviceOf(records),
     chromiums: [...new Set(records.flatMap(({ chromiums }) => chromiums))],
     shard: null,
@@ -23,8 +25,8 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
   };
 }
 
-/** What all are; null where they differ. */
-function onlyOne<T>(values: readonly T[]): T | null {
+/** The common value; null if they differ. */
+function commonValue<T>(values: readonly T[]): T | null {
   const [first = null] = values;
   return values.every((value) => value === first) ? first : null;
 }
@@ -40,8 +42,8 @@ function serviceOf(records: RunRecord[]): RunRecord['service'] {
 }
 
 /**
- * Runs of one workspace share its balance: from before the first to after the last. Each embedded emulator has one of
- * its own.
+ * Runs of one workspace share its balance, so the range is from before the first to after the last run. Each embedded
+ * emulator has its own balance.
  */
 function balanceOf(records: RunRecord[]): RunRecord['balance'] {
   const known = records.flatMap(({ balance, startedAt, endedAt }) =>

@@ -1,16 +1,18 @@
 import type { RunRecord } from '../run-record.ts';
 
-/** Missing shards that are named; of thousands, the first ones say enough. */
-const NAMED = 20;
+/** How many missing shards are listed. */
+const LISTED = 20;
 
-/** A shard of a run, or a run without shards: 1 of 1. */
+/** A shard of a run. A run without shards is 1 of 1. */
 export interface ShardPart {
   record: Pick<RunRecord, 'runId' | 'startedAt'>;
   total: number;
   current: number;
 }
 
-/** Shards that belong together: first those of one run ID; some CI systems give each shard an ID of its own. */
+/**
+ * Groups shards of the same run: first by run ID, then by number, because some CI systems give each shard its own ID.
+ */
 export function shardSets<P extends ShardPart>(parts: readonly P[]): P[][] {
   const begun = parts.toSorted((a, b) => a.record.startedAt.localeCompare(b.record.startedAt));
   const byId = new Map<string, P[]>();
@@ -36,17 +38,17 @@ export function shardSets<P extends ShardPart>(parts: readonly P[]): P[][] {
   return sets.map((set) => set.sort((a, b) => a.current - b.current));
 }
 
-/** `shard 2, 5 of 8`: those that a set of {@link shardSets} lacks; null: none. */
+/** `shard 2, 5 of 8`: the missing shards of a set from {@link shardSets}; null if complete. */
 export function missingShards(set: readonly ShardPart[]): string | null {
   const total = set[0]?.total ?? 1;
   const there = new Set(set.map(({ current }) => current));
   const missing = Array.from({ length: total }, (_, n) => n + 1).filter((n) => !there.has(n));
   if (missing.length === 0) return null;
-  const others = missing.length > NAMED ? ` and ${missing.length - NAMED} more` : '';
-  return `shard ${missing.slice(0, NAMED).join(', ')}${others} of ${total}`;
+  const others = missing.length > LISTED ? ` and ${missing.length - LISTED} more` : '';
+  return `shard ${missing.slice(0, LISTED).join(', ')}${others} of ${total}`;
 }
 
-/** The shards that are missing among records to be merged, one text for each run that lacks some. */
+/** The shards that are missing from records to be merged, one text for each incomplete run. */
 export function missingAmong(records: readonly RunRecord[]): string[] {
   const parts = records.flatMap(({ merged, ...record }) =>
     (merged.length > 0 ? merged : [record]).map(

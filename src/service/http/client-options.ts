@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { parseOrThrow } from '../../common/validation.ts';
 import { OptionsError, type PoolwrightErrorCode } from '../../errors.ts';
 
-/** `'policy'`: ask again as section 7 of the service document says. `'none'`: one request, whatever comes back. */
+/** `'policy'`: retry by section 7 of the service document. `'none'`: send one request. */
 export type RetryMode = 'policy' | 'none';
 
 /** A call that is about to be sent again. */
@@ -33,11 +33,6 @@ export interface ServiceClientOptions {
   timeout?: number;
   /** Default `'policy'`. */
   retry?: RetryMode;
-  /**
-   * After a `429` or `503` to a create or an acquire, all of this client's wait on one clock, and go on a few at a
-   * time. Default `false`: each call waits for itself.
-   */
-  sharedBackoff?: boolean;
   /** Called before each wait for another try. */
   onRetry?: (info: RetryInfo) => void;
   /** The undici dispatcher to send with. Default: an agent of the client's own, which `close()` closes. */
@@ -60,8 +55,8 @@ export interface CallOptions {
 /** Settings of a create, over those of the client. */
 export interface CreateOptions extends CallOptions {
   /**
-   * Called once, as soon as a request of this create may have made a session that nobody was told of. Whatever comes of
-   * the call, there may be one session with its note beside the one that it answers with.
+   * Called once, as soon as a request of this create may have created a session without a response. Even if the call
+   * succeeds, one more session with its note may then exist.
    */
   onDoubt?: (() => void) | undefined;
 }

@@ -14,10 +14,9 @@ import {
 } from './client-options.ts';
 import { badResponse, type CallContext } from './failures.ts';
 import { type Answer, abortError, type Connection, checkAnswer, type HttpRequest, sendRequest } from './http.ts';
-import { isAmbiguous, nextDelay, type RetryCase, retryCase, retryRule } from './retry-policy.ts';
-import { SharedBackoff } from './shared-backoff.ts';
+import { isAmbiguous, nextDelay, type RetryCase, retryCase } from './retry-policy.ts';
 
-/** The longest wait for another try of a call that nobody can cancel, in ms. */
+/** The longest wait before a retry of a call without a signal, in ms. */
 const LONGEST_WAIT_MS = 5 * 60_000;
 /** How long `close()` waits for requests that are under way, in ms. */
 const CLOSE_GRACE_MS = 5_000;
@@ -35,8 +34,6 @@ export interface Call<S extends z.ZodType> extends HttpRequest<S> {
   timeoutMs?: number;
   /** Secrets in the body, masked in messages. */
   secrets?: readonly string[];
-  /** Asks for a browser: waits its turn in the client's shared backoff, where it has one. */
-  asksForBrowser?: boolean;
 }
 
 /**
@@ -53,7 +50,6 @@ export class ServiceCore {
   /** Bound on one request, in ms. */
   readonly timeout: number;
   readonly #retry: RetryMode;
-  readonly #backoff: SharedBackoff | null;
   /** How far the service's clock is ahead of this machine's, in ms, by its last answer. */
   #clockAheadMs = 0;
 
@@ -68,11 +64,10 @@ export class ServiceCore {
     this.#connection = { baseURL, apiKey, dispatcher };
     this.timeout = timeout;
     this.#retry = retry;
-    this.#backoff = options.sharedBackoff ? new SharedBackoff() : null;
   }
 
   /**
-   * Checks what the caller passed, before anything is sent.
+   * Checks the caller's arguments before the request is sent.
    * @throws PoolwrightError `REQUEST_INVALID` with every problem
    */
   check<S extends z.ZodType>(schema: S, value: unknown, request: string): z.output<S> {
@@ -104,57 +99,25 @@ export class ServiceCore {
         return await this.send(call, options, attempt);
       } catch (error) {
         if (!(error instanceof ServiceError) || !mayRepeat(call.repeat, error)) throw error;
-        if (!(await this.waitToRepeat(call, error, tally, options))) throw error;
+        if (!(await this.waitToRepeat(error, tally, options))) throw error;
       }
     }
   }
 
-  /** Sends a call once, when it is its turn. */
+  /** Sends a call once. */
   async send<S extends z.ZodType>(call: Call<S>, options: CallOptions, attempt: number): Promise<Answer<z.output<S>>> {
     const context = this.#context(call, attempt);
     const { timeout } = this.check(callOptions, options, context.request);
     if (this.#closing.signal.aborted) throw closedError(context.request);
     const timeoutMs = call.timeoutMs ?? timeout ?? this.timeout;
-    const send = async () => {
-      const answer = await sendRequest(this.#connection, call, { timeoutMs, signal: options.signal }, context);
-      if (answer.serverTime !== null) this.#clockAheadMs = answer.serverTime - Date.now();
-      return answer;
-    };
-    return call.asksForBrowser && this.#backoff
-      ? await this.#inTurn(this.#backoff, send, options, context)
-      : await send();
+    const answer = await sendRequest(this.#connection, call, { timeoutMs, signal: options.signal }, context);
+    if (answer.serverTime !== null) this.#clockAheadMs = answer.serverTime - Date.now();
+    return answer;
   }
 
-  /** The time by the service's clock, in ms since the epoch; by this machine's until an answer has told. */
+  /** The service's time in ms since the epoch; this machine's time until the first response. */
   now(): number {
     return Date.now() + this.#clockAheadMs;
-  }
-
-  async #inTurn<T>(
-    backoff: SharedBackoff,
-    send: () => Promise<T>,
-    options: CallOptions,
-    { request }: CallContext,
-  ): Promise<T> {
-    try {
-      await backoff.turn(this.#ends(options));
-    } catch (error) {
-      this.#throwIfEnded(options, request);
-      throw error;
-    }
-    let refused: { delayMs: number } | null = null;
-    try {
-      return await send();
-    } catch (error) {
-      if (error instanceof ServiceError && isOverload(error)) {
-        // Grows with every refusal, whoever got it; the last wait of the table holds for all that follow.
-        const refusals = Math.min(backoff.inARow + 1, retryRule(error).attempts - 1);
-        refused = { delayMs: nextDelay(error, refusals, this.#options.random) ?? 0 };
-      }
-      throw error;
-    } finally {
-      backoff.end(refused);
-    }
   }
 
   /** Whether failed calls are asked again. */
@@ -166,12 +129,7 @@ export class ServiceCore {
    * Waits as long as the policy and the service say before another try; returns false at once when the policy allows
    * none, or the service asks for more than 5 minutes and the call has no signal to end it.
    */
-  async waitToRepeat(
-    call: Call<z.ZodType>,
-    error: ServiceError,
-    tally: FailureTally,
-    options: CallOptions,
-  ): Promise<boolean> {
+  async waitToRepeat(error: ServiceError, tally: FailureTally, options: CallOptions): Promise<boolean> {
     const kind = isAmbiguous(error) ? 'ambiguous' : retryCase(error);
     const failures = (tally.get(kind) ?? 0) + 1;
     tally.set(kind, failures);
@@ -179,8 +137,7 @@ export class ServiceCore {
     if (delayMs === null || (delayMs > LONGEST_WAIT_MS && !options.signal)) return false;
     const { request, attempts, code, status, message } = error;
     this.#options.onRetry?.({ request, attempt: attempts, delayMs, code, status, message });
-    // The shared backoff makes the next request wait for its turn; waiting here as well would be twice.
-    if (!(call.asksForBrowser && this.#backoff && isOverload(error))) await this.sleep(delayMs, options, request);
+    await this.sleep(delayMs, options, request);
     return true;
   }
 
@@ -205,7 +162,9 @@ export class ServiceCore {
     if (this.#closing.signal.aborted) throw closedError(request);
   }
 
-  /** Lets requests under way finish for up to 5 s, then drops every connection of the client's own. Safe to call again. */
+  /**
+   * Lets requests under way finish for up to 5 s, then drops every connection of the client's own. Safe to call again.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#closeOnce();
     return this.#closed;
@@ -233,12 +192,6 @@ export class ServiceCore {
 }
 
 const callOptions = z.object({ timeout: timeoutSchema.optional(), retry: z.enum(['policy', 'none']).optional() });
-
-/** The service, or the edge in front of it, has too much to do: no use in asking from another side. */
-function isOverload(error: ServiceError): boolean {
-  const kind = retryCase(error);
-  return kind === 'unavailable' || kind === 'rate-limited';
-}
 
 function mayRepeat(repeat: Call<z.ZodType>['repeat'], error: ServiceError): boolean {
   if (repeat === 'always' || !isAmbiguous(error)) return true;

@@ -4,7 +4,7 @@ import { redactText } from '../../redact.ts';
 import { describeNetworkFailure } from './network-failure.ts';
 import { isAmbiguous, nextDelay } from './retry-policy.ts';
 
-/** Turns what came back, or did not, into a {@link ServiceError} that says what happened and what to do. */
+/** Turns a failed request into a {@link ServiceError} that says what happened and what to do. */
 
 /** What a message says about the call that failed. */
 export interface CallContext {
@@ -14,7 +14,7 @@ export interface CallContext {
   subject?: string | undefined;
   /** How many times it was sent. */
   attempt: number;
-  /** Masked wherever they stand. */
+  /** Masked everywhere. */
   secrets: readonly string[];
 }
 
@@ -41,7 +41,7 @@ const BY_STATUS: Readonly<Record<number, ServiceError['code']>> = {
   504: 'SERVICE_START_TIMEOUT',
 };
 
-/** Statuses that stand for several cases, told apart by the message (section 7). */
+/** Statuses with several meanings, distinguished by the message (section 7). */
 const BY_MESSAGE: ReadonlyArray<{ status: number; message: RegExp; code: ServiceError['code'] }> = [
   { status: 403, message: /session limit reached/i, code: 'SERVICE_LIMIT_REACHED' },
   { status: 409, message: /no browser is currently ready/i, code: 'SERVICE_POOL_EMPTY' },
@@ -102,17 +102,17 @@ export function answerFailure(answer: FailedAnswer, context: CallContext): Servi
 
 /** The error for a call that got no complete answer. `host`: where it was sent. */
 export function networkFailure(cause: unknown, host: string, context: CallContext): ServiceError {
-  const text = `got no answer from ${host} (${describeNetworkFailure(cause)}). Check POOLWRIGHT_BASE_URL (or \`baseURL\`) and the network.`;
+  const text = `got no response from ${host} (${describeNetworkFailure(cause)}). Check POOLWRIGHT_BASE_URL (or \`baseURL\`) and the network.`;
   return failure('SERVICE_UNREACHABLE', text, context, { status: 0, cause });
 }
 
 /** The error for a call that was given up after `timeoutMs`. */
 export function timeoutFailure(timeoutMs: number, host: string, context: CallContext, cause?: unknown): ServiceError {
-  const text = `got no answer from ${host} within ${timeoutMs} ms (\`timeout\`). Raise \`timeout\`, or check POOLWRIGHT_BASE_URL (or \`baseURL\`) and the network.`;
+  const text = `got no response from ${host} within ${timeoutMs} ms (\`timeout\`). Raise \`timeout\`, or check POOLWRIGHT_BASE_URL (or \`baseURL\`) and the network.`;
   return failure('TIMEOUT', text, context, { status: 0, cause });
 }
 
-/** The error for a success whose body is not what the document says; `problems` name the fields. */
+/** The error for a success with an invalid body; `problems` name the fields. */
 export function badResponse(status: number, problems: readonly string[], context: CallContext): ServiceError {
   const text = `answered ${status}, but not with what the service document says: ${problems.join('; ')}. Check POOLWRIGHT_BASE_URL (or \`baseURL\`), and whether a newer poolwright knows this service.`;
   return failure('SERVICE_BAD_RESPONSE', text, context, { status });

@@ -9,7 +9,7 @@ export interface FormBody {
   filename: string;
   /** Bytes of the file. */
   size: number;
-  /** Reads the file, from its beginning: each request that is sent opens it anew. */
+  /** Reads the file from its beginning: each request opens it again. */
   open: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 

@@ -151,7 +151,7 @@ async function exchange(
   return { status, body, retryAfterMs, serverTime };
 }
 
-/** Notes when the dispatcher tells anything but a failure: first of all that it begins to write. */
+/** Records when the dispatcher reports anything but a failure, first that it starts to write. */
 function noting(handler: Dispatcher.DispatchHandler, sending: Sending): Dispatcher.DispatchHandler {
   return new Proxy(handler, {
     get(target, key) {

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../common/error-message.ts';
 
-/** Reads what the network stack says about a request that got no complete answer. */
+/** Interprets the network error of a request without a complete response. */
 
 const EXPLAINED: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',

@@ -1,7 +1,10 @@
 import type { ServiceError } from '../../errors.ts';
 import { failedBeforeSending } from './network-failure.ts';
 
-/** When to ask again: section 7 of the service document as one table. Pure: who waits, and on which clock, is the caller's. */
+/**
+ * When to ask again: section 7 of the service document as one table. Pure: who waits, and on which clock, is the
+ * caller's.
+ */
 
 /** How one kind of failure is answered. */
 export interface RetryRule {
@@ -17,11 +20,11 @@ export interface RetryRule {
   readonly jitter: number;
   /** Whether `Retry-After` is the least wait. */
   readonly honourRetryAfter: boolean;
-  /** Whether the service may have done what it was asked all the same. */
+  /** Whether the request may have had an effect. */
   readonly ambiguous: boolean;
 }
 
-/** The kinds of failure that the policy tells apart. */
+/** The kinds of failure that the policy distinguishes. */
 export type RetryCase =
   | 'not-sent'
   | 'no-answer'
@@ -54,7 +57,7 @@ export const RETRY_POLICY: Readonly<Record<RetryCase, RetryRule>> = {
   'not-sent': ONCE,
   /** Reset, cut short or timed out. */
   'no-answer': { ...ONCE, ambiguous: true },
-  /** A success whose body is not what the document says. */
+  /** A success with an invalid body. */
   'bad-response': { ...NEVER, ambiguous: true },
   /** 400, 401, 402, 403, 404, and every 409 but the one below. */
   refused: NEVER,
@@ -123,7 +126,7 @@ export function retryRule(failure: Failure): RetryRule {
 /**
  * How long to wait before asking again, in ms; null: do not ask again.
  *
- * Says nothing about whether this call may be repeated at all: see {@link isAmbiguous}.
+ * Whether this call may be repeated at all is decided by {@link isAmbiguous}.
  * @param failures how many requests of this call have failed this way so far, 1 or more
  * @param random a number from 0 up to 1, as `Math.random` gives
  */
@@ -140,7 +143,10 @@ export function nextDelay(
   return Math.min(Math.ceil(wait * (1 + rule.jitter * random())), LONGEST_TIMER_MS);
 }
 
-/** Whether the service may have done what it was asked, although the call failed (no answer, 500, 502, an unreadable success). */
+/**
+ * Whether the service may have done what it was asked, although the call failed (no answer, 500, 502, an unreadable
+ * success).
+ */
 export function isAmbiguous(failure: Failure): boolean {
   return retryRule(failure).ambiguous;
 }

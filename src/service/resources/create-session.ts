@@ -33,7 +33,6 @@ export async function createSession(
     repeat: 'never',
     timeoutMs: options.timeout ?? Math.max(core.timeout, REQUEST_TIMEOUT.create),
     secrets: secretsOf(json),
-    asksForBrowser: true,
   };
   const outcome = await createOrFind(core, call, json.note ?? '', options);
   return 'found' in outcome ? outcome.found : await readCreated(core, call, outcome);
@@ -50,7 +49,7 @@ async function createOrFind(
 ): Promise<Outcome> {
   const search: Search = { note, startedAt: performance.now() };
   const tally: FailureTally = new Map();
-  /** Whether one of the requests sent so far may have made a session that nobody was told of. */
+  /** Whether a request so far may have created an unknown session. */
   let doubtful = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -61,27 +60,26 @@ async function createOrFind(
       if (!(error instanceof ServiceError)) throw error;
       doubtful ||= raisesDoubt(error, options);
       if (doubtful) {
-        const found = await resolveDoubt(core, call, error, tally, search, options);
+        const found = await resolveDoubt(core, error, tally, search, options);
         if (found) return { found };
-      } else if (!(await core.waitToRepeat(call, error, tally, options))) throw error;
+      } else if (!(await core.waitToRepeat(error, tally, options))) throw error;
     }
   }
 }
 
 /**
- * Waits as before another try, then looks what is there. Null: nothing, and it may be created again.
- * @throws ServiceError the failure of the create, with what is known of its effect
+ * Waits as before a retry, then looks for the session. Null: there is none, and it may be created again.
+ * @throws ServiceError the failure of the create, with its known effect
  */
 async function resolveDoubt(
   core: ServiceCore,
-  call: CreateCall,
   failure: ServiceError,
   tally: FailureTally,
   search: Search,
   options: CallOptions,
 ): Promise<Session | null> {
   if (!canLook(core, search.note, options)) throw withNote(failure, mayRun(search.note));
-  const again = await core.waitToRepeat(call, failure, tally, options);
+  const again = await core.waitToRepeat(failure, tally, options);
   const found = await look(core, failure, search, options);
   if (!found && !again) throw withNote(failure, noneFound(search.note));
   return found;

@@ -14,7 +14,7 @@ const ZIP_START = 'PK\u0003\u0004';
 
 /**
  * The body of an upload, looked at before anything is sent.
- * @throws PoolwrightError `REQUEST_INVALID` for what cannot be read, is no ZIP, or is too large
+ * @throws PoolwrightError `REQUEST_INVALID` if it cannot be read, is not a ZIP, or is too large
  */
 export async function extensionForm(file: ExtensionFile, request: string): Promise<FormBody> {
   const part = { name: 'extension', type: 'application/zip' };
@@ -60,6 +60,8 @@ async function* read(path: string, size: number): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path, { end: size - 1 });
   } catch (cause) {
-    throw new PoolwrightError('REQUEST_INVALID', `${path} could not be read to its end while it was sent.`, { cause });
+    throw new PoolwrightError('REQUEST_INVALID', `${path} could not be read completely while it was being sent.`, {
+      cause,
+    });
   }
 }

@@ -16,7 +16,10 @@ import { type ExtensionFile, extensionForm } from './extension-file.ts';
 
 const EXTENSIONS = '/v1/browser/extensions';
 
-/** Path and subject of a call about one extension. @throws PoolwrightError `REQUEST_INVALID` for an ID that cannot be one */
+/**
+ * Path and subject of a call about one extension. @throws PoolwrightError `REQUEST_INVALID` for an ID that cannot be
+ * one
+ */
 function about(core: ServiceCore, extensionId: string) {
   core.check(extensionIdSchema, extensionId, 'The request for an extension');
   return { path: `${EXTENSIONS}/${encodeURIComponent(extensionId)}`, subject: `extension ${extensionId}` };

@@ -23,7 +23,7 @@ export interface AcquiredLease {
   leaseId: string;
   poolId: string;
   sessionId: string;
-  /** Secret: who has it has the browser. */
+  /** Secret: it gives full control of the browser. */
   cdpUrl: string;
   /** The node that serves it; null when the service did not say. */
   servedBy: string | null;
@@ -51,7 +51,6 @@ export async function acquire(
     json,
     schema: leased,
     repeat: 'if-answered',
-    asksForBrowser: true,
     timeoutMs: (json.waitMs ?? LIMITS.waitMs.default) + (options.timeout ?? core.timeout),
   };
   const lost = `A browser may have been leased all the same; its lease cannot be looked up, and ${ENDS_BY_ITSELF}.`;
@@ -64,7 +63,9 @@ export async function acquire(
   }
 }
 
-/** `cdpUrl` and `sessionId` stand beside the lease's ID or inside `session`; failing that, the session itself is asked. */
+/**
+ * `cdpUrl` and `sessionId` stand beside the lease's ID or inside `session`; failing that, the session itself is asked.
+ */
 async function readLease(
   core: ServiceCore,
   poolId: string,
@@ -91,7 +92,7 @@ async function readLease(
   };
 }
 
-/** Not bound to the caller's signal: a lease that nobody can use is given back all the same. */
+/** Ignores the caller's signal, because an unusable lease must always be released. */
 async function releaseUnread(core: ServiceCore, poolId: string, leaseId: string): Promise<string> {
   try {
     await release(core, poolId, leaseId, {});

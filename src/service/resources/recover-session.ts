@@ -29,7 +29,7 @@ const CLOCK_TOLERANCE_MS = 10_000;
  * its effect, one is kept and the others are stopped.
  */
 export async function findCreated(core: ServiceCore, search: Search, { signal }: CallOptions): Promise<Session | null> {
-  // The create's time-out does not fit the look-up; who has a session already shall not wait long for the others.
+  // The create's timeout does not suit the look-up. A caller that already has a session must not wait long for others.
   const options: CallOptions = { signal, retry: search.keep === undefined ? 'policy' : 'none' };
   const candidates = await listByNote(core, search, options);
   let kept: Session | null = null;
@@ -45,7 +45,7 @@ async function listByNote(core: ServiceCore, { note, startedAt }: Search, option
   const found = new Map<string, Session>();
   for (const status of RUNNING_STATUSES) {
     for await (const { sessions, serverTime } of iteratePages(core, { status }, options)) {
-      // A session from before the create is somebody else's, whatever its note says: by the service's own clock.
+      // A session older than the create is not ours, whatever its note: by the service's clock.
       const elapsed = performance.now() - startedAt + CLOCK_TOLERANCE_MS;
       const oldest = serverTime === null ? Number.NEGATIVE_INFINITY : serverTime - elapsed;
       for (const each of sessions) {

@@ -57,7 +57,7 @@ export async function stopSession(core: ServiceCore, sessionId: string, options:
     throw core.badAnswer(call, status, '`success` is false: the session may still be running');
 }
 
-/** One page, with what the wire said around it. */
+/** One page of sessions, with its size. */
 export async function listPage(
   core: ServiceCore,
   query: ListSessionsRequest,
@@ -70,7 +70,7 @@ export async function listPage(
   );
 }
 
-/** What a page may say of its own size; the document does not show it. */
+/** The size that a page may report; the service document does not show it. */
 const pageInfo = z.object({ pageSize: z.number().positive().optional().catch(undefined) });
 
 /** What one page added to the pages before it. */

@@ -10,7 +10,9 @@ import {
   dedicatedIpList,
 } from '../schemas/index.ts';
 
-/** What a workspace can only look at: balance, billing, dedicated IPs, the service's description (sections 2.6, 4.8, 9). */
+/**
+ * What a workspace can only look at: balance, billing, dedicated IPs, the service's description (sections 2.6, 4.8, 9).
+ */
 
 const description = z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) });
 

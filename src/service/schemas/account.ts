@@ -18,5 +18,5 @@ export const accountBilling = z.looseObject({
 
 /** The account's balance, in cents. */
 export type AccountBalance = z.infer<typeof accountBalance>;
-/** The account's plan, as far as the service tells; further fields pass. */
+/** The account's plan, as reported; unknown fields are kept. */
 export type AccountBilling = z.infer<typeof accountBilling>;

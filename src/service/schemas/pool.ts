@@ -7,7 +7,9 @@ import { browserFields } from './fields.ts';
 /** Section 3.2. */
 export const poolStatuses = ['warming', 'ready', 'degraded', 'paused', 'deleting'] as const;
 
-/** The browser settings of a pool: a create body without `type`, `duration` and `browserCheck`, plus the template's own. */
+/**
+ * The browser settings of a pool: a create body without `type`, `duration` and `browserCheck`, plus the template's own.
+ */
 export const poolBrowserTemplate = z.strictObject({
   ...browserFields,
   acceptLang: z.string().optional(),
@@ -76,7 +78,9 @@ export const pool = z.looseObject({
 /** Answer to `GET /v1/browser/pools`. */
 export const poolList = z.looseObject({ pools: z.array(pool) });
 
-/** The answer to an acquire is not shown in the document; `cdpUrl` may be absent, beside the IDs or inside `session`. */
+/**
+ * The answer to an acquire is not shown in the document; `cdpUrl` may be absent, beside the IDs or inside `session`.
+ */
 export const acquireResponse = z.looseObject({
   leaseId: z.string().min(1),
   sessionId: z.string().min(1).nullish(),

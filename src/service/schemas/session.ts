@@ -33,7 +33,7 @@ export const listSessionsRequest = z.strictObject({
   pageSize: z.int().min(1).max(LIMITS.pageSize.max).optional(),
 });
 
-/** A session as the service returns it. Unknown fields pass; `status` stays open, so that a new one breaks nobody. */
+/** A session as the service returns it. Unknown fields and statuses are kept, so that new ones break nothing. */
 export const session = z.looseObject({
   sessionId: z.string().min(1),
   status: z.string(),
@@ -47,7 +47,7 @@ export const session = z.looseObject({
 
 /** One page of `GET /v1/browser/sessions`. */
 export const sessionList = z.looseObject({ sessions: z.array(session) });
-/** Answer to `DELETE /v1/browser/session`, the same for a session that had ended. */
+/** Response to `DELETE /v1/browser/session`, the same for a session that had ended. */
 export const stopSessionResponse = z.looseObject({ success: z.boolean().optional() });
 
 /** The statuses that the document lists; {@link Session} leaves room for more. */

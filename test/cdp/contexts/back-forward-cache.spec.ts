@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 
-/** Back and forward, which Playwright by itself waits for in vain on a browser that it did not launch. */
+/** Back and forward navigation, in which Playwright alone would time out on a browser that it did not launch. */
 
 const test = base.extend<{ pages: string }>({
   pages: async ({}, use) => {
@@ -21,7 +21,7 @@ const test = base.extend<{ pages: string }>({
   },
 });
 
-test('as with a browser launched here: pages are loaded anew', async ({ connectThrough, pages }) => {
+test('reloads pages like a locally launched browser', async ({ connectThrough, pages }) => {
   const { browser } = await connectThrough();
   const page = await (await browser.newContext()).newPage();
   await page.goto(`${pages}/a?frame=1`);
@@ -34,13 +34,13 @@ test('as with a browser launched here: pages are loaded anew', async ({ connectT
   expect(forward?.status()).toBe(200);
   expect(await page.title()).toBe('/b');
   expect(await page.evaluate(`performance.getEntriesByType('navigation')[0].type`)).toBe('back_forward');
-  // Routes see the requests of a page gone back to.
+  // Routes see the requests of a page reached by going back.
   await page.route('**/a?*', (route) => route.fulfill({ contentType: 'text/html', body: '<title>routed</title>' }));
   await page.goBack();
   expect(await page.title()).toBe('routed');
 });
 
-test('a page sees no listener', async ({ connectThrough, pages }) => {
+test('hides the listener from pages', async ({ connectThrough, pages }) => {
   const { browser } = await connectThrough();
   const page = await (await browser.newContext()).newPage();
   await page.addInitScript(`window.added = []; window.addEventListener = (type) => window.added.push(type);`);
@@ -49,7 +49,7 @@ test('a page sees no listener', async ({ connectThrough, pages }) => {
   expect(await page.evaluate('window.onunload')).toBe(null);
 });
 
-test('nothing is said in the console', async ({ connectThrough, pages }) => {
+test('prints nothing in the console', async ({ connectThrough, pages }) => {
   const { browser } = await connectThrough();
   const page = await (await browser.newContext()).newPage();
   const said: string[] = [];
@@ -60,11 +60,11 @@ test('nothing is said in the console', async ({ connectThrough, pages }) => {
   await expect.poll(() => said).toEqual(['log: last']);
 });
 
-// The headless shell keeps no pages.
+// The headless shell has no back/forward cache.
 test.describe('on full Chromium', () => {
   test.use({ onFullChromium: true });
 
-  test('a page that comes out of the cache all the same is loaded at once', async ({ connectThrough, pages }) => {
+  test('reports a page that still comes from the cache as loaded', async ({ connectThrough, pages }) => {
     const { browser } = await connectThrough();
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${pages}/forbids/a`);

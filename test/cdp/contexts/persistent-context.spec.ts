@@ -7,14 +7,14 @@ import { chromium } from 'playwright-core';
 import { openTunnel } from '../../../src/cdp/transport/tunnel.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 
-/** The browser's own context in the place of a new one. */
+/** The browser's default context instead of a new one. */
 
 const oldest: { chromium: BrowserType } = createRequire(
   new URL('../../e2e/playwright-1.48/package.json', import.meta.url),
 )('playwright-core');
 
 interface PersistentFixtures {
-  /** A page that shows its request's headers; `/set` keeps a cookie; `/auth` wants somebody. */
+  /** A page that shows its request's headers; `/set` sets a cookie; `/auth` requires credentials. */
   echo: string;
   /** Connects with a persistent context. */
   connectPersistent: (options?: { clear?: boolean; playwright?: BrowserType; cdpUrl?: string }) => Promise<Browser>;
@@ -51,7 +51,10 @@ const test = base.extend<PersistentFixtures>({
   },
 });
 
-/** Pages of the browser, as it tells anybody. */
+// They change the browser's default context.
+test.use({ ownBrowser: true });
+
+/** Pages of the browser, as seen by any client. */
 async function pagesOf(cdpUrl: string): Promise<number> {
   const other = await chromium.connectOverCDP(cdpUrl);
   const pages = other.contexts().flatMap((context) => context.pages()).length;
@@ -61,7 +64,7 @@ async function pagesOf(cdpUrl: string): Promise<number> {
 
 for (const [name, playwright] of Object.entries({ latest: chromium, oldest: oldest.chromium })) {
   test.describe(`Playwright ${name}`, () => {
-    test('cookies and storage stay; pages, popups and permissions do not', async ({
+    test('keeps cookies and storage, but not pages, popups and permissions', async ({
       connectPersistent,
       cdpUrl,
       echo,
@@ -93,7 +96,7 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       expect((await second.cookies()).map(({ name: cookie }) => cookie)).toEqual(['kept']);
     });
 
-    test('what `use` sets holds for as long as the context, and no longer', async ({ connectPersistent, echo }) => {
+    test('applies the options of `use` for the lifetime of the context only', async ({ connectPersistent, echo }) => {
       const browser = await connectPersistent({ playwright });
       const first = await browser.newContext({
         baseURL: echo,
@@ -153,7 +156,7 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       expect(await (await plain.goto('/routed'))?.text()).toContain('echo');
     });
 
-    test('a second context at the same time is a new one', async ({ connectPersistent, echo }) => {
+    test('opens a new context for a second one at the same time', async ({ connectPersistent, echo }) => {
       const browser = await connectPersistent({ playwright });
       const [own, other] = await Promise.all([browser.newContext(), browser.newContext()]);
       const visit = async (context: BrowserContext, path: string) => {
@@ -171,7 +174,7 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       expect(await visit(await browser.newContext(), '/')).toContain('kept=yes');
     });
 
-    test('a session with the browser itself outlives every context', async ({ connectPersistent }) => {
+    test('keeps a session with the browser itself across contexts', async ({ connectPersistent }) => {
       const browser = await connectPersistent({ playwright });
       const session = await browser.newBrowserCDPSession();
       for (let times = 0; times < 2; times += 1) {
@@ -182,7 +185,7 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       expect(await session.send('Browser.getVersion')).toMatchObject({ product: expect.stringContaining('Chrome') });
     });
 
-    test('with `clear`, cookies and storage go too', async ({ connectPersistent, echo }) => {
+    test('deletes cookies and storage with `clear`, too', async ({ connectPersistent, echo }) => {
       const browser = await connectPersistent({ playwright, clear: true });
       const first = await browser.newContext({ baseURL: echo });
       const page = await first.newPage();
@@ -199,10 +202,10 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       ]);
     });
 
-    test.describe('full Chromium, which alone takes extensions', () => {
+    test.describe('full Chromium, required for extensions', () => {
       test.use({ onFullChromium: true });
 
-      test('extensions are there: their workers, also the next time, and what they do to pages', async ({
+      test('provides extensions, their workers and their effect on pages, also the next time', async ({
         connectPersistent,
         start,
         echo,
@@ -233,7 +236,7 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
           const context = await browser.newContext();
           const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
           expect(worker.url(), `round ${round}`).toMatch(/^chrome-extension:.*worker\.js$/);
-          // It may just be starting.
+          // It may still be starting.
           await expect.poll(() => worker.evaluate('self.answer')).toBe(42);
           const page = await context.newPage();
           await page.goto(echo);
@@ -243,7 +246,7 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       });
     });
 
-    test('all pages are as good as visible, whichever came last', async ({ connectPersistent, echo }) => {
+    test('shows all pages as visible, regardless of their order', async ({ connectPersistent, echo }) => {
       const browser = await connectPersistent({ playwright });
       const context = await browser.newContext();
       const pages = [await context.newPage(), await context.newPage()];

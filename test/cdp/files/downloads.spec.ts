@@ -12,7 +12,7 @@ import { hasOwnDisks } from '../../support/own-disks.ts';
 
 /** Downloads from a browser that has another disk. */
 
-base.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
+base.skip(!hasOwnDisks, 'this machine does not support a separate disk for a browser');
 
 const BIG = randomFillSync(Buffer.alloc(30_000_001));
 
@@ -61,7 +61,7 @@ async function download(page: Page, href: string, name = ''): Promise<Download> 
 const text = async (started: Download) => await readFile(await started.path(), 'utf8');
 const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
-test('over HTTP, from blobs and data addresses, compressed, and empty', async ({ page }) => {
+test('downloads over HTTP, from blobs and data addresses, compressed and empty files', async ({ page }) => {
   expect(await text(await download(page, '/a.txt'))).toBe('this is a.txt');
   expect(await text(await download(page, '/gzip.txt'))).toBe('ä'.repeat(5000));
   const empty = await download(page, '/empty');
@@ -74,7 +74,7 @@ test('over HTTP, from blobs and data addresses, compressed, and empty', async ({
   expect(await text(await download(page, 'data:application/x-thing,from%20data', 'data.bin'))).toBe('from data');
 });
 
-test('saved, read as a stream, deleted', async ({ page, folder }) => {
+test('saves a download, reads it as a stream, and deletes it', async ({ page, folder }) => {
   const started = await download(page, '/big');
   await started.saveAs(join(folder, 'saved'));
   expect(sha256(await readFile(join(folder, 'saved')))).toBe(sha256(BIG));
@@ -86,7 +86,7 @@ test('saved, read as a stream, deleted', async ({ page, folder }) => {
   expect(existsSync(path)).toBe(false);
 });
 
-test('several at once, in several contexts', async ({ page, files }) => {
+test('handles several at the same time, in several contexts', async ({ page, files }) => {
   const another = await (await page.context().browser()?.newContext())?.newPage();
   await another?.goto(files);
   const pages = [page, another as Page];
@@ -100,7 +100,7 @@ test('several at once, in several contexts', async ({ page, files }) => {
   expect(contents.map(sha256)).toEqual(expected);
 });
 
-test('what brings them is seen by nobody', async ({ page }) => {
+test('hides the transfer from tests and pages', async ({ page }) => {
   const browser = page.context().browser();
   const seen: string[] = [];
   for (const context of browser?.contexts() ?? []) context.on('page', (each) => seen.push(each.url()));
@@ -109,14 +109,14 @@ test('what brings them is seen by nobody', async ({ page }) => {
   expect(browser?.contexts().flatMap((context) => context.pages())).toEqual([page]);
 });
 
-test('cancelled, and the next one is not', async ({ page }) => {
+test('cancels a download, but not the next one', async ({ page }) => {
   const endless = await download(page, '/endless');
   await endless.cancel();
   expect(await endless.failure()).toBe('canceled');
   expect(await text(await download(page, '/after'))).toBe('this is after');
 });
 
-test('an emulated browser on this disk leaves nothing on it', async ({ connectThrough, files }) => {
+test('leaves no files of an emulated browser on this disk', async ({ connectThrough, files }) => {
   const left = () => readdirSync('/tmp').filter((name) => /^poolwright-[0-9a-f-]{36}$/.test(name));
   const before = left();
   const { browser, transport } = await connectThrough();
@@ -128,15 +128,15 @@ test('an emulated browser on this disk leaves nothing on it', async ({ connectTh
   expect(left()).toEqual(before);
 });
 
-test('the link may go while a file is on its way', async ({ page }) => {
+test('survives a connection that closes during a transfer', async ({ page }) => {
   const started = await download(page, '/big');
   const failure = started.failure().catch((error: Error) => error.message);
   await page.context().browser()?.close();
   expect(String(await failure)).toMatch(/cancel|closed/);
 });
 
-test.describe('a browser that is not to be trusted', () => {
-  /** What Playwright is told of a download that the "browser" calls complete. */
+test.describe('an untrusted browser', () => {
+  /** The result that Playwright reports for a download that the "browser" calls complete. */
   async function told(progress: object, { serve, open, folder }: { serve: Serve; open: Open; folder: string }) {
     const asked: { id: number; method: string; params: { downloadPath?: string } }[] = [];
     const server = await serve((link) => {
@@ -145,20 +145,23 @@ test.describe('a browser that is not to be trusted', () => {
         asked.push(command);
         const isOurs = command.method !== 'Browser.setDownloadBehavior';
         link.send(JSON.stringify({ id: command.id, ...(isOurs ? { error: { message: 'no' } } : { result: {} }) }));
-        if (!isOurs) link.send(JSON.stringify({ method: 'Browser.downloadProgress', params: progress }));
+        if (isOurs) return;
+        link.send(JSON.stringify({ method: 'Browser.downloadWillBegin', params: progress }));
+        link.send(JSON.stringify({ method: 'Browser.downloadProgress', params: progress }));
       });
     });
     const transport = await open(server.cdpUrl);
     const event = new Promise<object>((resolve) => {
       transport.onmessage = (message) => {
-        if (!('id' in message)) resolve(message);
+        if ('method' in message && message.method === 'Browser.downloadProgress') resolve(message);
       };
     });
-    transport.send({ id: 1, method: 'Browser.setDownloadBehavior', params: { downloadPath: folder } });
+    const params = { behavior: 'allowAndName', downloadPath: folder, eventsEnabled: true };
+    transport.send({ id: 1, method: 'Browser.setDownloadBehavior', params });
     return { event: await event, asked };
   }
 
-  test('a file that cannot be fetched is a download that failed', async ({ serve, open, folder }) => {
+  test('fails a download whose file cannot be fetched', async ({ serve, open, folder }) => {
     const progress = { guid: 'a-b', state: 'completed', receivedBytes: 5 };
     const { event, asked } = await told(progress, { serve, open, folder });
     expect(event).toMatchObject({ params: { guid: 'a-b', state: 'canceled' } });
@@ -167,7 +170,7 @@ test.describe('a browser that is not to be trusted', () => {
   });
 
   for (const guid of ['../evil', '/etc/evil', '..', '']) {
-    test(`a file name that leads elsewhere is not written: "${guid}"`, async ({ serve, open, folder }) => {
+    test(`does not write a file whose name leads elsewhere: "${guid}"`, async ({ serve, open, folder }) => {
       const progress = { guid, state: 'completed', receivedBytes: 5 };
       const { event, asked } = await told(progress, { serve, open, folder });
       expect(event).toMatchObject({ params: progress });

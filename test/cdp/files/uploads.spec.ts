@@ -9,14 +9,14 @@ import { hasOwnDisks } from '../../support/own-disks.ts';
 
 /** Uploads from this machine's disk to a browser that has another one. */
 
-test.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
+test.skip(!hasOwnDisks, 'this machine does not support a separate disk for a browser');
 
 const INPUT = `
   document.body.innerHTML = '<input type=file multiple>';
   window.events = [];
   for (const type of ['input', 'change']) document.body.addEventListener(type, (event) => events.push(event.type));`;
 
-/** What the page sees of the files in its input, and which events it got. */
+/** What the page sees of the files in its input, and the events it got. */
 async function shown(page: Page): Promise<unknown> {
   return await page.evaluate(`Promise.all([...document.querySelector('input').files].map(async (file) => {
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer()));
@@ -32,7 +32,8 @@ async function written(path: string, content: Buffer | string, type: string) {
   return { name: path.split('/').at(-1), size, type, lastModified: Math.floor(mtimeMs), sha256 };
 }
 
-test('files of every size arrive, several at once, 70 MB too', async ({ cdpUrl, open, site, folder }) => {
+test('uploads files of every size, several at the same time, and 70 MB', async ({ cdpUrl, open, site, folder }) => {
+  test.slow(); // 70 MB go through several processes
   const browser = await chromium.connectOverCDP(await open(cdpUrl));
   const page = await (await browser.newContext()).newPage();
   await page.goto(site.url);
@@ -57,7 +58,7 @@ test('files of every size arrive, several at once, 70 MB too', async ({ cdpUrl, 
   expect(await shown(page)).toMatchObject([{ name: 'b.txt', size: 6 }]);
 });
 
-test('through a file chooser', async ({ cdpUrl, open, site, folder }) => {
+test('uploads through a file chooser', async ({ cdpUrl, open, site, folder }) => {
   const browser = await chromium.connectOverCDP(await open(cdpUrl));
   const page = await (await browser.newContext()).newPage();
   await page.goto(site.url);
@@ -68,7 +69,7 @@ test('through a file chooser', async ({ cdpUrl, open, site, folder }) => {
   expect(await shown(page)).toEqual([file]);
 });
 
-test('a page that closes in the middle fails the upload, and nothing else', async ({ cdpUrl, open, site, folder }) => {
+test('fails only the upload whose page closes during it', async ({ cdpUrl, open, site, folder }) => {
   const browser = await chromium.connectOverCDP(await open(cdpUrl));
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -84,7 +85,7 @@ test('a page that closes in the middle fails the upload, and nothing else', asyn
 
 const FOLDER_INPUT = INPUT.replace('multiple', 'webkitdirectory');
 
-/** What a page sees of a folder in its input. */
+/** What a page sees of a directory in its input. */
 async function shownFolder(page: Page): Promise<unknown> {
   return await page.evaluate(`Promise.all([...document.querySelector('input').files]
     .map(async (file) => [file.webkitRelativePath, file.type, file.size > 99 ? file.size : await file.text()]))
@@ -95,7 +96,7 @@ for (const onFullChromium of [true, false]) {
   test.describe(onFullChromium ? 'full Chromium' : 'the headless shell', () => {
     test.use({ onFullChromium });
 
-    test('a folder, as a browser on this machine has it: names, types, folders in folders, again and again', async ({
+    test('uploads a directory like a local browser: names, types, subdirectories, repeatedly', async ({
       cdpUrl,
       open,
       site,
@@ -139,7 +140,7 @@ for (const onFullChromium of [true, false]) {
       expect(await shownFolder(farPage)).toEqual(await shownFolder(nearPage));
       expect(await shownFolder(farPage)).toHaveLength(37);
 
-      // Again, with one file more, and then none.
+      // Again with one more file, and then with none.
       await writeFile(join(upload, 'a second.txt'), 'second');
       await farPage.setInputFiles('input', upload);
       expect(await shownFolder(farPage)).toHaveLength(38);
@@ -150,7 +151,7 @@ for (const onFullChromium of [true, false]) {
   });
 }
 
-test('a folder with names that Chromium changes: which they are is said, and nobody sees how it came', async ({
+test('reports names that Chromium changes in a directory, and hides the transfer', async ({
   cdpUrl,
   open,
   site,
@@ -170,13 +171,13 @@ test('a folder with names that Chromium changes: which they are is said, and nob
   expect(said).toHaveLength(1);
   for (const name of ['.hidden', '~a', 'dot.']) expect(said[0]).toContain(`${basename(folder)}/${name}`);
   expect(said[0]).not.toContain('ok.txt');
-  // The default context is the browser's own.
+  // The first one is the default context.
   expect(browser.contexts()).toHaveLength(2);
   expect(browser.contexts().flatMap((each) => each.pages())).toEqual([page]);
   expect(downloads).toEqual([]);
 });
 
-test('what cannot be read is said: Playwright, which has no reason, tries again until its time is over', async ({
+test('reports what cannot be read; Playwright, which gets no reason, retries until its timeout', async ({
   cdpUrl,
   open,
   site,
@@ -193,7 +194,7 @@ test('what cannot be read is said: Playwright, which has no reason, tries again 
   await trying;
 });
 
-test('the browser of these tests has another disk indeed', async ({ cdpUrl, folder, open }) => {
+test('runs these tests on a browser with another disk', async ({ cdpUrl, folder, open }) => {
   const browser = await chromium.connectOverCDP(await open(cdpUrl));
   const page = await (await browser.newContext()).newPage();
   await writeFile(join(folder, 'here.html'), 'here');

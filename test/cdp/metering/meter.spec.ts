@@ -10,7 +10,7 @@ import { test as base, expect } from '../../support/cdp/fixtures.ts';
 
 const MB = 1_000_000;
 
-/** A site that knows how many bytes it sent: what the meter says is held against that. */
+/** A site that counts the bytes it sends, to compare with the meter. */
 class CountingSite {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
@@ -88,22 +88,22 @@ const test = base.extend<Metered>({
   },
 });
 
-/** Expects the meter to say what the site says, within 2 %, once all is in. */
+/** Expects the meter to agree with the site within 2 % once everything has arrived. */
 async function expectSame(meter: Meter, site: CountingSite, atLeast: number): Promise<void> {
   expect(site.sent()).toBeGreaterThan(atLeast);
-  await expect.poll(() => Math.abs(meter.total() / site.sent() - 1), { timeout: 15_000 }).toBeLessThan(0.02);
+  await expect.poll(() => Math.abs(meter.total() / site.sent() - 1)).toBeLessThan(0.02);
 }
 
 const TEXT = '.then((response) => response.text()).then((text) => text.length)';
 
-test.describe('the meter counts what the site sent', () => {
-  test('documents, assets, compressed answers', async ({ page, counting, meter }) => {
+test.describe('counts the bytes of', () => {
+  test('documents, assets and compressed responses', async ({ page, counting, meter }) => {
     await page.goto(`${counting.url}/big`);
     await page.evaluate(`fetch('/gzip')${TEXT}`);
     await expectSame(meter, counting, 2.5 * MB);
   });
 
-  test('redirects, headers included', async ({ page, counting, meter }) => {
+  test('redirects, including headers', async ({ page, counting, meter }) => {
     for (let round = 0; round < 3; round += 1) await page.goto(`${counting.url}/redirect`);
     await expectSame(meter, counting, 6 * MB);
     expect(meter.total()).toBeGreaterThan(6 * MB + 3 * 8000);
@@ -120,7 +120,7 @@ test.describe('the meter counts what the site sent', () => {
     await expectSame(meter, counting, 4 * MB);
   });
 
-  test('an iframe of another site, in a process of its own', async ({ page, counting, meter }) => {
+  test('an iframe of another site, in a separate process', async ({ page, counting, meter }) => {
     const other = counting.url.replace('127.0.0.1', 'localhost');
     await page.evaluate(`new Promise((resolve) => {
       const frame = document.body.appendChild(document.createElement('iframe'));
@@ -135,14 +135,14 @@ test.describe('the meter counts what the site sent', () => {
     await expectSame(meter, counting, 2 * MB);
   });
 
-  test('WebSocket frames, both ways', async ({ page, counting, meter }) => {
+  test('WebSocket frames in both directions', async ({ page, counting, meter }) => {
     await page.evaluate(`new Promise((resolve) => {
       const socket = new WebSocket(location.origin.replace('http', 'ws'));
       let echoed = 0;
       socket.onopen = () => { socket.send('ü'.repeat(500_000)); socket.send(new Uint8Array(1_000_000)); };
       socket.onmessage = () => { if (++echoed === 2) resolve(); };
     })`);
-    // The site counts what it sent; what it got is as much again.
+    // The site counts what it sends; it receives the same amount.
     expect(counting.sent()).toBeGreaterThan(2 * MB);
     expect(Math.abs(meter.total() / (2 * counting.sent()) - 1)).toBeLessThan(0.02);
   });
@@ -154,7 +154,7 @@ test.describe('the meter counts what the site sent', () => {
     await expectSame(meter, counting, 2 * MB);
   });
 
-  test('a request that is cut, as far as the browser has reported it', async ({ page, counting, meter }) => {
+  test('a cancelled request, as far as the browser has reported it', async ({ page, counting, meter }) => {
     const response = page.waitForResponse('**/endless');
     await page.evaluate(`void fetch('/endless')${TEXT}.catch(() => undefined)`);
     await response;
@@ -170,7 +170,7 @@ test.describe('the meter counts what the site sent', () => {
     await expectSame(meter, counting, 4 * MB);
   });
 
-  test('once, when a test listens too', async ({ page, counting, meter }) => {
+  test('each request once when a test listens, too', async ({ page, counting, meter }) => {
     const session = await page.context().newCDPSession(page);
     await session.send('Network.enable');
     await page.goto(`${counting.url}/big`);
@@ -180,7 +180,7 @@ test.describe('the meter counts what the site sent', () => {
   });
 });
 
-test('answers from the cache and from routes are free', async ({ page, counting, meter }) => {
+test('counts no responses from the cache or from routes', async ({ page, counting, meter }) => {
   for (let round = 0; round < 3; round += 1) await page.evaluate(`fetch('/cached')${TEXT}`);
   await page.route('**/routed', (route) => route.fulfill({ body: Buffer.alloc(MB) }));
   await page.evaluate(`fetch('/routed')${TEXT}`);
@@ -190,7 +190,7 @@ test('answers from the cache and from routes are free', async ({ page, counting,
   expect(meter.total()).toBeLessThan(1.05 * MB);
 });
 
-test('the session’s own figure agrees', async ({ start, open, counting, meter }) => {
+test('agrees with the service’s own figure', async ({ start, open, counting, meter }) => {
   const { api } = await start({ allowLoopback: true });
   const { sessionId, cdpUrl } = (await api.create()).body;
   const browser = await chromium.connectOverCDP(await open(cdpUrl, { meter }));

@@ -7,12 +7,9 @@ import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 
-/** What Puppeteer sees of a hosted browser, and what it does to one. */
+/** What Puppeteer sees of a hosted browser, and its effects on one. */
 
-test('pages that are there are hidden, those that are opened are shown, popups included', async ({
-  cdpUrl,
-  connectPuppeteer,
-}) => {
+test('hides existing pages, and shows new ones, including popups', async ({ cdpUrl, connectPuppeteer }) => {
   const other = await puppeteer.connect({ browserWSEndpoint: cdpUrl });
   const foreign = await other.newPage();
   await foreign.goto('data:text/html,<title>foreign</title>');
@@ -27,14 +24,14 @@ test('pages that are there are hidden, those that are opened are shown, popups i
   ]);
   expect(popup).not.toBe(null);
   expect(await browser.pages()).toHaveLength(2);
-  // What happens to a hidden page stays hidden.
+  // Events of a hidden page stay hidden.
   await foreign.goto('data:text/html,<title>elsewhere</title>');
   await foreign.close();
   expect(await browser.pages()).toHaveLength(2);
   await other.disconnect();
 });
 
-test('a page that is closed is gone, a context takes its pages with it', async ({ cdpUrl, connectPuppeteer }) => {
+test('removes a closed page, and a context with its pages', async ({ cdpUrl, connectPuppeteer }) => {
   const browser = await connectPuppeteer(cdpUrl);
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
@@ -47,7 +44,7 @@ test('a page that is closed is gone, a context takes its pages with it', async (
   expect(await browser.pages()).toEqual([]);
 });
 
-test('browser.close() disconnects, and leaves the browser as it is', async ({ cdpUrl, connectPuppeteer }) => {
+test('disconnects on browser.close(), without ending the browser', async ({ cdpUrl, connectPuppeteer }) => {
   const browser = await connectPuppeteer(cdpUrl);
   await browser.close();
   expect(browser.connected).toBe(false);
@@ -55,9 +52,9 @@ test('browser.close() disconnects, and leaves the browser as it is', async ({ cd
   expect(await again.version()).toContain('Chrome');
 });
 
-test('a link that is cut disconnects Puppeteer, and no error holds the address', async ({ cdpUrl, open }) => {
+test('disconnects Puppeteer when the connection is cut, with no address in an error', async ({ cdpUrl, open }) => {
   const transport = await open(cdpUrl, { client: 'puppeteer' });
-  const { asPuppeteerTransport } = await import('../../../src/puppeteer/transport.ts');
+  const { asPuppeteerTransport } = await import('../../../src/clients/puppeteer/transport.ts');
   const browser = await puppeteer.connect({ transport: asPuppeteerTransport(transport) });
   const page = await browser.newPage();
   const waiting = page.waitForFunction('false').catch((error: unknown) => error);
@@ -69,7 +66,7 @@ test('a link that is cut disconnects Puppeteer, and no error holds the address',
   expect(String((error as Error).stack)).not.toContain(pathname);
 });
 
-test('what its pages move is counted, and loopback is carried for them', async ({ start, connectPuppeteer }) => {
+test('counts the bytes of its pages, and proxies loopback addresses for them', async ({ start, connectPuppeteer }) => {
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'text/html');
     if (request.url === '/big') return response.end('x'.repeat(100_000));
@@ -80,7 +77,7 @@ test('what its pages move is counted, and loopback is carried for them', async (
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  // Not `allowLoopback`: nothing but the bridge leads there.
+  // Without `allowLoopback`, the proxy is the only way to reach it.
   const { api } = await start({});
   const { cdpUrl } = (await api.create()).body;
   const meter = new Meter();
@@ -97,7 +94,7 @@ test('what its pages move is counted, and loopback is carried for them', async (
   expect(response?.status()).toBe(200);
   await page.waitForFunction('document.title === "100000"');
   expect(bridged).toBeGreaterThan(100_000);
-  // In a frame, and with the page's own interception on top.
+  // In a frame, and with the page's own interception enabled.
   await page.setRequestInterception(true);
   page.on('request', (request) => void request.continue());
   await page.goto(`${url}?again`);
@@ -108,7 +105,7 @@ test('what its pages move is counted, and loopback is carried for them', async (
 });
 
 for (const how of ['listed', 'by intent'] as const) {
-  test(`\`acceptInsecureCerts\` holds for what is carried, ${how}`, async ({ start, connectPuppeteer }) => {
+  test(`applies \`acceptInsecureCerts\` to proxied requests, ${how}`, async ({ start, connectPuppeteer }) => {
     const server = await startDevServer({ secure: true });
     const { api } = await start({});
     const { cdpUrl } = (await api.create()).body;
@@ -117,7 +114,7 @@ for (const how of ['listed', 'by intent'] as const) {
     const trusting = await connectPuppeteer(cdpUrl, reach, { acceptInsecureCerts: true });
     const page = await trusting.newPage();
     expect((await page.goto(server.url))?.status()).toBe(200);
-    // Also on the second page, which meets a bridge that is there.
+    // Also on the second page, which opens when a proxy already exists.
     const second = await trusting.newPage();
     expect((await second.goto(server.url))?.status()).toBe(200);
     await trusting.disconnect();

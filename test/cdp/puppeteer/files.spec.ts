@@ -10,7 +10,7 @@ import { hasOwnDisks } from '../../support/own-disks.ts';
 
 /** Files between this machine and a browser that has another disk, with Puppeteer. */
 
-base.skip(!hasOwnDisks, 'this machine does not allow a browser a disk of its own');
+base.skip(!hasOwnDisks, 'this machine does not support a separate disk for a browser');
 
 const test = base.extend<{ files: string }>({
   files: async ({}, use) => {
@@ -32,7 +32,7 @@ async function click(page: Page, href: string): Promise<void> {
   await page.evaluate(`Object.assign(document.createElement('a'), ${JSON.stringify({ href })}).click()`);
 }
 
-test('a context with a folder for downloads: files appear there whole, under their names', async ({
+test('saves complete downloads of a context in its directory, with their names', async ({
   cdpUrl,
   connectPuppeteer,
   files,
@@ -49,14 +49,14 @@ test('a context with a folder for downloads: files appear there whole, under the
   await expect.poll(() => readdirSync(folder).sort()).toEqual(['report (1).txt', 'report.txt']);
   await click(page, '/big.bin');
   await expect.poll(() => existsSync(join(folder, 'big.bin'))).toBe(true);
-  // Never half of it: it appears when it is whole.
+  // Never half of it: the file appears when it is complete.
   expect((await readFile(join(folder, 'big.bin'))).length).toBe(5_000_000);
-  // The page that fetches files is nobody's business.
+  // The helper page that fetches files is hidden.
   expect(await browser.pages()).toHaveLength(1);
   expect(browser.browserContexts()).toHaveLength(2);
 });
 
-test('a page that is told where to (as older scripts do), and names that would lead elsewhere', async ({
+test('supports a download directory per page, as in older scripts, and rejects names that lead elsewhere', async ({
   cdpUrl,
   connectPuppeteer,
   files,
@@ -68,13 +68,13 @@ test('a page that is told where to (as older scripts do), and names that would l
   await session.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
   await page.goto(files);
   await click(page, '/..%2F..%2Foutside.txt');
-  // Until it is whole, Chromium has it under another name.
+  // Until it is complete, Chromium uses another name.
   await expect.poll(() => readdirSync(folder).join()).toMatch(/^[^,]*outside\.txt$/);
   await click(page, '/Bericht%20%C3%BC.txt');
   await expect.poll(() => readdirSync(folder)).toContain('Bericht ü.txt');
 });
 
-test('events of a download, where they were asked for, tell of the file that is here', async ({
+test('refers to the local file in download events, where they are enabled', async ({
   cdpUrl,
   connectPuppeteer,
   files,
@@ -97,7 +97,7 @@ test('events of a download, where they were asked for, tell of the file that is 
   expect(await readFile(join(folder, guid), 'utf8')).toBe('this is named.txt');
 });
 
-test('a folder to upload reaches the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {
+test('uploads a directory to the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {
   await mkdir(join(folder, 'up', 'below'), { recursive: true });
   await writeFile(join(folder, 'up', 'one.txt'), 'one');
   await writeFile(join(folder, 'up', 'below', 'zwei ü.json'), '{"two":2}');
@@ -115,7 +115,7 @@ test('a folder to upload reaches the page', async ({ cdpUrl, connectPuppeteer, f
   expect(await browser.pages()).toHaveLength(1);
 });
 
-test('files to upload reach the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {
+test('uploads files to the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {
   await writeFile(join(folder, 'one.txt'), 'one');
   await writeFile(join(folder, 'zwei ü.json'), '{"two":2}');
   const browser = await connectPuppeteer(cdpUrl);

@@ -3,28 +3,39 @@ import { inspect } from 'node:util';
 import type { BrowserType } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
+import { connectPlaywright } from '../../../src/clients/playwright/connection.ts';
 import { LeaseError } from '../../../src/errors.ts';
-import { connectToBrowser } from '../../../src/playwright/browser/cdp-connection.ts';
 import { TOKEN } from '../../support/cdp/cdp-server.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 
-/** Playwright's two ways to a leased browser: what they say when it cannot be reached, and when it is lost. */
+/** Playwright's two ways to a leased browser: their errors when it cannot be reached, and when it is lost. */
 
 const oldest: { chromium: BrowserType } = createRequire(
   new URL('../../e2e/playwright-1.48/package.json', import.meta.url),
 )('playwright-core');
 
-const exposure = { hosts: null, byIntent: false };
+const settings = {
+  metering: false,
+  ahead: false,
+  film: 'off',
+  sharesBrowser: true,
+  exposeNetwork: 'none',
+  context: 'isolated',
+  identity: undefined,
+  onNote: () => undefined,
+  onUnreachable: () => undefined,
+  onSilent: () => undefined,
+} as const;
 const leased = (cdpUrl: string) => ({ cdpUrl, sessionId: 'ses_1' }) as LeasedBrowser;
 
 const WAYS: Record<string, BrowserType> = { 'latest, by transport': chromium, 'oldest, by tunnel': oldest.chromium };
 
 for (const [way, browserType] of Object.entries(WAYS)) {
-  const connect = (cdpUrl: string) => connectToBrowser(browserType, leased(cdpUrl), { metering: false, exposure });
+  const connect = (cdpUrl: string) => connectPlaywright(browserType, leased(cdpUrl), settings);
 
   test.describe(`Playwright ${way}`, () => {
     for (const status of [401, 404, 503]) {
-      test(`refused with HTTP ${status}: an error without the address`, async ({ serveUpgrade }) => {
+      test(`rejects with an error without the address after HTTP ${status}`, async ({ serveUpgrade }) => {
         const server = await serveUpgrade((_request, socket) => {
           socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
         });
@@ -40,7 +51,7 @@ for (const [way, browserType] of Object.entries(WAYS)) {
       });
     }
 
-    test('a link that closes while Playwright connects', async ({ serve }) => {
+    test('rejects when the connection closes while Playwright connects', async ({ serve }) => {
       const server = await serve((link) => link.on('message', () => link.close(4003, `ended: ${server.cdpUrl}`)));
       const error = await connect(server.cdpUrl).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: 'CONNECT_FAILED', sessionId: 'ses_1' });
@@ -48,16 +59,16 @@ for (const [way, browserType] of Object.entries(WAYS)) {
       expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
     });
 
-    test('who closed the link', async ({ start }) => {
+    test('reports which side closed the connection', async ({ start }) => {
       const { api } = await start();
       const { sessionId, cdpUrl } = (await api.create()).body;
       const first = await connect(cdpUrl);
       await first.browser.close();
-      expect(await first.transport.closed).toMatchObject({ byUs: true });
+      expect(await first.closed).toMatchObject({ byUs: true });
 
       const second = await connect(cdpUrl);
       await api.stop(sessionId);
-      expect(await second.transport.closed).toEqual({ code: 1006, reason: '', byUs: false });
+      expect(await second.closed).toEqual({ code: 1006, reason: '', byUs: false });
     });
   });
 }

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
-import { LeaseError, PoolwrightError } from '../../../src/errors.ts';
+import { LeaseError } from '../../../src/errors.ts';
 import { TOKEN } from '../../support/cdp/cdp-server.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 
-/** The link itself, against a server that stands where the browser is. */
+/** The connection itself, to a server that replaces the browser. */
 
-test('text goes both ways, also 100 MB of it in one message', async ({ serve, open }) => {
+test('sends text in both directions, also 100 MB in one message', async ({ serve, open }) => {
   const server = await serve((link) => link.on('message', (data) => link.send(data, { binary: false })));
   const transport = await open(server.cdpUrl);
   const text = 'ä'.repeat(50_000_000);
@@ -19,7 +19,7 @@ test('text goes both ways, also 100 MB of it in one message', async ({ serve, op
   expect(message.params.text === text).toBe(true);
 });
 
-test('messages arrive one at a time, with the microtasks of each between them', async ({ serve, open }) => {
+test('delivers messages one at a time, with the microtasks of each between them', async ({ serve, open }) => {
   const server = await serve((link) => {
     for (let id = 1; id <= 100; id += 1) link.send(JSON.stringify({ method: `event ${id}` }));
     link.close(1000, 'enough');
@@ -40,7 +40,7 @@ test('messages arrive one at a time, with the microtasks of each between them', 
   expect(reason).toBe('The link to the browser was closed by the other side (code 1000: enough).');
 });
 
-test('a ping is answered', async ({ serve, open }) => {
+test('responds to a ping', async ({ serve, open }) => {
   let ponged: (data: Buffer) => void;
   const pong = new Promise<Buffer>((resolve) => {
     ponged = resolve;
@@ -53,7 +53,7 @@ test('a ping is answered', async ({ serve, open }) => {
   expect((await pong).toString()).toBe('are you there');
 });
 
-test('says why the other side closed, without the address', async ({ serve, open }) => {
+test('reports why the other side closed, without the address', async ({ serve, open }) => {
   const server = await serve((link) => link.on('message', () => link.close(4001, `gone: ${server.cdpUrl}`)));
   const transport = await open(server.cdpUrl);
   transport.send({});
@@ -61,17 +61,17 @@ test('says why the other side closed, without the address', async ({ serve, open
   expect(closed).toEqual({ code: 4001, reason: `gone: ws://${server.host}/***`, byUs: false });
 });
 
-test('says that the link was cut', async ({ serve, open }) => {
+test('reports that the connection was cut', async ({ serve, open }) => {
   const server = await serve((link, socket) => link.on('message', () => socket.destroy()));
   const transport = await open(server.cdpUrl);
   transport.send({});
   expect(await transport.closed).toEqual({ code: 1006, reason: '', byUs: false });
-  // Too late, and nobody is thrown at.
+  // Too late, and nothing throws.
   transport.send({});
   transport.close();
 });
 
-test('says that this side closed', async ({ serve, open }) => {
+test('reports that this side closed', async ({ serve, open }) => {
   const server = await serve();
   const transport = await open(server.cdpUrl);
   transport.close();
@@ -79,7 +79,7 @@ test('says that this side closed', async ({ serve, open }) => {
   await expect.poll(() => server.connections).toBe(0);
 });
 
-test('a goodbye that is not answered is not waited for', async ({ serve, open }) => {
+test('does not wait forever for a close frame', async ({ serve, open }) => {
   let deaf: Socket | undefined;
   const server = await serve((_link, socket) => {
     deaf = socket.pause();
@@ -87,11 +87,11 @@ test('a goodbye that is not answered is not waited for', async ({ serve, open })
   const transport = await open(server.cdpUrl);
   transport.close();
   expect(await transport.closed).toMatchObject({ byUs: true });
-  deaf?.resume(); // now it may see that the connection ended
+  deaf?.resume(); // it may now see the end of the connection
   await expect.poll(() => server.connections).toBe(0);
 });
 
-test('a listener that comes after the end is told', async ({ serve, open }) => {
+test('calls a listener that is added after the end', async ({ serve, open }) => {
   const server = await serve((link) => link.close(4000, 'no'));
   const transport = await open(server.cdpUrl);
   await transport.closed;
@@ -101,14 +101,14 @@ test('a listener that comes after the end is told', async ({ serve, open }) => {
   expect(reason).toContain('code 4000: no');
 });
 
-test('what is not JSON closes the link', async ({ serve, open }) => {
+test('closes the connection when a message is not JSON', async ({ serve, open }) => {
   const server = await serve((link) => link.send('hello'));
   const transport = await open(server.cdpUrl);
   expect(await transport.closed).toMatchObject({ reason: 'a message was not JSON', byUs: false });
 });
 
 for (const status of [302, 401, 404, 410, 503]) {
-  test(`refused with HTTP ${status}`, async ({ serveUpgrade, open }) => {
+  test(`rejects after HTTP ${status}`, async ({ serveUpgrade, open }) => {
     const server = await serveUpgrade((request, socket) => {
       const body = `no: ${request.url}`;
       socket.end(
@@ -126,7 +126,7 @@ for (const status of [302, 401, 404, 410, 503]) {
   });
 }
 
-test('nobody there', async ({ serve, open }) => {
+test('rejects when the address does not respond', async ({ serve, open }) => {
   const server = await serve();
   const { cdpUrl } = server;
   await server.close().then(() => undefined);
@@ -135,41 +135,20 @@ test('nobody there', async ({ serve, open }) => {
   expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
 });
 
-test('a connection that is dropped instead of an answer', async ({ serveUpgrade, open }) => {
+test('rejects when the connection is dropped without a response', async ({ serveUpgrade, open }) => {
   const server = await serveUpgrade((_request, socket) => socket.destroy());
   await expect(open(server.cdpUrl)).rejects.toMatchObject({ code: 'CONNECT_FAILED' });
 });
 
-test('no answer: bounded', async ({ serveUpgrade, open }) => {
+test('rejects without a response within the time limit', async ({ serveUpgrade, open }) => {
   const server = await serveUpgrade((_request, socket) => socket.resume());
   const error = await open(server.cdpUrl, { timeout: 200 }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'CONNECT_FAILED', message: expect.stringContaining('no answer within 200 ms') });
   await expect.poll(() => server.connections).toBe(0);
 });
 
-test('given up by a signal, before and while it opens', async ({ serveUpgrade, open }) => {
-  let asked: () => void = () => undefined;
-  const handshake = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
-  const server = await serveUpgrade((_request, socket) => {
-    socket.resume();
-    asked();
-  });
-  await expect(open(server.cdpUrl, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'ABORTED' });
-  expect(server.connections).toBe(0);
-
-  const controller = new AbortController();
-  const opening = open(server.cdpUrl, { signal: controller.signal });
-  await handshake;
-  const reason = new PoolwrightError('TIMEOUT', 'enough waiting');
-  controller.abort(reason);
-  await expect(opening).rejects.toBe(reason);
-  await expect.poll(() => server.connections).toBe(0);
-});
-
 for (const address of ['', 'nonsense', `http://127.0.0.1/${TOKEN}`]) {
-  test(`no WebSocket address: ${address.replace(TOKEN, '…') || 'empty'}`, async ({ open }) => {
+  test(`rejects an invalid WebSocket address: ${address.replace(TOKEN, '…') || 'empty'}`, async ({ open }) => {
     const error = await open(address).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: 'CONNECT_FAILED',
@@ -178,19 +157,19 @@ for (const address of ['', 'nonsense', `http://127.0.0.1/${TOKEN}`]) {
   });
 }
 
-test('credentials in the address are sent as such, and shown nowhere', async ({ serveUpgrade, open }) => {
+test('sends credentials in the address as a header, and shows them nowhere', async ({ serveUpgrade, open }) => {
   let authorization: string | undefined;
   const server = await serveUpgrade((request, socket) => {
     authorization = request.headers.authorization;
     socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
   });
-  // A lone % stands for itself, as in Chromium.
+  // A lone % is literal, as in Chromium.
   const error = await open(`ws://me%:${TOKEN}@${server.host}/`).catch((reason: unknown) => reason);
   expect(authorization).toBe(`Basic ${Buffer.from(`me%:${TOKEN}`).toString('base64')}`);
   expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
 });
 
-test('prints no more than its listeners', async ({ serve, open }) => {
+test('prints nothing except what its listeners print', async ({ serve, open }) => {
   const server = await serve();
   const transport = await open(server.cdpUrl);
   expect(inspect(transport, { depth: null, showHidden: true })).not.toContain(TOKEN);

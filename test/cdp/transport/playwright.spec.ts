@@ -9,18 +9,21 @@ import { supportsTransport } from '../../../src/cdp/transport/supports-transport
 import { shared } from '../../../tsup.config.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 
-// Not `@playwright/test`, which may be loaded only once.
+// Not `@playwright/test`, which must be loaded only once.
 const oldest = createRequire(new URL('../../e2e/playwright-1.48/package.json', import.meta.url))(
   'playwright-core',
 ) as typeof import('playwright-core');
 
-test('Playwright is asked whether it takes a transport', async () => {
+// Some leave their browser's first page unresponsive, or look at the browser's other pages.
+test.use({ ownBrowser: true });
+
+test('detects whether Playwright supports a transport', async () => {
   expect(await supportsTransport(chromium)).toBe(true);
   expect(await supportsTransport(oldest.chromium)).toBe(false);
 });
 
 test.describe('with the first page hidden', () => {
-  test('a browser looks as one launched here: no page, and contexts that work', async ({ connectThrough, site }) => {
+  test('looks like a locally launched browser: no page, and contexts that work', async ({ connectThrough, site }) => {
     const { browser } = await connectThrough();
     expect(browser.contexts().flatMap((context) => context.pages())).toEqual([]);
     const context = await browser.newContext();
@@ -31,7 +34,7 @@ test.describe('with the first page hidden', () => {
     await context.close();
   });
 
-  test('popups are shown, also of the default context', async ({ connectThrough, site }) => {
+  test('shows popups, also of the default context', async ({ connectThrough, site }) => {
     const { browser } = await connectThrough();
     for (const context of [await browser.newContext(), browser.contexts()[0]]) {
       const page = await context?.newPage();
@@ -43,7 +46,7 @@ test.describe('with the first page hidden', () => {
     }
   });
 
-  test('a first page that answers nothing does not hold up the connection', async ({ cdpUrl, connectThrough }) => {
+  test('connects when the first page does not respond', async ({ cdpUrl, connectThrough }) => {
     const other = await chromium.connectOverCDP(cdpUrl);
     const first = other.contexts()[0]?.pages()[0];
     const stuck = first?.evaluate('(() => { console.log("stuck"); for (;;); })()').catch(() => undefined);
@@ -56,7 +59,11 @@ test.describe('with the first page hidden', () => {
   });
 });
 
-test('closing the browser drops the link, and the browser goes on', async ({ connectThrough, cdpUrl, open }) => {
+test('closes the connection on browser.close(), without ending the browser', async ({
+  connectThrough,
+  cdpUrl,
+  open,
+}) => {
   const { browser, transport } = await connectThrough();
   await browser.close();
   expect(await transport.closed).toMatchObject({ byUs: true });
@@ -64,7 +71,10 @@ test('closing the browser drops the link, and the browser goes on', async ({ con
   expect(again.isConnected()).toBe(true);
 });
 
-test('a browser that dies ends the link, and every wait on it with the reason', async ({ start, open }) => {
+test('closes the connection when the browser crashes, and rejects every wait with the reason', async ({
+  start,
+  open,
+}) => {
   const emulator = await start();
   const transport = await open((await emulator.api.create()).body.cdpUrl);
   const browser = await chromium.connectOverCDP(transport);
@@ -77,7 +87,7 @@ test('a browser that dies ends the link, and every wait on it with the reason', 
   await disconnected;
 });
 
-test('an answer of 140 MB passes whole: more than a WebSocket takes unless told to', async ({ connectThrough }) => {
+test('passes a response of 140 MB, which exceeds the default limit of a WebSocket', async ({ connectThrough }) => {
   const { browser } = await connectThrough();
   const page = await (await browser.newContext()).newPage();
   const session = await page.context().newCDPSession(page);
@@ -87,7 +97,7 @@ test('an answer of 140 MB passes whole: more than a WebSocket takes unless told 
   expect(result.value.slice(-4)).toBe('xend');
 });
 
-test('the address is in no log of Playwright, whatever it is asked to log', async ({ cdpUrl }, testInfo) => {
+test("shows the address in none of Playwright's logs", async ({ cdpUrl }, testInfo) => {
   const outDir = testInfo.outputPath('built');
   await build({
     config: false,
@@ -121,7 +131,7 @@ test('the address is in no log of Playwright, whatever it is asked to log', asyn
   }
   const code = await new Promise((resolve) => child.once('close', resolve));
   expect(code, output).toBe(0);
-  // It did log, and errors were shown.
+  // Logs and errors were printed.
   expect(output).toContain('Target.setAutoAttach');
   expect(output).toContain('page.goto: ');
   const { pathname } = new URL(cdpUrl);

@@ -1,39 +1,44 @@
 import { chromium } from '@playwright/test';
 import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
-import { connectToLease } from '../../../src/playwright/browser/browser-connection.ts';
+import { connectPlaywright } from '../../../src/clients/playwright/connection.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { startSlowLink } from '../../support/cdp/slow-link.ts';
 
 /**
- * What is carried to the browser for its pages goes over the test machine's uplink, in base64, and a sign of life waits
- * behind it: for longer here than a browser may be silent.
+ * Responses that go to the browser for its pages use the test machine's uplink, in base64, and delay the liveness
+ * check: here for longer than a browser may be silent.
  */
 const LINKS = [
   { megabits: 10, bytes: 18_000_000 },
   { megabits: 1, bytes: 2_500_000 },
 ];
 
-// They wait more than they work.
+// They mostly wait.
 test.describe.configure({ mode: 'parallel' });
 
 for (const { megabits, bytes } of LINKS) {
-  test(`an answer of ${bytes / 1e6} MB over ${megabits} Mbit/s: the browser is not given up`, async ({ start }) => {
+  test(`keeps the browser during a response of ${bytes / 1e6} MB over ${megabits} Mbit/s`, async ({ start }) => {
     test.setTimeout(120_000);
     const { api } = await start();
     const { cdpUrl, sessionId } = (await api.create()).body;
     const [dev, slow] = [await startDevServer(), await startSlowLink(cdpUrl, megabits * 1e6)];
-    const link = await connectToLease(chromium, { cdpUrl: slow.cdpUrl, sessionId, type: 'hosted' } as LeasedBrowser, {
-      metering: true,
-      ahead: false,
-      sharesBrowser: true,
-      exposeNetwork: '<loopback>',
-      context: 'isolated',
-      identity: undefined,
-      onNote: () => undefined,
-      onUnreached: () => undefined,
-      onSilent: () => undefined,
-    });
+    const link = await connectPlaywright(
+      chromium,
+      { cdpUrl: slow.cdpUrl, sessionId, type: 'hosted' } as LeasedBrowser,
+      {
+        metering: true,
+        ahead: false,
+        film: 'off',
+        sharesBrowser: true,
+        exposeNetwork: '<loopback>',
+        context: 'isolated',
+        identity: undefined,
+        onNote: () => undefined,
+        onUnreachable: () => undefined,
+        onSilent: () => undefined,
+      },
+    );
     try {
       const page = await (await link.newContext()).newPage();
       await page.goto(dev.url);
@@ -43,9 +48,9 @@ for (const { megabits, bytes } of LINKS) {
         `/huge?bytes=${bytes}`,
       );
       length.catch(() => undefined);
-      // Once it has begun to go up.
+      // Once the upload has begun.
       await expect.poll(() => link.bridgedBytes()).toBeGreaterThan(bytes / 10);
-      expect(await link.answers(3_000)).toBe(true);
+      expect(await link.isResponsive(3_000)).toBe(true);
       expect(await length).toBe(bytes);
       expect(performance.now() - started).toBeGreaterThan(15_000);
       expect(link.lost()).toBe(null);

@@ -29,7 +29,7 @@ test('poolwright ips lists dedicated IPs', async () => {
   }
 });
 
-test('poolwright sessions note sets a note and takes it away', async ({ service }) => {
+test('poolwright sessions note sets and removes a note', async ({ service }) => {
   const { sessionId } = await service.client.createSession();
   const noted = await poolwright(['sessions', 'note', sessionId, 'mine', '--json'], service.env);
   expect(JSON.parse(noted.stdout)).toMatchObject([{ sessionId, note: 'mine' }]);

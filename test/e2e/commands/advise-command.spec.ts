@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from '@playwright/test';
-import type { Advice } from '../../../src/advise/advise.ts';
+import type { Advice } from '../../../src/report/advice/advise.ts';
 import { poolwright } from '../../support/run-cli.ts';
 import { readCheckedRuns } from '../../support/unit/advise/checked-runs.ts';
 
@@ -11,7 +11,7 @@ const runs = readCheckedRuns();
 const recordOf = (workers: number, shards: number, n = 0) =>
   JSON.stringify(runs.find((run) => run.workers === workers && run.shards === shards)?.records[n]);
 
-/** Writes these files into a folder of the test's own, and runs the command there. */
+/** Writes these files into a separate directory of the test, and runs the command there. */
 async function advise(files: Record<string, string>, ...args: string[]) {
   const folder = test.info().outputPath();
   for (const [name, content] of Object.entries(files)) {
@@ -21,7 +21,7 @@ async function advise(files: Record<string, string>, ...args: string[]) {
   return { folder, ...(await poolwright(['report', 'advise', ...args], {}, folder)) };
 }
 
-test('a table, what is recommended, what waits and retries cost, what holds the suite up', async () => {
+test('prints a table, a recommendation, and the cost of waits, retries and long files', async () => {
   const { code, stdout, stderr } = await advise({ 'test-results/poolwright/run.json': recordOf(2, 1) });
   expect(code, stderr).toBe(0);
   expect(stderr).toBe('');
@@ -29,17 +29,17 @@ test('a table, what is recommended, what waits and retries cost, what holds the 
   expect(stdout).toMatch(/^ browsers +shards +workers each +time, median +time, p90 +browser-minutes *$/m);
   expect(stdout).toMatch(/^ 1 +1 +1 +\d/m);
   expect(stdout).toMatch(/^ Recommended: \d+ browsers, npx playwright test --workers=\d+/m);
-  expect(stdout).toMatch(/Sessions \(\d+ on record\): 1\.\d s from asking to having one/);
-  expect(stdout).toContain('1 failed try a run');
+  expect(stdout).toMatch(/Sessions \(\d+ recorded\): 1\.\d s from request to browser/);
+  expect(stdout).toContain('1 failed try per run');
   expect(stdout).toMatch(
-    /\[us\] us\/c\.spec\.ts: 28\.\d s for 4 tests in one worker, 10\.\d s of it "2 waits 10000 ms" in line \d+; a run waits for it from \d workers on/,
+    /\[us\] us\/c\.spec\.ts: 28\.\d s for 4 tests in one worker, 10\.\d s of it "2 waits 10000 ms" in line \d+; from \d workers on, a run waits for it/,
   );
-  expect(stdout).toContain('From one run: the 90th percentile knows how waits vary, not how the tests do.');
+  expect(stdout).toContain('Based on one run: the 90th percentile includes how waits vary, but not how tests vary.');
   const again = await advise({}, 'test-results');
   expect(again.stdout).toBe(stdout);
 });
 
-test('one row for a wanted time, and exit code 1 where there is none', async () => {
+test('recommends a row for --time, and exits 1 when no row is fast enough', async () => {
   const files = { 'runs/one-run.json': recordOf(1, 1), 'runs/deep/run.json': recordOf(4, 1) };
   const fits = await advise(files, 'runs', '--time', '10m', '--shards', '1');
   expect(fits.stdout).toContain('Recommended: 1 browser, npx playwright test --workers=1\n');
@@ -50,12 +50,10 @@ test('one row for a wanted time, and exit code 1 where there is none', async () 
   expect(advice.recommended?.fits).toBe(false);
   expect(advice.runs).toHaveLength(2);
   expect(advice.choices.map(({ shards }) => shards)).toEqual(expect.arrayContaining([1, 2, 4]));
-  expect((await advise(files, 'runs', '--time', '4s')).stdout).toContain(
-    'Nothing in the table ends within 4.0 s in 9 of 10 runs.',
-  );
+  expect((await advise(files, 'runs', '--time', '4s')).stdout).toContain('No row ends within 4.0 s in 9 of 10 runs.');
 });
 
-test('the shards of a run are one run, and prices make a column', async () => {
+test('combines the shards of a run, and adds a cost column when prices are given', async () => {
   const files = { 's1/run.json': recordOf(2, 2, 0), 's2/run.json': recordOf(2, 2, 1) };
   const both = await advise(
     files,
@@ -75,13 +73,13 @@ test('the shards of a run are one run, and prices make a column', async () => {
   const half = await advise(files, 's1');
   expect(half.code).toBe(1);
   expect(half.stderr.split('\n')).toEqual([
-    'poolwright: skipped s1/run.json: shard 2 of 2 of its run is not among the files',
-    'poolwright: no whole run is among the files. A run writes its own to <outputDir>/poolwright/run.json.',
+    'poolwright: skipped s1/run.json: shard 2 of 2 of its run is missing',
+    'poolwright: the files contain no complete run. A run writes its record to <outputDir>/poolwright/run.json.',
     '',
   ]);
 });
 
-test('what cannot be used is named, and the rest is used', async () => {
+test('names the files that it skips, and uses the others', async () => {
   const record = recordOf(1, 1);
   const cut = JSON.stringify({ ...JSON.parse(record), runId: 'cut', endedAt: null });
   const files = {
@@ -93,18 +91,18 @@ test('what cannot be used is named, and the rest is used', async () => {
   const some = await advise(files, 'good.json', 'cut.json', 'next.json', 'none.json', 'empty', 'good.json');
   expect(some.code).toBe(0);
   expect(some.stderr.trim().split('\n')).toEqual([
-    'poolwright: skipped next.json: it is of version 2, and this poolwright reads version 1',
-    'poolwright: skipped none.json: there is no such file',
+    'poolwright: skipped next.json: it has version 2, but this poolwright reads version 1',
+    'poolwright: skipped none.json: the file does not exist',
     'poolwright: skipped empty: there is no run.json in this folder',
-    'poolwright: skipped cut.json: the run was cut off: it has no end on record',
-    'poolwright: skipped good.json: it is of the same run as good.json',
+    'poolwright: skipped cut.json: its end is not recorded: the run crashed or is still running',
+    'poolwright: skipped good.json: it is from the same run as good.json',
   ]);
   const none = await advise(files, 'cut.json', '--json');
   expect(none.code).toBe(1);
   expect(JSON.parse(none.stdout)).toMatchObject({ advice: null, skipped: [{ file: 'cut.json' }] });
 });
 
-test('wrong options are told before anything is read', async () => {
+test('rejects invalid options before it reads a file', async () => {
   const said = async (...args: string[]) => {
     const { code, stderr } = await advise({}, ...args);
     return `${code} ${stderr.split('\n')[0]}`;

@@ -19,8 +19,8 @@ let playwright = 'is there';
 try { await import('@playwright/test'); } catch { playwright = 'is not there'; }
 console.log(JSON.stringify({ notes, playwright }));`;
 
-test('poolwright/client works where there is no Playwright, as a module and in CommonJS', async ({ service }) => {
-  // Outside of the repository: nothing above it has a node_modules with Playwright in it.
+test('poolwright/client works without Playwright, as an ES module and in CommonJS', async ({ service }) => {
+  // Outside the repository: no directory above it has a node_modules with Playwright.
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-alone-'));
   try {
     const { name, dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));

@@ -6,7 +6,7 @@ import { poolwright } from '../../support/run-cli.ts';
 /* biome-ignore lint/suspicious/noExplicitAny: a description, to be changed at will */
 type Description = any;
 
-/** What `doctor --contract` says of the emulator's description once it is changed. */
+/** Returns the output of `doctor --contract` for a modified description of the emulator. */
 type Against = (
   change: (doc: Description) => unknown,
 ) => Promise<{ code: number; differences: string[]; text: string }>;
@@ -45,10 +45,11 @@ const at = (doc: Description, method: string, path: string) => doc.paths[path][m
 const bodyOf = (operation: Description) => operation.requestBody.content['application/json'].schema;
 const answerOf = (operation: Description) => operation.responses['200'].content['application/json'].schema;
 const SESSION = '/v1/browser/session';
-/** The service cuts a larger page down without a word. */
-const PAGE = 'ours: GET /v1/browser/sessions: query "pageSize": we take at most 100, the service names no such bound';
+/** The service silently truncates a larger page. */
+const PAGE =
+  'ours: GET /v1/browser/sessions: query "pageSize": poolwright accepts at most 100, the service has no such limit';
 
-test('the emulator is what the client takes the service for', async ({ service }) => {
+test('finds no breaking difference between the client and the emulator', async ({ service }) => {
   const { code, stdout } = await poolwright(['doctor', '--contract', '--json'], service.env);
   const { endpoints, differences } = JSON.parse(stdout);
   expect(endpoints).toEqual({ ours: 23, theirs: 23 });
@@ -56,12 +57,12 @@ test('the emulator is what the client takes the service for', async ({ service }
   expect(code).toBe(0);
   const text = await poolwright(['doctor', '--contract'], service.env);
   expect(text.stdout).toBe(
-    `Only poolwright has:\n  ${PAGE.slice('ours: '.length)}\n\n` +
+    `Only in poolwright:\n  ${PAGE.slice('ours: '.length)}\n\n` +
       '23 endpoints compared with the 23 at /doc: 1 difference, which breaks no call\n',
   );
 });
 
-test('what would break calls: exit code 1', async ({ against }) => {
+test('exits 1 and names the differences that break calls', async ({ against }) => {
   const { code, differences, text } = await against((doc) => {
     const create = at(doc, 'post', SESSION);
     delete bodyOf(create).properties.adblock;
@@ -80,23 +81,23 @@ test('what would break calls: exit code 1', async ({ against }) => {
     [
       `breaks: GET ${SESSION}: query "tenant" is required`,
       'breaks: GET /v1/network/ips: the service does not describe this endpoint',
-      `breaks: POST ${SESSION}: answer.sessionId is not in the answer, and we need it`,
+      `breaks: POST ${SESSION}: answer.sessionId is not in the response, but poolwright needs it`,
       `breaks: POST ${SESSION}: answer.status: the service may answer integer, we read string`,
-      `breaks: POST ${SESSION}: body.adblock is refused by the service, which does not know it`,
+      `breaks: POST ${SESSION}: body.adblock is unknown to the service, which rejects it`,
       `breaks: POST ${SESSION}: body.country: we may send string, the service takes integer`,
-      `breaks: POST ${SESSION}: body.note: we take at most 256, the service at most 100`,
-      `breaks: POST ${SESSION}: body.region is required, and may be absent in what we send`,
-      `breaks: POST ${SESSION}: body.type: the service does not take hosted_stealth, hosted_privacy`,
-      `breaks: POST ${SESSION}: body.url is required, and may be absent in what we send`,
+      `breaks: POST ${SESSION}: body.note: poolwright accepts at most 256, the service at most 100`,
+      `breaks: POST ${SESSION}: body.region is required, but poolwright may omit it`,
+      `breaks: POST ${SESSION}: body.type: the service does not accept hosted_stealth, hosted_privacy`,
+      `breaks: POST ${SESSION}: body.url is required, but poolwright may omit it`,
       PAGE,
-      `theirs: POST ${SESSION}: body.type: hosted_new cannot be sent by us`,
+      `theirs: POST ${SESSION}: body.type: hosted_new cannot be sent by poolwright`,
     ].sort(),
   );
-  expect(text).toContain('This version of poolwright does not fit the service:');
+  expect(text).toContain('Incompatible with the service:');
   expect(text).toContain('10 of them break calls');
 });
 
-test('what breaks nothing is said, and no failure', async ({ against }) => {
+test('exits 0 and names the differences that break no call', async ({ against }) => {
   const { code, differences } = await against((doc) => {
     const create = at(doc, 'post', SESSION);
     bodyOf(create).properties.region = { type: 'string' };
@@ -108,26 +109,26 @@ test('what breaks nothing is said, and no failure', async ({ against }) => {
   });
   expect(differences.sort()).toEqual(
     [
-      `differs: POST ${SESSION}: answer.sessionId may be absent, and we need it`,
-      `differs: POST ${SESSION}: body.note: we take at most 256, the service at most 500`,
+      `differs: POST ${SESSION}: answer.sessionId may be absent, but poolwright needs it`,
+      `differs: POST ${SESSION}: body.note: poolwright accepts at most 256, the service at most 500`,
       PAGE,
-      `ours: POST ${SESSION}: answer.servedBy is not in the answer`,
-      `theirs: POST ${SESSION}: answer.region is not named by our types`,
-      `theirs: POST ${SESSION}: body.region cannot be sent by us`,
+      `ours: POST ${SESSION}: answer.servedBy is not in the response`,
+      `theirs: POST ${SESSION}: answer.region is missing in poolwright's types`,
+      `theirs: POST ${SESSION}: body.region cannot be sent by poolwright`,
       'theirs: GET /v1/browser/shots: the client has no method for this endpoint',
     ].sort(),
   );
   expect(code).toBe(0);
 });
 
-test('the corrections of the service document, other versions of OpenAPI and other ways to say the same', async ({
+test('accepts corrections of the service document, other OpenAPI versions and equivalent schemas', async ({
   against,
 }) => {
   const { code, differences } = await against((doc) => {
     const create = at(doc, 'post', SESSION);
     Object.assign(bodyOf(create).properties.duration, { minimum: 60, exclusiveMinimum: true });
     answerOf(at(doc, 'get', '/v1/account/balance')).properties.balance_cents.minimum = 0;
-    // OpenAPI 3.1 says null as a type, and parts of schemas may stand elsewhere.
+    // OpenAPI 3.1 has null as a type, and parts of schemas may be elsewhere.
     doc.openapi = '3.1.0';
     answerOf(create).properties.note = { anyOf: [{ type: 'string' }, { type: 'null' }] };
     answerOf(create).properties.cdpUrl = { type: ['string', 'null'] };
@@ -135,7 +136,7 @@ test('the corrections of the service document, other versions of OpenAPI and oth
     create.responses['200'].content['application/json'].schema = {
       allOf: [{ $ref: '#/components/schemas/Session' }, { type: 'object' }],
     };
-    // Names in paths are each side's own, and the version may be in the server's address.
+    // Names in paths may differ between the two sides, and the version may be in the server's address.
     const entries = Object.entries(doc.paths).map(([path, item]) => [
       path.replace('/v1/', '/').replace('{poolId}', '{id}'),
       item,
@@ -147,7 +148,7 @@ test('the corrections of the service document, other versions of OpenAPI and oth
   expect(code).toBe(0);
 });
 
-test('a description that is none, a service that is not there', async ({ against, service }) => {
+test('exits 1 when the description is invalid or the service is unreachable', async ({ against, service }) => {
   const none = await against(() => ({ hello: 'world' }));
   expect(none.code).toBe(1);
   expect(none.text).toContain('GET /doc');

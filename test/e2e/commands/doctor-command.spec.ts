@@ -1,7 +1,7 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { poolwright } from '../../support/run-cli.ts';
 
-test('all is well: every check says so, and nothing is left', async ({ service }) => {
+test('passes every check on a healthy service, and leaves no session', async ({ service }) => {
   const pool = await service.client.createPool({ name: 'e2e', size: 2 });
   const env = { ...service.env, POOLWRIGHT_POOL: 'e2e' };
   const { code, stdout, stderr } = await poolwright(['doctor', '--workers', '2'], env);
@@ -10,11 +10,11 @@ test('all is well: every check says so, and nothing is left', async ({ service }
     /^ok +versions: poolwright \d+\.\d+\.\d+.*, Node \d+\.\d+\.\d+, Playwright 1\.\d+\.\d+, Puppeteer \d+\.\d+\.\d+, Chromium \d+\.\d+\.\d+\.\d+, platform \S+ \S+ \S+$/m,
     /^ok +Chromium of the emulator: \/\S+ \((headless shell|full Chromium), .*\): for /m,
     /^ok +variables: POOLWRIGHT_BASE_URL is http:\/\/127\.0\.0\.1:\d+, POOLWRIGHT_API_KEY is set$/m,
-    /^ok +service and key: answers, and takes the key \(\d+ ms\)$/m,
+    /^ok +service and key: responds and accepts the key \(\d+ ms\)$/m,
     /^ok +balance: \d+ cents$/m,
     /^ok +plan limit: 10 browsers at once, 2 wanted/m,
     new RegExp(`^ok +pool: e2e \\(${pool.id}\\) is (warming|ready), size 2`, 'm'),
-    /^ok +session: created in \d+ ms, connected in \d+ ms, \d+ ms a round trip \(a click of Playwright's takes about \d+ ms from here(, \d+ ms with `ahead: false`)?\), stopped$/m,
+    /^ok +session: created in \d+ ms, connected in \d+ ms, \d+ ms a round trip \(a click takes about \d+ ms from here(, \d+ ms with `ahead: false`)?\), stopped$/m,
   ])
     expect(stdout).toMatch(line);
   expect(stdout).not.toContain(service.emulator.apiKey);
@@ -22,7 +22,7 @@ test('all is well: every check says so, and nothing is left', async ({ service }
   expect(await service.running()).toEqual([]);
 });
 
-test('what is wrong is said, each with its way out: exit code 1 where a run would fail', async ({ service }) => {
+test('names each problem with its solution, and exits 1 when a run would fail', async ({ service }) => {
   const many = await poolwright(['doctor', '--workers=6', '--shards=2', '--no-session', '--json'], service.env);
   expect(many.code).toBe(0);
   const findings: { check: string; result: string; says: string; versions?: object }[] = JSON.parse(many.stdout);
@@ -55,7 +55,7 @@ test('what is wrong is said, each with its way out: exit code 1 where a run woul
   expect(local.stdout).toMatch(
     /^skipped variables: POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY are not set: export POOLWRIGHT_BASE_URL=https:\S+ POOLWRIGHT_API_KEY=…\. Without a key, runs use the emulator/m,
   );
-  // Where runs would use the emulator, it is the emulator that is tried.
+  // If runs would use the emulator, the command tests the emulator.
   expect(local.stdout).toMatch(/^ok +emulator: created in \d+ ms, connected in \d+ ms/m);
   const inCI = await poolwright(['doctor'], { ...none, CI: '1' });
   expect(inCI.code).toBe(1);

@@ -8,12 +8,12 @@ import type { Consumer } from '../../support/e2e/consumer.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { isRunning } from '../../support/processes.ts';
 
-/** `poolwright emulator` as people start it: in the background of a shell, by npx or by itself. */
+/** `poolwright emulator` as users start it: in the background of a shell, with npx or directly. */
 
 interface Started {
   baseURL: string;
   apiKey: string;
-  /** The emulator's own. */
+  /** The emulator's process ID. */
   pid: number;
 }
 
@@ -47,7 +47,7 @@ const test = base.extend<{
 
 test.skip(process.platform !== 'linux', 'reads /proc');
 
-/** Makes it run a browser; the answer is that browser's process. */
+/** Creates a session; returns the processes of its browser. */
 async function browserOf({ baseURL, apiKey, pid }: Started): Promise<number[]> {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const made = await fetch(`${baseURL}/v1/browser/session`, { method: 'POST', headers, body: '{}' });
@@ -58,7 +58,7 @@ async function browserOf({ baseURL, apiKey, pid }: Started): Promise<number[]> {
 
 const CLI = 'poolwright emulator --json';
 
-test('started by npx, it ends with it: SIGTERM does not come through, and neither does SIGKILL', async ({ shell }) => {
+test('ends when SIGTERM or SIGKILL ends the npx that started it', async ({ shell }) => {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const { child, started } = shell(`exec npx --no-install ${CLI}`);
     const emulator = await started;
@@ -80,7 +80,8 @@ for (const command of [
     const emulator = await started;
     const exited = child.exitCode === null ? once(child, 'exit') : Promise.resolve();
     await exited;
-    // Nothing tells that something does not happen: three times as long as it takes to notice that an npx is gone.
+    // It must not end, and no event reports that: wait three times as long as the emulator takes to notice a missing
+    // npx.
     await setTimeout(1_500);
     expect((await browserOf(emulator)).length).toBeGreaterThan(0);
   });

@@ -9,7 +9,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
 import { CLI, poolwright } from '../../support/run-cli.ts';
 
-/** `poolwright init` as a new user runs it. */
+/** `poolwright init` for a new user. */
 
 const CONFIG = `import { defineConfig, devices } from '@playwright/test';
 
@@ -26,11 +26,11 @@ test('a page', async ({ page }) => {
   await expect(page.locator('h1')).toHaveText('hello');
 });`;
 
-/** A repository of its own: this one's is not the user's. */
+/** A separate repository, because this one is not the user's. */
 const suite = { '.git/HEAD': 'ref: refs/heads/main\n', 'playwright.config.ts': CONFIG, 'tests/a.spec.ts': SPEC };
 const ADDED = 'export default withHostedBrowsers(config);';
 
-// test/e2e/package/first-minutes.spec.ts runs what it writes.
+// test/e2e/package/first-minutes.spec.ts runs the files that it writes.
 for (const [extension, type] of [
   ['ts', 'commonjs'],
   ['ts', 'module'],
@@ -53,21 +53,19 @@ for (const [extension, type] of [
     const [, ...args] = scripts['test:hosted'].split(' ');
     const list = await runCommand({ folder } as Consumer, [playwrightCli, ...args, '--list']);
     expect(list.code, list.output).toBe(0);
-    // Without the directory: `testDir` is the first config's.
+    // The path has no directory, because `testDir` comes from the first config.
     expect(list.output).toMatch(/^ *(\[chromium\] › )?a\.spec\.ts:/m);
   });
 }
 
-test('nobody to ask: the difference is shown, nothing is changed, exit code 2; --dry-run: 0', async ({
-  newConsumer,
-}) => {
+test('without a terminal, shows the diff, changes nothing and exits 2 (with --dry-run: 0)', async ({ newConsumer }) => {
   const { folder, write } = await newConsumer();
   await write(suite);
   const asked = await poolwright(['init'], {}, folder);
   expect(asked.code).toBe(2);
   expect(asked.stdout).toContain(`+${ADDED}`);
   expect(asked.stderr).toBe(
-    'poolwright: nothing was changed: there is no terminal to ask at. Add --yes to change the files.\n',
+    'poolwright: nothing was changed, because there is no terminal to ask on. Add --yes to change the files.\n',
   );
   const dry = await poolwright(['init', '--dry-run'], {}, folder);
   expect({ code: dry.code, stderr: dry.stderr }).toEqual({ code: 0, stderr: '' });
@@ -89,7 +87,7 @@ test('nobody to ask: the difference is shown, nothing is changed, exit code 2; -
   );
 });
 
-test('what is left to a person is exit code 1; bad usage is 2', async ({ newConsumer }) => {
+test('exits 1 when lines are left to add by hand, and 2 for bad usage', async ({ newConsumer }) => {
   const { folder, write, read } = await newConsumer();
   const text = 'export default { testDir: "./more" };\n';
   await write({ ...suite, 'playwright.hosted.config.ts': text });
@@ -114,7 +112,7 @@ test('what is left to a person is exit code 1; bad usage is 2', async ({ newCons
     expect(help.stdout).toContain(flag);
 });
 
-test('at a terminal it asks: n changes nothing, y does', async ({ newConsumer }) => {
+test('asks at a terminal: n changes nothing, y applies the changes', async ({ newConsumer }) => {
   test.skip(process.platform !== 'linux', 'script is another program there');
   const { folder, write, read } = await newConsumer();
   await write(suite);
@@ -136,9 +134,9 @@ test('at a terminal it asks: n changes nothing, y does', async ({ newConsumer })
   expect(no.output).toContain('Change 3 files? [y/N]');
   expect(no).toMatchObject({ code: 1, output: expect.stringContaining('Nothing was changed.') });
   expect((await readdir(folder)).includes('playwright.hosted.config.ts')).toBe(false);
-  // Green and red, unless NO_COLOR asks for none.
+  // Green and red, unless NO_COLOR disables colours.
   expect(no.output).toContain(`\u001b[32m+${ADDED}`);
-  // An editor saved a file while the question was open, and another program made one.
+  // While the question is open, an editor saves one file and another program creates one.
   const own = JSON.stringify({ name: 'consumer', scripts: { own: 'thing' } });
   for (const [file, text] of [
     ['package.json', own],
@@ -147,7 +145,9 @@ test('at a terminal it asks: n changes nothing, y does', async ({ newConsumer })
     const late = await answer('y\n', [], async () => await write({ [file]: text }));
     expect(late.code).toBe(1);
     expect(late.output).toMatch(
-      new RegExp(`${file.replace('.', '\\.')} has changed in the meantime\\. Nothing was written: run init again\\.`),
+      new RegExp(
+        `${file.replace('.', '\\.')} has changed since the plan was made\\. Nothing was written: run init again\\.`,
+      ),
     );
     expect(await read(file)).toBe(text);
     expect((await readdir(folder)).includes('playwright.hosted.config.ts')).toBe(false);
@@ -160,7 +160,7 @@ test('at a terminal it asks: n changes nothing, y does', async ({ newConsumer })
 });
 
 test('writes nothing when one file cannot be written', async () => {
-  // Root may write to everything: there, the command runs as another user.
+  // Root may write everywhere, so with root the command runs as another user.
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-init-'));
   try {
     await chmod(folder, 0o755);

@@ -51,14 +51,14 @@ test('poolwright pools creates, shows, changes, flushes and deletes', async ({ s
   expect(await service.running()).toEqual([]);
 });
 
-test('mistakes with pools: said before anything is sent, without what a file holds', async ({ service }, testInfo) => {
+test('poolwright pools reports each mistake, without the contents of a file', async ({ service }, testInfo) => {
   const { env } = service;
   const file = testInfo.outputPath('browser.json');
   await writeFile(file, '{ "proxyUrl": "socks5://me:hunter2@');
   const run = (...args: string[]) => poolwright(['pools', ...args], env);
   const cases: [args: string[], code: number, says: string][] = [
     [['create', 'a'], 2, '--size'],
-    [['create', 'a', '--size=1', '--browser', file], 2, 'is no JSON'],
+    [['create', 'a', '--size=1', '--browser', file], 2, 'is not valid JSON'],
     [['create', 'a', '--size=1', '--browser', join(file, 'no')], 2, 'cannot be read'],
     [['create', 'a', '--size=0'], 2, 'size'],
     [['create', 'a', '--size=1', '--lease-timeout=5'], 2, 'leaseTimeoutSeconds'],

@@ -25,7 +25,7 @@ test('lists, shows and stops sessions, and shows no CDP address', async ({ servi
   expect(JSON.parse(shown.stdout)).toMatchObject([{ status: 'completed', bandwidthBytes: expect.any(Number) }]);
 });
 
-test('mistakes: exit code 1 for what failed, 2 for bad usage, each with a way out', async ({ service }) => {
+test('exits 1 for a failure and 2 for bad usage, with what to do', async ({ service }) => {
   const unknown = await poolwright(['sessions', 'stop', 'nobody'], service.env);
   expect(unknown).toMatchObject({ code: 1, stdout: '' });
   expect(unknown.stderr).toContain('nobody');
@@ -39,7 +39,7 @@ test('mistakes: exit code 1 for what failed, 2 for bad usage, each with a way ou
   expect((await poolwright(['sessions', 'list', '--status', 'wrong'], service.env)).code).toBe(2);
 });
 
-test('without a key there is nothing to sweep, unless a run is named', async () => {
+test('sweeps nothing without a key, and requires a key for --run', async () => {
   const none = { POOLWRIGHT_BASE_URL: '', POOLWRIGHT_API_KEY: '', CI: '1' };
   expect(await poolwright(['sweep'], none)).toEqual({
     code: 0,
@@ -54,13 +54,13 @@ test('without a key there is nothing to sweep, unless a run is named', async () 
   expect(named.stderr).toContain('POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY are not set: export ');
 });
 
-test.describe('stops every session it was told to, also when its output gets nowhere', () => {
-  test('nobody reads it', async ({ service }) => {
+test.describe('stops all given sessions even if its output goes', () => {
+  test('to a closed pipe', async ({ service }) => {
     expect(await stopThree(service, 'pipe')).toEqual({ code: 0, stderr: '' });
     expect(await service.running()).toEqual([]);
   });
 
-  test('the disk is full', async ({ service }) => {
+  test('to a full disk', async ({ service }) => {
     test.skip(process.platform !== 'linux', 'only Linux has a device that is full');
     const full = openSync('/dev/full', 'w');
     const { code, stderr } = await stopThree(service, full);
@@ -71,7 +71,7 @@ test.describe('stops every session it was told to, also when its output gets now
   });
 });
 
-/** Stops three sessions with one command, whose output goes to this file, or through a pipe that is closed. */
+/** Stops three sessions with one command, whose output goes to this file, or through a closed pipe. */
 async function stopThree({ client, env }: TestService, output: number | 'pipe') {
   const sessions = await Promise.all([1, 2, 3].map(() => client.createSession()));
   const args = [CLI, 'sessions', 'stop', ...sessions.map(({ sessionId }) => sessionId)];

@@ -59,12 +59,12 @@ test('poolwright profiles lists and deletes what sessions saved', async ({ servi
   expect(JSON.parse(left.stdout)).toMatchObject([{ name: 'two' }]);
 });
 
-test('at a terminal it asks before it destroys', async ({ service }) => {
+test('asks at a terminal before it deletes a profile', async ({ service }) => {
   test.skip(process.platform !== 'linux', 'makes a terminal with script(1) of util-linux');
   const { client, env } = service;
   const { sessionId } = await client.createSession({ profile: { name: 'kept', persist: true } });
   await client.stopSession(sessionId);
-  /** Types this when the command asks; answers its exit code and what stood on the terminal. */
+  /** Types these keys when the command asks; returns its exit code and the terminal's content. */
   const typing = async (keys: string) => {
     const command = `${process.execPath} ${CLI} profiles delete kept`;
     const child = spawn('script', ['-qec', command, '/dev/null'], { env: { ...process.env, ...env } });

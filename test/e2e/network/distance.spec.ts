@@ -4,7 +4,7 @@ import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService, type TestService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** Whole runs on browsers that are far away. */
+/** Whole runs on remote browsers. */
 
 const RTT = 60;
 
@@ -23,18 +23,22 @@ const TESTS = suite(
       test('${n}', async ({ page }) => {
         await page.goto('/');
         await page.locator('h1').click();
-        // Longer than the time after which the browser is asked for a sign of life.
+        // Longer than the interval after which the browser's liveness is checked.
         if (${n} === 2) await page.waitForTimeout(6_000);
       });`,
     )
     .join(''),
 );
 
-test('`ahead` hides contexts and reads in a run', { tag: '@versions' }, async ({ newConsumer, service, site }) => {
+test('saves round trips for contexts and reads with `ahead`', { tag: '@versions' }, async ({
+  newConsumer,
+  service,
+  site,
+}) => {
   const consumer = await newConsumer();
   const savedMs = async (options: string) => {
     await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': TESTS });
-    // The variable would overrule the option.
+    // The variable would override the option.
     const { POOLWRIGHT_AHEAD: _, ...env } = service.env;
     const run = await runPlaywright(consumer, ['--workers=1'], { ...env, SITE_URL: site.url });
     expect(run.code, run.output).toBe(0);
@@ -45,6 +49,6 @@ test('`ahead` hides contexts and reads in a run', { tag: '@versions' }, async ({
   };
   expect(await savedMs('{ ahead: false }')).toEqual([0, 0, 0, 0]);
   const [, , third = 0, fourth = 0] = await savedMs('{}');
-  // Contexts and a click's reads are more than twelve round trips; without the contexts it was half of that.
+  // Contexts and a click's reads take more than twelve round trips; without the contexts, it is half of that.
   for (const saved of [third, fourth]) expect(saved).toBeGreaterThan(10 * RTT);
 });

@@ -5,10 +5,10 @@ import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.t
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { hasOwnDisks } from '../../support/own-disks.ts';
 
-/** Files both ways, with browsers that have another disk. */
+/** Files in both directions, with browsers on a different disk. */
 
 const HUGE_BYTES = 100_000_000;
-/** Playwright before 1.61 refuses more to a browser that it takes for remote. */
+/** Playwright before 1.61 rejects larger files for a remote browser. */
 const UPLOAD_BYTES = 50_000_000;
 
 const SUITE = suite(`
@@ -116,11 +116,11 @@ async function startFiles() {
   };
 }
 
-test('downloads and uploads', { tag: '@versions' }, async ({ newConsumer, service }) => {
+test('transfers downloads and uploads', { tag: '@versions' }, async ({ newConsumer, service }) => {
   const files = await startFiles();
   try {
     const consumer = await newConsumer();
-    // The browsers reach this site by themselves: what crosses the bridge is another matter.
+    // The browsers reach this site directly: this test does not cover the network proxy.
     await consumer.write({
       'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
       'tests/files.spec.ts': SUITE,
@@ -138,7 +138,10 @@ test('downloads and uploads', { tag: '@versions' }, async ({ newConsumer, servic
   }
 });
 
-test('an upload by path of more than 50 MB, where Playwright takes our transport', async ({ newConsumer, service }) => {
+test('uploads a file of more than 50 MB by its path when Playwright uses our transport', async ({
+  newConsumer,
+  service,
+}) => {
   const files = await startFiles();
   try {
     const consumer = await newConsumer();

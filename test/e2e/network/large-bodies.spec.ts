@@ -3,12 +3,16 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { fullLength } from '../../support/property-runs.ts';
 
-/** Large bodies pass through the worker that carries them; this is about how much of its memory they take. */
+/** Large bodies pass through the worker that proxies them. These tests measure how much memory the worker needs. */
+
+/** More than the limits below, however much of it is in memory. */
+const BYTES = fullLength(200_000_000, 120_000_000);
 
 const SUITE = suite(`
   import { statSync } from 'node:fs';
-  /** The most memory that this worker has had so far, in MB. */
+  /** Peak memory of this worker so far, in MB. */
   const peak = () => process.resourceUsage().maxRSS / 1024;
 
   for (const attribute of [{}, { download: 'huge.bin' }]) {
@@ -17,11 +21,11 @@ const SUITE = suite(`
       const before = peak();
       const begun = page.waitForEvent('download');
       await page.evaluate(
-        (fields) => Object.assign(document.createElement('a'), { href: '/huge?bytes=200000000&told' }, fields).click(),
+        (fields) => Object.assign(document.createElement('a'), { href: '/huge?bytes=${BYTES}&told' }, fields).click(),
         attribute,
       );
       const { size } = statSync(await (await begun).path());
-      expect(size).toBe(200_000_000);
+      expect(size).toBe(${BYTES});
       console.log('DOWNLOAD ' + (peak() - before));
     });
   }
@@ -30,10 +34,10 @@ const SUITE = suite(`
     const before = peak();
     const size = await page.evaluate(async () => {
       let size = 0;
-      for await (const piece of (await fetch('/huge?bytes=200000000&told')).body) size += piece.length;
+      for await (const piece of (await fetch('/huge?bytes=${BYTES}&told')).body) size += piece.length;
       return size;
     });
-    expect(size).toBe(200_000_000);
+    expect(size).toBe(${BYTES});
     console.log('ANSWER ' + (peak() - before));
   });
   test('a body', async ({ page }) => {
@@ -47,7 +51,7 @@ const SUITE = suite(`
     console.log('BODY ' + (peak() - before));
   });`);
 
-test("large bodies do not fill the worker's memory", { tag: '@versions' }, async ({ newConsumer }) => {
+test("large bodies do not fill the worker's memory", { tag: ['@versions', '@long'] }, async ({ newConsumer }) => {
   test.slow();
   const [service, dev] = await Promise.all([startService({ allowLoopback: false }), startDevServer()]);
   try {
@@ -63,11 +67,11 @@ test("large bodies do not fill the worker's memory", { tag: '@versions' }, async
       expect(told, what).not.toEqual([]);
       return Math.max(...told);
     };
-    // Less than the answer has: it is never here as a whole.
-    expect(grew('ANSWER')).toBeLessThan(150);
-    // The browser has none of it: it goes from its server to the disk.
+    // Less than the size of the response, which is never in memory as a whole.
+    expect(grew('ANSWER')).toBeLessThan(fullLength(150, 100));
+    // The browser does not handle it: it goes from its server to the disk.
     expect(grew('DOWNLOAD')).toBeLessThan(100);
-    // The browser says it twice, more than twice as large each time; that and some copies, and no more.
+    // The browser sends it twice, each time more than twice as large; this plus some copies is the limit.
     expect(grew('BODY')).toBeLessThan(900);
   } finally {
     await Promise.all([service.stop(), dev.close()]);

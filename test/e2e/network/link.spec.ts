@@ -3,13 +3,13 @@ import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e
 import { ASSET_BYTES } from '../../support/e2e/site.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** What our transport makes of a connection, handed to Playwright itself (≥ 1.61) or through a tunnel (before). */
+/** Our transport's connection, given to Playwright directly (≥ 1.61) or through a tunnel (before). */
 
 const FAILS = suite(`
   test('fails on a page', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
   test('fails on two pages', async ({ page, context }) => { await page.goto('/'); await context.newPage(); expect(1).toBe(2); });`);
 
-test('screenshots of failing tests, bytes of several contexts, and uploads by path', { tag: '@versions' }, async ({
+test('takes screenshots of failing tests, counts bytes per context, and uploads by path', { tag: '@versions' }, async ({
   newConsumer,
   service,
   site,
@@ -45,9 +45,9 @@ test('screenshots of failing tests, bytes of several contexts, and uploads by pa
   const screenshots = tests.map(
     ({ results }) => results[0]?.attachments.filter(({ name }) => name === 'screenshot').length,
   );
-  // None of the remote browser's own first page.
+  // No screenshot of the remote browser's own first page.
   expect(screenshots).toEqual([1, 2, 0, 0, 0]);
-  // Asking Playwright what it can do is no step of the test.
+  // The check of Playwright's features is not a step of the test.
   expect(JSON.stringify(tests)).not.toContain('wsEndpoint');
   const loads = tests.map(({ results }) => Number(hostedAttachments(results[0])[0]?.observedBytes) / ASSET_BYTES);
   expect(loads.map((load) => Math.round(load * 20) / 20)).toEqual([1, 1, 1, 3, 1]);

@@ -6,7 +6,7 @@ import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
-/** The service's browsers cannot reach this machine's loopback, and the suite's own server is there. */
+/** The service's browsers cannot reach this machine's loopback, where the suite's own server runs. */
 
 const SUITE = `
 import { test, expect } from '@playwright/test';
@@ -52,7 +52,7 @@ test('hot reload', async ({ page }) => {
 test('refused', async ({ page }) => {
   await expect(page.goto('http://localhost:1/')).rejects.toThrow(/net::ERR_(CONNECTION_REFUSED|UNSAFE_PORT)/);
 });
-test('a certificate of its own', async ({ browser }) => {
+test('a self-signed certificate', async ({ browser }) => {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
   await page.goto(process.env.SECURE_URL);
@@ -77,7 +77,9 @@ export default defineConfig(withHostedBrowsers({
 }));
 `;
 
-test("a remote browser reaches the suite's own server", { tag: '@versions' }, async ({ newConsumer }) => {
+test("reaches the suite's local server only where `exposeNetwork` allows it", { tag: '@versions' }, async ({
+  newConsumer,
+}) => {
   const [service, dev, secure] = await Promise.all([
     startService({ allowLoopback: false }),
     startDevServer(),
@@ -96,7 +98,7 @@ test("a remote browser reaches the suite's own server", { tag: '@versions' }, as
       'elsewhere: reaches the suite server',
     ]);
     expect(run.output).toContain('net::ERR_');
-    // Once in each project, however many requests and tests.
+    // Once per project, however many requests and tests there are.
     const hints = run.output.match(/poolwright: .* was not reached: .*/g);
     expect(hints, run.output).toEqual(
       ['off', 'elsewhere'].map((name) => expect.stringContaining(`project "${name}": ${dev.url} was not reached`)),
@@ -115,7 +117,7 @@ createServer((request, response) => response.setHeader('content-type', 'text/htm
   .listen(Number(process.env.PORT), '127.0.0.1');
 `;
 
-test('a webServer and the embedded emulator go together', { tag: '@versions' }, async ({ newConsumer }) => {
+test('reaches a `webServer` from the embedded emulator', { tag: '@versions' }, async ({ newConsumer }) => {
   const port = await freePort();
   const consumer = await newConsumer();
   await consumer.write({
@@ -137,6 +139,6 @@ test('a webServer and the embedded emulator go together', { tag: '@versions' }, 
   };
   const run = await runPlaywright(consumer, [], env);
   expect(run.code, run.output).toBe(0);
-  expect(run.output).toContain('through the emulator of the service');
+  expect(run.output).toContain('through the emulator (');
   expect(run.output).toContain('1 passed');
 });

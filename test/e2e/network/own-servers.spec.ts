@@ -4,9 +4,11 @@ import { recordOf } from '../../support/e2e/runner-records.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite } from '../../support/e2e/suites.ts';
 
-/** Suites that start their servers inside their tests, untouched, on browsers that do not reach this machine's loopback. */
+/**
+ * Unmodified suites that start their servers inside their tests, on browsers that cannot reach this machine's loopback.
+ */
 
-/** Each project has a browser of its own: their sessions have other notes. */
+/** Each project has a separate browser, because their sessions have different notes. */
 const CONFIG = `
 import { defineConfig } from '@playwright/test';
 import { withHostedBrowsers } from 'poolwright';
@@ -69,7 +71,9 @@ test('opens a file', async ({ page }) => {
 });
 `);
 
-test('a suite that starts its own server', { tag: '@versions' }, async ({ newConsumer }) => {
+test('reaches servers and files of the tests themselves, but not for a foreign page', { tag: '@versions' }, async ({
+  newConsumer,
+}) => {
   const service = await startService({ allowLoopback: false });
   try {
     const consumer = await newConsumer();
@@ -102,7 +106,9 @@ test('a suite that starts its own server', { tag: '@versions' }, async ({ newCon
     expect(none).toContainEqual(expect.stringMatching(/http:\/\/localhost:\d+ was not reached: .*`exposeNetwork: /));
     expect(none).toContainEqual(expect.stringMatching(/page\.html was not read: .*`exposeNetwork: '<files>'`/));
     expect(errorsOf('foreign')).toContainEqual(
-      expect.stringMatching(/http:\/\/localhost:\d+ was not reached: a page, .*`exposeNetwork: 'auto,localhost:\d+'`/),
+      expect.stringMatching(
+        /http:\/\/localhost:\d+ was not reached: it was requested by a page or redirect\. .*`exposeNetwork: 'auto,localhost:\d+'`/,
+      ),
     );
   } finally {
     await service.stop();

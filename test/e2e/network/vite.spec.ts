@@ -7,7 +7,7 @@ import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** A real dev server with hot reload on this machine, and pages that cannot reach its loopback by themselves. */
+/** A real dev server with hot reload on this machine, and pages that cannot reach its loopback directly. */
 
 interface App {
   url: string;

@@ -10,7 +10,10 @@ import ts from 'typescript';
 import { entriesOf } from '../../../scripts/package/entries.mjs';
 import { npm, pack } from '../../../scripts/package/pack.mjs';
 
-/** The tarball that would be published, installed by npm without a network, in the ways that Node and TypeScript find a package. */
+/**
+ * The tarball to publish, installed by npm without a network, in all ways in which Node and TypeScript resolve a
+ * package.
+ */
 
 const root = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
@@ -18,10 +21,10 @@ const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const entries = entriesOf(manifest);
 const INSTALLED: string[] = [manifest.name, ...Object.keys(manifest.dependencies)];
 const PEERS = ['playwright', ...Object.keys(manifest.peerDependencies)];
-/** `npm run test:nodes` puts another one in its place. */
+/** `node scripts/package/nodes.mjs` replaces it with another version. */
 const node = process.env.TEST_NODE ?? process.execPath;
 
-// What is installed once is looked at by one worker.
+// A single worker inspects the package, so that it is installed only once.
 base.describe.configure({ mode: 'default' });
 
 const test = base.extend<object, { folder: string }>({
@@ -35,7 +38,7 @@ const test = base.extend<object, { folder: string }>({
       }
       await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
       npm(['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=peer'], folder);
-      // What a user has beside it; linked, because the registry is not asked for them.
+      // Packages that a user has installed beside it. They are linked, not fetched from the registry.
       for (const name of [...PEERS, '@types/node', '@types/mocha']) {
         const installed = join(root, 'node_modules', name);
         const link = join(folder, 'node_modules', name);
@@ -50,7 +53,7 @@ const test = base.extend<object, { folder: string }>({
   ],
 });
 
-/** Bytes of all files below a folder. */
+/** Returns the bytes of all files below a directory. */
 async function sizeOf(folder: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
@@ -58,9 +61,7 @@ async function sizeOf(folder: string): Promise<number> {
   return bytes;
 }
 
-test('it is installed with its dependencies, from tarballs alone: three packages, 14 MB at most', async ({
-  folder,
-}) => {
+test('installs offline with its dependencies: three packages, at most 14 MB', async ({ folder }) => {
   const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8'));
   const installed = Object.keys(lock.packages).filter((path) => path !== '');
   expect(installed.sort()).toEqual(INSTALLED.map((name) => `node_modules/${name}`).sort());
@@ -95,7 +96,7 @@ test('Node loads every entry, by import and by require, with the same names', as
   }
 });
 
-test('the JSON files that are exported are there', async ({ folder }) => {
+test('contains the JSON files that it exports', async ({ folder }) => {
   const files = Object.entries<unknown>(manifest.exports).filter(([, target]) => typeof target === 'string');
   const names = files.map(([subpath]) => manifest.name + subpath.slice(1));
   await writeFile(join(folder, 'json.cjs'), names.map((name) => `require('${name}');`).join('\n'));
@@ -105,18 +106,18 @@ test('the JSON files that are exported are there', async ({ folder }) => {
 const ALL_ESM = `${entries.map(({ name }, index) => `import * as entry${index} from '${name}';`).join('\n')}
 export const all: object[] = [${entries.map((_, index) => `entry${index}`)}];\n`;
 const REQUIRED = entries.filter((entry) => entry.hasCommonJsTypes);
-/** In a CommonJS package Vitest still runs `import`. */
+/** In a CommonJS package, Vitest still runs `import`. */
 const VITEST = `import { type HostedFixtures, test } from 'poolwright/vitest';
   test('a', ({ page }: HostedFixtures) => void page.url());`;
 const ALL_CJS = `${REQUIRED.map(({ name }, index) => `import entry${index} = require('${name}');`).join('\n')}
 export const all: object[] = [${REQUIRED.map((_, index) => `entry${index}`)}];\n`;
 
-/** A wrong use of the package: that it is an error shows that the test below can fail. */
+/** Wrong uses of the package: their errors prove that the test below can fail. */
 const WRONG = `import { withHostedBrowsers } from 'poolwright';
   export * from 'poolwright/no-such-entry';
   withHostedBrowsers({}, { pol: 'x' });`;
 
-/** What tests of Jest have without an import, and what Mocha's have in `this`. */
+/** The globals of Jest tests, and the properties of `this` in Mocha tests. */
 const IN_JEST = `import { type EnvironmentOptions, setup, teardown } from 'poolwright/jest';
   export const title: Promise<string> = page.title();
   export const same: boolean = context === page.browserContext() && browser.connected;
@@ -131,12 +132,12 @@ const IN_MOCHA = `import { hosted } from 'poolwright/mocha';
     const other: string = await (await hosted.page()).title();
     const { sessionId }: { sessionId: string } = this.hostedSession;
     this.timeout(5);
-    // @ts-expect-error a title is no number
+    // @ts-expect-error a title is not a number
     const wrong: number = await this.page.title();
     console.log(title, other, sessionId, wrong);
   });`;
 
-/** How TypeScript is told to find packages, and what is compiled so. */
+/** TypeScript's module resolutions, and the files compiled with each. */
 const RESOLUTIONS = [
   {
     name: 'node16',
@@ -145,7 +146,7 @@ const RESOLUTIONS = [
   },
   {
     name: 'nodenext',
-    // Only here are the package's own declarations checked, too.
+    // Only this case checks the package's own declarations, too.
     options: { module: ts.ModuleKind.NodeNext, skipLibCheck: false },
     files: { 'all.mts': ALL_ESM, 'all.cts': ALL_CJS, 'vitest.cts': VITEST, 'jest.mts': IN_JEST, 'wrong.mts': WRONG },
   },
@@ -161,7 +162,7 @@ const RESOLUTIONS = [
   },
 ];
 
-test('TypeScript finds every entry and its types, and no wrong use passes', async ({ folder }) => {
+test('TypeScript resolves every entry with its types, and rejects wrong uses', async ({ folder }) => {
   for (const { name, options, files } of RESOLUTIONS) {
     const place = join(folder, name);
     await mkdir(place);
@@ -178,7 +179,7 @@ test('TypeScript finds every entry and its types, and no wrong use passes', asyn
       typeRoots: [join(folder, 'node_modules/@types')],
       ...options,
     });
-    // What another package has wrong in its own declarations is not for us to mend.
+    // Errors in another package's declarations are not ours to fix.
     const ours = program
       .getSourceFiles()
       .filter(({ fileName }) => !fileName.includes('node_modules') || fileName.includes(`/${manifest.name}/`));
@@ -195,13 +196,13 @@ test('TypeScript finds every entry and its types, and no wrong use passes', asyn
   }
 });
 
-test('no file asks for a package that is not installed, and every bundled one has its licence', async ({ folder }) => {
+test('imports only installed packages, and has the licence of every bundled one', async ({ folder }) => {
   const dist = join(folder, 'node_modules/poolwright/dist');
   const known = new Set([...INSTALLED, ...PEERS]);
   const asked = new Set<string>();
   for (const name of (await readdir(dist)).filter((each) => /\.(c?js|d\.c?ts)$/.test(each))) {
     const source = await readFile(join(dist, name), 'utf8');
-    // A statement begins a line, and names a package as a package may be called.
+    // A statement starts a line and contains a valid package name.
     const found = source.matchAll(
       /^(?:import|export)\b[^'"\n;]*?(?:\bfrom\s*)?["'](@?[a-z][^"'\n]*)["'];$|^\} from ["'](@?[a-z][^"'\n]*)["'];$|\brequire\("(@?[a-z][^"\n]*)"\)/gm,
     );
@@ -233,7 +234,7 @@ test("import 'poolwright' loads no zod, no client and no reporter", async ({ fol
   expect(ours.some((path) => path.endsWith('/dist/index.js'))).toBe(true);
   expect(ours.filter((path) => !path.includes('/node_modules/poolwright/dist/'))).toEqual([]);
   const sources = await Promise.all(ours.map((path) => readFile(path, 'utf8')));
-  // What stands in zod, in the client, in the reporter and in undici, by a word of each.
+  // One word each that occurs only in zod, in the client, in the reporter and in undici.
   for (const word of ['ZodObject', 'ServiceClient', 'PoolwrightReporter', 'kDispatcher'])
     expect(sources.filter((source) => new RegExp(`\\b(class|var|function) ${word}\\b`).test(source))).toEqual([]);
   expect(sources.join('').length).toBeLessThan(150_000);
@@ -248,7 +249,7 @@ test("import 'poolwright' loads no zod, no client and no reporter", async ({ fol
   expect(cached.filter((path) => !path.includes('/node_modules/poolwright/dist/'))).toEqual([]);
 });
 
-test('a suite runs', async ({ folder }) => {
+test('runs a suite', async ({ folder }) => {
   await writeFile(
     join(folder, 'playwright.config.ts'),
     `import { withHostedBrowsers } from 'poolwright';

@@ -4,22 +4,22 @@ import { join } from 'node:path';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { recordOf, runProgram } from '../../support/e2e/examples.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { processesIn } from '../../support/e2e/process-tree.ts';
+import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { installPrograms } from '../../support/e2e/programs.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
-/** What a new user does, from an empty directory to a green run: by the commands that `init` prints and writes. */
+/** The steps of a new user, from an empty directory to a green run, with the commands that `init` prints and writes. */
 
 interface Walk {
-  /** What the user has installed beside poolwright. */
+  /** Packages that the user has installed beside poolwright. */
   packages: string[];
-  /** Of those, what must lie beside poolwright, because it imports that by its name: its program. */
+  /** Packages that must be beside poolwright, because it imports them by name, with their program. */
   beside?: Record<string, string>;
   scripts?: Record<string, string>;
   files: Record<string, string>;
   /** The files that `init` adds. */
   added: string[];
-  /** What it names the runner in the record. */
+  /** The runner's name in the record. */
   runner: string;
 }
 
@@ -76,7 +76,7 @@ const PLAYWRIGHT = {
     test('a page', async ({ page }) => { ${GOES} ${CHECKS} });`,
 };
 
-/** An empty directory, but for what `npm i` puts into it; in a repository of its own. */
+/** Creates a directory in a separate repository, with nothing but the result of `npm i`. */
 async function empty(consumer: Consumer, programs: Record<string, string> = {}): Promise<Consumer> {
   await installPrograms(consumer, programs);
   await rm(join(consumer.folder, 'package.json'));
@@ -84,7 +84,7 @@ async function empty(consumer: Consumer, programs: Record<string, string> = {}):
   return consumer;
 }
 
-/** The user's files, and what a commit would have of those that were added. */
+/** Returns the user's files, and the added files that a commit would contain. */
 async function filesOf({ folder }: Consumer): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
@@ -102,7 +102,7 @@ async function packageOf(consumer: Consumer, { packages, scripts = {} }: Pick<Wa
   await consumer.write({ 'package.json': JSON.stringify(manifest, null, 2) });
 }
 
-/** Runs a program; npm must find everything here. */
+/** Runs a program; npm must find everything in this directory. */
 async function run(consumer: Consumer, program: string, args: readonly string[], env: Record<string, string> = {}) {
   return await runProgram(consumer, program, args, {
     npm_config_offline: 'true',
@@ -111,22 +111,22 @@ async function run(consumer: Consumer, program: string, args: readonly string[],
   });
 }
 
-/** Runs a command as `init` printed it. */
+/** Runs a command that `init` printed. */
 async function follow(consumer: Consumer, command: string, env: Record<string, string> = {}) {
   const [program = '', ...args] = command.split(' ');
   const { code, output } = await run(consumer, program, args, env);
   expect(code, `${command}\n${output}`).toBe(0);
-  await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
   return output;
 }
 
-/** The last of the steps that `init` printed: it runs the tests. */
+/** Returns the last step that `init` printed: it runs the tests. */
 function lastStep(output: string): string {
   return /\n {2}\d+\. (?!.*\n {2}\d+\. )(.*)/.exec(output)?.[1] ?? 'no step';
 }
 
 for (const [title, walk] of Object.entries(WALKS)) {
-  test(`${title}: an empty directory, init, and the script that it added`, async ({ newConsumer }) => {
+  test(`${title}: runs the script that init adds in an empty directory`, async ({ newConsumer }) => {
     const consumer = await empty(await newConsumer('latest', 'commonjs', Object.keys(walk.beside ?? {})), walk.beside);
     await packageOf(consumer, walk);
     await consumer.write(walk.files);
@@ -138,11 +138,11 @@ for (const [title, walk] of Object.entries(WALKS)) {
     expect(sessions.map(({ tests }) => tests.map(({ status }) => status))).toEqual([['passed']]);
     const files = [...Object.keys(walk.files), ...walk.added, 'package.json', '.gitignore'];
     expect(await filesOf(consumer)).toEqual(files.sort());
-    expect(await follow(consumer, 'npx poolwright init --yes')).toContain('All is in place: nothing to change.');
+    expect(await follow(consumer, 'npx poolwright init --yes')).toContain('Everything is set up: nothing to change.');
   });
 }
 
-test('Playwright Test: local browsers stay, the new script has hosted ones, a second init changes nothing', async ({
+test('Playwright Test: init keeps local browsers, adds a script for hosted ones, and does so once', async ({
   newConsumer,
 }) => {
   const consumer = await empty(await newConsumer());
@@ -171,13 +171,13 @@ test('Playwright Test: local browsers stay, the new script has hosted ones, a se
   expect({ runner, service }).toEqual({ runner: 'playwright', service: 'emulator' });
   expect(sessions.map(({ tests }) => tests.map(({ status }) => status))).toEqual([['passed']]);
 
-  expect(await follow(consumer, 'npx poolwright init --yes')).toContain('All is in place: nothing to change.');
+  expect(await follow(consumer, 'npx poolwright init --yes')).toContain('Everything is set up: nothing to change.');
   expect(await filesOf(consumer)).toEqual(files);
 });
 
-test('Playwright Test without a package.json: the command that init prints runs it', async ({ newConsumer }) => {
+test('Playwright Test without a package.json: runs the command that init prints', async ({ newConsumer }) => {
   const consumer = await empty(await newConsumer());
-  // Else Playwright takes the directory of the next package.json above, which is this repository's.
+  // Otherwise Playwright uses the directory of the next package.json above, which is this repository's.
   const config = PLAYWRIGHT['playwright.config.ts'].replace('testDir:', "outputDir: './test-results', testDir:");
   await consumer.write({ ...PLAYWRIGHT, 'playwright.config.ts': config });
   const init = await follow(consumer, 'npx poolwright init --yes');
@@ -186,9 +186,7 @@ test('Playwright Test without a package.json: the command that init prints runs 
   expect((await recordOf(consumer)).service).toBe('emulator');
 });
 
-test('Puppeteer without a known runner: init says what a script needs, and such a script runs', async ({
-  newConsumer,
-}) => {
+test('Puppeteer without a known runner: runs a script with the lines that init prints', async ({ newConsumer }) => {
   const consumer = await empty(await newConsumer());
   await packageOf(consumer, { packages: ['puppeteer-core', 'ava'] });
   const before = await filesOf(consumer);

@@ -12,24 +12,24 @@ import { budgetFor, measure, overBudget, readBudget } from '../../../scripts/pac
 const root = resolve(import.meta.dirname, '../../..');
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
-/** Runs a script of the repository; what it printed is the message of a failure. */
+/** Runs a script of the repository; its output is the message of a failure. */
 function runScript(file: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { cwd: root, encoding: 'utf8' });
   return { status, printed: stdout + stderr };
 }
 
-test('npm run package: no linter has anything to say, and nothing is larger than it may be', () => {
+test('node scripts/package/check.mjs: finds no problem and no size above its limit', () => {
   const { status, printed } = runScript('scripts/package/check.mjs');
   expect(status, printed).toBe(0);
   expect(printed).toContain(`${entriesOf(manifest).length} entries, 0 problems`);
 });
 
-test('npm run api: the public surface is the one in api/', () => {
+test('npm run api: the exports match api/', () => {
   const { status, printed } = runScript('scripts/api.mjs', '--check');
   expect(status, printed).toBe(0);
 });
 
-test('publint and are-the-types-wrong see what is wrong with a package', async () => {
+test('publint and are-the-types-wrong find the problems of a broken package', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-wrong-'));
   try {
     const wrong = {
@@ -51,27 +51,27 @@ test('publint and are-the-types-wrong see what is wrong with a package', async (
   }
 });
 
-test('a size over its bound, one without a bound and a bound without a size are problems', async () => {
+test('reports a size above its limit, a size without a limit, and a limit without a size', async () => {
   const sizes = { packed: 1_000, unpacked: 5_000, 'import poolwright': 10 };
   expect(overBudget(sizes, JSON.parse(budgetFor(sizes)))).toEqual([]);
   expect(overBudget(sizes, { packed: 999, unpacked: 5_000, 'import old': 1 })).toEqual([
-    expect.stringMatching(/packed has 1000 bytes, 1 more than allowed\. .*npm run package -- --write/),
+    expect.stringMatching(/packed has 1000 bytes, 1 more than allowed\. .*node scripts\/package\/check\.mjs --write/),
     expect.stringMatching(/import poolwright has no bound/),
-    expect.stringMatching(/import old .* no part of the package any more/),
+    expect.stringMatching(/import old .* not part of the package any longer/),
   ]);
   expect(Object.keys(readBudget())).toContain('packed');
 });
 
-test('what an entry reads when it is loaded: its own chunks, not those that are imported later', async () => {
+test('measures an entry by the chunks that it loads at once, not those it imports later', async () => {
   const entries = entriesOf(manifest).filter(({ name }) => name === manifest.name);
   const sizes = await measure({ size: 1, unpackedSize: 2 }, entries);
   const index = (await readFile(join(root, 'dist/index.js'))).length;
   expect(sizes['import poolwright']).toBeGreaterThan(index);
-  // The broker's client waits for a lease behind an `import()`; zod and the reporter are never read.
+  // The broker's client is imported later, for a lease; zod and the reporter are never loaded.
   expect(sizes['import poolwright']).toBeLessThan(150_000);
 });
 
-test('the SBOM is CycloneDX, and lists what THIRD_PARTY_LICENSES.txt has the licences of', async () => {
+test('the SBOM is CycloneDX, and lists the packages of THIRD_PARTY_LICENSES.txt', async () => {
   const text = await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8');
   expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull();
   const { metadata, components, dependencies } = JSON.parse(text);
@@ -90,10 +90,10 @@ test('the SBOM is CycloneDX, and lists what THIRD_PARTY_LICENSES.txt has the lic
   expect(own.dependsOn).toHaveLength(named.length);
 });
 
-test('it is in the package, with the licences', () => {
+test('the package contains the SBOM and the licences', () => {
   const [{ files }] = JSON.parse(npm(['pack', '--dry-run', '--json', '--ignore-scripts'], root));
   const paths = files.map(({ path }: { path: string }) => path);
   for (const file of ['dist/sbom.cdx.json', 'dist/THIRD_PARTY_LICENSES.txt', 'LICENSE']) expect(paths).toContain(file);
-  // No script runs on the machine of who installs it.
+  // No script runs on the machine that installs the package.
   for (const name of ['preinstall', 'install', 'postinstall']) expect(manifest.scripts).not.toHaveProperty(name);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { processesIn } from '../../support/e2e/process-tree.ts';
+import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 
-/** `leaseBrowser` in a script: of Puppeteer, and of Playwright as a library. */
+/** `leaseBrowser` in a script, for Puppeteer and for Playwright as a library. */
 
 const CLIENTS = {
   puppeteer: { goto: 'page.goto(process.env.SITE_URL)', contexts: 'browser.createBrowserContext()' },
@@ -10,7 +10,7 @@ const CLIENTS = {
 };
 
 for (const [entry, client] of Object.entries(CLIENTS)) {
-  test(`poolwright/${entry}: a browser is leased, used, given back; the next lease gets it again; the script ends by itself`, async ({
+  test(`poolwright/${entry}: leases a browser, uses it and gives it back; the next lease reuses it, and the script exits`, async ({
     newConsumer,
     service,
     site,
@@ -29,7 +29,7 @@ for (const [entry, client] of Object.entries(CLIENTS)) {
           await release();
           await release();
         }
-        // As TypeScript writes an \`await using\`: Node 20 does not know it.
+        // As TypeScript compiles an \`await using\`: Node 20 does not support it.
         const leased = await leaseBrowser();
         await leased.browser.newPage();
         await leased[Symbol.asyncDispose]();
@@ -42,12 +42,12 @@ for (const [entry, client] of Object.entries(CLIENTS)) {
     expect(seen[1].sessionId).toBe(seen[0].sessionId);
     expect(seen[0].title).not.toBe('');
     expect(JSON.stringify(seen)).not.toContain('ws:');
-    await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
-    await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => service.running()).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
   });
 }
 
-/** A script that has a browser of each client. */
+/** A script with a browser of each client. */
 const BOTH = `import { leaseBrowser as leasePuppeteer } from 'poolwright/puppeteer';
   import { leaseBrowser as leaseLibrary } from 'poolwright/playwright-library';
   const leased = [await leasePuppeteer({ pool: 'e2e' }), await leaseLibrary({ pool: 'e2e' })];
@@ -60,25 +60,29 @@ const ENDS: Record<string, string> = {
   'process.exit': 'process.exit(3);',
   'browser.close() and nothing else': 'for (const { browser } of leased) await browser.close();',
 };
-for (const [name, end] of Object.entries(ENDS)) {
-  test(`${name}: nothing is left of either`, async ({ newConsumer, service }) => {
-    await service.client.createPool({ name: 'e2e', size: 2 });
-    const consumer = await newConsumer();
-    await consumer.write({ 'script.mjs': `${BOTH} ${end}` });
-    const run = startCommand(consumer, ['script.mjs'], service.env);
-    await run.exit;
-    expect(run.output()).toContain('LEASED');
-    await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
-    await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
-  });
-}
+test.describe('a script that ends', () => {
+  test.use({ browsers: 'stub' });
 
-test('says so when `release()` is forgotten, and not while the script waits for its page', async ({
+  for (const [name, end] of Object.entries(ENDS)) {
+    test(`ends broker and browser after ${name}`, async ({ newConsumer, service }) => {
+      await service.client.createPool({ name: 'e2e', size: 2 });
+      const consumer = await newConsumer();
+      await consumer.write({ 'script.mjs': `${BOTH} ${end}` });
+      const run = startCommand(consumer, ['script.mjs'], service.env);
+      await run.exit;
+      expect(run.output()).toContain('LEASED');
+      await expect.poll(() => service.running()).toEqual([]);
+      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    });
+  }
+});
+
+test('warns when `release()` is forgotten, but not while the script waits for its page', async ({
   newConsumer,
   service,
 }) => {
   const consumer = await newConsumer();
-  // Two scripts of each client, side by side: it takes a while until a browser counts as forgotten.
+  // Two scripts of each client in parallel, because it takes a while until a browser counts as forgotten.
   const scripts = Object.keys(CLIENTS).map((entry) => {
     const head = `import { leaseBrowser } from 'poolwright/${entry}';
       const { browser, session } = await leaseBrowser();
@@ -96,9 +100,9 @@ test('says so when `release()` is forgotten, and not while the script waits for 
   const [forgetting, waiting] = [start('forgets'), start('waits')];
   const note = /poolwright: session (\S+) is still leased.*release\(\)/;
   for (const { output, child } of forgetting) {
-    await expect.poll(() => note.exec(output())?.[1], { timeout: 60_000 }).toBeTruthy();
+    await expect.poll(() => note.exec(output())?.[1]).toBeTruthy();
     expect(output()).toContain(`DONE ${note.exec(output())?.[1]}`);
-    expect(child.exitCode).toBe(null); // it is not ended: it might still wait for its page
+    expect(child.exitCode).toBe(null); // it is still running: it might still wait for its page
   }
   for (const { output, exit } of waiting) {
     await exit;
@@ -110,10 +114,10 @@ test('says so when `release()` is forgotten, and not while the script waits for 
     child.kill('SIGTERM');
     await exit;
   }
-  await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => service.running()).toEqual([]);
 });
 
-test('bad input: one error each, nothing is held', async ({ newConsumer, service }) => {
+test('reports one error for each invalid input, and leases nothing', async ({ newConsumer, service }) => {
   const both = Object.keys(CLIENTS);
   const cases: { options: string; env?: Record<string, string>; of?: string[]; says: RegExp }[] = [
     {
@@ -133,6 +137,7 @@ test('bad input: one error each, nothing is held', async ({ newConsumer, service
       says: /^SERVICE_UNAUTHORIZED of ServiceError: .*(401|key)/,
     },
     { options: `{ service: 'local' }`, says: /^OPTIONS_INVALID of OptionsError: `service: 'local'`.*'emulator'/ },
+    { options: '{ evidence: true }', says: /^OPTIONS_INVALID of OptionsError: `evidence: true`.*no effect/ },
     { options: '{ ahead: true }', of: ['puppeteer'], says: /^OPTIONS_INVALID of OptionsError: `ahead: true`/ },
   ];
   const consumer = await newConsumer();
@@ -153,5 +158,5 @@ test('bad input: one error each, nothing is held', async ({ newConsumer, service
   const said = [...run.output.matchAll(/^CASE (.*)$/gm)].map(([, json = '']) => JSON.parse(json));
   expect(said).toEqual(asked.map(({ says }, n) => [n, expect.stringMatching(says)]));
   expect(await service.allSessions()).toBe(0);
-  await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });

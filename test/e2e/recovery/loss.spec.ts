@@ -7,7 +7,10 @@ import { recordOf } from '../../support/e2e/runner-records.ts';
 import type { TestService } from '../../support/e2e/service.ts';
 import { wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** A browser that is lost in mid-test fails that test quickly and once, says why, and the next test runs on a fresh one. */
+/**
+ * A browser that is lost mid-test fails that test quickly and once, with the reason, and the next test runs on a fresh
+ * browser.
+ */
 
 const SUITE = `
 import { test, expect } from 'poolwright';
@@ -18,7 +21,7 @@ test('loses it', async ({ page, hostedSession }, testInfo) => {
 });
 test('goes on', async ({ page }) => { await page.goto('/'); });`;
 
-/** The process group of a session's browser: what a distribution calls Chromium may be a script that starts it. */
+/** Returns the process group of a session's browser: the Chromium of a distribution may be a script that starts it. */
 async function groupOf({ client }: TestService, sessionId: string): Promise<number> {
   const { cdpUrl } = await client.getSession(sessionId);
   const socket = new WebSocket(String(cdpUrl));
@@ -32,11 +35,14 @@ async function groupOf({ client }: TestService, sessionId: string): Promise<numb
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
 }
 
-/** A project each, all of them at once, how their browser is lost, and within how many ms the test has to fail. */
+/**
+ * One project per kind of loss, all at the same time: how its browser is lost, and within how many ms the test must
+ * fail.
+ */
 const WAYS = {
   stopped: {
     lose: async (service: TestService, sessionId: string) => void (await service.client.stopSession(sessionId)),
-    says: /status "completed" at the service\): somebody stopped it before its time/,
+    says: /status "completed" at the service\): it was stopped early/,
     within: 10_000,
   },
   crashed: {
@@ -48,17 +54,21 @@ const WAYS = {
   hung: {
     lose: async (service: TestService, sessionId: string) =>
       void process.kill(-(await groupOf(service, sessionId)), 'SIGSTOP'),
-    says: /it did not answer for 15 s; .*the browser hung, or the network to it was cut/,
+    says: /it did not respond for 15 s; .*the browser hung, or the network to it was cut/,
     within: 40_000,
   },
   leased: {
     lose: async () => undefined,
-    says: /its lease was over: the test took longer than what was left of the pool's `leaseTimeoutSeconds`/,
+    says: /its lease ended: the test took longer than the rest of the pool's `leaseTimeoutSeconds`/,
     within: 45_000,
   },
 };
 
-test('stopped by somebody, crashed, hung, at the end of its lease', async ({ newConsumer, service, site }) => {
+test('fails the test with the reason when its browser is stopped, crashes, hangs or expires', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
   await service.client.createPool({ name: 'e2e', size: 1, leaseTimeoutSeconds: 30 });
   const consumer = await newConsumer();
   const projects = Object.keys(WAYS).map(
@@ -106,11 +116,7 @@ test('stopped by somebody, crashed, hung, at the end of its lease', async ({ new
   expect(await service.running()).toEqual([]);
 });
 
-test('one that was fetched ahead and has died meanwhile is not given to the next test', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
+test('gives the next test no prefetched browser that has died', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': wrappedConfig("{ reuse: 'test' }", 'timeout: 120_000,'),
@@ -118,8 +124,8 @@ test('one that was fetched ahead and has died meanwhile is not given to the next
 import { test } from 'poolwright';
 test('runs on', async ({ page, hostedSession }) => {
   await page.goto('/');
-  // Nothing that a user sees tells when the worker is connected to it, and when it knows that it is not any more.
-  const ahead = await globalThis[Symbol.for('poolwright.worker')].hosted.ahead;
+  // Users cannot see when the worker has connected to it, or when the worker knows that the connection is lost.
+  const ahead = await globalThis[Symbol.for('poolwright.worker')].hosted.prefetched;
   console.log('READY ' + hostedSession.sessionId + ' ' + ahead.lease.sessionId);
   await ahead.closed;
 });

@@ -1,16 +1,14 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { descendants, processesIn } from '../../support/e2e/process-tree.ts';
+import { descendants, leftProcesses } from '../../support/e2e/process-tree.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { isRunning } from '../../support/processes.ts';
 
-/** Whatever ends a run, every browser is given back exactly once, and no process of ours is left. */
+/** However a run ends, every browser is given back exactly once, and none of our processes is left. */
 
-test("a user's fixture or global teardown that throws: the browser is given back", async ({
-  newConsumer,
-  service,
-  site,
-}) => {
+test.use({ browsers: 'stub' });
+
+test("gives the browser back when a user's fixture or global teardown throws", async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts', globalTeardown: './teardown.ts',`),
@@ -18,17 +16,17 @@ test("a user's fixture or global teardown that throws: the browser is given back
     'teardown.ts': `export default () => { throw new Error('user teardown'); };`,
     'tests/a.spec.ts': `
       import { test as base, expect } from '@playwright/test';
-      const test = base.extend({ broken: async ({ page }, use) => { await page.goto('/'); throw new Error('user fixture'); } });
+      const test = base.extend({ broken: async ({ page }, use) => { await page.goto('about:blank'); throw new Error('user fixture'); } });
       test('never starts', async ({ broken }) => {});`,
   });
-  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  const run = await runPlaywright(consumer, [], service.env);
   expect(run.code, run.output).toBe(1);
   for (const text of ['USER SETUP', 'USER SETUP TEARDOWN', 'user fixture', 'user teardown'])
     expect(run.output).toContain(text);
   expect(await service.allSessions()).toBe(1);
   expect(await service.running()).toEqual([]);
 });
-test.describe('a run that is ended', () => {
+test.describe('a run that ends early', () => {
   const scenarios = [
     { name: 'Ctrl-C', end: (run: { child: { pid?: number } }) => process.kill(-(run.child.pid ?? 0), 'SIGINT') },
     {
@@ -41,34 +39,33 @@ test.describe('a run that is ended', () => {
     },
   ];
   for (const { name, end } of scenarios) {
-    test(`${name}, with browsers of a pool and of sessions`, async ({ newConsumer, service, site }) => {
+    test(`leaves no browser of a pool or session and no process after ${name}`, async ({ newConsumer, service }) => {
       await service.client.createPool({ name: 'e2e', size: 1 });
       const consumer = await newConsumer();
       const projects = `projects: [{ name: 'pool', use: { hosted: { pool: 'e2e' } } }, { name: 'session' }],`;
       await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', projects), 'tests/a.spec.ts': STAYS });
-      const run = startPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
+      const run = startPlaywright(consumer, ['--workers=2'], service.env);
       await run.printed(/WORKER \d+[\s\S]*WORKER \d+/);
       expect(await service.running()).toHaveLength(2);
       end(run);
       await run.exit;
-      await expect.poll(() => service.running(), { timeout: 10_000 }).toEqual([]);
-      // A worker whose runner was killed has its own work to end.
-      await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
+      await expect.poll(() => service.running()).toEqual([]);
+      // A worker whose runner was killed ends by itself.
+      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
     });
   }
 
-  test('SIGKILL of a worker ends its browser at once, and the run goes on', { tag: '@versions' }, async ({
+  test('ends the browser at once after SIGKILL of a worker, and the run continues', { tag: '@versions' }, async ({
     newConsumer,
     service,
-    site,
   }) => {
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(),
       'tests/a.spec.ts': STAYS,
-      'tests/b.spec.ts': suite(`test('next', async ({ page }) => { await page.goto('/'); });`),
+      'tests/b.spec.ts': suite(`test('next', async ({ page }) => { await page.goto('about:blank'); });`),
     });
-    const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    const run = startPlaywright(consumer, ['--workers=1'], service.env);
     await run.printed(/WORKER \d+/);
     const [first] = await service.running();
     process.kill(Number(/WORKER (\d+)/.exec(run.output())?.[1]), 'SIGKILL');
@@ -82,7 +79,7 @@ test.describe('a run that is ended', () => {
     expect(record.sessions[0]).toMatchObject({ sessionId: first, endReason: 'worker-died', endConfirmed: true });
   });
 
-  test('an interrupted run leaves no emulator and no Chromium behind', async ({ newConsumer, site }) => {
+  test('leaves no emulator and no Chromium after Ctrl-C', async ({ newConsumer, site }) => {
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(`{ service: 'emulator' }`),
@@ -90,7 +87,7 @@ test.describe('a run that is ended', () => {
         import { readFileSync, readdirSync } from 'node:fs';
         test('stays', async ({ page }) => {
           await page.goto('/');
-          // Every process that descends from the run, as /proc has it.
+          // Every descendant of the run, from /proc.
           const parents = new Map(readdirSync('/proc').filter((name) => /^\\d+$/.test(name)).flatMap((pid) => {
             try { return [[Number(pid), Number(readFileSync('/proc/' + pid + '/stat', 'utf8').replace(/^.*\\) /, '').split(' ')[1])]]; } catch { return []; }
           }));
@@ -103,16 +100,16 @@ test.describe('a run that is ended', () => {
     const run = startPlaywright(consumer, [], { SITE_URL: site.url });
     await run.printed(/FAMILY .*\n/);
     const family = (/FAMILY (.*)/.exec(run.output())?.[1] ?? '').split(',').map(Number);
-    // Runner, worker, broker, emulator, and Chromium's several.
+    // Runner, worker, broker, emulator, and several processes of Chromium.
     expect(family.length).toBeGreaterThan(6);
     process.kill(-(run.child.pid ?? 0), 'SIGINT');
     await run.exit;
     const alive = () => family.filter(isRunning);
-    await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(alive).toEqual([]);
   });
 
   for (const signal of ['SIGHUP', 'SIGKILL'] as const) {
-    test(`the emulator of the run's own, by ${signal}: said at once, and nothing is in doubt`, async ({
+    test(`ends the run without a doubtful browser after ${signal} of the embedded emulator`, async ({
       newConsumer,
       site,
     }) => {
@@ -141,7 +138,7 @@ test.describe('a run that is ended', () => {
       const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
       expect(record.sessions).toHaveLength(1);
       expect(record.sessions[0]).toMatchObject({ endReason: 'lost', endConfirmed: true });
-      await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
+      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
     });
   }
 });

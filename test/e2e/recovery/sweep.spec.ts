@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseLedger } from '../../../src/broker/recovery/ledger-file.ts';
-import { sessionNote } from '../../../src/lease/note.ts';
+import { sessionNote } from '../../../src/broker/recovery/session-note.ts';
 import { projectFolder } from '../../../src/options/project-folder.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
@@ -16,23 +16,19 @@ import { hasOwnDisks } from '../../support/own-disks.ts';
 import { isRunning } from '../../support/processes.ts';
 import { CLI, poolwright } from '../../support/run-cli.ts';
 
-/** What a dead machine left is given back by the next run or by `poolwright sweep`, and nothing else is. */
+/** The next run, or `poolwright sweep`, gives back everything that a dead machine left, and nothing else. */
+
+test.use({ browsers: 'stub' });
 
 const ledgers = (consumer: Consumer) => readdirSync(join(consumer.folder, 'node_modules/.cache/poolwright'));
 
-/** A run whose runner and broker die at the same moment, as with a machine. */
-async function deadRun(
-  consumer: Consumer,
-  service: TestService,
-  site: string,
-  env: Record<string, string> = {},
-  workers = 1,
-) {
-  const run = startPlaywright(consumer, [`--workers=${workers}`], { ...service.env, SITE_URL: site, ...env });
+/** Starts a run whose runner and broker die at the same moment, as when a machine dies. */
+async function deadRun(consumer: Consumer, service: TestService, env: Record<string, string> = {}, workers = 1) {
+  const run = startPlaywright(consumer, [`--workers=${workers}`], { ...service.env, ...env });
   await run.printed(new RegExp(`(WORKER \\d+[^]*){${workers}}`));
   const runner = run.child.pid ?? 0;
   const broker = brokerOf(runner);
-  process.kill(runner, 'SIGSTOP'); // it would replace its broker
+  process.kill(runner, 'SIGSTOP'); // otherwise it would replace its broker
   process.kill(broker, 'SIGKILL');
   process.kill(-runner, 'SIGKILL');
   await run.exit;
@@ -57,11 +53,7 @@ async function expectAliveInContainer(consumer: Consumer, service: TestService, 
   expect(ledgers(consumer)).toEqual([ledger]);
 }
 
-test('poolwright sweep, after a run with sessions, a pool, and a pool of its own', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
+test('poolwright sweep ends the sessions, leases and pools that a dead run left', async ({ newConsumer, service }) => {
   await service.client.createPool({ name: 'e2e', size: 1 });
   const consumer = await newConsumer();
   const projects = ['{}', `{ pool: 'e2e' }`, '{ pool: { create: { size: 1 } } }'];
@@ -72,7 +64,7 @@ test('poolwright sweep, after a run with sessions, a pool, and a pool of its own
     ),
     'tests/a.spec.ts': STAYS,
   });
-  await deadRun(consumer, service, site.url, {}, projects.length);
+  await deadRun(consumer, service, {}, projects.length);
   const left = await service.running();
   expect(left).toHaveLength(3);
   for (const sessionId of left) {
@@ -97,27 +89,26 @@ test('poolwright sweep, after a run with sessions, a pool, and a pool of its own
   expect(again.stdout).toContain('nothing left behind');
 });
 
-test('the next run sweeps when it starts, and leaves a run that is alive alone; so does a container without its sockets', async ({
+test('the next run sweeps at its start, and keeps live runs, even in a container without their sockets', async ({
   newConsumer,
   service,
-  site,
 }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': wrappedConfig(),
     'tests/stays.spec.ts': STAYS,
-    'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('/'); });`),
+    'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('about:blank'); });`),
   });
   const args = ['stays', '--output=alive'];
-  const alive = startPlaywright(consumer, args, { ...service.env, SITE_URL: site.url });
+  const alive = startPlaywright(consumer, args, service.env);
   await alive.printed(/WORKER \d+/);
   const kept = await service.running();
   expect(kept).toHaveLength(1);
   if (hasOwnDisks) await expectAliveInContainer(consumer, service, kept[0] ?? '');
-  await deadRun(consumer, service, site.url);
+  await deadRun(consumer, service);
   expect(await service.running()).toHaveLength(2);
 
-  const next = await runPlaywright(consumer, ['short'], { ...service.env, SITE_URL: site.url });
+  const next = await runPlaywright(consumer, ['short'], service.env);
   expect(next.code, next.output).toBe(0);
   expect(next.output).toMatch(/stopped 1 browsers? that a dead run left \(local-\w+\)/);
   expect(await service.running()).toEqual(kept);
@@ -129,25 +120,24 @@ test('the next run sweeps when it starts, and leaves a run that is alive alone; 
   expect(await service.running()).toEqual([]);
 });
 
-test('an earlier attempt at the same CI run is swept without its ledger; another run is not, until it is named', async ({
+test('sweeps an earlier attempt of the same CI run without its ledger, and another run only by name', async ({
   newConsumer,
   service,
-  site,
 }) => {
-  // Machines of one CI: no ledger in common.
+  // Machines of one CI: they share no ledger.
   const [lost, other, next] = [await newConsumer(), await newConsumer(), await newConsumer()];
   const files = {
     'playwright.config.ts': wrappedConfig(),
     'tests/stays.spec.ts': STAYS,
-    'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('/'); });`),
+    'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('about:blank'); });`),
   };
   for (const consumer of [lost, other, next]) await consumer.write(files);
   const ci = (run: string, attempt: string) => ({ GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt });
-  await deadRun(other, service, site.url, ci('9', '1'));
+  await deadRun(other, service, ci('9', '1'));
   const ofOther = await service.running();
-  await deadRun(lost, service, site.url, ci('8', '1'));
+  await deadRun(lost, service, ci('8', '1'));
 
-  const retried = await runPlaywright(next, ['short'], { ...service.env, SITE_URL: site.url, ...ci('8', '2') });
+  const retried = await runPlaywright(next, ['short'], { ...service.env, ...ci('8', '2') });
   expect(retried.output).toContain('stopped 1 browser that a dead run left (gh-8.1)');
   expect(await service.running()).toEqual(ofOther);
   await poolwright(['sweep'], service.env, next.folder);
@@ -156,7 +146,7 @@ test('an earlier attempt at the same CI run is swept without its ledger; another
   expect(await service.running()).toEqual([]);
 });
 
-test("by notes alone: a run of this project that has been silent for long is dead, one that has not is not, others' are theirs", async ({
+test('without a ledger, sweeps long silent runs of this project by their notes, and no other runs', async ({
   newConsumer,
 }) => {
   const service = await startService({ browser: 'stub' });
@@ -184,15 +174,11 @@ test("by notes alone: a run of this project that has been silent for long is dea
   }
 });
 
-test('a ledger that is cut short or of another version is set aside with a warning, not used and not fatal', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
+test('sets a truncated ledger, or one of another version, aside with a warning', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': wrappedConfig(),
-    'tests/a.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('/'); });`),
+    'tests/a.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('about:blank'); });`),
   });
   const folder = join(consumer.folder, 'node_modules/.cache/poolwright');
   await mkdir(folder, { recursive: true });
@@ -202,7 +188,7 @@ test('a ledger that is cut short or of another version is set aside with a warni
   writeFileSync(join(folder, 'a.ledger.json'), JSON.stringify(future));
   writeFileSync(join(folder, 'b.ledger.json'), JSON.stringify({ ...future, schema: 1 }).slice(0, 40));
 
-  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  const run = await runPlaywright(consumer, [], service.env);
   expect(run.code, run.output).toBe(0);
   for (const name of ['a', 'b'])
     expect(run.output).toMatch(new RegExp(`warning: .*${name}\\.ledger\\.json\\.bad is not a ledger of this version`));
@@ -212,28 +198,27 @@ test('a ledger that is cut short or of another version is set aside with a warni
   expect(again.stdout + again.stderr).not.toContain('ledger.json');
 });
 
-test('a broker that dies is replaced, and the run goes on at once; the last one of them leaves nothing either', async ({
+test('replaces a broker that dies, continues the run at once, and leaves nothing after the last one', async ({
   newConsumer,
   service,
-  site,
 }) => {
   const consumer = await newConsumer();
   const loses = (n: number) => `
       test('loses its broker, ${n}', async ({ page }) => {
-        await page.goto('/');
+        await page.goto('about:blank');
         console.log('WORKER ' + process.pid + ' of test ${n}.');
-        await page.waitForSelector('never', { timeout: ${n < 4 ? 0 : 2_000} });
+        await page.waitForEvent('popup', { timeout: ${n < 4 ? 0 : 2_000} });
       });`;
   await consumer.write({
     'playwright.config.ts': wrappedConfig(),
     'tests/a.spec.ts': suite([1, 2, 3, 4].map(loses).join('')),
   });
-  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  const run = startPlaywright(consumer, ['--workers=1'], service.env);
   const signals = ['SIGTERM', 'SIGKILL', 'SIGKILL', 'SIGKILL'] as const;
   let died = 0;
   for (const [n, signal] of signals.entries()) {
     await run.printed(new RegExp(`of test ${n + 1}\\.`));
-    // Half of it is what a new worker waits for a broker.
+    // Half of the time that a new worker waits for a broker.
     if (died > 0) expect(Date.now() - died, run.output()).toBeLessThan(15_000);
     process.kill(brokerOf(run.child.pid ?? 0), signal);
     died = Date.now();

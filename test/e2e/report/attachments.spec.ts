@@ -13,12 +13,13 @@ import {
   runPlaywright,
 } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { fullLength } from '../../support/property-runs.ts';
 
-/** What every reporter has of every kind of test. */
+/** The data that every reporter has about every kind of test. */
 
 const NEVER = `await page.waitForSelector('never');`;
 
-/** Each worker has a browser of its own here, so each try has another session. */
+/** Each worker has a separate browser here, so each attempt has a different session. */
 const ENDINGS = suite(`
 test('passes', async ({ page }) => { await page.goto('/'); });
 test('uses no browser', () => {});
@@ -35,7 +36,7 @@ test('skips itself at once', async () => { test.skip(); });
 test('skips itself half-way', async ({ page }) => { await page.goto('/'); test.skip(true, 'enough'); });
 test('asks by itself', async ({ request }) => { await request.get('/'); });`);
 
-/** One page for several tests, and pages that nobody closes. */
+/** One page for several tests, and pages that stay open. */
 const SHARING = suite(`
 test.describe.serial('one page', () => {
   let page;
@@ -50,7 +51,7 @@ test('two contexts', async ({ browser }) => {
 });
 test('uses nothing of what was left open', () => {});`);
 
-/** Whose time is over, wherever that is. */
+/** Tests and hooks that time out. */
 const TIMED_OUT = suite(`
 test.describe.configure({ retries: 0 });
 test('times out', async ({ page }) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} });
@@ -68,7 +69,7 @@ test.extend({ stuck: async ({ page }, use) => { test.setTimeout(1_500); await pa
 test.extend({ stuck: async ({ page }, use) => { await page.goto('/'); await use(1); ${NEVER} } })(
   'times out when it is over', ({ stuck }) => {});`);
 
-/** Every try of every test: how it ends, and whether it used a browser. */
+/** Every attempt of every test: its result, and whether it used a browser. */
 const EXPECTED: Record<string, [status: string, browser: boolean][]> = {
   passes: [['passed', true]],
   'uses no browser': [['passed', false]],
@@ -110,6 +111,15 @@ const EXPECTED: Record<string, [status: string, browser: boolean][]> = {
   'times out when it is over': [['timedOut', true]],
 };
 
+/** Tests that are opened in the HTML report: all, or one of each kind. */
+const OPENED = fullLength(Object.keys(EXPECTED), [
+  'uses no browser',
+  'fails once',
+  'skips itself half-way',
+  'goes on with the page',
+  'times out before it begins',
+]);
+
 const CONFIG = wrappedConfig(
   `{ exposeNetwork: '' }`,
   `retries: 1, workers: 2, projects: [
@@ -122,7 +132,7 @@ const CONFIG = wrappedConfig(
   "['json'], ['html', { open: 'never' }], ['junit', { outputFile: 'junit.xml' }], ['blob', { outputFile: 'blobs/report.zip' }]",
 );
 
-/** The session of each try of each test, as the JSON report has it; null: it used no browser. */
+/** Returns the session of each attempt of each test from the JSON report; null: it used no browser. */
 function sessionsOf(tests: ReportedTest[]): Record<string, (string | null)[]> {
   return Object.fromEntries(
     tests.map(({ title, project, results }) => [
@@ -139,7 +149,7 @@ function sessionsOf(tests: ReportedTest[]): Record<string, (string | null)[]> {
   );
 }
 
-/** The `hosted-browser` properties of each test case in a JUnit report. */
+/** Returns the `hosted-browser` properties of each test case in a JUnit report. */
 function junitProperties(xml: string): Record<string, string[]> {
   const cases = [...xml.matchAll(/<testcase name="([^"]*)"[^>]*>(.*?)<\/testcase>/gs)];
   return Object.fromEntries(
@@ -151,8 +161,8 @@ function junitProperties(xml: string): Record<string, string[]> {
 }
 
 /**
- * Expects a test's page of an HTML report to show this session for a try, in its attachment; and a session as annotation,
- * where older ones have the last try's.
+ * Expects that a test's page in an HTML report shows this session for an attempt, in its attachment and as an
+ * annotation (older versions show the annotation of the last attempt).
  */
 async function expectShown(page: Page, title: string, tries: (string | null)[] = [], retry = 0): Promise<void> {
   const session = tries[retry] ?? null;
@@ -171,7 +181,7 @@ function address(consumer: Consumer, file: string): string {
   return pathToFileURL(`${consumer.folder}/${file}`).href;
 }
 
-test('every reporter has the session of every try that used one', { tag: '@versions' }, async ({
+test('gives every reporter the session of every try that used one', { tag: ['@versions', '@long'] }, async ({
   newConsumer,
   service,
   site,
@@ -200,7 +210,7 @@ test('every reporter has the session of every try that used one', { tag: '@versi
     }
     for (const { title, annotations } of tests) {
       const named = annotations.filter(({ type }) => type === 'hosted-browser').map(({ description }) => description);
-      // Of several tries Playwright has the last one's here.
+      // With several attempts, Playwright has the data of the last one here.
       expect(named, title).toEqual(sessions[title]?.slice(-1).filter((session) => session !== null));
     }
   });
@@ -229,6 +239,7 @@ test('every reporter has the session of every try that used one', { tag: '@versi
     const ids = [...JSON.stringify(report.suites).matchAll(/"id":"([^"]+)","file":"[^"]*"/g)];
     expect(ids).toHaveLength(tests.length);
     for (const [n, { title }] of tests.entries()) {
+      if (!OPENED.includes(title)) continue;
       for (const retry of (sessions[title] ?? []).keys()) {
         await page.goto('about:blank');
         await page.goto(`${address(consumer, 'playwright-report/index.html')}#?testId=${ids[n]?.[1]}&run=${retry}`);
@@ -258,7 +269,7 @@ test('every reporter has the session of every try that used one', { tag: '@versi
   await test.step('blob, merged', async () => {
     const env = {
       PATH: process.env.PATH,
-      PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json', // in the place of the run's own
+      PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json', // instead of the run's own
       PLAYWRIGHT_HTML_OUTPUT_DIR: 'merged',
       PLAYWRIGHT_HTML_REPORT: 'merged',
       PLAYWRIGHT_HTML_OPEN: 'never',

@@ -4,18 +4,22 @@ import { startService } from '../../support/e2e/service.ts';
 import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { TestTerminal } from '../../support/test-terminal.ts';
 
-/** The live line on a real terminal: there while the run goes on, and never in the way of Playwright's own lines. */
+/**
+ * The live line on a real terminal: visible while the run continues, and never in the way of Playwright's own lines.
+ */
+
+test.use({ browsers: 'stub' });
 
 const ESC = '\u001b';
-/** What only the live line writes: itself, drawn beside the cursor or below it, and its erasure there. */
+/** Escape sequences that only the live line writes: the line, drawn beside the cursor or below it, and its erasure. */
 const OWN = new RegExp(`((?:${ESC}D${ESC}\\[A)?${ESC}7[^]*?${ESC}8|${ESC}\\[J)`);
 const ERASES = `${ESC}[J`;
 
-/** Tests that pass, fail, are tried again, write half lines, and more of them than the terminal has rows. */
+/** Tests that pass, fail, are retried, and write incomplete lines; more tests than the terminal has rows. */
 const SUITE = suite(`
-test('opens', async ({ page }) => { await page.goto('/'); });
+test('opens', async ({ page }) => { await page.goto('about:blank'); });
 test('writes', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('about:blank');
   process.stdout.write('half a ');
   await page.reload();
   console.log('line');
@@ -24,15 +28,15 @@ test('writes', async ({ page }) => {
   await page.reload();
 });
 test('flaky', async ({ page }, { retry }) => {
-  await page.goto('/');
+  await page.goto('about:blank');
   await test.step('a step', async () => { await page.reload(); });
   expect(retry).toBe(1);
 });
 for (let n = 1; n <= 12; n += 1) test('short ' + n, () => {});`);
 
 /**
- * Shows what was written on two terminals, with and without the live line. They are the same but for that line after
- * every step. Returns the lines that were to be seen, and the screen at the end.
+ * Compares two terminals, with and without the live line. After every step they differ only in that line. Returns the
+ * live lines that were visible, and the screen at the end.
  */
 async function compare(output: string, size: { columns: number; rows: number }) {
   const [withLine, without] = [new TestTerminal(size), new TestTerminal(size)];
@@ -44,7 +48,7 @@ async function compare(output: string, size: { columns: number; rows: number }) 
     if (!own) await without.feed(part);
     const [mine, plain] = [withLine.screen, without.screen];
     expect(mine.cursor).toEqual(plain.cursor);
-    // What the terminal itself writes, as `^C`, comes unasked: beside the line until that is erased.
+    // The terminal's own output, such as `^C`, may come at any time: it is beside the line until the line is erased.
     if (!own && drawn) continue;
     if (own) drawn = !part.includes(ERASES);
     if (drawn) {
@@ -59,8 +63,8 @@ async function compare(output: string, size: { columns: number; rows: number }) 
 }
 
 for (const reporter of ['list', 'line', 'dot']) {
-  test(`in nobody's way: ${reporter}`, { tag: '@versions' }, async ({ newConsumer, site }) => {
-    const service = await startService({ concurrentBrowsers: 1 });
+  test(`does not disturb the ${reporter} reporter`, { tag: '@versions' }, async ({ newConsumer }) => {
+    const service = await startService({ browser: 'stub', concurrentBrowsers: 1 });
     try {
       const { sessionId } = await service.client.createSession({ note: 'somebody' });
       const consumer = await newConsumer();
@@ -69,10 +73,10 @@ for (const reporter of ['list', 'line', 'dot']) {
           .replace('use: {', 'use: { viewport: { width: 800, height: 600 },')
           .replace(`reporter: [['list'], ['json']]`, `reporter: '${reporter}'`),
         'tests/a.spec.ts': SUITE,
-        'tests/b.spec.ts': suite(`test('waits', async ({ page }) => { await page.goto('/'); });`),
+        'tests/b.spec.ts': suite(`test('waits', async ({ page }) => { await page.goto('about:blank'); });`),
       });
       const size = { columns: 90, rows: 12 };
-      const run = startOnTerminal(consumer, [], { ...service.env, SITE_URL: site.url }, size);
+      const run = startOnTerminal(consumer, [], service.env, size);
       await run.printed(/0 leased, 2 waiting; ([4-9]|\d{2,}) s: the workspace is at its concurrent-browser limit/);
       await service.client.stopSession(sessionId);
       await run.exit;
@@ -80,8 +84,8 @@ for (const reporter of ['list', 'line', 'dot']) {
       expect(lines.join('\n')).toMatch(/1 flaky/);
       expect(seen).toContainEqual(expect.stringMatching(/^poolwright: 1 leased.*; 1 created$/));
       expect(lines.filter((line) => /poolwright: \d+ leased|without a browser/.test(line))).toEqual([]);
-      // What there was to say meanwhile is said when the tests are over, above the summary.
-      const said = lines.findIndex((line) => line.includes('keeps its own identity; not applied: viewport'));
+      // Notices are printed when the tests are over, above the summary.
+      const said = lines.findIndex((line) => line.includes('keeps its own identity; ignored: viewport'));
       const summary = lines.findIndex((line) => line.startsWith('poolwright: 4 tests on 1 hosted browser'));
       expect(said).toBeGreaterThan(0);
       expect(summary - said).toBeGreaterThan(0);
@@ -92,12 +96,12 @@ for (const reporter of ['list', 'line', 'dot']) {
   });
 }
 
-// Where else there is none: test/unit/reporter/live-line.spec.ts.
-test('Ctrl-C leaves nothing of it; through a pipe there is none', async ({ newConsumer, service, site }) => {
+// More cases without a live line: test/unit/report/live-line.spec.ts.
+test('removes the line at Ctrl-C, and shows none through a pipe', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   const size = { columns: 60, rows: 20 };
-  const env = { ...service.env, SITE_URL: site.url };
-  const opens = suite(`test('opens', async ({ page }) => { await page.goto('/'); });`);
+  const env = service.env;
+  const opens = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
   await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
   const interrupted = startOnTerminal(consumer, [], env, size);
   await interrupted.printed(/WORKER \d+/);
@@ -115,8 +119,9 @@ test('Ctrl-C leaves nothing of it; through a pipe there is none', async ({ newCo
   expect(piped.output()).toContain('poolwright: 1 test on 1 hosted browser');
 });
 
-test('the last words of a run are said, too', async ({ newConsumer, site }) => {
+test('prints the last messages of a run', async ({ newConsumer }) => {
   const service = await startService({
+    browser: 'stub',
     faults: [
       { match: { method: 'DELETE', path: '/v1/browser/session' }, effect: { status: 400, body: { error: 'no' } } },
     ],
@@ -125,10 +130,10 @@ test('the last words of a run are said, too', async ({ newConsumer, site }) => {
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(),
-      'tests/a.spec.ts': suite(`test('opens', async ({ page }) => { await page.goto('/'); });`),
+      'tests/a.spec.ts': suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`),
     });
     const size = { columns: 200, rows: 20 };
-    const run = startOnTerminal(consumer, [], { ...service.env, SITE_URL: site.url }, size);
+    const run = startOnTerminal(consumer, [], service.env, size);
     await run.exit;
     const { lines } = await compare(run.output(), size);
     const words = lines.filter((line) => line.includes('may still be running: its end was not confirmed'));

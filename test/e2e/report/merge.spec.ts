@@ -8,7 +8,7 @@ import type { TestService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { poolwright } from '../../support/run-cli.ts';
 
-/** Shards of one suite come together again: by their `run.json`, and by their blobs. */
+/** Merges shards of one suite from their `run.json`, and from their blobs. */
 
 const CONFIG = wrappedConfig(`{ exposeNetwork: '' }`, 'retries: 1, outputDir: process.env.OUTPUT_DIR,').replace(
   "['json']",
@@ -31,13 +31,13 @@ async function runShards(consumer: Consumer, { env }: TestService, site: { url: 
   }
 }
 
-/** The data in a timeline page. */
+/** Returns the data in a timeline page. */
 async function drawn(consumer: Consumer, file: string) {
   const page = await consumer.read(file);
   return JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
 }
 
-test('shards come together by `poolwright report merge` and by `playwright merge-reports`', {
+test('merges shards with `poolwright report merge` and with `playwright merge-reports`', {
   tag: '@versions',
 }, async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
@@ -56,9 +56,9 @@ test('shards come together by `poolwright report merge` and by `playwright merge
     const merged = await merge('half.json', ...good, 'next.json', 'none.json', '--output', 'all', '--html', 'html');
     expect(merged.code, merged.stderr).toBe(0);
     expect(merged.stderr.trim().split('\n')).toEqual([
-      'poolwright: skipped half.json: it is not whole, or no JSON',
-      'poolwright: skipped next.json: it is of version 2, and this poolwright reads version 1',
-      'poolwright: skipped none.json: there is no such file',
+      'poolwright: skipped half.json: it is incomplete or not JSON',
+      'poolwright: skipped next.json: it has version 2, but this poolwright reads version 1',
+      'poolwright: skipped none.json: the file does not exist',
     ]);
     expect(merged.stdout).toContain('poolwright: 2 tests on 2 hosted browsers in 2 runs\n');
     expect(merged.stdout).toContain('0 failed, 1 retry');
@@ -77,7 +77,7 @@ test('shards come together by `poolwright report merge` and by `playwright merge
     const json = await merge(...good, 'none.json', '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({
       merged: 2,
-      skipped: [{ file: 'none.json', why: 'there is no such file' }],
+      skipped: [{ file: 'none.json', why: 'the file does not exist' }],
       record: 'poolwright-report/run.json',
       figures: { tests: 2, retries: 1, sessions: 2 },
     });
@@ -96,7 +96,7 @@ test('shards come together by `poolwright report merge` and by `playwright merge
       merged: 0,
       skipped: [{ file: 'none.json' }, { file: 'half.json' }],
     });
-    expect(none.stderr).toContain('none of the files could be used');
+    expect(none.stderr).toContain('no valid file');
     expect((await merge()).code).toBe(2);
   });
 
@@ -106,7 +106,7 @@ test('shards come together by `poolwright report merge` and by `playwright merge
       [consumer.playwrightCli, 'merge-reports', '--reporter=poolwright/reporter', 'blobs'],
       { cwd: consumer.folder, env: { PATH: process.env.PATH, GITHUB_STEP_SUMMARY: `${consumer.folder}/summary.md` } },
     );
-    // The attachments do not say which service it was.
+    // The attachments do not name the service.
     expect(stderr).toContain('poolwright: 2 tests on 2 browsers\n');
     expect(stderr).toContain('0 failed, 1 retry');
     expect(stderr).not.toMatch(/waited|start {5}/); // not in the attachments

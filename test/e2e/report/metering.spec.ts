@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { runRecord } from '../../../src/record/run-record.ts';
-import { bytes } from '../../../src/reporter/summary/format.ts';
+import { bytes } from '../../../src/report/summary/format.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { BIG_BYTES, startCountingSite } from '../../support/e2e/counting-site.ts';
 import { startFigureProxy } from '../../support/e2e/figure-proxy.ts';
@@ -9,7 +9,7 @@ import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e
 import { ASSET_BYTES } from '../../support/e2e/site.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** Whose bytes are whose, and what the service says of a session. */
+/** Which bytes belong to which test, and the service's figures of a session. */
 
 const SUITE = suite(`
 const big = (name) => process.env.SITE_URL + '/' + name + '/big';
@@ -61,7 +61,7 @@ test('routed', async ({ page }) => {
   await page.goto(big('routed'));
 });`);
 
-/** How often each test's pages load `BIG_BYTES`; null: it has nothing to do with a browser. */
+/** How often each test's pages load `BIG_BYTES`; null: it does not use a browser. */
 const LOADS: Record<string, number | null> = {
   first: 2,
   idle: null,
@@ -83,7 +83,7 @@ async function recordOf(consumer: Consumer) {
   return runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
 }
 
-test("each test has the bytes of its own pages, and all have the session's", { tag: '@versions' }, async ({
+test("counts the bytes of each test's own pages, which sum up to the session's", { tag: '@versions' }, async ({
   newConsumer,
   service,
   page,
@@ -111,7 +111,7 @@ test("each test has the bytes of its own pages, and all have the session's", { t
       const moved = site.moved(title);
       expect(moved, title).toBeGreaterThanOrEqual(loads * BIG_BYTES);
       expect(moved, title).toBeLessThan((loads + 0.1) * BIG_BYTES);
-      // The site counts a WebSocket's request, too.
+      // The site also counts a WebSocket's request.
       expect(Math.abs(Number(attachment?.observedBytes) - moved), title).toBeLessThan(0.01 * moved + 1);
     }
 
@@ -122,7 +122,7 @@ test("each test has the bytes of its own pages, and all have the session's", { t
     expect(observedBytes / Number(bandwidthBytes)).toBeGreaterThan(0.95);
     expect(observedBytes).toBeLessThanOrEqual(Number(bandwidthBytes));
 
-    // Both are shown side by side, for the run and for the session.
+    // Both figures are shown side by side, for the run and for the session.
     const said = `${bytes(Number(bandwidthBytes))} by the service, ${bytes(observedBytes)} observed in the tests' pages`;
     expect(run.output).toContain(`  bandwidth ${said}\n`);
     await page.goto(pathToFileURL(`${consumer.folder}/test-results/poolwright/timeline.html`).href);
@@ -140,7 +140,7 @@ test("each test has the bytes of its own pages, and all have the session's", { t
 
 const THREE = suite(`for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto('/'); });`);
 
-test('a figure that the service has while the session runs is in the attachments, the final one in the record', async ({
+test("takes the running session's figure into attachments, and the final one into the record", async ({
   newConsumer,
   service,
   site,
@@ -161,7 +161,7 @@ test('a figure that the service has while the session runs is in the attachments
   }
 });
 
-test('a service without figures is asked once a session; what went over the bridge is nobody’s bandwidth', async ({
+test('asks a service without figures once per session, and keeps bytes through exposeNetwork separate', async ({
   newConsumer,
   service,
   site,
@@ -191,7 +191,7 @@ test('a service without figures is asked once a session; what went over the brid
     await page.goto(pathToFileURL(`${consumer.folder}/test-results/poolwright/timeline.html`).href);
     await page.getByRole('button', { name: `session ${session?.sessionId}` }).focus();
     await expect(page.getByRole('tooltip')).toContainText(/Service\s*no figure/);
-    await expect(page.getByText('Bridged', { exact: true }).locator('+ *')).toHaveText(bytes(bridged));
+    await expect(page.getByText('Through exposeNetwork', { exact: true }).locator('+ *')).toHaveText(bytes(bridged));
   } finally {
     await proxy.close();
   }

@@ -2,16 +2,16 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** What a run says at its end, and what it may use. */
+/** The output at the end of a run, and its budget. */
 
-/** Pages go over the browser's own network, where bytes are counted. */
+/** Pages use the browser's own network, where bytes are counted. */
 const OPTIONS = `{ exposeNetwork: '', budget: { bandwidthMB: 10, sessions: 1 } }`;
 
 const SUITE = suite(`
 test('opens', async ({ page }) => { await page.goto('/'); });
 test('no browser', () => {});`);
 
-test('summary, record and timeline, linked with the HTML report; a budget that is kept is not mentioned', async ({
+test('links summary, record and timeline with the HTML report, and prints nothing about a budget that is kept', async ({
   newConsumer,
   service,
   site,
@@ -38,7 +38,7 @@ test('summary, record and timeline, linked with the HTML report; a budget that i
   const page = await consumer.read('test-results/poolwright/timeline.html');
   const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
   expect(data.report).toBe('../../my%20report/index.html');
-  // The HTML report knows the test by this ID.
+  // The HTML report identifies the test by this ID.
   const report: { suites: { specs: { id: string; title: string }[] }[] } = JSON.parse(
     await consumer.read('report.json'),
   );
@@ -49,7 +49,7 @@ test('summary, record and timeline, linked with the HTML report; a budget that i
 });
 
 for (const reporter of ['ours', 'none of ours']) {
-  test(`a budget that is exceeded fails the run (${reporter} loaded)`, async ({ newConsumer, service, site }) => {
+  test(`fails the run when a budget is exceeded (${reporter} loaded)`, async ({ newConsumer, service, site }) => {
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '', budget: { bandwidthMB: 0.1, sessions: 1 } }`),
@@ -58,12 +58,12 @@ for (const reporter of ['ours', 'none of ours']) {
     const args = reporter === 'ours' ? [] : ['--reporter=list'];
     const exceeded = await runPlaywright(consumer, args, { ...service.env, SITE_URL: site.url });
     expect(exceeded.code, exceeded.output).toBe(1);
-    expect(exceeded.output).toMatch(/budget exceeded: bandwidthMB may be 0\.1, and the run used 0\.2\d* MB\n/);
+    expect(exceeded.output).toMatch(/budget exceeded: bandwidthMB is limited to 0\.1, but the run used 0\.2\d* MB\n/);
     expect(exceeded.output).toContain('2 passed');
   });
 }
 
-test('a reporter that the config names itself is loaded once, with its options', async ({
+test('loads a reporter once that the config contains itself, with its options', async ({
   newConsumer,
   service,
   site,
@@ -76,5 +76,5 @@ test('a reporter that the config names itself is loaded once, with its options',
   const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
   expect(run.code, run.output).toBe(1);
   expect(run.output.match(/^poolwright: 1 test on/gm)).toHaveLength(1);
-  expect(run.output).toMatch(/budget exceeded: sessions may be 0, and the run used 1 browser$/m);
+  expect(run.output).toMatch(/budget exceeded: sessions is limited to 0, but the run used 1 browser$/m);
 });

@@ -7,7 +7,7 @@ import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { readCheckedRuns } from '../../support/unit/advise/checked-runs.ts';
 import { aRecord, aSession, aTest } from '../../support/unit/records.ts';
 
-/** The picture of how many browsers a run needs, on the timeline page of real runs. */
+/** The chart of how many browsers a run needs, on the timeline page of real runs. */
 
 const test = base.extend<{ open(record: RunRecord): Promise<void> }>({
   open: async ({ page }, use) => {
@@ -30,7 +30,7 @@ for (const { colorScheme, width } of [
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 420 },
 ] as const) {
-  test(`the picture and its table: ${colorScheme}, ${width} px`, async ({ page, open }) => {
+  test(`shows the advice as a chart and a table: ${colorScheme}, ${width} px`, async ({ page, open }) => {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
     await open(records(2, 1)[0] ?? aRecord({}));
@@ -44,7 +44,7 @@ for (const { colorScheme, width } of [
     await expect(section.locator('.plot > .dot')).toHaveCount(rows);
     await expect(section.locator('.plot > .dot.chosen')).toHaveCount(1);
 
-    // Dots lie where their times are: further to the right more browsers, further up longer runs.
+    // The position of a dot shows its values: further right means more browsers, further up means longer runs.
     const boxes = await section.locator('.plot > .dot').evaluateAll((dots) =>
       dots.map((dot) => {
         const { left, width: across, top, height } = dot.getBoundingClientRect();
@@ -70,7 +70,7 @@ for (const { colorScheme, width } of [
   });
 }
 
-test('merged shards have it; a run that was cut off, or one with a single test, has none', async ({ page, open }) => {
+test('shows advice for merged shards, but not for a crashed run or a single test', async ({ page, open }) => {
   const section = page.getByRole('region', { name: 'How many browsers?' });
   await open(mergeRecords(records(2, 2)));
   await expect(section.getByRole('columnheader', { name: 'shards' })).toBeVisible();

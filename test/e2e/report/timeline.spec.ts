@@ -7,7 +7,7 @@ import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { drawnRecord } from '../../support/e2e/timelines.ts';
 import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
 
-/** The timeline page in a real browser, from its file. */
+/** The timeline page in a real browser, loaded from its file. */
 
 const SIZES = [
   { width: 420, height: 800 },
@@ -16,7 +16,7 @@ const SIZES = [
 ];
 
 interface Fixtures {
-  /** Opens the page of a record; what it asked of the network and said to the console is in `said`. */
+  /** Opens the page of a record; `said` collects its network requests and its console output. */
   open(record: RunRecord, report?: string): Promise<void>;
   said: string[];
 }
@@ -44,7 +44,7 @@ const tests = (page: Page) => page.locator('.chart .test');
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const size of SIZES) {
-    test(`accessible, and nothing sticks out: ${colorScheme}, ${size.width} px`, async ({ page, open }) => {
+    test(`is accessible and does not overflow: ${colorScheme}, ${size.width} px`, async ({ page, open }) => {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme });
       await open(drawnRecord(8, 90), '../../playwright-report/index.html');
@@ -63,7 +63,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
   }
 }
 
-test('200 slots and 5,000 tests: below 3 MB, drawn, and accessible where one looks', async ({ page, open }) => {
+test('handles 200 slots and 5,000 tests: below 3 MB, drawn, and the visible part accessible', async ({
+  page,
+  open,
+}) => {
   const record = drawnRecord(200, 5_000);
   expect(record.sessions.flatMap((session) => session.tests)).toHaveLength(5_000);
   const html = timelinePage(record, '../../playwright-report/index.html');
@@ -79,7 +82,7 @@ test('200 slots and 5,000 tests: below 3 MB, drawn, and accessible where one loo
   expect(violations).toEqual([]);
 });
 
-test('every lane has its sessions and tests, each with its details and its place in the HTML report', async ({
+test('shows every lane with its sessions and tests, their details and links to the HTML report', async ({
   page,
   open,
 }) => {
@@ -108,7 +111,7 @@ test('every lane has its sessions and tests, each with its details and its place
   await page.keyboard.press('Escape');
   await expect(tip).toBeHidden();
 
-  // Bars lie where their times are.
+  // The position of a bar shows its time.
   const track = await lane.locator('.track').boundingBox();
   const bar = await lost.boundingBox();
   const moments = record.sessions
@@ -119,7 +122,7 @@ test('every lane has its sessions and tests, each with its details and its place
   expect(((bar?.x ?? 0) - (track?.x ?? 0)) / (track?.width ?? 1)).toBeCloseTo(share, 2);
 });
 
-test('the keyboard alone reaches every bar: one stop in the tab order, arrows inside', async ({ page, open }) => {
+test('reaches every bar by keyboard: one tab stop, then arrow keys', async ({ page, open }) => {
   await open(drawnRecord(3, 12));
   await page.getByRole('button', { name: 'Zoom in' }).focus();
   await page.keyboard.press('Tab');
@@ -130,7 +133,7 @@ test('the keyboard alone reaches every bar: one stop in the tab order, arrows in
   await expect(focused).toHaveAccessibleName(/customer number 0 pays/);
   await page.keyboard.press('End');
   await expect(focused).toHaveAccessibleName(/customer number 3 pays/);
-  await page.keyboard.press('ArrowRight'); // there is none: it stays
+  await page.keyboard.press('ArrowRight'); // there is none: the focus stays
   await expect(focused).toHaveAccessibleName(/customer number 3 pays/);
   await page.keyboard.press('ArrowDown');
   await expect(focused).toHaveAccessibleName(/customer number (8|9|10|11) pays/); // shard 1/2 comes first: slot 2
@@ -143,7 +146,7 @@ test('the keyboard alone reaches every bar: one stop in the tab order, arrows in
   expect(await focused.evaluate((element) => element.closest('table') !== null)).toBe(true);
 });
 
-test('filters by project, shard and result, zooms, and leads from the tables to the bar', async ({ page, open }) => {
+test('filters by project, shard and result, zooms, and jumps from the tables to a bar', async ({ page, open }) => {
   const record = drawnRecord(6, 60);
   await open(record);
   const all = record.sessions.flatMap((session) => session.tests.map((test) => ({ test, session })));
@@ -180,7 +183,7 @@ test('filters by project, shard and result, zooms, and leads from the tables to 
   expect((await width()) / before).toBeCloseTo(2, 1);
 });
 
-test('a run that died, one without browsers, one with overlapping browsers of one slot', async ({ page, open }) => {
+test('shows a crashed run, one without browsers, and overlapping browsers of one slot', async ({ page, open }) => {
   const died = aSession({ endingAt: null, endedAt: null, endReason: null, tests: [aTest({})] });
   await open(aRecord({ sessions: [died], endedAt: null }));
   await expect(tests(page)).toHaveCount(1);
@@ -199,7 +202,7 @@ test('a run that died, one without browsers, one with overlapping browsers of on
   await expect(page.getByRole('group', { name: 'slot 0' })).toHaveCount(1);
 });
 
-test('shows titles of others as text, and draws what nobody would write', async ({ page, open }) => {
+test('shows untrusted titles as text, and draws invalid records', async ({ page, open }) => {
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
@@ -231,7 +234,7 @@ test('shows titles of others as text, and draws what nobody would write', async 
   expect(errors).toEqual([]);
 });
 
-test('the axis of a short run is in seconds', async ({ page, open }) => {
+test('labels the axis of a short run in seconds', async ({ page, open }) => {
   const session = { requestedAt: at(0), startedAt: at(0.1), lentAt: null, endingAt: at(1.3), endedAt: at(1.35) };
   await open(
     aRecord({ sessions: [aSession({ ...session, tests: [aTest({ startedAt: at(0.2), endedAt: at(1.2) })] })] }),

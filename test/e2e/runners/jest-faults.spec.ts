@@ -1,11 +1,14 @@
 import type { FaultRule } from 'poolwright/emulator';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { jestConfig, recordOf, runJest, testsOf } from '../../support/e2e/jest-runs.ts';
-import { processesIn } from '../../support/e2e/process-tree.ts';
+import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { recordRequests } from '../../support/e2e/requests.ts';
 import { startService, type TestService } from '../../support/e2e/service.ts';
 
-/** Jest on a service that has no browser, or loses one: the user is told, nothing is asked for in vain, nothing is left. */
+/**
+ * Jest on a service that has no browser, or loses one: the user gets an explanation, no request is pointless, and
+ * nothing is left.
+ */
 
 const test = base.extend<{ full: TestService }>({
   /** A service whose plan allows one browser. */
@@ -29,7 +32,11 @@ async function addFaults({ emulator }: TestService, faults: FaultRule[]): Promis
   if (!response.ok) throw new Error(await response.text());
 }
 
-test('402: nobody asks again, and every file has the same error', async ({ newConsumer, service, site }) => {
+test('402: requests no further browser, and reports the same error for every file', async ({
+  newConsumer,
+  service,
+  site,
+}) => {
   await addFaults(service, [{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
   const consumer = await newConsumer();
   await consumer.write({ ...jestConfig(), ...TWO_FILES, 'c.test.js': GOES });
@@ -42,10 +49,10 @@ test('402: nobody asks again, and every file has the same error', async ({ newCo
   ).toBeGreaterThanOrEqual(3);
   expect(requests.answered.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2);
   expect((await recordOf(consumer)).sessions).toEqual([]);
-  expect(processesIn(consumer.folder)).toEqual([]);
+  expect(leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('403: at a limit of one, the second worker has the browser when the first one is done', async ({
+test('403: gives the browser to the second worker when the first has finished, at a limit of one', async ({
   newConsumer,
   full,
   site,

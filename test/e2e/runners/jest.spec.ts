@@ -2,9 +2,12 @@ import { appendFile, cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { jestConfig, recordOf, runJest, startJest, testsOf } from '../../support/e2e/jest-runs.ts';
-import { processesIn } from '../../support/e2e/process-tree.ts';
+import { leftProcesses } from '../../support/e2e/process-tree.ts';
 
-/** `poolwright/jest` beyond what every runner has: globals, what Jest does with tests, and its own ways to run and to end. */
+/**
+ * `poolwright/jest` beyond the behaviour of all runners: globals, Jest's kinds of tests, and its own ways to run and to
+ * end.
+ */
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -12,7 +15,7 @@ const GOES = `test('goes', async () => { await page.goto(process.env.SITE_URL); 
 const UNIT = `const { add } = require('./lib'); test('adds', () => { expect(add(1, 2)).toBe(3); });`;
 const LIB = { 'lib.js': 'exports.add = (a, b) => a + b;' };
 
-test('one page a file, with its hooks; retries, expected failures, groups, lines and projects on record', async ({
+test('shares one page per file, hooks included; records retries, expected failures, groups, lines and projects', async ({
   newConsumer,
   service,
   site,
@@ -62,14 +65,14 @@ test('types', () => { expect(context).toBe(page.browserContext()); expect(hosted
   );
   expect(new Set(testsOf(record).map(({ id }) => id)).size).toBe(6);
   const [session] = record.sessions;
-  // Each failure that is printed says it once: that of the hook is the same one for two tests.
+  // Each printed failure has the note once; the failure of the hook appears for two tests.
   const note = `hosted browser: session ${session?.sessionId}`;
   const failures = run.output.split('●').filter((part) => /^ (late|hook › (one|two))\n/.test(part));
   expect(failures.map((failure) => failure.split(note).length - 1)).toEqual([1, 1, 1]);
   expect(record.sessions).toHaveLength(1);
 });
 
-test('a page of its own for each test that asks for it; what a file puts in place of a global stays', async ({
+test("gives each test its own page with isolate, and keeps a file's own value of a global", async ({
   newConsumer,
   service,
   site,
@@ -95,7 +98,7 @@ test('still', async () => { expect(page.url()).toContain(process.env.SITE_URL); 
   expect(await service.allSessions()).toBe(1);
 });
 
-test('no session more than files run at once: none for files that name no browser, helpers included', async ({
+test('creates no more sessions than files that run at the same time, and none for files without a browser', async ({
   newConsumer,
   service,
   site,
@@ -122,7 +125,7 @@ test('no session more than files run at once: none for files that name no browse
   expect(testsOf(await recordOf(consumer))).toHaveLength(4);
 });
 
-test('worker threads; a shard; --json on standard output with a budget that is exceeded', async ({
+test('supports worker threads, shards, and --json on stdout when the budget is exceeded', async ({
   newConsumer,
   service,
   site,
@@ -142,12 +145,12 @@ test('worker threads; a shard; --json on standard output with a budget that is e
   });
   expect((await run.exit).code, run.output()).toBe(1);
   expect(JSON.parse(printed)).toMatchObject({ numPassedTests: 3, numFailedTests: 0 });
-  expect(run.output()).toMatch(/budget exceeded: sessions may be 0/);
+  expect(run.output()).toMatch(/budget exceeded: sessions is limited to 0/);
   expect((await recordOf(consumer)).shard).toEqual({ current: 1, total: 1 });
   expect(await service.running()).toEqual([]);
 });
 
-test('--bail ends the run as it should, and open handles are none of ours', async ({ newConsumer, service, site }) => {
+test('ends the run with --bail, and leaves no open handles', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({
     ...jestConfig(),
@@ -163,10 +166,10 @@ test('--bail ends the run as it should, and open handles are none of ours', asyn
   expect(watched.code, watched.output).toBe(0);
   expect(watched.output).not.toMatch(/open handle|did not exit/);
   expect(await service.running()).toEqual([]);
-  expect(processesIn(consumer.folder)).toEqual([]);
+  expect(leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('watch mode keeps its browser from run to run, and lets go of it at its end', async ({
+test('keeps its browser between runs in watch mode, and gives it back at the end', async ({
   newConsumer,
   service,
   site,
@@ -181,11 +184,11 @@ test('watch mode keeps its browser from run to run, and lets go of it at its end
   expect(await service.allSessions()).toBe(1);
   run.child.kill('SIGINT');
   await run.exit;
-  await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
-  await expect.poll(() => processesIn(consumer.folder), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => service.running()).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test("a globalSetup of the user's own: one clear error without `setup`, everything as ever with it", async ({
+test("reports one clear error for a user's globalSetup without `setup`, and works with it", async ({
   newConsumer,
   service,
   site,
@@ -204,7 +207,7 @@ test("a globalSetup of the user's own: one clear error without `setup`, everythi
   const without = await runJest(consumer, [], env);
   expect(without.code).toBe(1);
   expect(without.output.match(/poolwright is not set up for this run/g), without.output).toHaveLength(1);
-  expect(without.output).toContain('calls `setup` of poolwright/jest');
+  expect(without.output).toContain('must call `setup` of poolwright/jest');
   expect(without.output).toContain('PASS ./unit.test.js');
   await consumer.write({
     'setup.js': `const { setup } = require('poolwright/jest'); module.exports = (config) => setup(config);`,
@@ -225,11 +228,11 @@ test("a globalSetup of the user's own: one clear error without `setup`, everythi
   await consumer.write(jestConfig({ testEnvironmentOptions: { poolwright: { isolat: 'test' } } }));
   const misspelt = await runJest(consumer, [], env);
   expect(misspelt.code).toBe(1);
-  expect(misspelt.output.match(/`testEnvironmentOptions\.poolwright\.isolat` is no option/g)).toHaveLength(1);
+  expect(misspelt.output.match(/`testEnvironmentOptions\.poolwright\.isolat` is an unknown option/g)).toHaveLength(1);
   expect(await service.allSessions()).toBe(1);
 });
 
-test('the example runs on hosted browsers', async ({ newConsumer, service }) => {
+test('runs the example on hosted browsers', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   for (const name of ['puppeteer-jest', 'site'])
     await cp(join(root, 'examples', name), join(consumer.folder, 'examples', name), {

@@ -1,11 +1,11 @@
 import { cp } from 'node:fs/promises';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { brokerOf, processesIn } from '../../support/e2e/process-tree.ts';
+import { brokerOf, leftProcesses } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
 import { startService } from '../../support/e2e/service.ts';
 
-/** What Mocha has of its own; what it has in common with the other runners is in runners.spec.ts. */
+/** Behaviour specific to Mocha; runners.spec.ts tests the behaviour that it shares with the other runners. */
 
 const MOCHA = 'node_modules/mocha/bin/mocha.js';
 const CONFIG = {
@@ -46,12 +46,12 @@ describe('this', () => {
     beforeEach(() => { throw new Error('from a hook'); });
     it('does not begin', () => {});
   });
-  describe('with a page of its own making', () => {
+  describe('with a page it opens itself', () => {
     before(function () { this.page = 'mine'; });
     it('keeps it', function () { assert.equal(this.page, 'mine'); });
   });
 });
-// The whole run's, like every hook outside of a \`describe\`; ours are behind it.
+// A root hook, like every hook outside a \`describe\`; our hooks run after it.
 afterEach(async function () { if (/^has a/.test(this.currentTest.title) && this.currentTest.file === __filename) await this.page.title(); });`;
 
 /** An ES module and arrow functions. */
@@ -61,7 +61,7 @@ import { hosted } from 'poolwright/mocha';
 describe('hosted', () => {
   let shared;
   before(async function () { this.timeout(30_000); shared = await hosted.page(); });
-  it('has a page of its own', async () => {
+  it('has its own page', async () => {
     const [page, session, context] = await Promise.all([hosted.page(), hosted.session(), hosted.context()]);
     ${GOES}
     assert.equal(page, await hosted.page());
@@ -80,7 +80,7 @@ for (const [mode, args] of [
   ['serial', []],
   ['--parallel', ['--parallel', '--jobs', '2']],
 ] as const) {
-  test(`${mode}: \`this\`, \`hosted\`, retries, timeouts, hooks and skips, with one record`, async ({
+  test(`${mode}: records \`this\`, \`hosted\`, retries, timeouts, hooks and skips in one record`, async ({
     newConsumer,
     service,
     site,
@@ -90,7 +90,7 @@ for (const [mode, args] of [
       ...CONFIG,
       'a.spec.js': WITH_THIS,
       'b.spec.mjs': WITH_HOSTED,
-      'c.spec.js': `it('is no matter of browsers', function () { this.timeout(300); });`,
+      'c.spec.js': `it('needs a browser in none of its tests', function () { this.timeout(300); });`,
     });
     const run = await runCommand(consumer, [MOCHA, ...args], { ...service.env, SITE_URL: site.url });
     expect(run.code, run.output).toBe(3);
@@ -99,7 +99,7 @@ for (const [mode, args] of [
     const record = await recordOf(consumer);
     expect(record.runner).toBe('mocha');
     expect(outcomes(record), run.output).toEqual([
-      'hosted › has a page of its own: passed',
+      'hosted › has its own page: passed',
       'hosted › has the page of its before hook: passed',
       'this › fails at first: failed',
       'this › fails at first: passed (retry 1)',
@@ -109,20 +109,20 @@ for (const [mode, args] of [
       'this › skips itself: skipped',
       'this › takes too long: timedOut',
       'this › whose hook fails › does not begin: failed',
-      'this › with a page of its own making › keeps it: passed',
+      'this › with a page it opens itself › keeps it: passed',
     ]);
-    // Behind the message of each that failed.
+    // After the message of each failed test.
     const { sessionId } = record.sessions.find(({ tests }) => tests.some(({ file }) => file === 'a.spec.js')) ?? {};
     expect(run.output).toMatch(new RegExp(`1 !== 2\\s+\\(hosted browser: session ${sessionId}\\)`));
     expect(run.output).toMatch(new RegExp(`Timeout of 200ms[\\s\\S]*?\\(hosted browser: session ${sessionId}\\)`));
     expect(record.sessions).toHaveLength(args.length > 0 ? 2 : 1);
     expect(record.sessions.map(({ endReason }) => endReason)).toEqual(record.sessions.map(() => 'run-ended'));
     expect(await service.running()).toEqual([]);
-    await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
   });
 }
 
-test('a run without a test on a browser leases none', async ({ newConsumer, service }) => {
+test('leases no browser when no test uses one', async ({ newConsumer, service }) => {
   const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
   await consumer.write({
     ...CONFIG,
@@ -134,7 +134,7 @@ test('a run without a test on a browser leases none', async ({ newConsumer, serv
   expect(await service.allSessions()).toBe(0);
 });
 
-test('no browser: every test that asks for one fails with the reason, the others pass', async ({
+test('fails every test that uses a browser, with the reason, and passes the others when none is available', async ({
   newConsumer,
   service,
 }) => {
@@ -160,7 +160,7 @@ test('no browser: every test that asks for one fails with the reason, the others
   expect(await service.running()).toEqual([]);
 });
 
-test('SIGKILL of a parallel worker: its browser ends at once, and the run goes on', async ({
+test('ends the browser of a parallel worker at once after SIGKILL, and continues the run', async ({
   newConsumer,
   service,
   site,
@@ -182,10 +182,10 @@ test('SIGKILL of a parallel worker: its browser ends at once, and the run goes o
   expect(record.sessions.find((session) => session.sessionId === sessionId)?.endReason).toBe('worker-died');
   expect(outcomes(record)).toContain('goes on: passed');
   expect(await service.running()).toEqual([]);
-  await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('--watch keeps its browser between two runs, and gives it back at Ctrl-C', async ({
+test('keeps its browser between two runs with --watch, and gives it back at Ctrl-C', async ({
   newConsumer,
   service,
   site,
@@ -202,10 +202,10 @@ test('--watch keeps its browser between two runs, and gives it back at Ctrl-C', 
   expect(await service.allSessions()).toBe(1);
   expect(await service.running()).toEqual([]);
   expect(outcomes(await recordOf(consumer))).toEqual(['first: passed', 'second: passed']);
-  await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('--bail gives the browser back, and `hosted` without poolwright set up is one clear error', async ({
+test('gives the browser back with --bail, and reports one clear error for `hosted` without setup', async ({
   newConsumer,
   service,
 }) => {
@@ -224,7 +224,7 @@ test('--bail gives the browser back, and `hosted` without poolwright set up is o
   expect(forgotten.output).toContain('add `"require": ["poolwright/mocha"]` to .mocharc.json');
 });
 
-test('the example runs as its README says, serial and in parallel', async ({ newConsumer, service }) => {
+test('runs the example as in its README, serial and in parallel', async ({ newConsumer, service }) => {
   const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
   await cp('examples/puppeteer-mocha', consumer.folder, { recursive: true });
   for (const args of [[], ['--parallel']]) {
@@ -236,12 +236,12 @@ test('the example runs as its README says, serial and in parallel', async ({ new
   expect(await service.running()).toEqual([]);
 });
 
-test("the wait for a browser does not count as the test's, whoever asks for it", async ({ newConsumer }) => {
+test("does not count the wait for a browser towards a test's timeout", async ({ newConsumer }) => {
   const service = await startService({ browser: 'stub', startDelay: 2_500 });
   const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
   await consumer.write({
     ...CONFIG,
-    // Asked in the test, by a helper: nothing in the file itself tells.
+    // Requested inside the test, by a helper: the file itself contains no sign of it.
     'helper.js': `const { hosted } = require('poolwright/mocha'); exports.title = async () => (await hosted.page()).title();`,
     'a.spec.js': `
       it('waits', async function () { this.timeout(2_000); await require('./helper.js').title(); });

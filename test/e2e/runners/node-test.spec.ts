@@ -1,10 +1,10 @@
 import { cp } from 'node:fs/promises';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { processesIn } from '../../support/e2e/process-tree.ts';
+import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
 
-/** What node:test has of its own; what it has in common with the other runners is in runners.spec.ts. */
+/** Behaviour specific to node:test; runners.spec.ts tests the behaviour that it shares with the other runners. */
 
 const SET_UP = ['--require', 'poolwright/node-test'];
 const RUN = [...SET_UP, '--test', '--test-reporter=spec'];
@@ -38,21 +38,21 @@ describe('at once', { concurrency: true }, () => {
       const { page } = hosted.of(t);
       await page.setContent('<title>' + name + '</title>');
       for (arrived += 1; arrived < 2; ) await new Promise((resolve) => setTimeout(resolve, 20));
-      assert.throws(() => hosted.page, /Several tests run at once.*hosted\\.of\\(t\\)/);
+      assert.throws(() => hosted.page, /Several tests run at the same time.*hosted\\.of\\(t\\)/);
       await new Promise((resolve) => setTimeout(resolve, name === 'one' ? 300 : 900));
       assert.equal(await page.title(), name);
     });
   }
 });`;
 
-/** CommonJS, and a suite with a browser beside tests that have none. */
+/** CommonJS, and a suite with a browser beside tests without one. */
 const IN_A_SUITE = `
 const { describe, test } = require('node:test');
 const { hostedBrowser } = require('poolwright/node-test');
 test('needs none', () => {});
 describe('a suite', () => {
   const hosted = hostedBrowser();
-  test('has a page', async () => { ${GOES} });
+  test('has a page', async () => { await hosted.page.goto('about:blank'); });
 });`;
 
 const TESTS = [
@@ -62,11 +62,11 @@ const TESTS = [
   'fails: failed',
   'has a page: passed',
   'has another one than the test before: passed',
-  expect.stringMatching(/^skips itself: (skipped|passed)$/), // Node before 24 runs no hooks behind it
+  expect.stringMatching(/^skips itself: (skipped|passed)$/), // Node before 24 runs no hooks after it
   'takes too long: timedOut',
 ];
 
-test('a process per file: pages, parts, tests at once, failures, with one record', async ({
+test('records pages, subtests, concurrent tests and failures of a process per file in one record', async ({
   newConsumer,
   service,
   site,
@@ -83,10 +83,10 @@ test('a process per file: pages, parts, tests at once, failures, with one record
   expect(run.output).toMatch(new RegExp(`1 !== 2\\s+\\(hosted browser: session ${sessionId}\\)`));
   expect(run.output).toContain('test-results/poolwright/run.json');
   expect(await service.running()).toEqual([]);
-  await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('without a runner of its own: the process is the run', async ({ newConsumer, service, site }) => {
+test('starts a run for a process without a runner', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({ 'a.test.mjs': ALL });
   const run = await runCommand(consumer, ['a.test.mjs'], { ...service.env, SITE_URL: site.url });
@@ -101,66 +101,69 @@ test('without a runner of its own: the process is the run', async ({ newConsumer
   });
   const dear = await runCommand(consumer, ['b.test.cjs'], { ...service.env, SITE_URL: site.url });
   expect(dear.code, dear.output).toBe(1);
-  expect(dear.output).toContain('budget exceeded: sessions may be 0');
-  await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
+  expect(dear.output).toContain('budget exceeded: sessions is limited to 0');
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('--test-shard is the shard of the record', async ({ newConsumer, service, site }) => {
-  const consumer = await newConsumer();
-  await consumer.write({ 'a.test.cjs': IN_A_SUITE, 'b.test.cjs': IN_A_SUITE });
-  const run = await runCommand(consumer, [...RUN, '--test-shard=2/2'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(0);
-  const record = await recordOf(consumer);
-  expect(record.shard).toEqual({ current: 2, total: 2 });
-  expect(record.sessions.flatMap(({ tests }) => tests)).toMatchObject([{ file: 'b.test.cjs' }]);
-});
+test.describe('where no page matters', () => {
+  test.use({ browsers: 'stub' });
 
-test('a run without a test on a browser leases none', async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
-  await consumer.write({ 'a.test.cjs': `require('node:test')('plain', () => {});` });
-  const run = await runCommand(consumer, RUN, service.env);
-  expect(run.code, run.output).toBe(0);
-  expect(await service.allSessions()).toBe(0);
-});
-
-for (const [name, args] of [
-  ['forgotten', ['--test']],
-  ['as an --import', ['--import', 'poolwright/node-test', '--test']],
-] as const) {
-  test(`set up ${name}: one clear error, and nothing is held`, async ({ newConsumer, service, site }) => {
+  test('--test-shard is the shard of the record', async ({ newConsumer, service }) => {
     const consumer = await newConsumer();
-    await consumer.write({ 'a.test.cjs': IN_A_SUITE });
-    const run = await runCommand(consumer, [...args, '--test-reporter=tap'], { ...service.env, SITE_URL: site.url });
-    expect(run.code).toBe(1);
-    expect(run.output.match(/run `node --require poolwright\/node-test --test`/g), run.output).toHaveLength(1);
+    await consumer.write({ 'a.test.cjs': IN_A_SUITE, 'b.test.cjs': IN_A_SUITE });
+    const run = await runCommand(consumer, [...RUN, '--test-shard=2/2'], service.env);
+    expect(run.code, run.output).toBe(0);
+    const record = await recordOf(consumer);
+    expect(record.shard).toEqual({ current: 2, total: 2 });
+    expect(record.sessions.flatMap(({ tests }) => tests)).toMatchObject([{ file: 'b.test.cjs' }]);
+  });
+
+  test('a run without a test on a browser leases none', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer();
+    await consumer.write({ 'a.test.cjs': `require('node:test')('plain', () => {});` });
+    const run = await runCommand(consumer, RUN, service.env);
+    expect(run.code, run.output).toBe(0);
     expect(await service.allSessions()).toBe(0);
   });
-}
 
-test('--watch keeps its browser between two runs, and gives it back at Ctrl-C', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({ 'a.test.cjs': IN_A_SUITE });
-  const run = startCommand(consumer, [...RUN, '--watch'], { ...service.env, SITE_URL: site.url });
-  await run.printed(/✔ a suite/);
-  await consumer.write({ 'a.test.cjs': IN_A_SUITE.replaceAll('a suite', 'another one') });
-  await run.printed(/✔ another one/);
-  process.kill(-(run.child.pid ?? 0), 'SIGINT');
-  await run.exit;
-  await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
-  expect(await service.allSessions()).toBe(1);
-  await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
-  // The broker has written it.
-  expect(outcomes(await recordOf(consumer))).toEqual([
-    'a suite › has a page: passed',
-    'another one › has a page: passed',
-  ]);
+  for (const [name, args] of [
+    ['forgotten', ['--test']],
+    ['as an --import', ['--import', 'poolwright/node-test', '--test']],
+  ] as const) {
+    test(`set up ${name}: one clear error, and nothing is held`, async ({ newConsumer, service }) => {
+      const consumer = await newConsumer();
+      await consumer.write({ 'a.test.cjs': IN_A_SUITE });
+      const run = await runCommand(consumer, [...args, '--test-reporter=tap'], service.env);
+      expect(run.code).toBe(1);
+      expect(run.output.match(/run `node --require poolwright\/node-test --test`/g), run.output).toHaveLength(1);
+      expect(await service.allSessions()).toBe(0);
+    });
+  }
+
+  test('keeps its browser between two runs with --watch, and gives it back at Ctrl-C', async ({
+    newConsumer,
+    service,
+  }) => {
+    const consumer = await newConsumer();
+    await consumer.write({ 'a.test.cjs': IN_A_SUITE });
+    const run = startCommand(consumer, [...RUN, '--watch'], service.env);
+    await run.printed(/✔ a suite/);
+    await consumer.write({ 'a.test.cjs': IN_A_SUITE.replaceAll('a suite', 'another one') });
+    await run.printed(/✔ another one/);
+    process.kill(-(run.child.pid ?? 0), 'SIGINT');
+    await run.exit;
+    await expect.poll(() => service.running()).toEqual([]);
+    expect(await service.allSessions()).toBe(1);
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    // The broker has written the record.
+    expect(outcomes(await recordOf(consumer))).toEqual([
+      'a suite › has a page: passed',
+      'another one › has a page: passed',
+    ]);
+  });
 });
 
-test('the example runs as its README says', async ({ newConsumer, service }) => {
+test('runs the example as in its README', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   await cp('examples/puppeteer-node-test', consumer.folder, { recursive: true });
   const run = await runCommand(consumer, [...SET_UP, '--test'], service.env);

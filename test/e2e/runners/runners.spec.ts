@@ -1,15 +1,15 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { brokerOf, processesIn } from '../../support/e2e/process-tree.ts';
+import { brokerOf, leftProcesses, processesIn } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 import { kits, type RunnerTest, vitest } from '../../support/e2e/runner-kits.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
 
-/** Puppeteer on hosted browsers, under each runner: what every one of them has to keep. */
+/** Puppeteer on hosted browsers: the behaviour that all runners share. */
 
 const GOES = `await page.goto(process.env.SITE_URL);`;
 const STAYS: RunnerTest = {
   name: 'stays',
-  body: `${GOES} console.log('STAYS ' + process.pid + ' ' + hostedSession.sessionId); await new Promise(() => undefined);`,
+  body: `await page.goto('about:blank'); console.log('STAYS ' + process.pid + ' ' + hostedSession.sessionId); await new Promise(() => undefined);`,
   timeout: 600_000,
 };
 const READY = /STAYS (\d+) (\S+)/;
@@ -21,7 +21,7 @@ for (const kit of kits) {
       ...Object.fromEntries(Object.entries(tests).map(([name, list]) => kit.file(name, list))),
     });
 
-    test('one browser for all files, failing ones too, until it or the broker dies; every test on record', async ({
+    test('uses one browser for all files, also after failures, until it or the broker dies, and records every test', async ({
       newConsumer,
       service,
       site,
@@ -49,19 +49,25 @@ for (const kit of kits) {
       await run.printed(/LOSES \S+/);
       for (const leader of service.emulator.browserPids()) process.kill(-leader, 'SIGKILL');
       await run.printed(/WAITS/);
-      // What the record does not have yet goes with the broker.
+      // Data that is not in the record yet is lost with the broker.
       const recorded = () => recordOf(consumer).then(outcomes, () => []);
-      await expect.poll(recorded, { timeout: 30_000 }).toHaveLength(6);
+      await expect.poll(recorded).toHaveLength(6);
       process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
       await run.printed(/another one takes over/);
       await consumer.write({ 'go-on': '' });
-      expect((await run.exit).code, run.output()).not.toBe(0); // Mocha's is how many have failed
+      expect((await run.exit).code, run.output()).not.toBe(0); // Mocha's exit code is the number of failed tests
       const output = run.output();
       const record = await recordOf(consumer);
       expect(record.runner).toBe(kit.runner);
 
       const told = record.sessions.flatMap(({ sessionId, tests }) =>
-        tests.map(({ title, file, ok, status }) => ({ test: `${file[0]}: ${title}`, ok, status, sessionId })),
+        tests.map(({ title, file, ok, status, evidence }) => ({
+          test: `${file[0]}: ${title}`,
+          ok,
+          status,
+          evidence,
+          sessionId,
+        })),
       );
       const by = (file: string) => told.filter(({ test }) => test.startsWith(file));
       for (const file of ['a', 'b']) {
@@ -75,7 +81,7 @@ for (const kit of kits) {
       const [sessionId] = shared;
       // The site is on this machine.
       expect(record.sessions.find((session) => session.sessionId === sessionId)?.bridgedBytes).toBeGreaterThan(100);
-      // Who reads the failure knows which browser it had.
+      // The failure's output names the browser of the test.
       expect(output.split(`hosted browser: session ${sessionId}`).length).toBeGreaterThan(2);
 
       const crashed = /LOSES (\S+)/.exec(output)?.[1];
@@ -84,6 +90,12 @@ for (const kit of kits) {
         endReason: 'lost',
         infrastructureFailures: [expect.any(String)],
       });
+      // What is known without the browser is kept.
+      const evidence = by('c').find(({ test }) => test.endsWith('loses it'))?.evidence;
+      const { pages } = JSON.parse(await consumer.read(`${evidence}/pages.json`));
+      expect(pages).toMatchObject([
+        { address: `${site.url}/`, missing: ['html: the browser was lost', 'screenshot: the browser was lost'] },
+      ]);
       for (const file of ['c', 'e']) {
         expect(by(file).find(({ test }) => test.endsWith('goes on'))).toMatchObject({ status: 'passed' });
       }
@@ -91,52 +103,56 @@ for (const kit of kits) {
       expect(output).toContain('test-results/poolwright/timeline.html');
       expect(output).not.toContain(service.emulator.apiKey);
       expect(await service.running()).toEqual([]);
-      await expect.poll(() => processesIn(consumer.folder)).toEqual([]);
+      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
     });
 
-    // Mocha's tests run in the runner itself; its parallel workers are in mocha.spec.ts.
-    const KILLED = {
-      'the runner': 'runner',
-      ...(kit.runner !== 'mocha' && { 'the process that runs the test': 'worker' }),
-    };
-    for (const [name, who] of Object.entries(KILLED)) {
-      test(`SIGKILL of ${name}: nothing is left`, async ({ newConsumer, service, site }) => {
-        const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-        await consumer.write(files({ a: [STAYS] }));
-        const run = startCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
-        await run.printed(READY);
-        const worker = Number(READY.exec(run.output())?.[1]);
-        process.kill(who === 'runner' ? (run.child.pid ?? 0) : worker, 'SIGKILL');
-        await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
-        // A runner without the test's process may wait for it: that is the runner's affair.
-        if (run.child.exitCode === null && run.child.signalCode === null)
-          process.kill(-(run.child.pid ?? 0), 'SIGTERM');
-        await run.exit;
-        for (const pid of processesIn(consumer.folder)) if (pid === worker) process.kill(pid, 'SIGKILL');
-        await expect.poll(() => processesIn(consumer.folder), { timeout: 60_000 }).toEqual([]);
-      });
-    }
+    test.describe('where no page matters', () => {
+      test.use({ browsers: 'stub' });
 
-    test('a misspelt option is one clear error, and nothing is held', async ({ newConsumer, service }) => {
-      const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-      await consumer.write({
-        ...files({ a: [{ name: 'goes', body: '' }] }),
-        'poolwright.config.mjs': `export default { pol: 'x' };`,
+      // Mocha's tests run in the runner itself; mocha.spec.ts tests its parallel workers.
+      const KILLED = {
+        'the runner': 'runner',
+        ...(kit.runner !== 'mocha' && { 'the process that runs the test': 'worker' }),
+      };
+      for (const [name, who] of Object.entries(KILLED)) {
+        test(`ends broker and browser after SIGKILL of ${name}`, async ({ newConsumer, service }) => {
+          const consumer = await newConsumer('latest', 'commonjs', kit.packages);
+          await consumer.write(files({ a: [STAYS] }));
+          const run = startCommand(consumer, kit.args, service.env);
+          await run.printed(READY);
+          const worker = Number(READY.exec(run.output())?.[1]);
+          process.kill(who === 'runner' ? (run.child.pid ?? 0) : worker, 'SIGKILL');
+          await expect.poll(() => service.running()).toEqual([]);
+          // Without the test's process, a runner may keep waiting for it; that is the runner's own behaviour.
+          if (run.child.exitCode === null && run.child.signalCode === null)
+            process.kill(-(run.child.pid ?? 0), 'SIGTERM');
+          await run.exit;
+          for (const pid of processesIn(consumer.folder)) if (pid === worker) process.kill(pid, 'SIGKILL');
+          await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+        });
+      }
+
+      test('reports one clear error for a misspelled option, and leases nothing', async ({ newConsumer, service }) => {
+        const consumer = await newConsumer('latest', 'commonjs', kit.packages);
+        await consumer.write({
+          ...files({ a: [{ name: 'goes', body: '' }] }),
+          'poolwright.config.mjs': `export default { pol: 'x' };`,
+        });
+        const misspelt = await runCommand(consumer, kit.args, service.env);
+        expect(misspelt.code).not.toBe(0);
+        const message =
+          'OptionsError: poolwright: wrong options in poolwright.config.mjs:\n  - `pol`: unknown key, did you mean `pool`?\n';
+        expect(misspelt.output.split(message), misspelt.output).toHaveLength(2);
+        expect(
+          misspelt.output.match(/OptionsError|OPTIONS_INVALID|triggerUncaughtException|did you mean/g),
+        ).toHaveLength(2);
+        expect(await service.allSessions()).toBe(0);
       });
-      const misspelt = await runCommand(consumer, kit.args, service.env);
-      expect(misspelt.code).not.toBe(0);
-      const message =
-        'OptionsError: poolwright: wrong options in poolwright.config.mjs:\n  - `pol`: unknown key, did you mean `pool`?\n';
-      expect(misspelt.output.split(message), misspelt.output).toHaveLength(2);
-      expect(misspelt.output.match(/OptionsError|OPTIONS_INVALID|triggerUncaughtException|did you mean/g)).toHaveLength(
-        2,
-      );
-      expect(await service.allSessions()).toBe(0);
     });
   });
 }
 
-test('no key in CI: one clear error', async ({ newConsumer }) => {
+test('reports one clear error without a key in CI', async ({ newConsumer }) => {
   const consumer = await newConsumer();
   await consumer.write({ ...vitest.config, ...Object.fromEntries([vitest.file('a', [{ name: 'goes', body: '' }])]) });
   const { code, output } = await runCommand(consumer, vitest.args, { CI: '1' });

@@ -1,11 +1,11 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { processesIn } from '../../support/e2e/process-tree.ts';
+import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 import { vitest } from '../../support/e2e/runner-kits.ts';
 
-/** What only Vitest has. */
+/** Behaviour specific to Vitest. */
 
 const [cli = ''] = vitest.args;
 const TEST = `
@@ -29,7 +29,7 @@ const config = (more: string) =>
 
 for (const pool of ['threads', 'forks']) {
   for (const isolate of [true, false]) {
-    test(`pool ${pool}, isolate ${isolate}: two files on one browser, in the report's meta and annotations`, async ({
+    test(`pool ${pool}, isolate ${isolate}: runs two files on one browser, in the report's meta and annotations`, async ({
       newConsumer,
       service,
       site,
@@ -61,7 +61,7 @@ for (const pool of ['threads', 'forks']) {
   }
 }
 
-test('watch mode keeps its browser between two runs, and lets go of it at the end', async ({
+test('keeps its browser between two runs in watch mode, and gives it back at the end', async ({
   newConsumer,
   service,
   site,
@@ -77,11 +77,33 @@ test('watch mode keeps its browser between two runs, and lets go of it at the en
   expect(await service.allSessions()).toBe(1);
   process.kill(run.child.pid ?? 0, 'SIGINT');
   await run.exit;
-  await expect.poll(() => service.running(), { timeout: 20_000 }).toEqual([]);
-  await expect.poll(() => processesIn(consumer.folder), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => service.running()).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('a test file without the global setup: one error, which says what to add', async ({ newConsumer, service }) => {
+test('ends its workers with Vitest after Ctrl-C in the middle of a test', async ({ newConsumer, service }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'vitest.config.mjs': config(`pool: 'forks', maxWorkers: 1, watch: true`),
+    'a.test.mjs': `
+      import { test } from 'poolwright/vitest';
+      test('waits', { timeout: 600_000 }, async ({ hostedSession }) => {
+        console.log('SESSION ' + hostedSession.sessionId);
+        await new Promise(() => {});
+      });`,
+  });
+  const run = startCommand(consumer, [cli, 'watch', '--reporter=verbose'], service.env);
+  await run.printed(/SESSION/);
+  process.kill(run.child.pid ?? 0, 'SIGINT');
+  await run.exit;
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  expect(await service.running()).toEqual([]);
+});
+
+test('reports one error for a test file without the global setup, with what to add', async ({
+  newConsumer,
+  service,
+}) => {
   const consumer = await newConsumer();
   await consumer.write({ 'vitest.config.mjs': 'export default {};', 'a.test.mjs': TEST });
   const run = await runCommand(consumer, [cli, 'run'], service.env);
@@ -90,7 +112,7 @@ test('a test file without the global setup: one error, which says what to add', 
   expect(await service.allSessions()).toBe(0);
 });
 
-test('shards, tests at once, retries and a persistent context', async ({ newConsumer, service, site }) => {
+test('supports shards, concurrent tests, retries and a persistent context', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'vitest.config.mjs': config('maxWorkers: 1, retry: 1'),

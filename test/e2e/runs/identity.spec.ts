@@ -3,7 +3,7 @@ import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-base.use({ onFullChromium: true });
+base.use({ browsers: 'full' });
 
 const test = base.extend<{ glass: Awaited<ReturnType<typeof startLookingGlass>> }>({
   glass: async ({}, use) => {
@@ -13,7 +13,7 @@ const test = base.extend<{ glass: Awaited<ReturnType<typeof startLookingGlass>> 
   },
 });
 
-/** Everything that would give a stealth browser away, in one config. */
+/** All settings that would reveal a stealth browser, in one config. */
 const EMULATING = `use: {
   baseURL: process.env.SITE_URL,
   ...devices['Desktop Chrome'],
@@ -35,7 +35,7 @@ const TESTS = suite(`
       console.log('SEEN ' + JSON.stringify([testInfo.project.name, await page.evaluate(${JSON.stringify(FINGERPRINT)})]));
     });
   }
-  test('a context of its own', async ({ browser }, testInfo) => {
+  test('a separate context', async ({ browser }, testInfo) => {
     const context = await browser.newContext({ locale: 'it-IT', baseURL: process.env.SITE_URL });
     const page = await context.newPage();
     await page.goto('/' + testInfo.project.name);
@@ -48,7 +48,7 @@ function seenBy(project: string, output: string): Fingerprint[] {
   return seen.filter(([name]) => name === project).map(([, fingerprint]) => fingerprint);
 }
 
-test('a stealth browser stays what it is', { tag: '@versions' }, async ({ newConsumer, service, glass }) => {
+test('keeps the identity of a stealth browser', { tag: '@versions' }, async ({ newConsumer, service, glass }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': config(`projects: [
@@ -83,7 +83,7 @@ test('a stealth browser stays what it is', { tag: '@versions' }, async ({ newCon
       media: [true, true, true, false, false, true],
     });
   }
-  // Said once for each project, whatever the number of its workers and tests.
+  // Printed once per project, however many workers and tests it has.
   const said = run.output.split('\n').filter((line) => line.includes('keeps its own identity'));
   const names =
     'userAgent, viewport, (screen, )?deviceScaleFactor, hasTouch, locale, timezoneId, colorScheme, reducedMotion, forcedColors';
@@ -91,7 +91,7 @@ test('a stealth browser stays what it is', { tag: '@versions' }, async ({ newCon
     ['isolated', 'persistent'].map((project) =>
       expect.stringMatching(
         new RegExp(
-          `^poolwright: project "${project}": a hosted_stealth browser keeps its own identity; not applied: ${names} \\(`,
+          `^poolwright: project "${project}": a hosted_stealth browser keeps its own identity; ignored: ${names} \\(`,
         ),
       ),
     ),

@@ -5,13 +5,13 @@ import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { probeExtension } from '../../support/zip.ts';
 
-test.use({ onFullChromium: true });
+test.use({ browsers: 'full' });
 
-/** The browser's own context: the one with its profile and its extensions. */
+/** The browser's default context: the one with its profile and its extensions. */
 
 const SIGNATURE = 'document.documentElement.dataset.probe';
 
-test('a saved profile and an extension are there', { tag: '@versions' }, async ({ newConsumer, service, site }) => {
+test('provides a saved profile and an extension', { tag: '@versions' }, async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   const archive = join(consumer.folder, 'probe.zip');
   await writeFile(archive, await probeExtension());
@@ -86,11 +86,11 @@ test('a saved profile and an extension are there', { tag: '@versions' }, async (
   const tests = await reportedTests(consumer);
   expect(tests).toHaveLength(9);
   for (const { results, title } of tests) expect(hostedAttachments(results[0]), title).toHaveLength(1);
-  // Traces and screenshots as ever: one picture for each page of the test.
+  // Traces and screenshots as usual: one screenshot for each page of the test.
   const shots = (title: string) =>
     tests.find((each) => each.title === title)?.results[0]?.attachments.map(({ name }) => name) ?? [];
   expect(shots('is logged in').filter((name) => name === 'screenshot')).toHaveLength(2);
   expect(shots('is logged in')).toContain('trace');
-  expect(run.output.match(/a second context while the persistent one is open is a new one/g)).toHaveLength(1);
-  expect(run.output).toContain('project "ada": a second context');
+  expect(run.output.match(/this second one is a new context without them/g)).toHaveLength(1);
+  expect(run.output).toContain('project "ada": only one context can have');
 });

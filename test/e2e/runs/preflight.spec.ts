@@ -3,12 +3,12 @@ import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** What can be known before a run is said before it, in one line each; and nothing when all is well. */
+/** Problems known before a run are printed before it, one line each; without problems, nothing is printed. */
 
 const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
 const warningsIn = (output: string) => output.split('\n').filter((line) => line.startsWith('poolwright: warning:'));
 
-test('workers × shards against the plan, pools against what they keep warm and how they are, and the balance', async ({
+test('warns when workers × shards exceed the plan, about pools that are too small or unhealthy, and about the balance', async ({
   newConsumer,
 }) => {
   const service = await startService({ browser: 'stub', concurrentBrowsers: 3, balanceCents: 0 });
@@ -39,7 +39,7 @@ test('workers × shards against the plan, pools against what they keep warm and 
   }
 });
 
-test('nothing is said when there is room as far as is known', async ({ newConsumer }) => {
+test('prints nothing when the capacity suffices as far as known', async ({ newConsumer }) => {
   const service = await startService({
     browser: 'stub',
     concurrentBrowsers: 4,

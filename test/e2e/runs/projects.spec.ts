@@ -10,7 +10,7 @@ const LAUNCH = async () =>
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
 
-test('each project goes its own way, also those of one name and a file with its own; what the user has is kept', async ({
+test("applies each project's options, also with equal names and in a file, and keeps the user's own settings", async ({
   newConsumer,
   service,
   site,
@@ -43,7 +43,7 @@ test('each project goes its own way, also those of one name and a file with its 
       }, { pool: 'named' });
       export default defineConfig(withHostedBrowsers(config, { pool: 'named' }));`,
     'one.ts': `export default () => { process.env.FROM_ONE = 'one'; };`,
-    // The config is CommonJS, so ours is: a module can be loaded all the same.
+    // The config is CommonJS, and so is our package: it can still load an ES module.
     'two.mjs': `export default () => { process.env.FROM_TWO = 'two'; };`,
     'mine.ts': `export default class { onTestEnd(test) { process.stderr.write('MINE ' + test.title + '\\n'); } printsToStdio() { return false; } }`,
     'tests/a.spec.ts': suite(`test('a', async ({ page }) => {
@@ -52,7 +52,7 @@ test('each project goes its own way, also those of one name and a file with its 
       expect(await page.evaluate(() => matchMedia('(prefers-reduced-motion)').matches)).toBe(true);
     });`),
     'tests/plain.spec.ts': suite(`test('plain', async ({ page }) => { await page.goto('/'); });`),
-    // The runner does not know these options: they are told to the broker by the worker.
+    // The runner does not know these options: the worker sends them to the broker.
     'tests/own.spec.ts': `import { test } from 'poolwright';
       test.use({ hosted: { session: { note: 'own' } } });
       test('plain', async ({ page }) => { await page.goto('/'); });`,
@@ -60,7 +60,7 @@ test('each project goes its own way, also those of one name and a file with its 
   const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
   expect(run.code, run.output).toBe(1);
   expect(run.output.match(/no effect on hosted browsers.*/g)).toEqual([
-    `no effect on hosted browsers ("session"): headless: false (--headed). For Playwright's own browsers: POOLWRIGHT_SERVICE=local`,
+    `no effect on hosted browsers ("session"): headless: false (--headed). To use Playwright's own browsers, set POOLWRIGHT_SERVICE=local`,
   ]);
   expect(run.output.match(/MINE a/g)).toHaveLength(5);
   expect(run.output).toContain('on local browsers: local');
@@ -90,56 +90,59 @@ test('each project goes its own way, also those of one name and a file with its 
     'own: own poolwright project=own',
   ]);
   const { sessions } = await recordOf(consumer);
-  expect(sessions).toHaveLength(6); // none that nobody used
+  expect(sessions).toHaveLength(6); // no unused ones
   expect(await service.running()).toEqual([]);
 });
 
-test('a global setup that changes POOLWRIGHT_POOL comes too late for the plan, and is told', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const [first] = await Promise.all(['first', 'second'].map((name) => service.client.createPool({ name, size: 1 })));
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts',`),
-    'setup.ts': `export default () => { process.env.POOLWRIGHT_POOL = 'second'; };`,
-    'tests/a.spec.ts': suite(`test('a', async ({ page }) => { await page.goto('/'); });`),
-  });
-  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url, POOLWRIGHT_POOL: 'first' });
-  expect(run.code, run.output).toBe(0);
-  expect(run.output).toContain('the global setup changed POOLWRIGHT_POOL');
-  const record = await recordOf(consumer);
-  expect(record.sessions).toMatchObject([{ poolId: first?.id, testsServed: 1 }]); // and none that nobody used
-});
+test.describe(() => {
+  test.use({ browsers: 'stub' });
 
-test('a pool made for the run is sized to its workers and deleted after it', async ({ newConsumer, service, site }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': `
+  test('warns when a global setup changes POOLWRIGHT_POOL, which is too late for the plan', async ({
+    newConsumer,
+    service,
+  }) => {
+    const [first] = await Promise.all(['first', 'second'].map((name) => service.client.createPool({ name, size: 1 })));
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts',`),
+      'setup.ts': `export default () => { process.env.POOLWRIGHT_POOL = 'second'; };`,
+      'tests/a.spec.ts': suite(`test('a', async ({ page }) => { await page.goto('about:blank'); });`),
+    });
+    const run = await runPlaywright(consumer, [], { ...service.env, POOLWRIGHT_POOL: 'first' });
+    expect(run.code, run.output).toBe(0);
+    expect(run.output).toContain('the global setup changed POOLWRIGHT_POOL');
+    const record = await recordOf(consumer);
+    expect(record.sessions).toMatchObject([{ poolId: first?.id, testsServed: 1 }]); // and no unused ones
+  });
+
+  test('sizes a pool made for the run to its workers, and deletes it afterwards', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': `
       import { defineConfig } from '@playwright/test';
       import { withHostedBrowsers } from 'poolwright';
-      export default defineConfig(withHostedBrowsers({ testDir: './tests', fullyParallel: true, reporter: 'json', use: { baseURL: process.env.SITE_URL } },
+      export default defineConfig(withHostedBrowsers({ testDir: './tests', fullyParallel: true, reporter: 'json' },
         { pool: { create: { leaseTimeoutSeconds: 60 } }, fallback: 'fail' }));`,
-    // The pool lives only as long as the run: its tests are who can see it.
-    'tests/a.spec.ts': suite(`for (const name of ['a', 'b']) test(name, async ({ page }) => {
-      await page.goto('/');
+      // The pool exists only during the run, so its tests check it.
+      'tests/a.spec.ts': suite(`for (const name of ['a', 'b']) test(name, async ({ page }) => {
+      await page.goto('about:blank');
       const answer = await fetch(process.env.POOLWRIGHT_BASE_URL + '/v1/browser/pools', {
         headers: { authorization: 'Bearer ' + process.env.POOLWRIGHT_API_KEY },
       });
       const { pools } = await answer.json();
       expect(pools.map(({ size, leaseTimeoutSeconds }) => ({ size, leaseTimeoutSeconds }))).toEqual([{ size: 2, leaseTimeoutSeconds: 60 }]);
     });`),
+    });
+    const run = await runPlaywright(consumer, ['--workers=2'], service.env);
+    expect(run.code, run.output).toBe(0);
+    for (const { results } of await reportedTests(consumer))
+      expect(hostedAttachments(results[0])).toMatchObject([{ poolId: expect.any(String) }]);
+    expect(await service.client.listPools()).toEqual([]);
+    expect(await service.running()).toEqual([]);
   });
-  const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(0);
-  for (const { results } of await reportedTests(consumer))
-    expect(hostedAttachments(results[0])).toMatchObject([{ poolId: expect.any(String) }]);
-  expect(await service.client.listPools()).toEqual([]);
-  expect(await service.running()).toEqual([]);
 });
 
-test('asks for no key and starts no broker when only local projects are selected', { tag: '@versions' }, async ({
+test('needs no key and starts no broker when only local projects are selected', { tag: '@versions' }, async ({
   newConsumer,
 }) => {
   const consumer = await newConsumer();

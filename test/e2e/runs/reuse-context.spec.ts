@@ -16,7 +16,7 @@ test('second', async ({ page, context }) => {
 test('uses no page', () => {});
 test('third', async ({ page }) => { await page.goto('/'); });`);
 
-test('a context that Playwright reuses is on record for every test with a page', { tag: '@versions' }, async ({
+test('records a context that Playwright reuses for every test with a page', { tag: '@versions' }, async ({
   newConsumer,
   service,
   site,
@@ -33,7 +33,7 @@ test('a context that Playwright reuses is on record for every test with a page',
   expect(await service.running()).toEqual([]);
 });
 
-test('a reused context gets a fresh browser when its own is lost', async ({ newConsumer, service, site }) => {
+test('gives a reused context a new browser when its own is lost', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': wrappedConfig('{}', 'retries: 1,'),

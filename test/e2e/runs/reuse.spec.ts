@@ -4,22 +4,27 @@ import { recordOf } from '../../support/e2e/runner-records.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** Three tests, the second of which fails, so that Playwright replaces the worker. */
-const THREE = suite(`
-  test('one', async ({ page }) => { await page.goto('/'); });
-  test('two', async ({ page, browser }) => { await page.goto('/'); await (await browser.newContext()).close(); expect(1).toBe(2); });
-  test('three', async ({ page }) => { await page.goto('/'); });`);
+test.use({ browsers: 'stub' });
 
-/** A project each, in one run with one worker at a time: `reuse`, the tests, and which browser serves each of them, by number. */
+/** Three tests; the second one fails, so that Playwright replaces the worker. */
+const THREE = suite(`
+  test('one', async ({ page }) => { await page.goto('about:blank'); });
+  test('two', async ({ page, browser }) => { await page.goto('about:blank'); await (await browser.newContext()).close(); expect(1).toBe(2); });
+  test('three', async ({ page }) => { await page.goto('about:blank'); });`);
+
+/**
+ * The projects of one run with one worker at a time: `reuse`, the tests, and the number of the browser that serves each
+ * test.
+ */
 const PROJECTS: Record<string, { reuse: string; tests: string; browsers: number[] }> = {
   run: {
     reuse: 'run',
     tests: suite(`
-      test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
-      test('passes after it', async ({ page }) => { await page.goto('/'); });
-      test('throws in a hook', async ({ page }) => { await page.goto('/'); });
+      test('fails', async ({ page }) => { await page.goto('about:blank'); expect(1).toBe(2); });
+      test('passes after it', async ({ page }) => { await page.goto('about:blank'); });
+      test('throws in a hook', async ({ page }) => { await page.goto('about:blank'); });
       test.afterEach(async ({}, testInfo) => { if (testInfo.title === 'throws in a hook') throw new Error('from a hook'); });
-      test('passes at the end', async ({ page }) => { await page.goto('/'); });`),
+      test('passes at the end', async ({ page }) => { await page.goto('about:blank'); });`),
     browsers: [1, 1, 1, 1],
   },
   worker: { reuse: 'worker', tests: THREE, browsers: [1, 1, 2] },
@@ -28,8 +33,8 @@ const PROJECTS: Record<string, { reuse: string; tests: string; browsers: number[
     reuse: 'test',
     tests: suite(`
       test('leaves one open', async ({ browser }) => { await (await browser.newContext()).newPage(); });
-      test('shares', async ({ page }) => { await page.goto('/'); });
-      test('shares too', async ({ page }) => { await page.goto('/'); });`),
+      test('shares', async ({ page }) => { await page.goto('about:blank'); });
+      test('shares too', async ({ page }) => { await page.goto('about:blank'); });`),
     browsers: [1, 1, 1],
   },
   'at-once': {
@@ -37,7 +42,7 @@ const PROJECTS: Record<string, { reuse: string; tests: string; browsers: number[
     tests: suite(`
       for (const n of [1, 2, 3, 4]) test('test ' + n, async ({ browser }) => {
         const contexts = await Promise.all([1, 2, 3].map(() => browser.newContext()));
-        await Promise.all(contexts.map(async (context) => (await context.newPage()).goto('/')));
+        await Promise.all(contexts.map(async (context) => (await context.newPage()).goto('about:blank')));
         for (const context of contexts) await context.close();
       });`),
     browsers: [1, 2, 3, 4],
@@ -46,15 +51,14 @@ const PROJECTS: Record<string, { reuse: string; tests: string; browsers: number[
     reuse: 'test',
     tests: suite(`
       test.beforeAll(async ({ browser }) => { await (await browser.newContext()).close(); });
-      test('fails by itself', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`),
+      test('fails by itself', async ({ page }) => { await page.goto('about:blank'); expect(1).toBe(2); });`),
     browsers: [1],
   },
 };
 
-test('a browser serves the run, a worker or one test, as `reuse` says', { tag: '@versions' }, async ({
+test('shares a browser within the run, a worker or one test, depending on `reuse`', { tag: '@versions' }, async ({
   newConsumer,
   service,
-  site,
 }) => {
   const consumer = await newConsumer();
   const projects = Object.entries(PROJECTS).map(
@@ -64,7 +68,7 @@ test('a browser serves the run, a worker or one test, as `reuse` says', { tag: '
     'playwright.config.ts': wrappedConfig('{}', `projects: [${projects}],`),
     ...Object.fromEntries(Object.entries(PROJECTS).map(([name, { tests }]) => [`tests/${name}.spec.ts`, tests])),
   });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+  const run = await runPlaywright(consumer, ['--workers=1'], service.env);
   expect(run.code, run.output).toBe(1);
   const all = await reportedTests(consumer);
   const served = (project: string) =>
@@ -82,37 +86,36 @@ test('a browser serves the run, a worker or one test, as `reuse` says', { tag: '
   expect(served('run').map((attachment) => attachment?.reused)).toEqual([false, true, true, true]);
   expect(new Set(served('run').map((attachment) => attachment?.workerIndex)).size).toBe(3);
 
-  // A context that was left open is said once, and only of the project that has one.
-  const said = run.output.match(/^poolwright: .*gives no fresh browser to a test that begins while /gm);
+  // A context that stays open is reported once, and only for the project that has one.
+  const said = run.output.match(/^poolwright: .*this test gets no new browser, because a context /gm);
   expect(said, run.output).toEqual([expect.stringContaining('"left-open"')]);
   const record = await recordOf(consumer);
   const atOnce = new Set(served('at-once').map((attachment) => attachment?.sessionId));
   const ended = record.sessions.filter(({ sessionId }) => atOnce.has(sessionId));
   expect(ended.map(({ tests }) => tests.length)).toEqual([1, 1, 1, 1]);
-  // While the run went on none was forgotten: each ended when its test was over, not with the worker.
+  // No browser was forgotten during the run: each ended after its test, not with the worker.
   expect(ended.map(({ endReason }) => endReason)).not.toContain('worker-died');
-  // Letting go of the browser of a `beforeAll` is no loss.
+  // Releasing the browser of a `beforeAll` does not count as a loss.
   expect(run.output).not.toContain('hosted browser was lost');
   expect(served('before-all')).toMatchObject([{ infrastructureFailure: null }]);
   expect(await service.running()).toEqual([]);
 });
 
-test("reuse: 'test' at the limit: what is fetched ahead waits for its turn, fails nothing, and is not made for nobody", async ({
+test("reuse: 'test' at the limit: queues prefetches, fails no test, and creates no unused browser", async ({
   newConsumer,
-  site,
 }) => {
-  const service = await startService({ concurrentBrowsers: 1 });
+  const service = await startService({ browser: 'stub', concurrentBrowsers: 1 });
   try {
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(`{ reuse: 'test', acquireTimeout: 5000 }`),
       'tests/a.spec.ts': suite(`
         for (const ms of [6000, 1, 0]) test('takes ' + ms, async ({ page }) => {
-          await page.goto('/');
+          await page.goto('about:blank');
           await new Promise((resolve) => setTimeout(resolve, ms));
         });`),
     });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, ['--workers=1'], service.env);
     expect(run.code, run.output).toBe(0);
     const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
     expect(record.leaseFailures).toEqual([]);
@@ -125,21 +128,20 @@ test("reuse: 'test' at the limit: what is fetched ahead waits for its turn, fail
   }
 });
 
-for (const { workers, parallel, warm } of [
-  { workers: 1, parallel: false, warm: false },
-  { workers: 2, parallel: false, warm: false },
+for (const { workers, parallel, warm, tag = [] } of [
+  { workers: 1, parallel: false, warm: false, tag: '@slow' },
+  { workers: 2, parallel: false, warm: false, tag: '@slow' },
   { workers: 4, parallel: false, warm: true },
   { workers: 2, parallel: true, warm: false },
 ]) {
   const how = `${workers} workers${parallel ? ', fully parallel' : ''}${warm ? ', from a pool' : ''}`;
-  test(`reuse: 'test' and \`budget.sessions\`: a browser for each try of a test (${how})`, async ({
+  test(`reuse: 'test' and \`budget.sessions\`: uses one browser per try of a test (${how})`, { tag }, async ({
     newConsumer,
     service,
-    site,
   }) => {
     const consumer = await newConsumer();
     const opens = (names: string[]) =>
-      names.map((name) => `test('${name}', async ({ page }) => { await page.goto('/'); });`).join('\n');
+      names.map((name) => `test('${name}', async ({ page }) => { await page.goto('about:blank'); });`).join('\n');
     const pool = warm ? `pool: { create: { name: 'one-each' } }, ` : '';
     await consumer.write({
       'playwright.config.ts': wrappedConfig(
@@ -147,34 +149,33 @@ for (const { workers, parallel, warm } of [
         `retries: 1, fullyParallel: ${parallel},`,
       ),
       'tests/one-worker.spec.ts': suite(`${opens(['a', 'b'])}
-        test('fails once', async ({ page }, { retry }) => { await page.goto('/'); expect(retry).toBe(1); });`),
+        test('fails once', async ({ page }, { retry }) => { await page.goto('about:blank'); expect(retry).toBe(1); });`),
       'tests/any-worker.spec.ts': suite(`test.describe.configure({ mode: 'parallel' });
         ${opens(['c', 'd', 'e'])}`),
       'tests/serial.spec.ts': suite(`test.describe.configure({ mode: 'serial' });
         ${opens(['f'])}`),
     });
-    const run = await runPlaywright(consumer, [`--workers=${workers}`], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, [`--workers=${workers}`], service.env);
     expect(run.code, run.output).toBe(0);
     const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
     expect(sessions.map(({ tests }: { tests: unknown[] }) => tests.length)).toEqual(Array(8).fill(1));
   });
 }
 
-test('a browser waits for the worker that will need it, however long that takes to start', async ({
+test('keeps a browser for the worker that will need it, however slowly that starts', async ({
   newConsumer,
   service,
-  site,
 }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': `
-      // A worker that takes long to start, as on a busy machine.
+      // A worker that starts slowly, as on a busy machine.
       if (process.env.TEST_WORKER_INDEX) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7_000);
       ${wrappedConfig()}`,
-    'tests/a.spec.ts': suite(`test('opens', async ({ page }) => { await page.goto('/'); });`),
+    'tests/a.spec.ts': suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`),
   });
   const args = ['--repeat-each=2', '--workers=1'];
-  const run = await runPlaywright(consumer, args, { ...service.env, SITE_URL: site.url });
+  const run = await runPlaywright(consumer, args, service.env);
   expect(run.code, run.output).toBe(0);
   expect(await service.allSessions()).toBe(1);
   const tests = (await reportedTests(consumer)).map(({ results }) => results[0]?.workerIndex);

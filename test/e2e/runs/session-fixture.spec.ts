@@ -23,7 +23,7 @@ test('has the session', async ({ page, hostedSession, greeting }) => {
   console.log('SESSION ' + JSON.stringify(hostedSession));
 });
 hosted('needs no page', async ({ hostedSession }) => { expect(hostedSession.reused).toBe(false); });
-hosted.describe('with contextOptions of its own', () => {
+hosted.describe('with its own contextOptions', () => {
   hosted.use({ contextOptions: { reducedMotion: 'reduce' } });
   hosted('is recorded too', async ({ page }) => {
     await page.goto('/');
@@ -43,7 +43,11 @@ for (const [name, config] of [
   ['without the wrapper', UNWRAPPED],
   ['with it', wrappedConfig(`{ session: { note: 'mine' } }`)],
 ] as const) {
-  test(`poolwright's test ${name}`, { tag: '@versions' }, async ({ newConsumer, service, site }) => {
+  test(`provides the session in poolwright's test ${name}`, { tag: '@versions' }, async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': config, 'tests/a.spec.ts': SUITE });
     const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });

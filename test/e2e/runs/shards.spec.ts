@@ -6,18 +6,16 @@ import { hostedAttachments, reportedTests, startPlaywright } from '../../support
 import { startService } from '../../support/e2e/service.ts';
 import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** Several machines against one limit, and one broker with many leases. */
+/** Several machines at one limit, and one broker with many leases. */
 
-test('shards against one workspace limit: all finish, and never more browsers run than it allows; DEBUG shows what a broker logs', async ({
-  newConsumer,
-}) => {
+test('finishes all shards within one workspace limit, and logs the broker with DEBUG', async ({ newConsumer }) => {
   const SHARDS = 3;
   const service = await startService({ browser: 'stub', concurrentBrowsers: 2 });
   try {
     const runs = [];
     const consumers = [];
     for (let shard = 1; shard <= SHARDS; shard += 1) {
-      const consumer = await newConsumer(); // a machine each
+      const consumer = await newConsumer(); // one machine each
       consumers.push(consumer);
       const test = suite(
         `test('opens', async ({ page }) => { await page.goto('about:blank'); await new Promise((resolve) => setTimeout(resolve, 1_000)); });`,
@@ -46,7 +44,7 @@ test('shards against one workspace limit: all finish, and never more browsers ru
       for (const { results } of tests) shards.add(JSON.stringify(hostedAttachments(results[0])[0]?.shard));
     }
     expect([...shards].sort()).toEqual([1, 2, 3].map((current) => JSON.stringify({ current, total: SHARDS })));
-    // The broker's file has it anyway.
+    // The broker's log file has it in any case.
     const line = /session \S+ from session for slot \d/;
     expect(runs.map(({ output }) => line.test(output()))).toEqual([true, false, false]);
     for (const consumer of consumers) {
@@ -60,7 +58,7 @@ test('shards against one workspace limit: all finish, and never more browsers ru
   }
 });
 
-test('one broker: 64 leases within 80 MB, a socket nobody else may open, no key in a worker that was not given one', async ({
+test('leases 64 browsers from one broker within 80 MB, with a private socket and no key in workers without one', async ({
   newConsumer,
 }) => {
   const LEASES = 64;
@@ -68,7 +66,7 @@ test('one broker: 64 leases within 80 MB, a socket nobody else may open, no key 
   try {
     const consumer = await newConsumer();
     await consumer.write({
-      // The key comes from the config's own code here: not from the environment, which workers share.
+      // The key comes from the config's own code here, not from the environment, which workers share.
       'playwright.config.ts': wrappedConfig(
         `process.env.TEST_WORKER_INDEX ? {} : { baseURL: '${service.emulator.baseURL}', apiKey: '${service.emulator.apiKey}' }`,
       ),
@@ -93,10 +91,10 @@ test('one broker: 64 leases within 80 MB, a socket nobody else may open, no key 
     await Promise.all(lines.map((line, n) => line.lease({ project: '', parallelIndex: n, needMs: 1_000 })));
     expect(await service.running()).toHaveLength(LEASES + 1);
     const resident = () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${broker}/status`, 'utf8'))?.[1]) / 1024;
-    // The garbage of 64 requests at once is collected by and by.
-    await expect.poll(resident, { timeout: 30_000 }).toBeLessThanOrEqual(80);
+    // The garbage of 64 simultaneous requests is collected over time.
+    await expect.poll(resident).toBeLessThanOrEqual(80);
 
-    for (const line of lines) line.close(); // without a word: each gives up its browser
+    for (const line of lines) line.close(); // without giving anything back: each connection's browser is ended
     await expect.poll(() => service.running()).toHaveLength(1);
     process.kill(-(run.child.pid ?? 0), 'SIGINT');
     await run.exit;

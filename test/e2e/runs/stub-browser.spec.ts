@@ -3,7 +3,7 @@ import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e
 import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** That suites which must not cost a Chromium (chaos, simulation) may trust the emulator's stub browsers. */
+/** Checks that suites which need no Chromium (chaos, simulation) can rely on the emulator's stub browsers. */
 
 const test = base.extend({
   service: async ({}, use) => {
@@ -29,7 +29,7 @@ test('passes after it', async ({ page, context }) => {
 });
 `);
 
-test('a suite passes and fails on stubs as it should', { tag: '@versions' }, async ({ newConsumer, service }) => {
+test('passes and fails the right tests of a suite on stubs', { tag: '@versions' }, async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   const extra = `workers: 1, timeout: 10_000, use: { trace: 'on' },`;
   await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', extra), 'tests/a.spec.ts': SUITE });

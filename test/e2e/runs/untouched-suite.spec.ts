@@ -2,7 +2,10 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { ASSET_BYTES } from '../../support/e2e/site.ts';
 
-/** A user's suite: nothing in it knows of poolwright. */
+// identity.spec.ts tests the properties of stealth browsers.
+test.use({ browsers: 'shell' });
+
+/** A user's suite: it contains nothing about poolwright. */
 const SUITE = `
 import { test, expect } from '@playwright/test';
 import { readFileSync } from 'node:fs';
@@ -54,7 +57,7 @@ export default defineConfig(withHostedBrowsers({
 }, { pool: process.env.POOL, exposeNetwork: '' }));
 `;
 
-/** The oldest Playwright has this suite in every run of the tests; the others with this tag are in `npm run test:versions`. */
+/** The oldest Playwright runs this suite in every test run; the others, by tag, in `node scripts/versions.mjs`. */
 const cases = [
   ['latest', 'commonjs', { tag: '@versions' }],
   ['latest', 'module', { tag: '@versions' }],

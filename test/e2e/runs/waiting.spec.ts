@@ -6,37 +6,38 @@ import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from
 import { startService, type TestService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** Where no browser is available, a run waits for a reason to ask again, says for what, and ends with an error that helps. */
+/**
+ * If no browser is available, a run waits until a request can succeed, shows the reason, and ends with a helpful error.
+ */
 
 const test = base.extend<{ full: TestService }>({
   /** A service whose plan allows one browser. */
   full: async ({}, use) => {
-    const service = await startService({ concurrentBrowsers: 1 });
+    const service = await startService({ browser: 'stub', concurrentBrowsers: 1 });
     await use(service);
     await service.stop();
   },
 });
 
-const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('/'); });`);
+const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
 
-test('two workers at a limit of one that somebody has: asked once each, waited for, and the second worker waits for the first', async ({
+test('waits for a used-up limit of one with one request per worker, and then shares the browser between two workers', async ({
   newConsumer,
   full,
-  site,
 }) => {
   const { sessionId } = await full.client.createSession({ note: 'somebody' });
   const consumer = await newConsumer();
   await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS, 'tests/b.spec.ts': OPENS });
   const requests = recordRequests();
-  const running = startPlaywright(consumer, ['--workers=2'], { ...full.env, SITE_URL: site.url });
+  const running = startPlaywright(consumer, ['--workers=2'], full.env);
   const lists = () => requests.answered.filter(({ path }) => path === '/v1/browser/sessions').length;
   const creates = () =>
     requests.answered
       .filter(({ method, path }) => method === 'POST' && path === '/v1/browser/session')
       .map(({ status }) => status);
-  await expect.poll(creates, { timeout: 20_000 }).toContain(403);
+  await expect.poll(creates).toContain(403);
   const before = lists();
-  await expect.poll(lists, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+  await expect.poll(lists).toBeGreaterThan(before + 1);
   await running.printed(
     /slot \d \(the default project\)( and 1 more)? without a browser for 3 s: the workspace is at its concurrent-browser limit/,
   );
@@ -44,7 +45,7 @@ test('two workers at a limit of one that somebody has: asked once each, waited f
   const { code } = await running.exit;
   requests.stop();
   expect(code, running.output()).toBe(0);
-  // Each of them was refused once at most; after that both waited in line.
+  // Each worker was refused at most once; after that, both waited in the queue.
   expect(creates().filter((status) => status === 403).length).toBeLessThanOrEqual(2);
   expect(creates().filter((status) => status !== 403)).toEqual([200]);
   const tests = await reportedTests(consumer);
@@ -53,10 +54,9 @@ test('two workers at a limit of one that somebody has: asked once each, waited f
   expect(await full.running()).toEqual([]);
 });
 
-test('at the limit until the time is over: the error says limit, running, and who holds them', async ({
+test('reports limit, running sessions and their owners when the limit is reached until the timeout', async ({
   newConsumer,
   full,
-  site,
 }) => {
   await full.client.createSession({ note: 'somebody' });
   const consumer = await newConsumer();
@@ -64,7 +64,7 @@ test('at the limit until the time is over: the error says limit, running, and wh
     'playwright.config.ts': wrappedConfig('{ acquireTimeout: 5_000 }'),
     'tests/a.spec.ts': OPENS,
   });
-  const run = await runPlaywright(consumer, [], { ...full.env, SITE_URL: site.url });
+  const run = await runPlaywright(consumer, [], full.env);
   expect(run.code, run.output).toBe(1);
   const [opens] = await reportedTests(consumer);
   expect(opens?.results[0]?.errors).toHaveLength(1);
@@ -74,7 +74,7 @@ test('at the limit until the time is over: the error says limit, running, and wh
   expect(opens?.results[0]?.error?.message?.split('\n')).toHaveLength(1);
 });
 
-test("a pool that has nothing, with fallback: 'fail': the error shows the pool", async ({ newConsumer, site }) => {
+test("shows the pool in the error when it is empty and fallback is 'fail'", async ({ newConsumer }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'slow-chromium': '#!/bin/sh\nexec sleep 60\n',
@@ -86,7 +86,7 @@ test("a pool that has nothing, with fallback: 'fail': the error shows the pool",
   const service = await startService({ chromium });
   try {
     const { id } = await service.client.createPool({ name: 'e2e', size: 2 });
-    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, [], service.env);
     expect(run.code, run.output).toBe(1);
     expect(run.output).toContain('without a browser for 3 s: waiting for the pool to have one ready');
     const [opens] = await reportedTests(consumer);
@@ -98,17 +98,15 @@ test("a pool that has nothing, with fallback: 'fail': the error shows the pool",
   }
 });
 
-test('a service that takes long to end a browser: the terminal says what is waited for', async ({
-  newConsumer,
-  site,
-}) => {
+test('shows on the terminal when it waits for a slow end of a browser', async ({ newConsumer }) => {
   const service = await startService({
+    browser: 'stub',
     faults: [{ match: { method: 'DELETE', path: '/v1/browser/session' }, effect: { delayMs: 5_000 } }],
   });
   try {
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
-    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+    const run = await runPlaywright(consumer, [], service.env);
     expect(run.code, run.output).toBe(0);
     expect(run.output).toMatch(/^poolwright: waiting for the service to confirm the end of browser \S+$/m);
     expect(await service.running()).toEqual([]);

@@ -2,7 +2,7 @@ import { ServiceClient } from '../../../src/service/index.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { ManualClock } from '../../support/emulator/manual-clock.ts';
 
-test('the balance goes down with use; when it is gone, creates and acquires answer 402', async ({ start }) => {
+test('creates and acquires fail with 402 when the balance is used up', async ({ start }) => {
   const clock = new ManualClock();
   const emulator = await start({ browser: 'stub', balanceCents: 15, concurrentBrowsers: 3 }, clock);
   const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });
@@ -30,7 +30,7 @@ test('the balance goes down with use; when it is gone, creates and acquires answ
   for (const refused of [client.createSession(), client.acquire(pool.id)]) {
     await expect(refused).rejects.toMatchObject({ status: 402, serviceMessage: 'Insufficient balance' });
   }
-  // What runs goes on, and can be stopped.
+  // Running sessions continue, and can be stopped.
   await client.stopSession(other.sessionId);
   await client.close();
 });

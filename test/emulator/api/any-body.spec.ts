@@ -7,7 +7,9 @@ import { startEmulatorProcess } from '../../support/emulator-process.ts';
 import { isRunning } from '../../support/processes.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
-/** Section 4.2 of the service document, and 404 for what section 7 says of dedicated addresses; 500 is no answer to a body. */
+/**
+ * Section 4.2 of the service document, and 404 as section 7 requires for dedicated addresses. No body may get a 500.
+ */
 const DOCUMENTED = [200, 400, 401, 402, 403, 404, 429, 503, 504];
 const RUNS = propertyRuns(300);
 const FIELDS = Object.keys(createSessionRequest.shape);
@@ -22,7 +24,7 @@ interface Answer {
   sessionId?: string;
 }
 
-/** An emulator in a process of its own: what kills it does not take the test along, and is seen. */
+/** An emulator in a separate process: if it crashes, the test notices and survives. */
 const test = base.extend<{ target: Target }>({
   target: async ({}, use) => {
     const { baseURL, apiKey, pid, stop } = await startEmulatorProcess({
@@ -51,7 +53,7 @@ const test = base.extend<{ target: Target }>({
 
 test.slow();
 
-test('whatever a create body is: 200 or a documented refusal that names the field', async ({ target }) => {
+test('responds to any create body with 200 or a documented refusal', async ({ target }) => {
   const seen = new Map<number, number>();
   const property = fc.asyncProperty(createBodies, async (text) => {
     const { status, body } = await target.post(text);
@@ -62,13 +64,13 @@ test('whatever a create body is: 200 or a documented refusal that names the fiel
     expectVerdict(text, status, body);
   });
   await fc.assert(property, RUNS);
-  // Else the property has said nothing about one of the sides.
+  // Otherwise the property has not tested one of the two responses.
   expect(seen.get(200)).toBeGreaterThan(RUNS.numRuns / 10);
   expect(seen.get(400)).toBeGreaterThan(RUNS.numRuns / 3);
   expect(await target.api.active()).toEqual([]);
 });
 
-/** What the schema of the document says of a body, and two laws that hold without it. */
+/** Expects the response that the document's schema requires for this body, and two rules that are not in the schema. */
 function expectVerdict(text: string, status: number, { error = '' }: Answer): void {
   const value = parse(text);
   if (value === NO_JSON) {
@@ -99,7 +101,7 @@ function parse(text: string): unknown {
   }
 }
 
-test('a body that is no JSON, or is half of one, is a 400 in JSON', async ({ target }) => {
+test('a body that is not complete JSON is a 400 in JSON', async ({ target }) => {
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 });
   const truncated = fc
     .tuple(goodBodies, fc.double({ min: 0, max: 1, noNaN: true }))
@@ -113,7 +115,7 @@ test('a body that is no JSON, or is half of one, is a 400 in JSON', async ({ tar
   await fc.assert(property, propertyRuns(150));
 });
 
-test('a body under another name than JSON is never taken for an empty one', async ({ target }) => {
+test('a body of another content type never counts as empty', async ({ target }) => {
   const token = fc.stringMatching(/^[a-zA-Z0-9.+-]{1,12}$/);
   const contentType = fc.oneof(
     fc.tuple(token, token).map(([type, subtype]) => `${type}/${subtype}`),
@@ -122,7 +124,7 @@ test('a body under another name than JSON is never taken for an empty one', asyn
     fc.stringMatching(/^[ -~]{0,12}$/).map((rest) => `application/json;${rest}`),
     fc.constantFrom('text/json', 'text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded'),
   );
-  // Refused if it is read, and refused if it is not: a 200 has overlooked it.
+  // Whether the emulator reads such a body or not, it must reject it: 200 means that it was ignored.
   const property = fc.asyncProperty(contentType, async (type) => {
     const { status, body } = await target.post('{"colour":"red"}', type);
     expect([status, body.error]).toEqual([400, expect.stringMatching(/^colour: unknown field$|JSON/)]);
@@ -130,7 +132,7 @@ test('a body under another name than JSON is never taken for an empty one', asyn
   await fc.assert(property, propertyRuns(150));
 });
 
-test('a body of two megabytes is a 400 in JSON, whatever is in it', async ({ target }) => {
+test('any body of two megabytes is a 400 in JSON', async ({ target }) => {
   const bytes = 2 * 1024 ** 2;
   for (const text of [
     'x'.repeat(bytes),
@@ -140,7 +142,7 @@ test('a body of two megabytes is a 400 in JSON, whatever is in it', async ({ tar
   ]) {
     const { status, body } = await target.post(text);
     expect([status, typeof body.error]).toEqual([400, 'string']);
-    // The refusal does not repeat what it refuses.
+    // The error does not repeat the rejected body.
     expect(body.error?.length).toBeLessThan(1000);
   }
   const stranger = new Api(target.api.baseURL, 'nobody');

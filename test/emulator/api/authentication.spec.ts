@@ -1,7 +1,7 @@
 import { Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 
-/** The parts of an OpenAPI description that are looked at. */
+/** The parts of an OpenAPI description that the test reads. */
 interface OpenApi {
   info: { version: string };
   paths: Record<string, Record<string, Operation>>;
@@ -15,7 +15,7 @@ interface Operation {
 const MISSING = { error: 'Unauthorized: Missing or invalid Authorization header' };
 
 test.describe('authentication', () => {
-  test('answers the messages of the document', async ({ start }) => {
+  test('responds with the documented messages', async ({ start }) => {
     const { baseURL, apiKey } = await start({ apiKey: 'key-1' });
     const ask = async (authorization?: string) => {
       const response = await fetch(`${baseURL}/v1/browser/sessions`, {
@@ -43,7 +43,7 @@ test.describe('authentication', () => {
     const b = new Api(emulator.baseURL, 'key-b');
     const { sessionId } = (await a.create()).body;
     const pool = (await a.post('/pools', { name: 'shared name', size: 1 })).body;
-    await expect.poll(async () => (await a.get(`/pools/${pool.id}`)).body.ready, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await a.get(`/pools/${pool.id}`)).body.ready).toBe(1);
     const lease = (await a.post(`/pools/${pool.id}/acquire`, {})).body;
 
     const noSession = { status: 404, body: { error: 'Session not found' } };
@@ -56,7 +56,7 @@ test.describe('authentication', () => {
     expect(await b.post(`/pools/${pool.id}/release`, { leaseId: lease.leaseId })).toEqual(noPool);
     expect((await b.get('/sessions')).body.sessions).toEqual([]);
     expect((await b.get('/pools')).body.pools).toEqual([]);
-    // Names and limits are each workspace's own.
+    // Each workspace has separate names and limits.
     expect((await b.post('/pools', { name: 'shared name', size: 1 })).status).toBe(201);
     expect((await a.session(sessionId)).body.status).toBe('active');
   });

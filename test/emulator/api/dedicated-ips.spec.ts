@@ -10,11 +10,7 @@ const dedicatedIps = [
   { ip: '2001:db8::5', country: 'FR', proxyUrl: NOWHERE, healthy: false },
 ];
 
-test('a session leaves through the dedicated IP that it names, and has its country and timezone', async ({
-  start,
-  connect,
-  site,
-}) => {
+test('a session uses its dedicated IP, with its country and timezone', async ({ start, connect, site }) => {
   const socks = await SocksServer.start();
   try {
     const lines: string[] = [];
@@ -57,7 +53,7 @@ test.describe('a dedicated reference', () => {
     ['DEDICATED://ANY~COUNTRY-ca', {}, 200, {}],
   ];
   for (const [proxyUrl, more, status, body] of cases) {
-    test(`${proxyUrl} ${JSON.stringify(more)} answers ${status}`, async ({ start }) => {
+    test(`${proxyUrl} ${JSON.stringify(more)} responds with ${status}`, async ({ start }) => {
       const { api } = await start({ browser: 'stub', dedicatedIps });
       const expected = Object.entries(body).map(([key, value]) => [
         key,
@@ -69,7 +65,7 @@ test.describe('a dedicated reference', () => {
     });
   }
 
-  test('whose address failed its health check answers 503 with Retry-After', async ({ start }) => {
+  test('whose address is unhealthy responds with 503 and Retry-After', async ({ start }) => {
     const { baseURL, apiKey } = await start({ browser: 'stub', dedicatedIps });
     const response = await fetch(`${baseURL}/v1/browser/session`, {
       method: 'POST',
@@ -79,9 +75,7 @@ test.describe('a dedicated reference', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
   });
 
-  test("to another workspace's address is not owned; a pool takes its own, and shows the timezone", async ({
-    start,
-  }) => {
+  test("to another workspace's address is refused; a pool accepts its own", async ({ start }) => {
     const { api, baseURL } = await start({
       browser: 'stub',
       workspaces: [{ apiKey: 'key-a', dedicatedIps }, { apiKey: 'key-b' }],

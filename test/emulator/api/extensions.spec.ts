@@ -11,7 +11,7 @@ import { manifest, probeExtension, rename, zip } from '../../support/zip.ts';
 interface Fixtures {
   /** A client of an emulator, closed after the test. */
   clientOf: (emulator: TestEmulator, apiKey?: string) => ServiceClient;
-  /** How the probe extension has signed a page of this session; undefined when it is not there. */
+  /** The mark that the probe extension leaves in a page of this session; undefined without the extension. */
   signature: (cdpUrl: string) => Promise<string | undefined>;
 }
 
@@ -34,7 +34,7 @@ const test = base.extend<Fixtures>({
   },
 });
 
-test('an extension is uploaded, runs in sessions under the ID that the API names, and is replaced', async ({
+test('an extension is uploaded, runs under the ID of the API, and is replaced', async ({
   start,
   clientOf,
   connect,
@@ -69,16 +69,16 @@ test('an extension is uploaded, runs in sessions under the ID that the API names
     `chrome-extension://${crxExtensionId}/worker.js`,
   );
 
-  // As everywhere in Chrome, it is not in contexts that keep nothing.
+  // As always in Chrome, incognito-like contexts have no extensions.
   const isolated = await (await connect(session.cdpUrl as string)).newPage();
   await isolated.goto(site.url);
   expect(await isolated.evaluate('document.documentElement.dataset.probe')).toBeUndefined();
-  // To the next client that connects, it would be a page of the browser's own context.
+  // Otherwise the next client would take its page for one of the default context.
   await isolated.context().close();
 
   const replaced = await client.replaceExtension(extensionId, await probeExtension({ version: '2.0' }));
   expect(replaced).toEqual({ ...extension, version: '2.0', updatedAt: expect.any(String) });
-  // What runs keeps what it has; the next session has the new one, under the same ID.
+  // A running session keeps the old version; the next one gets the new version, under the same ID.
   expect(await signature(session.cdpUrl as string)).toBe(`${crxExtensionId} 1.2`);
   const next = await client.createSession({ extensionIds: [extensionId, extensionId] });
   expect(await signature(next.cdpUrl as string)).toBe(`${crxExtensionId} 2.0`);
@@ -97,7 +97,7 @@ test('an extension is uploaded, runs in sessions under the ID that the API names
   }
 });
 
-test("an extension with a key of its own has that key's ID, and a name in its language", async ({
+test("an extension with a key has that key's ID, and a name in its language", async ({
   start,
   clientOf,
   signature,
@@ -117,7 +117,7 @@ test("an extension with a key of its own has that key's ID, and a name in its la
   expect(await signature(session.cdpUrl as string)).toBe(`${extension.crxExtensionId} 1.2`);
 });
 
-test('a warm browser of a pool has its extensions, and a saved profile what they stored', async ({
+test("a pool's warm browser has its extensions, and a saved profile their data", async ({
   start,
   clientOf,
   connect,
@@ -143,7 +143,7 @@ test('a warm browser of a pool has its extensions, and a saved profile what they
   const next = await client.createSession(browser);
   const stored = await (await storage(next.cdpUrl as string))?.evaluate('chrome.storage.local.get()');
   expect(stored).toEqual({ seen: 1 });
-  // Without the extension the profile is none the worse.
+  // The profile also works without the extension.
   const bare = await client.createSession({ profile: { name: 'p' } });
   expect(await signature(bare.cdpUrl as string)).toBeUndefined();
 });
@@ -219,7 +219,7 @@ const bad: [string, () => Promise<Buffer>, RegExp][] = [
     () => zip({ 'my/manifest.json': manifest() }),
     /^extension: manifest\.json: is missing.*root/,
   ],
-  ['a manifest that is no JSON', () => zip({ 'manifest.json': '{' }), /^extension: manifest\.json: /],
+  ['a manifest that is not JSON', () => zip({ 'manifest.json': '{' }), /^extension: manifest\.json: /],
   ['no version', () => zip({ 'manifest.json': manifest({ version: undefined }) }), /manifest\.json: version: /],
   ['a version of letters', () => zip({ 'manifest.json': manifest({ version: 'a.b' }) }), /manifest\.json: version: /],
   ['no name', () => zip({ 'manifest.json': manifest({ name: '' }) }), /manifest\.json: name: must not be empty$/],
@@ -228,10 +228,10 @@ const bad: [string, () => Promise<Buffer>, RegExp][] = [
     () => zip({ 'manifest.json': manifest({ manifest_version: 1 }) }),
     /manifest_version: must be/,
   ],
-  ['a key that is none', () => zip({ 'manifest.json': manifest({ key: '%%' }) }), /manifest\.json: key: must be/],
+  ['an invalid key', () => zip({ 'manifest.json': manifest({ key: '%%' }) }), /manifest\.json: key: must be/],
 ];
 
-test('what is no extension is a 400 that says why, and leaves nothing behind', async ({ start, folder }) => {
+test('an invalid extension is a 400 with a reason, and leaves nothing', async ({ start, folder }) => {
   const { api } = await start({ data: folder, browser: 'stub' });
   for (const [what, make, message] of bad) {
     const answer = await api.upload('POST', '/extensions', await make());
@@ -244,7 +244,7 @@ test('what is no extension is a 400 that says why, and leaves nothing behind', a
     join('workspace-workspace-1', 'extensions'),
   ]);
 
-  // One that is refused leaves the old one as it was.
+  // A rejected replacement leaves the old one unchanged.
   const { body } = await api.upload('POST', '/extensions', await probeExtension());
   const { extensionId } = body.extension;
   const refused = await api.upload('PUT', `/extensions/${extensionId}`, await zip({ 'a.js': '' }));
@@ -252,7 +252,7 @@ test('what is no extension is a 400 that says why, and leaves nothing behind', a
   expect((await api.get(`/extensions/${extensionId}`)).body).toEqual(body);
 });
 
-test('a form without the file, and a body that is no form, are a 400', async ({ start }) => {
+test('a form without a file, and a body that is not a form, are a 400', async ({ start }) => {
   const { api } = await start({ browser: 'stub' });
   expect(await api.post('/extensions', {})).toMatchObject({
     status: 400,
@@ -262,7 +262,7 @@ test('a form without the file, and a body that is no form, are a 400', async ({ 
   expect(other).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^extension: must be a file/) } });
 });
 
-test('an account that is not enabled for extensions gets 403, whatever it asks', async ({ start }) => {
+test('an account without extensions gets 403 for every request', async ({ start }) => {
   const { api } = await start({ browser: 'stub', extensionAccess: false });
   const refusal = { status: 403, body: { error: 'Extensions API is not enabled for this account' } };
   const bytes = await probeExtension();
@@ -276,7 +276,7 @@ test('an account that is not enabled for extensions gets 403, whatever it asks',
   expect((await api.create({ extensionIds: [] })).status).toBe(200);
 });
 
-test("another workspace's extension is as good as none; --data keeps them", async ({
+test('hides extensions from other workspaces, and keeps them with --data', async ({
   start,
   clientOf,
   signature,

@@ -2,7 +2,9 @@ import { type Answer, Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { startEmulatorProcess } from '../../support/emulator-process.ts';
 
-/** Much at once, over real sockets, to an emulator in a process of its own. How long it takes is told, not judged. */
+/**
+ * Many requests at once, over real sockets, to an emulator in a separate process. The duration is printed, not checked.
+ */
 
 const REQUESTS = 1_000;
 const SESSIONS = 200;
@@ -16,7 +18,7 @@ async function timed(call: () => Promise<Answer>): Promise<Timed> {
   return { ...(await call()), ms: performance.now() - began };
 }
 
-/** How long they took, in the report and in the terminal. */
+/** Prints the duration in the report and in the terminal. */
 function report(what: string, answers: Timed[]): void {
   const sorted = answers.map(({ ms }) => ms).sort((a, b) => a - b);
   const at = (share: number) => `${Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0)} ms`;
@@ -31,7 +33,7 @@ function byStatus(answers: Answer[]): Record<number, number> {
   return counts;
 }
 
-test(`${REQUESTS} requests at once are all answered, each with what it asked for`, async () => {
+test(`${REQUESTS} simultaneous requests all get the right response`, async () => {
   const emulator = await startEmulatorProcess({ browser: 'stub', concurrentBrowsers: 1 });
   const api = new Api(emulator.baseURL, emulator.apiKey);
   const stranger = new Api(emulator.baseURL, 'somebody');
@@ -65,7 +67,7 @@ test(`${REQUESTS} requests at once are all answered, each with what it asked for
   await emulator.stop();
 });
 
-test(`${SESSIONS} sessions at once: as many as the limit lets, each its own, all stopped at once`, async () => {
+test(`${SESSIONS} simultaneous sessions start up to the limit and stop together`, async () => {
   const emulator = await startEmulatorProcess({ browser: 'stub', concurrentBrowsers: SESSIONS });
   const api = new Api(emulator.baseURL, emulator.apiKey);
   const tooMany = 20;
@@ -91,7 +93,7 @@ test(`${SESSIONS} sessions at once: as many as the limit lets, each its own, all
   expect(byStatus(stops)).toEqual({ 200: SESSIONS });
   expect(await api.active()).toEqual([]);
   expect((await api.get('/sessions?status=completed')).body.total).toBe(SESSIONS);
-  // The places are free again.
+  // The slots are free again.
   const again = (await api.create()).body;
   expect(again.status).toBe('active');
   await api.stop(again.sessionId);

@@ -20,13 +20,13 @@ test("/doc passes Redocly's linter, warnings counted as errors", async ({ start 
       ({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`,
     );
   expect(await lint(source)).toEqual([]);
-  // It does look at schemas: this is what the description of 3.0 had wrong.
+  // This proves that the linter checks schemas: an invalid one is an error.
   expect(await lint(source.replace('"additionalProperties":{}', '"additionalProperties":{"type":7}'))).toEqual([
     expect.stringMatching(/^struct: /),
   ]);
 });
 
-/** What somebody writes who has nothing but /doc and a generator. The lines that must not compile say so. */
+/** A program written only from /doc with a generator. Lines that must not compile are marked. */
 const CONSUMER = `
 import createClient from 'openapi-fetch';
 import type { paths } from './api.js';
@@ -62,7 +62,7 @@ const deleted = must(await client.DELETE('/v1/browser/pools/{poolId}', { params:
 
 // @ts-expect-error: a number
 const text = await client.POST('/v1/browser/session', { body: { duration: '60' } });
-// No such field: the generated types let it pass, the service does not.
+// An unknown field: the generated types allow it, the service does not.
 const unknown = await client.POST('/v1/browser/session', { body: { colour: 'red' } });
 // @ts-expect-error: no such type
 const type = await client.POST('/v1/browser/session', { body: { type: 'local' } });
@@ -117,7 +117,7 @@ test('a client generated from /doc compiles and works', async ({ start }, testIn
       [400, expect.stringMatching(/^size: /)],
     ],
   });
-  // It was this service that it spoke with, and it left nothing.
+  // The client used this emulator, and left nothing.
   expect((await api.session(sessionId)).body.status).toBe('completed');
   expect((await api.session(leased.sessionId)).body.status).toBe('completed');
   expect(await api.active()).toEqual([]);

@@ -11,16 +11,14 @@ async function createPool(api: Api, body: object = {}): Promise<string> {
 
 const readPool = async (api: Api, id: string) => (await api.get(`/pools/${id}`)).body;
 const untilReady = (api: Api, id: string, ready = 1) =>
-  expect
-    .poll(async () => readPool(api, id), { timeout: 30_000 })
-    .toMatchObject({ status: 'ready', ready, starting: 0 });
+  expect.poll(async () => readPool(api, id)).toMatchObject({ status: 'ready', ready, starting: 0 });
 const acquire = (api: Api, id: string, waitMs = 0, signal?: AbortSignal) =>
   api.post(`/pools/${id}/acquire`, { waitMs }, signal);
 
 const NONE_READY = { status: 409, body: { error: 'No browser is currently ready in this pool' } };
 
 test.describe('a pool', () => {
-  test('warms browsers that neither count nor are listed until they are leased', async ({ start }) => {
+  test('warms browsers that are neither counted nor listed until they are leased', async ({ start }) => {
     const emulator = await start({ concurrentBrowsers: 1 });
     const { api } = emulator;
     const { status, body } = await api.post('/pools', { name: 'pool', size: 2, browser: { country: 'de' } });
@@ -44,7 +42,7 @@ test.describe('a pool', () => {
     expect((await api.get('/pools')).body.pools).toEqual([await readPool(api, body.id)]);
     expect((await api.get('/sessions')).body.sessions).toEqual([]);
     expect(emulator.browserPids()).toHaveLength(2);
-    expect((await api.create()).status).toBe(200); // two warm ones take no place
+    expect((await api.create()).status).toBe(200); // warm browsers use no slot
     const refused = { status: 403, body: { error: 'Session limit reached' } };
     expect(await acquire(api, body.id)).toEqual(refused);
     expect(await acquire(api, body.id, 5_000)).toEqual(refused);
@@ -68,7 +66,7 @@ test.describe('a pool', () => {
     const page = browser.contexts()[0]?.pages()[0];
     expect(await page?.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)).toBe('America/Denver');
     await untilReady(api, id);
-    // It is a session like any other now.
+    // From now on, it is an ordinary session.
     expect((await api.active()).map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual([lease.sessionId]);
     expect((await api.patch(`/session?sessionId=${lease.sessionId}`, { note: 'used' })).body.note).toBe('used');
 
@@ -93,7 +91,7 @@ test.describe('a pool', () => {
     expect(unknown).toEqual({ status: 404, body: { error: 'Pool lease not found' } });
   });
 
-  test('serves those who wait in the order they came, and forgets those who left', async ({ start }) => {
+  test('serves waiting clients in order, and skips those that have disconnected', async ({ start }) => {
     const { api } = await start();
     const id = await createPool(api);
     expect(await acquire(api, id)).toEqual(NONE_READY);
@@ -117,7 +115,7 @@ test.describe('a pool', () => {
     expect((await readPool(api, id)).leased).toBe(2);
   });
 
-  test('tells one who waited in vain', async ({ start, fakeChromium }) => {
+  test('responds with 409 when no browser is ready in time', async ({ start, fakeChromium }) => {
     const { api } = await start({ chromium: await fakeChromium('exec sleep 600') });
     const id = await createPool(api);
     const began = Date.now();
@@ -127,7 +125,7 @@ test.describe('a pool', () => {
     expect((await api.post(`/pools/${id}/acquire`)).status).toBe(400); // JSON is required, {} at least
   });
 
-  test('ends a lease that expires, and recycles browsers that waited too long', async ({ start }) => {
+  test('ends an expired lease, and recycles browsers that waited too long', async ({ start }) => {
     const clock = new ManualClock();
     const emulator = await start({}, clock);
     const { api } = emulator;
@@ -177,7 +175,7 @@ test.describe('a pool', () => {
     expect((await acquire(api, id, 20_000)).status).toBe(200);
   });
 
-  test('takes a new size, name and template', async ({ start, connect }) => {
+  test('accepts a new size, name and template', async ({ start, connect }) => {
     const emulator = await start({ warmBrowserCap: 3 });
     const { api } = emulator;
     const id = await createPool(api, { size: 2 });
@@ -202,7 +200,7 @@ test.describe('a pool', () => {
     expect(await page?.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)).toBe('America/Chicago');
   });
 
-  test('is deleted, with its leases only by force', async ({ start }) => {
+  test('is deleted, and with leased browsers only by force', async ({ start }) => {
     const emulator = await start();
     const { api } = emulator;
     const id = await createPool(api);

@@ -6,7 +6,7 @@ interface Memory {
   cookie: string;
   stored: string | null;
 }
-/** What a page finds of an earlier visit. */
+/** The state of an earlier visit that a page finds. */
 const look = "({ cookie: document.cookie, stored: localStorage.getItem('who') })";
 const memory = (page: Page) => page.evaluate<Memory>(look);
 
@@ -50,7 +50,7 @@ test.describe('a profile', () => {
       { profileId: expect.any(String), name: 'shopper', createdAt: expect.stringMatching(/^\d{4}-.*Z$/) },
     ]);
 
-    // Of the profile come its cookies and storage; language and country are the session's own.
+    // Cookies and storage come from the profile; language and country from the session.
     const second = await visit(emulator, { profile });
     expect(await memory(second.page)).toEqual({ cookie: 'who=ann', stored: 'ann' });
     expect(await second.page.evaluate('navigator.languages')).toEqual(['en-US', 'en']);
@@ -59,7 +59,7 @@ test.describe('a profile', () => {
     await second.stop();
     expect((await api.get('/profiles')).body.profiles).toEqual(profiles);
 
-    // Used without persist it is read, and left as it is.
+    // Without `persist`, the profile is loaded but not changed.
     const third = await visit(emulator, { profile: { name: 'shopper' } });
     expect(await memory(third.page)).toEqual({ cookie: 'who=bea', stored: 'bea' });
     await sign(third.page, 'cid');
@@ -82,30 +82,30 @@ test.describe('a profile', () => {
     await sign(crashed.page, 'bea');
     await api.call('POST', `/__emulator/sessions/${crashed.sessionId}/crash`);
     await expect.poll(async () => (await api.session(crashed.sessionId)).body.status).toBe('error');
-    await crashed.stop(); // resolves when nothing of it is left to do
+    await crashed.stop(); // resolves when its clean-up is complete
     const after = await visit(emulator, { profile });
     expect((await memory(after.page)).stored).toBe('ann');
   });
 
-  visitTest('is there for a session that is created as soon as the one before has ended', async ({ start, visit }) => {
+  visitTest('is available to a session created right after the previous one ends', async ({ start, visit }) => {
     const emulator = await start({ allowLoopback: true });
     const { api } = emulator;
     const profile = { name: 'p', persist: true };
     const first = await visit(emulator, { profile });
     await sign(first.page, 'ann');
-    const stopping = first.stop(); // ended at once; its browser still has to close and to be saved
+    const stopping = first.stop(); // its status changes at once; the browser closes and is saved later
     await expect.poll(async () => (await api.session(first.sessionId)).body.status).toBe('completed');
     const next = await visit(emulator, { profile });
     expect(await memory(next.page)).toEqual({ cookie: 'who=ann', stored: 'ann' });
     await stopping;
-    // One that stands still is killed in bounded time, and nobody waits for it for ever.
+    // A frozen browser is killed after a time limit, so nothing waits for it forever.
     await api.call('POST', `/__emulator/sessions/${next.sessionId}/stall`);
     await next.stop();
     const last = await visit(emulator, { profile: { name: 'p' } });
     expect((await memory(last.page)).stored).toBe('ann');
   });
 
-  visitTest('that nobody persists is never saved, and one that is deleted is gone', async ({ start, visit }) => {
+  visitTest('is not saved without `persist`, and is gone after a delete', async ({ start, visit }) => {
     const emulator = await start({ allowLoopback: true });
     const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });
     const fleeting = await visit(emulator, { profile: { name: 'fleeting' } });
@@ -122,7 +122,7 @@ test.describe('a profile', () => {
     await client.deleteProfile(profile.name);
     await client.deleteProfile(profile.name); // never a 404
     expect(await client.listProfiles()).toEqual([]);
-    // The session that used it goes on with its copy, and does not bring it back.
+    // The session that uses it continues with its copy, and does not save it again.
     expect((await memory(reader.page)).stored).toBe('ann');
     await reader.stop();
     expect(await client.listProfiles()).toEqual([]);
@@ -134,7 +134,7 @@ test.describe('a profile', () => {
   });
 
   visitTest(
-    'used by two sessions at once: each has its own copy, the last to complete is kept',
+    'has a separate copy in each of two simultaneous sessions; the last to complete is saved',
     async ({ start, visit }) => {
       const emulator = await start({ allowLoopback: true });
       const profile = { name: 'p', persist: true };
@@ -151,7 +151,7 @@ test.describe('a profile', () => {
   );
 
   visitTest(
-    'in a pool: a leased browser has it and saves it, one that only waited does not',
+    'is saved by a leased browser of a pool, but not by one that was never leased',
     async ({ start, visit, connect, site }) => {
       const emulator = await start({ allowLoopback: true });
       const { api } = emulator;
@@ -168,7 +168,7 @@ test.describe('a profile', () => {
       expect((await memory(page)).stored).toBe('ann');
       await sign(page, 'bea');
       await api.post(`/pools/${pool.id}/release`, { leaseId: lease.leaseId });
-      // The replacement was warmed before that: its end must not put the old state back.
+      // The replacement was warmed before that: its end must not restore the old state.
       await expect.poll(async () => (await api.get(`/pools/${pool.id}`)).body.ready).toBe(1);
       await api.delete(`/pools/${pool.id}?force=true`);
       const after = await visit(emulator, { profile: { name: 'p' } });
@@ -177,7 +177,7 @@ test.describe('a profile', () => {
   );
 
   visitTest(
-    'lives in its workspace, and from run to run in the data folder alone',
+    'belongs to its workspace, and outlives the emulator only in a data directory',
     async ({ start, visit, folder }) => {
       const workspaces = [
         { apiKey: 'key-a', name: 'a' },

@@ -33,7 +33,7 @@ test.describe('a session', () => {
     expect((await api.session(session.sessionId)).body).toEqual(ended);
   });
 
-  test('is not found by a wrong or missing ID', async ({ start }) => {
+  test('is not found when the ID is wrong or missing', async ({ start }) => {
     const { api } = await start();
     const notFound = { status: 404, body: { error: 'Session not found' } };
     expect(await api.session('nope')).toEqual(notFound);
@@ -43,7 +43,7 @@ test.describe('a session', () => {
     expect((await api.delete('/session')).status).toBe(400);
   });
 
-  test('is updated while it lives', async ({ start }) => {
+  test('can be updated while it runs', async ({ start }) => {
     const { api } = await start();
     const { sessionId } = (await api.create({ note: 'a' })).body;
     const path = `/session?sessionId=${sessionId}`;
@@ -70,7 +70,7 @@ test.describe('a session', () => {
     expect(body).toMatchObject({ status: 'completed', stoppedAt: '2030-01-01T00:01:00.000Z' });
   });
 
-  test('whose Chromium crashes is an error', async ({ start, connect }) => {
+  test('has the status error when Chromium crashes', async ({ start, connect }) => {
     const emulator = await start();
     const { sessionId, cdpUrl } = (await emulator.api.create()).body;
     const browser = await connect(cdpUrl);
@@ -97,7 +97,7 @@ test.describe('a session', () => {
     expect((await api.create()).status).toBe(200);
   });
 
-  test('is stopped in bounded time though its Chromium hangs', async ({ start }) => {
+  test('is stopped in time when Chromium hangs', async ({ start }) => {
     const emulator = await start();
     const { sessionId } = (await emulator.api.create()).body;
     const [pid] = emulator.browserPids();
@@ -108,7 +108,7 @@ test.describe('a session', () => {
     expect(isRunning(pid as number)).toBe(false);
   });
 
-  test('goes on when its creator hangs up', async ({ start, slowChromium }) => {
+  test('continues when its creator disconnects', async ({ start, slowChromium }) => {
     const { api } = await start({ chromium: slowChromium });
     const hangUp = new AbortController();
     const lost = api.post('/session', {}, hangUp.signal);
@@ -129,7 +129,7 @@ test.describe('the concurrency limit', () => {
     expect(answers.find(({ status }) => status === 403)).toEqual(refused);
   });
 
-  test('has a free place as soon as a stop is answered', async ({ start }) => {
+  test('has a free slot as soon as a stop returns', async ({ start }) => {
     const { api } = await start({ concurrentBrowsers: 1 });
     const { sessionId } = (await api.create()).body;
     expect(await api.create()).toEqual(refused);
@@ -139,18 +139,18 @@ test.describe('the concurrency limit', () => {
 });
 
 test.describe('a start that fails', () => {
-  test('answers 504 after the deadline and leaves nothing', async ({ start, fakeChromium }) => {
+  test('responds with 504 after the deadline and leaves nothing', async ({ start, fakeChromium }) => {
     const chromium = await fakeChromium('exec sleep 600');
     const emulator = await start({ chromium, startupDeadline: 300, concurrentBrowsers: 1 });
     const { status, body } = await emulator.api.create();
     expect([status, body.error]).toEqual([504, expect.stringContaining('startup deadline')]);
     expect(emulator.browserPids()).toEqual([]);
-    // Its place is free: the next one is refused for the same reason, not for the limit.
+    // Its slot is free: the next one fails for the same reason, not because of the limit.
     expect((await emulator.api.create()).status).toBe(504);
     expect((await emulator.api.get('/sessions?status=error')).body.total).toBe(2);
   });
 
-  test('answers 500 when Chromium ends, and logs why', async ({ start, fakeChromium }) => {
+  test('responds with 500 when Chromium ends, and logs why', async ({ start, fakeChromium }) => {
     const lines: string[] = [];
     const chromium = await fakeChromium('echo "cannot open display" >&2; exit 3');
     const { api } = await start({ chromium, onLog: (line) => lines.push(line) });

@@ -6,7 +6,7 @@ import { EmulatorState } from '../../../src/emulator/state/emulator-state.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { ManualClock } from '../../support/emulator/manual-clock.ts';
 
-/** The API with no socket and no browser: what is refused must be refused before any browser is asked for. */
+/** The API without a socket and without a browser: invalid input is rejected before a browser is requested. */
 const test = base.extend<{ post: (path: string, body: unknown) => Promise<[number, string]> }>({
   post: async ({}, use) => {
     const profiles = await ProfileFolders.create();
@@ -50,18 +50,18 @@ test.describe('create refuses', () => {
     ['a malformed display', { displaySize: 'big' }, 400, /^displaySize: /],
     ['a long note', { note: 'n'.repeat(257) }, 400, /^note: .*256/],
     ['a long country', { country: 'USA' }, 400, /^country: /],
-    ['a country that is none', { country: 'XX' }, 400, /^country: XX/],
+    ['an unknown country', { country: 'XX' }, 400, /^country: XX/],
     ['an unknown zone', { timezone: 'Mars/Olympus' }, 400, /^timezone: Mars\/Olympus is not an IANA timezone/],
     ["another country's zone", { country: 'US', timezone: 'Europe/Berlin' }, 400, /^timezone: .* for US$/],
     ['another language in the US', { language: 'de-DE' }, 400, /^language: .*en-US/],
-    ['a language that is none', { country: 'DE', language: 'x!' }, 400, /^language: /],
-    ['a type of its own', { type: 'local' }, 400, /^type: /],
+    ['an invalid language', { country: 'DE', language: 'x!' }, 400, /^language: /],
+    ['an unknown type', { type: 'local' }, 400, /^type: /],
     ['an HTTP proxy', { proxyUrl: 'http://user:pw@proxy:1' }, 400, /^proxyUrl: must be a SOCKS5/],
     ['an unknown node', { nodeId: 'n3' }, 400, /^nodeId: .*n1, n2/],
     ['a dedicated IP where there is none', { proxyUrl: 'dedicated://any' }, 404, /^proxyUrl: .*dedicated:\/\/any$/],
     ['an extension that is not there', { extensionIds: ['e'] }, 404, /^Extension not found: e$/],
-    ['a body that is no object', [], 400, /object/],
-    ['a body that is no JSON', '{', 400, /JSON/],
+    ['a body that is not an object', [], 400, /object/],
+    ['a body that is not JSON', '{', 400, /JSON/],
   ];
   for (const [what, body, status, message] of cases) {
     test(what, async ({ post }) => {

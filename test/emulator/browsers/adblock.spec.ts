@@ -3,12 +3,12 @@ import { expect, test } from '../../support/emulator/fixtures.ts';
 import { SocksServer } from '../../support/emulator/socks-server.ts';
 
 for (const adblock of [true, false]) {
-  test(`with adblock: ${adblock}, hosts of advertisements are ${adblock ? 'out of reach, and others not' : 'as others'}`, async ({
+  test(`${adblock ? 'blocks' : 'does not block'} hosts of advertisements with adblock: ${adblock}`, async ({
     start,
     connect,
     site,
   }) => {
-    // Every name leads to the test's own site there.
+    // There, every name resolves to the test's site.
     const socks = await SocksServer.start();
     try {
       const { api } = await start();
@@ -28,7 +28,7 @@ for (const adblock of [true, false]) {
   });
 }
 
-test('only those hosts and what lies below them', () => {
+test('blocks only these hosts and their subdomains', () => {
   for (const host of ['doubleclick.net', 'a.b.doubleclick.net', 'DoubleClick.NET.', 'analytics.google.com']) {
     expect(isAdHost(host), host).toBe(true);
   }

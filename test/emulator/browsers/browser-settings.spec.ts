@@ -9,7 +9,7 @@ interface Look {
   window: string;
 }
 
-/** What a page sees. A text, because the types of a page are not those of these tests. */
+/** What a page sees. A string, because the tests have no DOM types. */
 const look = `({
   userAgent: navigator.userAgent,
   webdriver: navigator.webdriver,
@@ -21,7 +21,7 @@ const look = `({
 
 test.describe('the browser', () => {
   for (const type of ['hosted_stealth', 'hosted_privacy']) {
-    test(`of type ${type} does not say that it is automated`, async ({ start, connect, site }) => {
+    test(`of type ${type} does not reveal automation`, async ({ start, connect, site }) => {
       const { api } = await start({ allowLoopback: true });
       const browser = await connect((await api.create({ type })).body.cdpUrl);
       const page = browser.contexts()[0]?.pages()[0];
@@ -35,7 +35,7 @@ test.describe('the browser', () => {
     });
   }
 
-  test('of type hosted is a Chromium as it is, which says that it is automated', async ({ start, connect }) => {
+  test('of type hosted is a plain Chromium, which reveals automation', async ({ start, connect }) => {
     const { api } = await start();
     const page = (await connect((await api.create({ type: 'hosted' })).body.cdpUrl)).contexts()[0]?.pages()[0];
     const seen = await page?.evaluate<Look>(look);
@@ -58,7 +58,7 @@ test.describe('the browser', () => {
     expect((await response?.request().allHeaders())?.['accept-language']).toMatch(/^de-DE,de/);
   });
 
-  test('is American by default, in a desktop window', async ({ start, connect }) => {
+  test('has a US timezone and language and a desktop window by default', async ({ start, connect }) => {
     const { api } = await start();
     const page = (await connect((await api.create()).body.cdpUrl)).contexts()[0]?.pages()[0];
     expect(await page?.evaluate<Look>(look)).toMatchObject({
@@ -73,14 +73,14 @@ test.describe('the browser', () => {
     const { api } = await start({ allowLoopback: true });
     const { cdpUrl } = (await api.create({ url: `${site.url}/big`, timezone: 'America/Chicago' })).body;
     const context = (await connect(cdpUrl)).contexts()[0];
-    // While it loads its first address, the page may come into sight only after the connect.
+    // While the page loads its first address, the client may see it only after it has connected.
     await expect.poll(() => context?.pages()[0]?.title()).toBe('site');
     const page = context?.pages()[0];
     expect(page?.url()).toBe(`${site.url}/big`);
     expect((await page?.evaluate<Look>(look))?.timezone).toBe('America/Chicago');
   });
 
-  test("keeps the emulator's variables to itself and has no secret on its command line", async ({ start }) => {
+  test('has no secret in its environment or command line', async ({ start }) => {
     test.skip(process.platform !== 'linux', 'reads /proc');
     const { readFileSync } = await import('node:fs');
     const emulator = await start({ apiKey: 'key-on-no-command-line' });

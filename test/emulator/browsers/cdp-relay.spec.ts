@@ -34,7 +34,7 @@ test.describe('the CDP address', () => {
     }
   });
 
-  test('takes several clients; one that leaves disturbs nobody', async ({ start, connect }) => {
+  test('accepts several clients, which do not disturb each other', async ({ start, connect }) => {
     const { api } = await start();
     const { sessionId, cdpUrl } = (await api.create()).body;
     const first = await connect(cdpUrl);
@@ -46,18 +46,18 @@ test.describe('the CDP address', () => {
     expect((await api.session(sessionId)).body.status).toBe('active');
   });
 
-  test('is the only way in: the browser listens on no port', async ({ start }) => {
+  test('is the only access: the browser listens on no port', async ({ start }) => {
     test.skip(process.platform !== 'linux', 'reads /proc');
     const emulator = await start();
     await emulator.api.create();
     await emulator.api.create({ type: 'hosted_stealth' });
     const listening = (await Promise.all(emulator.browserPids().map(listeningPorts))).flat();
     expect(listening).toEqual([]);
-    // The look-up finds a port where there is one.
+    // This proves that `listeningPorts` finds a port.
     expect(await listeningPorts(process.pid)).toContain(emulator.port);
   });
 
-  test('gives each client its own: nobody uses or sees the sessions of another', async ({ start, link }) => {
+  test('gives each client its own sessions, hidden from others', async ({ start, link }) => {
     const { api } = await start();
     const { cdpUrl } = (await api.create()).body;
     const [one, other] = await Promise.all([link(cdpUrl), link(cdpUrl)]);
@@ -66,28 +66,28 @@ test.describe('the CDP address', () => {
     const { sessionId } = await one.send('Target.attachToTarget', { targetId, flatten: true });
     const theAnswer = { expression: '6 * 7' };
     expect(await one.send('Runtime.evaluate', theAnswer, sessionId)).toMatchObject({ result: { value: 42 } });
-    // Known, and of no use: as a session that never was.
+    // The ID is of no use to another client, like that of an unknown session.
     await expect(other.send('Runtime.evaluate', theAnswer, sessionId)).rejects.toThrow(
       'Session with given id not found',
     );
     await other.send('Target.setDiscoverTargets', { discover: true });
     expect(other.events.map(({ method }) => method)).not.toContain('Target.attachedToTarget');
     expect(other.events.filter((event) => 'sessionId' in event)).toEqual([]);
-    // What a client made goes with it.
+    // Everything that a client created is removed with it.
     const contexts = async () => (await other.send('Target.getBrowserContexts')).browserContextIds;
     expect(await contexts()).toContain(browserContextId);
     one.close();
     await expect.poll(contexts).not.toContain(browserContextId);
   });
 
-  test('answers what is no command, and goes on', async ({ start, link }) => {
+  test('responds with an error to an invalid command, and continues', async ({ start, link }) => {
     const { api } = await start();
     const client = await link((await api.create()).body.cdpUrl);
     for (const text of ['', 'no JSON', '[]', '{}', '{"id":1}', '{"id":"1","method":"Browser.getVersion"}']) {
       client.write(text);
       await expect.poll(() => client.events.pop()).toMatchObject({ error: { code: -32_600 } });
     }
-    // However its fields are ordered and written.
+    // In any order and notation of its fields.
     client.write('{ "params": {}, "sessionId": "none", "method": "Runtime.enable", "id": 7 }');
     await expect.poll(() => client.events.pop()).toMatchObject({ id: 7, error: { code: -32_001 }, sessionId: 'none' });
     client.write('\n{"method":"Browser.getVersion",\t"id":8}\n');

@@ -7,7 +7,7 @@ import { EgressProxy } from '../../../src/emulator/egress/egress-proxy.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
-/** A site that does to its connections what the path says, and remembers what it was sent. */
+/** A site whose paths decide how it treats the connection. It records what it receives. */
 class RawSite {
   readonly requests: string[] = [];
   readonly #sockets = new Set<Socket>();
@@ -23,7 +23,7 @@ class RawSite {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** How many connections it has had. */
+  /** Number of connections so far. */
   connections = 0;
 
   stop(): void {
@@ -48,7 +48,10 @@ class RawSite {
     socket.once('end', () => socket.end());
   }
 
-  /** Answers in part, until a request for `/go` breaks the connection: what comes at once with its end hides that end. */
+  /**
+   * Sends part of a response; a request for `/go` then breaks the connection. Sent together, the part would hide the
+   * break.
+   */
   #hold(socket: Socket): void {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\npart');
     this.#held = socket;
@@ -82,12 +85,12 @@ const test = base.extend<{ raw: RawSite; local: Browser }>({
   },
 });
 
-/** What a page learns from going there: the title, or the error; and whether the same connection served it twice. */
+/** The result of visiting each path: title or error, and whether one connection served two requests. */
 async function visit(browser: Browser, raw: RawSite) {
   const context = await browser.newContext();
   const seen: Record<string, string> = {};
   for (const path of ['/', '/reset', '/empty', '/until-end', '/nonsense']) {
-    const page = await context.newPage(); // an error page may still be on its way into the last one
+    const page = await context.newPage(); // the previous page may still be loading an error page
     seen[path] = await page.goto(raw.url + path).then(
       () => page.title(),
       (error: Error) => /net::\w+/.exec(error.message)?.[0] ?? error.message,
@@ -114,12 +117,7 @@ async function visit(browser: Browser, raw: RawSite) {
   return { seen, opened: raw.connections - before, heads };
 }
 
-test('what a page and its site see of each other is what they see without the proxy', async ({
-  start,
-  connect,
-  raw,
-  local,
-}) => {
+test('page and site see the same as without the proxy', async ({ start, connect, raw, local }) => {
   const { api } = await start({ allowLoopback: true });
   const hosted = await connect((await api.create()).body.cdpUrl);
   const direct = await visit(local, raw);
@@ -136,7 +134,7 @@ test('what a page and its site see of each other is what they see without the pr
   expect(proxied.heads).toEqual(direct.heads);
 });
 
-test('what cannot be reached is a network error, never a page', async ({ start, connect, raw }) => {
+test('an unreachable host is a network error, never a page', async ({ start, connect, raw }) => {
   const { api } = await start({ allowLoopback: true });
   const page = await (await connect((await api.create()).body.cdpUrl)).newPage();
   const closed = raw.url;
@@ -146,14 +144,14 @@ test('what cannot be reached is a network error, never a page', async ({ start, 
   }
 });
 
-test('only programs of its own user get through the proxy', async () => {
+test('only programs of the same user can use the proxy', async () => {
   test.skip(
     process.platform !== 'linux' || process.getuid?.() !== 0,
     'needs the right to run a program as another user',
   );
   const lines: string[] = [];
   const proxy = await EgressProxy.start({ allowLoopback: false, log: (line) => lines.push(line) });
-  // Greets as a SOCKS client without a password does, and prints the answer.
+  // Sends the greeting of a SOCKS client without a password, and prints the response.
   const script = `const socket = require('net').connect(${proxy.port}, '127.0.0.1').on('error', () => undefined);
     socket.once('data', (data) => { console.log(data.toString('hex')); socket.destroy(); }).write(Buffer.from([5, 1, 0]));`;
   const greet = async (uid: number) => {

@@ -4,10 +4,10 @@ import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { listeningPorts } from '../../support/processes.ts';
 
-test('a start that fails before there is a browser leaves no proxy listening', async () => {
+test('a failed start leaves no proxy listening', async () => {
   test.skip(process.platform !== 'linux', 'reads /proc');
   const profiles = await ProfileFolders.create();
-  await profiles.removeAll(); // no profile folder can be made any more
+  await profiles.removeAll(); // no profile directory can be created any more
   const launcher = new BrowserLauncher({
     chromiums: { shell: null, full: { kind: 'full', path: '/bin/false', source: 'option' } },
     extraArguments: [],

@@ -17,7 +17,7 @@ async function program(path: string): Promise<string> {
 }
 
 test.describe('Chromium', () => {
-  test('is the option, else the one that the variable names', async ({ folder }) => {
+  test('comes from the option, else from the variable', async ({ folder }) => {
     const path = await program(join(folder, 'mine'));
     const environment = { POOLWRIGHT_CHROMIUM: '/bin/sh', PATH: '' };
     expect(await findChromiums(path, environment)).toEqual({
@@ -30,7 +30,7 @@ test.describe('Chromium', () => {
     });
   });
 
-  test('full and shell are named one by one; an option goes before its variable', async ({ folder }) => {
+  test('full and shell are named separately; an option overrides its variable', async ({ folder }) => {
     const [full, shell, other] = await Promise.all(
       ['full', 'shell', 'other'].map((name) => program(join(folder, name))),
     );
@@ -46,7 +46,7 @@ test.describe('Chromium', () => {
     expect(await findChromiums(other, environment)).toMatchObject({ full: { path: other }, shell: null });
   });
 
-  test('a shell that is named as the one for everything is known by its name', async ({ folder }) => {
+  test('is recognised as a shell by its name when it is the only one', async ({ folder }) => {
     const path = await program(join(folder, 'chrome-headless-shell'));
     expect(await findChromiums(undefined, { PATH: '', POOLWRIGHT_CHROMIUM: path })).toEqual({
       shell: { kind: 'shell', path, source: 'POOLWRIGHT_CHROMIUM' },
@@ -54,7 +54,7 @@ test.describe('Chromium', () => {
     });
   });
 
-  test('that was named and is missing is an error, though the system has another one', async ({ folder }) => {
+  test('fails when the configured one is missing, even if the system has another', async ({ folder }) => {
     await expect(findChromiums(`${folder}/none`)).rejects.toMatchObject({
       code: 'EMULATOR_NO_CHROMIUM',
       message: expect.stringContaining(`The option "chromium" names ${folder}/none, which does not exist`),
@@ -70,13 +70,13 @@ test.describe('Chromium', () => {
     const full = await program(join(folder, 'chromium'));
     const shell = await program(join(folder, 'chromium-headless-shell'));
     const found = await findChromiums(undefined, { PATH: `/nowhere:${folder}` });
-    // Playwright's own downloads come first, where this machine has them.
+    // Playwright's downloads come first if this machine has any.
     expect(found.full?.source === 'playwright' ? full : found.full?.path).toBe(full);
     expect(found.shell?.source === 'playwright' ? shell : found.shell?.path).toBe(shell);
   });
 
   test.describe("Playwright's downloads", () => {
-    /** What an expression comes to in a process with these variables, and whether Playwright was loaded for it. */
+    /** The value of an expression in a process with these variables, and whether that loaded Playwright. */
     const ask = async (code: string, variables: Record<string, string>) => {
       const loaded = `Object.keys(Module._cache).some((file) => file.includes('playwright-core'))`;
       const script = `import { Module } from 'node:module'; const found = await ${code}; process.stdout.write(JSON.stringify({ found, asked: ${loaded} }))`;
@@ -121,7 +121,7 @@ test.describe('Chromium', () => {
       expect(await find(variables, format)).toMatchObject({ found, asked: true });
     });
 
-    test('of another Playwright are none of ours', async ({ folder }) => {
+    test('of another Playwright version are ignored', async ({ folder }) => {
       await program(join(folder, 'chromium-1', 'chrome-linux64', 'chrome'));
       const path = await program(join(folder, 'system', 'chromium'));
       expect(await find({ PLAYWRIGHT_BROWSERS_PATH: folder, PATH: join(folder, 'system') })).toMatchObject({
@@ -137,13 +137,13 @@ async function shellBeside(full: string): Promise<string> {
   return await program(join(folder, `chromium_headless_shell-${revision}`, 'any-platform', 'headless_shell'));
 }
 
-test.describe('which Chromium', () => {
+test.describe('the Chromium of a session', () => {
   const both: Chromiums = {
     shell: { kind: 'shell', path: '/shell', source: 'system' },
     full: { kind: 'full', path: '/full', source: 'POOLWRIGHT_CHROMIUM' },
   };
 
-  test('is the shell unless the session needs more; where there is one kind, that one', () => {
+  test('is the shell, unless the session needs full Chromium or only one is installed', () => {
     const chosen = (body: Parameters<typeof browserSpec>[0]) =>
       chooseChromium(both, browserSpec(body).fullBecause).path;
     expect(chosen({})).toBe('/shell');
@@ -156,18 +156,20 @@ test.describe('which Chromium', () => {
     expect(chooseChromium({ ...both, shell: null }, null).path).toBe('/full');
   });
 
-  test('is said with the reason', () => {
+  test('is logged with the reason', () => {
     expect(describeChromiums(both)).toEqual([
       "/shell (headless shell, the system's): for sessions of type hosted, as the lightest that can run them",
       '/full (full Chromium, named by POOLWRIGHT_CHROMIUM): for stealth and privacy types, profiles and extensions',
     ]);
     const alone = describeChromiums({ ...both, shell: null });
-    expect(alone).toEqual(['/full (full Chromium, named by POOLWRIGHT_CHROMIUM): for all sessions, as it was named']);
+    expect(alone).toEqual([
+      '/full (full Chromium, named by POOLWRIGHT_CHROMIUM): for all sessions, because only this one is configured',
+    ]);
     const [shell] = describeChromiums({ ...both, full: null });
     expect(shell).toContain('extensions: those need full Chromium');
   });
 
-  test('a session really runs on', async ({ start, folder }) => {
+  test('is the process that runs', async ({ start, folder }) => {
     test.skip(process.platform !== 'linux', 'reads /proc');
     const path = await localChromium();
     const marked = async (kind: string) => {
@@ -187,7 +189,7 @@ test.describe('which Chromium', () => {
     expect(await kinds()).toEqual(['full', 'full', 'shell']);
   });
 
-  test('extensions on the shell alone are refused with what to do', async ({ start, folder }) => {
+  test('cannot be the shell with extensions: the error says what to install', async ({ start, folder }) => {
     const shell = await program(join(folder, 'chromium-headless-shell'));
     const { api } = await start({ chromium: shell });
     const { extension } = (await api.upload('POST', '/extensions', await probeExtension())).body;

@@ -3,15 +3,11 @@ import { expect, test } from '../../support/emulator/fixtures.ts';
 import { PAGE_BYTES, PART_BYTES } from '../../support/emulator/site.ts';
 import { SOCKS_PASSWORD, SocksServer } from '../../support/emulator/socks-server.ts';
 
-/** Heads of one request and its answer, with room to spare. */
+/** More than the headers of one request and its response. */
 const HEADERS = 3_000;
 
 test.describe('bandwidth', () => {
-  test('is what the session moved, final when the stop is answered, and nobody elses', async ({
-    start,
-    connect,
-    site,
-  }) => {
+  test("counts only the session's bytes, and is final when the stop returns", async ({ start, connect, site }) => {
     const { api } = await start({ allowLoopback: true });
     const [busy, idle] = (await Promise.all([api.create(), api.create()])).map(({ body }) => body);
     const page = await (await connect(busy.cdpUrl)).newPage();
@@ -25,7 +21,7 @@ test.describe('bandwidth', () => {
     expect(sessions.map(({ bandwidthBytes }: { bandwidthBytes: number }) => bandwidthBytes)).toContain(moved);
   });
 
-  test('includes what is still under way at the stop', async ({ start, connect, site }) => {
+  test('includes transfers that are running at the stop', async ({ start, connect, site }) => {
     const { api } = await start({ allowLoopback: true });
     const { sessionId, cdpUrl } = (await api.create()).body;
     const page = await (await connect(cdpUrl)).newPage();
@@ -87,7 +83,7 @@ test(PROXIED, { tag: '@loads:socks-library' }, async ({ start, connect, site }) 
     const page = await (await connect(cdpUrl)).newPage();
     await page.goto(`http://site.test:${port}/big`);
     expect(await page.title()).toBe('site');
-    // The name was looked up behind the proxy, not here.
+    // The upstream proxy resolved the name, not this machine.
     expect(socks.targets).toEqual([`site.test:${port}`]);
     await api.stop(sessionId);
     expect((await api.session(sessionId)).body.bandwidthBytes).toBeGreaterThan(PAGE_BYTES);

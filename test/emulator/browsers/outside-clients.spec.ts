@@ -3,7 +3,7 @@ import puppeteer from 'puppeteer-core';
 import { curl, hasCurl } from '../../support/emulator/curl.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 
-/** Clients that are not ours: what they expect of a hosted browser, nobody here has written. */
+/** Third-party clients, whose expectations of a hosted browser are not ours. */
 
 test('Puppeteer drives a session, leaves it, and comes back', async ({ start, site }) => {
   const { api } = await start({ allowLoopback: true });
@@ -24,10 +24,10 @@ test('Puppeteer drives a session, leaves it, and comes back', async ({ start, si
 
   const again = await puppeteer.connect({ browserWSEndpoint: cdpUrl });
   const gone = new Promise((resolve) => again.once('disconnected', resolve));
-  await again.close(); // Puppeteer's `close` ends the browser: `disconnect` is the one that leaves it
+  await again.close(); // Puppeteer's `close` ends the browser, unlike `disconnect`
   await gone;
   await expect.poll(async () => (await api.session(sessionId)).body.status).toBe('completed');
-  // What it throws then is the socket's event, no Error.
+  // Puppeteer throws the socket's event, which is not an Error.
   const refusal = { message: expect.stringContaining('410') };
   await expect(puppeteer.connect({ browserWSEndpoint: cdpUrl })).rejects.toMatchObject(refusal);
 });
@@ -46,7 +46,7 @@ test('Playwright drives a session by its address', async ({ start, site }) => {
   await expect(chromium.connectOverCDP(cdpUrl)).rejects.toThrow('410');
 });
 
-test('curl leads a session through its life', async ({ start }) => {
+test('curl creates, reads and stops a session', async ({ start }) => {
   test.skip(!hasCurl, 'curl is not installed');
   const { baseURL, apiKey } = await start();
   const json = ['--header', 'Content-Type: application/json'];

@@ -9,7 +9,10 @@ test.skip(process.platform !== 'linux', 'mount namespaces are of Linux');
 
 const WHY = 'this machine does not allow it';
 
-/** Runs with a temporary folder of its own, and says what is left in it. Its name is short: sockets lie in it. */
+/**
+ * Runs with a separate temporary directory, and returns what is left in it. Its name is short, because it contains
+ * sockets.
+ */
 async function leftIn(run: () => Promise<void>): Promise<string[]> {
   const folder = await mkdtemp('/tmp/t-');
   const { TMPDIR } = process.env;
@@ -24,7 +27,7 @@ async function leftIn(run: () => Promise<void>): Promise<string[]> {
   }
 }
 
-test('a browser has another disk: neither sees what the other writes', async ({
+test('a browser has a separate disk: neither sees what the other writes', async ({
   start,
   connect,
   folder,
@@ -55,18 +58,18 @@ test('a browser has another disk: neither sees what the other writes', async ({
   );
   await done;
   expect(existsSync(place)).toBe(false);
-  // It may get its name a moment later.
+  // The file may get its name a moment later.
   await expect(() => page.goto(`file://${place}/there.txt`)).toPass({ timeout: 15_000 });
   expect(await page.textContent('body')).toBe('remote');
 
-  // Another browser is another machine.
+  // Another browser has another disk.
   const other = await (await connect((await emulator.api.create()).body.cdpUrl)).newPage();
   await expect(other.goto(`file://${place}/there.txt`)).rejects.toThrow('ERR_FILE_NOT_FOUND');
   expect(site.url).toContain('127.0.0.1');
 });
 
 for (const [name, parent] of Object.entries({ 'the temporary folder': tmpdir(), 'another place': homedir() })) {
-  test(`an emulator that was started in ${name} gives a browser another disk`, async ({ start, connect }) => {
+  test(`an emulator that was started in ${name} gives a browser a separate disk`, async ({ start, connect }) => {
     test.skip(!hasOwnDisks, WHY);
     const project = await mkdtemp(join(parent, '.poolwright-test-'));
     const here = process.cwd();
@@ -85,7 +88,7 @@ for (const [name, parent] of Object.entries({ 'the temporary folder': tmpdir(), 
   });
 }
 
-test('nothing is left of it, however the browser ends', async ({ start }) => {
+test('nothing is left when the browser ends, in any way', async ({ start }) => {
   test.skip(!hasOwnDisks, WHY);
   const left = await leftIn(async () => {
     const emulator = await start();
@@ -103,11 +106,7 @@ test('nothing is left of it, however the browser ends', async ({ start }) => {
   expect(left).toEqual([]);
 });
 
-test('where the system does not allow it, that is said once, and nothing is left either', async ({
-  start,
-  connect,
-  folder,
-}) => {
+test('logs once when the system does not support it, and leaves nothing', async ({ start, connect, folder }) => {
   const { PATH } = process.env;
   const lines: string[] = [];
   const left = await leftIn(async () => {
@@ -131,10 +130,7 @@ test('where the system does not allow it, that is said once, and nothing is left
   ]);
 });
 
-test('a temporary folder that lies too deep for a socket does not keep a browser from starting', async ({
-  start,
-  folder,
-}) => {
+test('starts a browser when the temporary directory is too deep for a socket', async ({ start, folder }) => {
   const { PATH, TMPDIR } = process.env;
   const deep = join(folder, 'a'.repeat(15));
   await mkdir(deep);

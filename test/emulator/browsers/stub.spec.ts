@@ -74,14 +74,14 @@ test.describe('a stub', () => {
     const kept = await (await two.newContext()).newPage();
     await one.close();
     expect(await kept.evaluate('6 * 7')).toBe(42);
-    // What the first client made has gone with it.
+    // Everything that the first client created is removed with it.
     const cdp = await two.newBrowserCDPSession();
     const { targetInfos } = await cdp.send('Target.getTargets');
     expect(targetInfos).toHaveLength(2);
     await expect(cdp.send('Page.printToPDF' as 'Target.getTargets')).rejects.toThrow("'Page.printToPDF' wasn't found");
   });
 
-  test('survives what its pages do', async ({ start, connect }) => {
+  test('survives errors in its pages', async ({ start, connect }) => {
     const { api } = await start(stub);
     const page = await (await connect((await api.create()).body.cdpUrl)).newPage();
     const endless = page.evaluate(() => {
@@ -93,11 +93,11 @@ test.describe('a stub', () => {
         throw new Error('late');
       });
     });
-    // A later timer of the page comes when that one has thrown.
+    // A later timer runs after that one has thrown.
     expect(await page.evaluate(() => new Promise((resolve) => setTimeout(() => resolve('on'), 5)))).toBe('on');
   });
 
-  test('crashes as a process does, and frees its place', async ({ start, connect }) => {
+  test('crashes like a process, and frees its slot', async ({ start, connect }) => {
     const { api } = await start({ ...stub, concurrentBrowsers: 1 });
     const { sessionId, cdpUrl } = (await api.create()).body;
     const page = await (await connect(cdpUrl)).newPage();
@@ -110,7 +110,7 @@ test.describe('a stub', () => {
     expect((await act('crash')).status).toBe(409);
   });
 
-  test('stalls, resumes, and ends while it stands still', async ({ start, connect }) => {
+  test('freezes, resumes, and ends while frozen', async ({ start, connect }) => {
     const { api } = await start(stub);
     const { sessionId, cdpUrl } = (await api.create()).body;
     const act = (action: string) => api.call('POST', `/__emulator/sessions/${sessionId}/${action}`);
@@ -128,7 +128,7 @@ test.describe('a stub', () => {
     await closed;
   });
 
-  test('has its link cut and is closed over CDP', async ({ start, connect }) => {
+  test('can be disconnected, and closed over CDP', async ({ start, connect }) => {
     const { api } = await start(stub);
     const { sessionId, cdpUrl } = (await api.create()).body;
     const browser = await connect(cdpUrl);
@@ -155,7 +155,7 @@ test.describe('a stub', () => {
     expect(await page.evaluate('6 * 7')).toBe(42);
   });
 
-  test('runs in a process of its own, for suites in others', async ({ connect }) => {
+  test('runs in a separate process, for suites in others', async ({ connect }) => {
     const { apiKey, baseURL, pid, stop } = await startEmulatorProcess({ ...stub, apiKey: 'k' });
     expect(apiKey).toBe('k');
     const page = await (await connect((await new Api(baseURL, apiKey).create()).body.cdpUrl)).newPage();

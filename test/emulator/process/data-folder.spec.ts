@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as v from 'valibot';
 import { FolderStore } from '../../../src/emulator/state/stores/folder-store.ts';
 import { EmulatorError } from '../../../src/errors.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { probeExtension } from '../../support/zip.ts';
 
-test('one emulator at a time uses a data folder; one that was killed gives it up', async ({ start, folder }) => {
+test('a data directory has one emulator at a time, also after a kill', async ({ start, folder }) => {
   const data = join(folder, 'new', 'data');
   const first = await start({ browser: 'stub', data });
   const second = start({ browser: 'stub', data });
@@ -20,7 +20,7 @@ test('one emulator at a time uses a data folder; one that was killed gives it up
   await third.stop();
 });
 
-test('what is not readable in a data folder is said and left; the rest is there', async ({ start, folder }) => {
+test('logs and skips unreadable files in a data directory', async ({ start, folder }) => {
   const before = await start({ browser: 'stub', data: folder });
   const { body } = await before.api.upload('POST', '/extensions', await probeExtension());
   await before.stop();
@@ -35,7 +35,7 @@ test('what is not readable in a data folder is said and left; the rest is there'
 });
 
 test.describe('a store of folders', () => {
-  const schema = z.object({ id: z.string(), files: z.uuid(), name: z.string() });
+  const schema = v.object({ id: v.string(), files: v.pipe(v.string(), v.uuid()), name: v.string() });
   const open = (folder: string) =>
     new FolderStore<{ name: string }>({ folder: async () => folder, schema, log: () => undefined });
   const fill = (name: string) => async (folder: string) => {
@@ -46,7 +46,7 @@ test.describe('a store of folders', () => {
   test('changes all files of a record at once, and leaves none behind', async ({ folder }) => {
     const store = open(folder);
     expect(await store.put('a', fill('one'))).toBe(true);
-    // A change that fails leaves the record as it was.
+    // A failed change does not change the record.
     const failed = store.put('a', async (target) => {
       await fill('two')(target);
       throw new Error('disk full');
@@ -58,7 +58,7 @@ test.describe('a store of folders', () => {
     expect(store.get('a')).toMatchObject({ name: 'three' });
     const [files] = (await readdir(join(folder, 'a'))).filter((name) => name !== 'record.json');
     expect(files).toBe(store.get('a')?.files);
-    // Left by one that was killed in the midst of it.
+    // Left by an emulator that was killed during a change.
     await mkdir(join(folder, 'a', 'half'));
     const again = open(folder);
     await again.load(() => 0);
@@ -66,7 +66,7 @@ test.describe('a store of folders', () => {
     expect((await readdir(join(folder, 'a'))).sort()).toEqual(['record.json', String(files)].sort());
   });
 
-  test('a delete wins over a change that is under way, and over one that comes after', async ({ folder }) => {
+  test('a delete overrides running and later changes', async ({ folder }) => {
     const store = open(folder);
     await store.put('a', fill('one'));
     const changed = store.put('a', fill('two'));

@@ -12,7 +12,7 @@ const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
 
 const listed = async (api: Api) => (await api.call('GET', '/__emulator/faults')).body.faults;
 const inject = (api: Api, ...faults: FaultRule[]) => api.call('POST', '/__emulator/faults', { faults });
-/** The cause of a request that got no answer. */
+/** The cause of a request without a response. */
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => 'answered',
@@ -20,7 +20,7 @@ const failure = (work: Promise<unknown>) =>
   );
 
 test.describe('the list of faults', () => {
-  test('matches by method, path, nth and count, and tells what came of it', async ({ start }) => {
+  test('matches by method, path, nth and count, and reports its counts', async ({ start }) => {
     const { api } = await start({
       faults: [
         { match: { method: 'POST', path: `${POOLS}/*/acquire`, nth: 2 }, effect: { status: 429 } },
@@ -58,7 +58,7 @@ test.describe('the list of faults', () => {
     expect((await api.call('DELETE', '/__emulator/faults')).body).toEqual({ faults: [] });
     expect((await api.get('/pools')).status).toBe(200);
     expect((await fetch(`${baseURL}/__emulator/faults`)).status).toBe(401);
-    // It is no part of the service's API.
+    // It is not part of the service's API.
     expect(await (await fetch(`${baseURL}/doc`)).text()).not.toContain('__emulator');
   });
 
@@ -98,7 +98,7 @@ test.describe('the list of faults', () => {
       expect([status, body.error]).toEqual([400, expect.stringContaining(message)]);
       expect(await listed(api)).toEqual([]);
       const refused = start({ faults: [rule as unknown as FaultRule] });
-      // Options are refused in the words of all options.
+      // Errors of options have the wording of all options.
       const said = message
         .replace(/^faults\.0([.\w]*): /, '`faults[0]$1`: ')
         .replace('unknown field', 'unknown key')
@@ -109,7 +109,7 @@ test.describe('the list of faults', () => {
 });
 
 test.describe('a fault of the wire', () => {
-  test('answers with a status, headers and any body', async ({ start }) => {
+  test('responds with a status, headers and any body', async ({ start }) => {
     const { api, baseURL } = await start({
       faults: [
         {
@@ -139,7 +139,7 @@ test.describe('a fault of the wire', () => {
     expect((await api.get('/sessions')).body.total).toBe(0);
   });
 
-  test('delays, and what was asked is done though nobody waits for it', async ({ start }) => {
+  test('delays the response, but handles the request even if the client leaves', async ({ start }) => {
     const { api } = await start({ faults: [{ match: { method: 'POST' }, effect: { delayMs: 300 } }] });
     const began = Date.now();
     const slow = api.post('/pools', { name: 'a', size: 1 }, AbortSignal.timeout(100));
@@ -163,14 +163,14 @@ test.describe('a fault of the wire', () => {
     expect(lines.join()).not.toContain('did not start');
   });
 
-  test('resets the connection before anything is done', async ({ start }) => {
+  test('resets the connection before the request is handled', async ({ start }) => {
     const { api } = await start({ faults: [{ match: CREATE, effect: { reset: true }, count: 1 }] });
     expect(await failure(api.create())).toBe('ECONNRESET');
     expect((await api.get('/sessions')).body.total).toBe(0);
     expect((await api.create()).status).toBe(200);
   });
 
-  test('loses the answer of a create that made its session', async ({ start }) => {
+  test('loses the response of a successful create', async ({ start }) => {
     const { api } = await start({ faults: [{ match: CREATE, effect: { loseAnswer: true }, count: 1 }] });
     expect(await failure(api.create({ note: 'lost' }))).toBe('ECONNRESET');
     const [session, ...others] = await api.active();
@@ -178,7 +178,7 @@ test.describe('a fault of the wire', () => {
     expect(session).toMatchObject({ status: 'active', note: 'lost', cdpUrl: expect.stringContaining('ws://') });
   });
 
-  test('hangs until the client gives up, and does not hold up the end', async ({ start }) => {
+  test('hangs until the client gives up, without delaying the end', async ({ start }) => {
     const emulator = await start({ faults: [{ match: CREATE, effect: { hang: true } }] });
     const { api } = emulator;
     const pending = failure(api.create());
@@ -193,7 +193,7 @@ test.describe('a fault of the wire', () => {
 });
 
 test.describe('a fault of a browser', () => {
-  test('crashes it after the create; its place is free then', async ({ start }) => {
+  test('crashes it after the create, which frees its slot', async ({ start }) => {
     const emulator = await start({
       concurrentBrowsers: 1,
       faults: [{ match: CREATE, effect: { crashBrowser: true, afterMs: 500 }, count: 1 }],
@@ -214,7 +214,7 @@ test.describe('a fault of a browser', () => {
     });
     const { api } = emulator;
     const { id } = (await api.post('/pools', { name: 'p', size: 1 })).body;
-    // Nothing is ready yet: it does not count as fired.
+    // No browser is ready yet, so the fault does not count as fired.
     expect((await api.post(`/pools/${id}/acquire`, {})).status).toBe(409);
     expect(await listed(api)).toMatchObject([{ matched: 1, fired: 0 }]);
     const { body } = await api.post(`/pools/${id}/acquire`, { waitMs: 30_000 });
@@ -222,7 +222,7 @@ test.describe('a fault of a browser', () => {
     expect(await listed(api)).toMatchObject([{ matched: 2, fired: 1 }]);
   });
 
-  test('stalls and resumes it, and a stalled one is killed in the end', async ({ start, connect }) => {
+  test('freezes and resumes it; a frozen browser is killed at the end', async ({ start, connect }) => {
     test.skip(process.platform !== 'linux', 'reads /proc');
     const emulator = await start();
     const { api } = emulator;
@@ -242,7 +242,7 @@ test.describe('a fault of a browser', () => {
     expect(await act('stall')).toEqual({ status: 409, body: { error: expect.stringContaining('it is completed') } });
   });
 
-  test('cuts its links, and it can be connected to again', async ({ start, connect }) => {
+  test('cuts its connections; clients can reconnect', async ({ start, connect }) => {
     const { api } = await start();
     const [one, two] = [(await api.create()).body, (await api.create()).body];
     const [browser, other] = [await connect(one.cdpUrl), await connect(two.cdpUrl)];
@@ -254,13 +254,13 @@ test.describe('a fault of a browser', () => {
     expect(await (await (await connect(one.cdpUrl)).newPage()).evaluate('6 * 7')).toBe(42);
   });
 
-  test('can be applied at once, by the name of the session', async ({ start }) => {
+  test('can be applied at once, by session ID', async ({ start }) => {
     const { api, baseURL } = await start({ workspaces: [{ apiKey: 'a' }, { apiKey: 'b' }] });
     const { sessionId } = (await api.create()).body;
     const act = (action: string, by = api) => by.call('POST', `/__emulator/sessions/${sessionId}/${action}`);
     expect(await act('explode')).toEqual({
       status: 400,
-      body: { error: 'explode: no action; there are crash, stall, resume, cut, end' },
+      body: { error: 'explode: unknown action; known are crash, stall, resume, cut, end' },
     });
     const { Api } = await import('../../support/emulator/api.ts');
     expect((await act('crash', new Api(baseURL, 'b'))).status).toBe(404);
@@ -270,7 +270,7 @@ test.describe('a fault of a browser', () => {
 });
 
 test.describe('a fault of the handshake', () => {
-  test('refuses, resets, holds up or delays a CDP link', async ({ start, connect }) => {
+  test('refuses, resets, blocks or delays a CDP connection', async ({ start, connect }) => {
     const { api } = await start({ browser: 'stub' });
     const { cdpUrl } = (await api.create()).body;
     const path = '/cdp/*';
@@ -291,7 +291,7 @@ test.describe('a fault of the handshake', () => {
     expect((await listed(api)).map(({ fired }: { fired: number }) => fired)).toEqual([1, 1, 1, 1]);
   });
 
-  test('cuts a link some time after it was made', async ({ start, connect }) => {
+  test('cuts a connection after a delay', async ({ start, connect }) => {
     const { api } = await start({
       browser: 'stub',
       faults: [{ match: { path: '/cdp/*' }, effect: { cutLink: true, afterMs: 400 }, count: 1 }],

@@ -15,7 +15,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 test.describe('a CDP link with a round-trip time', () => {
   const RTT = 200;
 
-  test('adds it to every answer, once for many commands at a time', async ({ start, connect }) => {
+  test('delays every response, once for simultaneous commands', async ({ start, connect }) => {
     const { api } = await start({ ...stub, rtt: RTT });
     const { cdpUrl } = (await api.create()).body;
     let cdp: CDPSession | undefined;
@@ -30,7 +30,7 @@ test.describe('a CDP link with a round-trip time', () => {
     const COMMANDS = 50;
     const many = await timed(() => Promise.all(Array.from({ length: COMMANDS }, ask)));
     expect(many).toBeGreaterThanOrEqual(RTT - 2);
-    // One after the other they would take all of it; a busy machine a part.
+    // In sequence they would take COMMANDS × RTT; a busy machine adds less than half of that.
     expect(many).toBeLessThan((COMMANDS * RTT) / 2);
   });
 
@@ -41,7 +41,7 @@ test.describe('a CDP link with a round-trip time', () => {
     expect(await page.evaluate((value) => value, text)).toBe(text);
   });
 
-  test('tells of the end of a browser', async ({ start, connect }) => {
+  test('reports the end of a browser', async ({ start, connect }) => {
     const { api } = await start({ ...stub, rtt: RTT });
     const { sessionId, cdpUrl } = (await api.create()).body;
     const browser = await connect(cdpUrl);
@@ -50,7 +50,7 @@ test.describe('a CDP link with a round-trip time', () => {
     await closed;
   });
 
-  test('keeps the order, and holds up a sender who is faster than the reader', async () => {
+  test('keeps the order, and slows down a sender that is faster than the reader', async () => {
     const [near, far] = [await socketPair(), await socketPair()];
     const wire = new Wire(near.server, far.client, 50);
     const began = performance.now();
@@ -63,7 +63,7 @@ test.describe('a CDP link with a round-trip time', () => {
     }
     near.client.end();
     const allArrived = new Promise<void>((resolve) => near.server.once('end', () => wire.after(resolve)));
-    // Nobody reads on the other side: what is under way stays bounded, and the sender keeps the rest.
+    // The other side does not read: the data in transit stays limited, and the sender keeps the rest.
     await expect.poll(() => near.server.isPaused()).toBe(true);
     expect(near.server.bytesRead).toBeLessThan(60 * 1024 ** 2);
     const parts: Buffer[] = [];
@@ -79,13 +79,13 @@ test.describe('a CDP link with a round-trip time', () => {
 });
 
 test.describe('slow starts', () => {
-  test('take their time, with jitter from the seed', async ({ start }) => {
+  test('take the configured time, with jitter from the seed', async ({ start }) => {
     const [startDelay, startJitter] = [100, 200];
     const waits = (seed: number) => {
       const random = seededRandom(seed, 'start-jitter');
       return Array.from({ length: 4 }, () => startDelay + random() * startJitter);
     };
-    // A busy machine adds to a start, and nothing takes from it: each is held against what its seed draws.
+    // A busy machine only lengthens a start, so the delay drawn from the seed is the minimum.
     for (const seed of [3, 4]) {
       const { api } = await start({ ...stub, startDelay, startJitter, seed });
       for (const wait of waits(seed)) expect(await timed(() => api.create())).toBeGreaterThanOrEqual(wait - 2);

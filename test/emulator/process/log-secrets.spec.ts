@@ -5,13 +5,9 @@ import { SocksServer } from '../../support/emulator/socks-server.ts';
 
 const random = () => randomBytes(9).toString('base64url');
 
-test('no line of the log holds a key, a proxy password or a CDP token, whatever goes wrong', async ({
-  start,
-  connect,
-  fakeChromium,
-}) => {
+test('the log never contains a key, a proxy password or a CDP token', async ({ start, connect, fakeChromium }) => {
   const lines: string[] = [];
-  const apiKey = `k.+$(${random()})/=&`; // what regular expressions and URLs have a meaning for
+  const apiKey = `k.+$(${random()})/=&`; // characters with a meaning in regular expressions and URLs
   const password = `p@s/${random()}+$`;
   const onLog = (line: string) => lines.push(line);
   const socks = await SocksServer.start();
@@ -25,7 +21,7 @@ test('no line of the log holds a key, a proxy password or a CDP token, whatever 
     return { sessionId, cdpUrl };
   };
 
-  // A proxy that knows the user and not the password, named by its URL and by its dedicated address.
+  // A proxy that rejects the password, given by its URL and by its dedicated address.
   for (const proxy of [proxyUrl, 'dedicated://any']) {
     const { sessionId, cdpUrl } = await create({ proxyUrl: proxy });
     const page = await (await connect(cdpUrl)).newPage();
@@ -52,19 +48,19 @@ test('no line of the log holds a key, a proxy password or a CDP token, whatever 
   await api.call('POST', `/__emulator/sessions/${second.sessionId}/crash`);
   await expect.poll(() => lines.join('\n')).toContain('the browser crashed');
 
-  // A Chromium that says what it was told, and fails.
+  // A Chromium that prints its environment and arguments, and fails.
   const chromium = await fakeChromium('echo $(env) "$*" >&2; exit 3');
   const broken = await start({ apiKey, onLog, chromium });
   const failed = await broken.api.create({ proxyUrl });
   expect(failed.status).toBe(500);
   await socks.close();
 
-  // All of it is in the log, so that its absence would be seen.
+  // All of these events are in the log, so the absence of secrets means something.
   const log = lines.join('\n');
   for (const trace of ['egress: ', '/v1/browser/pools/***', 'fault ', 'profile "***"', 'crashed', 'did not start']) {
     expect(log).toContain(trace);
   }
-  // As much of it as the log has room for.
+  // Up to the length that the log allows.
   expect(log).toMatch(/Chromium ended with 3: .*--[a-z-]+/);
   expect(tokens).toHaveLength(4);
   for (const secret of [apiKey, password, ...tokens]) {

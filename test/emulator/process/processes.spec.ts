@@ -14,7 +14,7 @@ import { probeExtension } from '../../support/zip.ts';
 interface Started {
   child: ChildProcess;
   /** The first line it wrote, parsed. */
-  // biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check its content
   answer: any;
   exited: Promise<unknown[]>;
   stderr: () => string;
@@ -50,7 +50,7 @@ const test = base.extend<{ run: Run }, { entries: BuiltEntries }>({
   },
 });
 
-/** PIDs of the browsers of an emulator in another process, by Linux's list of its children. */
+/** PIDs of the browsers of an emulator in another process: its children, as Linux lists them. */
 async function browsersOf(parent: number): Promise<number[]> {
   const { readFileSync } = await import('node:fs');
   return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
@@ -66,7 +66,7 @@ const foldersOf = (pid: number, folder = tmpdir()) =>
 test.describe('the emulator as a process', () => {
   test.skip(process.platform !== 'linux', 'reads /proc');
 
-  test('serves until its pipe ends, and leaves nothing', async ({ run }) => {
+  test('runs until its pipe ends, and leaves nothing', async ({ run }) => {
     const { child, answer, exited } = await run('emulatorMain', [], { apiKey: 'k1' });
     expect(answer).toEqual({
       ok: true,
@@ -78,7 +78,7 @@ test.describe('the emulator as a process', () => {
     expect((await api.create()).status).toBe(200);
     const pids = await browsersOf(child.pid as number);
     expect(pids).toHaveLength(1);
-    child.kill('SIGINT'); // a Ctrl-C is the parent's business
+    child.kill('SIGINT'); // the parent handles Ctrl-C
     expect((await api.get('/sessions')).status).toBe(200);
     child.stdin?.end();
     await exited;
@@ -87,7 +87,7 @@ test.describe('the emulator as a process', () => {
     expect(foldersOf(child.pid as number)).toEqual([]);
   });
 
-  test('ends on SIGTERM, in the midst of its work too', async ({ run }) => {
+  test('ends on SIGTERM, even while busy', async ({ run }) => {
     const { child, answer, exited } = await run('emulatorMain', [], {});
     const api = new Api(answer.baseURL, answer.apiKey);
     await api.post('/pools', { name: 'p', size: 2 });
@@ -100,7 +100,7 @@ test.describe('the emulator as a process', () => {
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
-  test('takes its browsers along when it is killed, and the next one sweeps its folders', async ({ run, folder }) => {
+  test('ends its browsers when it is killed, and the next one removes its directories', async ({ run, folder }) => {
     const own = { TMPDIR: folder }; // emulators of other tests sweep too
     const { child, answer, exited } = await run('emulatorMain', [], {}, own);
     const api = new Api(answer.baseURL, answer.apiKey);
@@ -111,13 +111,13 @@ test.describe('the emulator as a process', () => {
     await exited;
     await expect.poll(() => pids.filter(isRunning)).toEqual([]);
     expect(foldersOf(child.pid as number, folder)).toHaveLength(1);
-    // Its process may wait for whoever inherited it; until it is gone, its folder is not touched.
+    // The process that inherited it may keep it as a zombie; its directory stays until then.
     await expect.poll(() => existsSync(`/proc/${child.pid}`)).toBe(false);
     await run('emulatorMain', [], {}, own);
     expect(foldersOf(child.pid as number, folder)).toEqual([]);
   });
 
-  test('leaves the folders of an emulator whose process it cannot see', async ({ run, folder, entries }) => {
+  test('keeps the directories of an emulator whose process it cannot see', async ({ run, folder, entries }) => {
     const namespace = ['--pid', '--fork', '--kill-child', '--mount-proc'];
     test.skip(spawnSync('unshare', [...namespace, 'true']).status !== 0, 'needs PID namespaces');
     const own = { TMPDIR: folder };
@@ -130,7 +130,7 @@ test.describe('the emulator as a process', () => {
     expect(foldersOf(child.pid as number, folder)).toHaveLength(1);
   });
 
-  test('answers its errors as one line', async ({ run, start, folder }) => {
+  test('reports an error as one line', async ({ run, start, folder }) => {
     const { port } = await start();
     const inUse = await run('emulatorMain', [], { port });
     expect(inUse.answer).toEqual({
@@ -163,7 +163,7 @@ test.describe('the emulator as a process', () => {
 });
 
 test.describe('poolwright emulator', () => {
-  test('serves until Ctrl-C', async ({ run }) => {
+  test('runs until Ctrl-C', async ({ run }) => {
     const { child, answer, exited } = await run('cli', ['emulator', '--json', '--concurrent-browsers', '1']);
     expect(answer).toEqual({
       baseURL: `http://127.0.0.1:${answer.port}`,
@@ -182,13 +182,13 @@ test.describe('poolwright emulator', () => {
     expect(foldersOf(child.pid as number)).toEqual([]);
   });
 
-  test('takes the key from the environment and does not repeat it', async ({ run }) => {
+  test('uses the key from the environment and does not print it', async ({ run }) => {
     const { answer } = await run('cli', ['emulator', '--json'], undefined, { POOLWRIGHT_API_KEY: 'secret-key-1' });
     expect(answer.apiKey).toBeNull();
     expect((await new Api(answer.baseURL, 'secret-key-1').get('/sessions')).status).toBe(200);
   });
 
-  test('is lifelike by flags', async ({ run }) => {
+  test('simulates distance and errors by flags', async ({ run }) => {
     const flags = ['--error-rate', '1', '--seed', '3', '--rtt', '50', '--start-delay', '10', '--start-jitter', '5'];
     const { answer } = await run('cli', ['emulator', '--json', ...flags]);
     expect([429, 500, 502, 503]).toContain((await fetch(`${answer.baseURL}/v1/browser/pools`)).status);

@@ -14,19 +14,19 @@ import { ManualClock } from '../../support/emulator/manual-clock.ts';
 import { rawRequest } from '../../support/emulator/raw-request.ts';
 
 /**
- * One block for each promise that the emulator makes about its security. What is shown elsewhere is not repeated:
- * keys and workspaces in authentication.spec.ts; wrong tokens, and a CDP address after a stop, in cdp-relay.spec.ts; ways
- * out of a ZIP, links in it and bombs in extensions.spec.ts; secrets in the log in log-secrets.spec.ts.
+ * One block for each security guarantee of the emulator. Other specs cover the rest:
+ * keys and workspaces in authentication.spec.ts; wrong tokens, and a CDP address after a stop, in cdp-relay.spec.ts;
+ * paths that leave a ZIP, links and ZIP bombs in extensions.spec.ts; secrets in the log in log-secrets.spec.ts.
  */
 
 const ADDRESSES = Object.values(networkInterfaces())
   .flatMap((each) => each ?? [])
   .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
   .map(({ address }) => address);
-/** Loopback, too, but not the address listened on. Elsewhere than on Linux it has to be set up first. */
+/** Another loopback address than the one it listens on. Other systems than Linux must configure it first. */
 const OTHERS = [...ADDRESSES, ...(process.platform === 'linux' ? ['127.0.0.2'] : [])];
 
-/** Whether somebody listens there; else the error's code. */
+/** Whether a process listens there; else the error's code. */
 function knock(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connectSocket({ host, port });
@@ -41,7 +41,7 @@ function knock(host: string, port: number): Promise<string> {
 const inBrackets = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
 test.describe('loopback only, unless a second flag allows more', () => {
-  test('no other address of this machine is listened on', async ({ start }) => {
+  test('does not listen on other addresses', async ({ start }) => {
     for (const options of [{}, { allowRemote: true }, { host: 'localhost' }]) {
       const { port, baseURL } = await start({ browser: 'stub', ...options });
       expect((await fetch(`${baseURL}/doc`)).status).toBe(200);
@@ -50,7 +50,7 @@ test.describe('loopback only, unless a second flag allows more', () => {
   });
 
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'machine.example']) {
-    test(`${host} alone is refused, and the refusal names the second flag`, async ({ start }) => {
+    test(`${host} alone is refused, with the second flag in the message`, async ({ start }) => {
       await expect(start({ browser: 'stub', host })).rejects.toMatchObject({
         name: 'OptionsError',
         field: 'host',
@@ -59,7 +59,7 @@ test.describe('loopback only, unless a second flag allows more', () => {
     });
   }
 
-  test('on the command line, --host alone is bad usage, with --allow-remote it serves', async () => {
+  test('--host alone is bad usage; with --allow-remote it works', async () => {
     const refused = await startCli(['emulator', '--host', '0.0.0.0', '--json']);
     expect(await refused.exit).toBe(2);
     expect(refused.answer).toMatchObject({
@@ -72,7 +72,7 @@ test.describe('loopback only, unless a second flag allows more', () => {
     expect(await served.stop()).toBe(0);
   });
 
-  test('with both flags, each client gets a CDP address that it can reach', async ({ start, connect }) => {
+  test('each client gets a CDP address that it can reach when both flags are set', async ({ start, connect }) => {
     const { port, apiKey } = await start({ browser: 'stub', host: '0.0.0.0', allowRemote: true });
     for (const host of ['127.0.0.1', ...OTHERS.filter((each) => !each.includes(':'))]) {
       const { body } = await new Api(`http://${host}:${port}`, apiKey).create();
@@ -82,7 +82,7 @@ test.describe('loopback only, unless a second flag allows more', () => {
   });
 });
 
-test('every key takes the same comparisons, of the same length, however much of it is right', async ({ start }) => {
+test('compares every key in the same number of steps', async ({ start }) => {
   const apiKey = 'key-of-the-first-workspace';
   const workspaces = [{ apiKey }, { apiKey: 'key-2' }, { apiKey: 'key-3' }];
   const { baseURL } = await start({ browser: 'stub', workspaces });
@@ -114,7 +114,7 @@ test.describe('the Host header, against DNS rebinding', () => {
   const FOREIGN = ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '192.0.2.1', '0.0.0.0', '[::]'];
   const OWN = ['127.0.0.1', 'localhost', 'LOCALHOST', 'localhost.', '[::1]', '127.8.8.8'];
 
-  test('a foreign one is refused before all else: API, description, faults and CDP', async ({ start }) => {
+  test('a foreign one is refused first, for API, description, faults and CDP', async ({ start }) => {
     const { port, apiKey, api } = await start({ browser: 'stub' });
     const { cdpUrl } = (await api.create()).body;
     const requests: [string, string][] = [
@@ -142,7 +142,7 @@ test.describe('the Host header, against DNS rebinding', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.\d 403 /);
   });
 
-  test('every name of loopback is served, under any port: a tunnel has another', async ({ start }) => {
+  test('every loopback name is accepted, with any port', async ({ start }) => {
     const { port, apiKey, api } = await start({ browser: 'stub' });
     const { cdpUrl } = (await api.create()).body;
     for (const host of OWN.flatMap((name) => [name, `${name}:${port}`, `${name}:1`])) {
@@ -152,7 +152,7 @@ test.describe('the Host header, against DNS rebinding', () => {
     }
   });
 
-  test('where others are let in, addresses and its own name are served, other names are not', async ({ start }) => {
+  test("addresses and the machine's name are accepted when remote connections are allowed", async ({ start }) => {
     const { port } = await start({ browser: 'stub', host: '0.0.0.0', allowRemote: true });
     for (const host of [...ADDRESSES.map(inBrackets), '192.0.2.1', '[2001:db8::1]:80', 'localhost']) {
       expect([host, (await rawRequest(port, 'GET', '/doc', { host })).status]).toEqual([host, 200]);
@@ -164,7 +164,7 @@ test.describe('the Host header, against DNS rebinding', () => {
 });
 
 test.describe('CDP tokens', () => {
-  test('are 256 random bits, told to nobody but the workspace', async ({ start }) => {
+  test('are 256 random bits, sent only to the workspace', async ({ start }) => {
     const { baseURL, api } = await start({
       browser: 'stub',
       concurrentBrowsers: 200,
@@ -183,13 +183,13 @@ test.describe('CDP tokens', () => {
     const [first] = created;
     const seen = JSON.stringify(await new Api(baseURL, 'key-b').get('/sessions'));
     expect(seen).not.toContain(tokens[0]);
-    // What else is known of a session does not lead to it.
+    // No other data of a session contains it.
     for (const guess of [first?.body.sessionId, first?.body.sessionId.slice(4), tokens[0]?.slice(0, -1), '']) {
       expect((await handshake(`${baseURL}/cdp/${guess}`)).status).toBe(404);
     }
   });
 
-  test('are useless once the session is over, whatever ended it', async ({ start }) => {
+  test('expire with the session, however it ends', async ({ start }) => {
     const clock = new ManualClock();
     const { api } = await start({ browser: 'stub' }, clock);
     const { id } = (await api.post('/pools', { name: 'p', size: 1, leaseTimeoutSeconds: 30 })).body;
@@ -226,7 +226,7 @@ test.describe('uploads', () => {
   const CHUNK = Buffer.alloc(1024 ** 2);
   const tooLarge = { error: `extension: larger than ${LIMITS.extensionBytes.max} bytes` };
 
-  /** A form whose file is this large, made as it is sent. */
+  /** A form with a file of this size, generated while it is sent. */
   async function* form(bytes: number) {
     yield Buffer.from('--b\r\nContent-Disposition: form-data; name="extension"; filename="e.zip"\r\n\r\n');
     for (let sent = 0; sent < bytes; sent += CHUNK.length) yield CHUNK;
@@ -234,10 +234,10 @@ test.describe('uploads', () => {
   }
 
   for (const [how, isChunked] of [
-    ['says so', false],
-    ['does not say so', true],
+    ['declares its length', false],
+    ['does not declare its length', true],
   ] as const) {
-    test(`one that is too large and ${how} is refused, and is not kept`, async ({ start }) => {
+    test(`a body that is too large and ${how} is refused, and is not kept`, async ({ start }) => {
       const { port, apiKey, api } = await start({ browser: 'stub' });
       const bytes = LIMITS.extensionBytes.max + CHUNK.length;
       const headers = {
@@ -246,7 +246,7 @@ test.describe('uploads', () => {
         'content-type': 'multipart/form-data; boundary=b',
         ...(isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes + 100) }),
       };
-      // A hundred bytes more than the form has around its file are promised at most: what is missing is sent as an end.
+      // The content length allows 100 bytes for the form around the file; padding fills up the rest.
       const body = async function* () {
         let left = bytes + 100;
         for await (const chunk of form(bytes)) {
@@ -262,7 +262,7 @@ test.describe('uploads', () => {
   }
 });
 
-test('programs are started with a list of arguments; the one script for a shell is fixed', () => {
+test('programs are started without a shell, except one fixed script', () => {
   const root = join(import.meta.dirname, '../../../src');
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const findings: string[] = [];
@@ -276,14 +276,15 @@ test('programs are started with a list of arguments; the one script for a shell 
         .replace(/[{}\s]/g, ' ')
         .split(',')
         .map((name) => name.trim());
-      // `execFile` and `spawn` take a program and its arguments; `exec`, a namespace or `fork`'s options could hide a shell.
+      // `execFile` and `spawn` take a program and its arguments; `exec`, a namespace or `fork`'s options could hide a
+      // shell.
       const allowed = /^(type\s+\w+|spawn|spawnSync|execFile|execFileSync|fork|)$/;
       for (const name of values) if (!allowed.test(name)) found(`imports ${name} of child_process`);
     }
     if (/(require|import)\(\s*['"](?:node:)?child_process/.test(source)) found('loads child_process in passing');
-    // Elsewhere `shell` is the headless one.
+    // In other files, `shell` is the headless shell.
     if (/child_process/.test(source) && /\bshell\s*:/.test(source)) found('shell:');
-    // A constant, which gets what it works on as arguments.
+    // A constant script, which gets its input as arguments.
     const fixed = /^const SCRIPT =\s+'[^']*';$/m.test(source)
       ? source.replace("['sh', '-c', SCRIPT, 'sh',", '[')
       : source;
@@ -291,6 +292,6 @@ test('programs are started with a list of arguments; the one script for a shell 
       found('names a shell');
   }
   expect(findings).toEqual([]);
-  // Else the pattern above has missed the ones that there are.
+  // Otherwise the pattern above has missed the existing ones.
   expect(starters).toBeGreaterThanOrEqual(5);
 });

@@ -4,7 +4,7 @@ import { Application, Logger, LogLevel } from 'typedoc';
 import { ROOT } from '../../support/docs/pages.ts';
 import { entrySources } from '../../support/docs/type-check.ts';
 
-/** What `npm run docs:api` makes a reference of; nothing is written here. */
+/** What `npm run docs` makes a reference of; nothing is written here. */
 
 class Complaints extends Logger {
   readonly said: string[] = [];
@@ -14,8 +14,8 @@ class Complaints extends Logger {
   }
 }
 
-test('every export of every entry has a docstring, and every link in one leads somewhere', async () => {
-  // Errors of types are `npm run types`'s to find.
+test('every export of every entry point has a docstring with valid links', async () => {
+  // Errors of types are `node scripts/types.mjs`'s to find.
   const app = await Application.bootstrap({ options: join(ROOT, 'typedoc.json'), skipErrorChecking: true });
   const complaints = new Complaints();
   app.logger = complaints;

@@ -11,7 +11,7 @@ import { entrySources, typeErrors } from '../../support/docs/type-check.ts';
 
 const LANGUAGES = ['ts', 'js', 'sh', 'json', 'yaml', 'mermaid'];
 
-test('every block says its language', () => {
+test('every code block has a language', () => {
   const fences = docsPages().flatMap(({ path, text }) =>
     [...text.matchAll(/^\s*```(\w+)/gm)].map(([, language]) => ({ path, language })),
   );
@@ -19,7 +19,7 @@ test('every block says its language', () => {
   expect(codeIn('')).toEqual([]);
 });
 
-test('TypeScript compiles against the sources; JavaScript imports what is there', () => {
+test('TypeScript compiles, and JavaScript imports existing names', () => {
   const blocks = codeIn('ts', 'js');
   expect(blocks.length).toBeGreaterThan(15);
   const broken: CodeBlock = {
@@ -41,7 +41,7 @@ test('TypeScript compiles against the sources; JavaScript imports what is there'
 });
 
 for (const { page, line, code } of codeIn('ts').filter((block) => fileOf(block) === 'playwright.config.ts')) {
-  test(`${page}:${line}: this config loads, and its options are right`, async ({}, testInfo) => {
+  test(`${page}:${line}: the config loads, and its options are valid`, async ({}, testInfo) => {
     const config = await defaultOf(testInfo.outputPath('config.ts'), code);
     expect(config).toHaveProperty('globalSetup');
     expect(config).toHaveProperty('reporter');
@@ -49,7 +49,7 @@ for (const { page, line, code } of codeIn('ts').filter((block) => fileOf(block) 
 }
 
 for (const block of codeIn('ts', 'js').filter((each) => /^poolwright\.config\./.test(fileOf(each) ?? ''))) {
-  test(`${block.page}:${block.line}: these options are right`, async ({}, testInfo) => {
+  test(`${block.page}:${block.line}: the options are valid`, async ({}, testInfo) => {
     const options = await defaultOf(testInfo.outputPath('options.ts'), block.code);
     expect(Object.keys(parseHostedOptions(options, 'options'))).not.toEqual([]);
   });

@@ -16,7 +16,7 @@ function typed(): { where: string; words: string[] }[] {
   );
 }
 
-test('every `npx poolwright …` of a block is accepted by the command line', async () => {
+test('the command line accepts every `npx poolwright …` of a code block', async () => {
   const program = await commandLine();
   const ours = typed().filter(({ words }) => words[0] === 'npx' && words[1] === 'poolwright');
   expect(ours.length).toBeGreaterThan(20);
@@ -26,13 +26,13 @@ test('every `npx poolwright …` of a block is accepted by the command line', as
     if (reason !== null) refused.push(`${where}: ${reason}`);
   }
   expect(refused).toEqual([]);
-  // The check sees what it has to see.
+  // The check finds what it must find.
   expect(await refusal(program, ['swep'])).toMatch(/unknown command/);
   expect(await refusal(program, ['pools', 'create', 'name', '--size', 'many'])).not.toBeNull();
   expect(await refusal(program, ['sweep', '--hard'])).toMatch(/unknown option/);
 });
 
-test('every `poolwright …` in a sentence names a command and options that are there', async () => {
+test('every `poolwright …` in a sentence names an existing command and options', async () => {
   const program = await commandLine();
   const mentioned = docsPages().flatMap(({ path, text }) =>
     [...text.matchAll(/`(?:npx )?poolwright ([a-z]+(?=[ `])[^`]*)`/g)].map(([, args = '']) => ({ path, args })),
@@ -47,7 +47,7 @@ test('every `poolwright …` in a sentence names a command and options that are 
   expect(unknown).toEqual([]);
 });
 
-test('every `npm run …`, and every file that `node` runs, is there', () => {
+test('every `npm run …`, and every file that `node` runs, exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const problems = typed().flatMap(({ where, words: [command, first = '', second = ''] }) => {
     if (command === 'npm' && first === 'run')
@@ -61,7 +61,12 @@ test('every `npm run …`, and every file that `node` runs, is there', () => {
       name in scripts ? [] : [`${path}: ${whole}`],
     ),
   );
-  expect([...problems, ...inSentences]).toEqual([]);
+  const scriptsInSentences = docsPages().flatMap(({ path, text }) =>
+    [...text.matchAll(/`(?:[A-Z_]+=\S+ )?node ((?:scripts|test|bench)\/[\w./-]+)[^`]*`/g)].flatMap(
+      ([whole, file = '']) => (existsSync(join(ROOT, file)) ? [] : [`${path}: ${whole}`]),
+    ),
+  );
+  expect([...problems, ...inSentences, ...scriptsInSentences]).toEqual([]);
 });
 
 /** `pools list\|get` in a table is two commands; `report merge <run.json…>` names no file. */

@@ -13,6 +13,14 @@ const NPM = { 'package.json': manifest(['@playwright/test']), 'playwright.config
 const JEST = { 'package.json': manifest(['puppeteer', 'jest']) };
 const examples = resolve(import.meta.dirname, '../../../examples/ci');
 
+/** How a whole directory is kept, whether the tests pass or fail. Buildkite and CircleCI always keep artifacts. */
+const KEPT: Record<CiProvider, RegExp> = {
+  github: /if: \$\{\{ !cancelled\(\) \}\}\n *with:\n *name: poolwright\n *path: \|\n *test-results\/poolwright$/m,
+  gitlab: /when: always\n *expire_in: 2 weeks\n *paths: \[test-results\/poolwright\/\]$/m,
+  circleci: /- store_artifacts:\n *path: test-results\/poolwright$/m,
+  buildkite: /artifact_paths: test-results\/poolwright\/\*\*\/\*$/m,
+};
+
 for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) as [
   CiProvider,
   (typeof PIPELINES)[CiProvider],
@@ -29,7 +37,7 @@ for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) 
       return { all: text, shard: shard.map(({ script }) => script).join('\n'), report };
     };
 
-    test('is what examples/ci has, and one wrong key in it is found', async ({ project }, testInfo) => {
+    test('matches examples/ci, and a wrong key is found', async ({ project }, testInfo) => {
       const { plan } = await project(NPM);
       const { [file]: text = '' } = (await plan({ ci: provider })).texts;
       expect(text, `Copy it to examples/ci/${example}`).toBe(readFileSync(join(examples, example), 'utf8'));
@@ -64,17 +72,19 @@ for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) 
         if (!relativeToJob) expect(path).toMatch(/^apps\/web\//);
     });
 
-    test('keeps the record of a Puppeteer suite, which has no shards', async ({ project }, testInfo) => {
+    test('keeps record and evidence of a Puppeteer suite after a failure, too, without shards', async ({
+      project,
+    }, testInfo) => {
       const { plan } = await project(JEST);
       const { [file]: text = '' } = (await plan({ ci: provider })).texts;
       const { all, shard, report } = await lint(text, testInfo.outputPath('gitlab'));
       expect(shard).toContain('npx jest');
       expect(shard).not.toContain('shard');
       expect(report).toEqual([]);
-      expect(all).toMatch(/(path: |paths: \[|artifact_paths: |^ *)test-results\/poolwright/m);
+      expect(all).toMatch(KEPT[provider]);
     });
 
-    test('leaves a file that is there as it is', async ({ project }) => {
+    test('does not change an existing file', async ({ project }) => {
       const { plan } = await project({ ...NPM, [file]: 'own: true\n' });
       const { texts, byHand } = await plan({ ci: provider });
       expect(texts[file]).toBeUndefined();
@@ -88,7 +98,7 @@ for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) 
   });
 }
 
-test('GitHub: only a pull request from a fork runs on the emulator, and install scripts do not see the key', async ({
+test('GitHub: only pull requests from forks run on the emulator, and install scripts do not get the key', async ({
   project,
 }) => {
   const { plan } = await project(NPM);

@@ -36,7 +36,7 @@ test('TypeScript finds no error in the config, under each module resolution', as
       paths: { poolwright: [join(root, 'src/index.ts')] },
       ...options,
     });
-    // Of these files alone: `npm run types` checks the sources.
+    // Of these files alone: `node scripts/types.mjs` checks the sources.
     return paths.map((path) =>
       ts
         .getPreEmitDiagnostics(program, program.getSourceFile(path))

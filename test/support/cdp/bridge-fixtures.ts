@@ -11,11 +11,11 @@ interface BridgeFixtures {
   secure: DevServer;
   /** A context of a browser that cannot reach this machine's loopback, with a bridge to it. */
   bridged: (rules?: string, options?: BrowserContextOptions) => Promise<BrowserContext>;
-  /** A context of a browser that reaches this machine's loopback, but {@link LISTED} only over its bridge. */
+  /** A context of a browser that reaches this machine's loopback, except {@link LISTED}, which needs the bridge. */
   far: BrowserContext;
 }
 
-/** The host that {@link BridgeFixtures.far} has a bridge to. */
+/** The host that the bridge of {@link BridgeFixtures.far} leads to. */
 export const LISTED = 'app.listed.localhost';
 
 export const test = base.extend<BridgeFixtures, { farChromium: FarChromium }>({
@@ -34,12 +34,11 @@ export const test = base.extend<BridgeFixtures, { farChromium: FarChromium }>({
     await use(server);
     await server.close();
   },
-  bridged: async ({ start, open }, use) => {
-    const { api } = await start();
+  bridged: async ({ browserUrl, open }, use) => {
     let browser: Browser | undefined;
     await use(async (rules = '<loopback>', options = {}) => {
       browser ??= await chromium.connectOverCDP(
-        await open((await api.create()).body.cdpUrl, { bridge: parseNetworkRules(rules) }),
+        await open(await browserUrl(false), { bridge: parseNetworkRules(rules) }),
       );
       return await browser.newContext(options);
     });

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** What a test's CDP address holds that nobody may see. */
+/** The secret part of a test's CDP address. */
 export const TOKEN = 't0ken-5ecret';
 
-/** A WebSocket server that stands where a browser's CDP address is, and does what a test tells it to. */
+/** A WebSocket server at a browser's CDP address that acts as the test tells it to. */
 export class CdpServer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -16,13 +16,13 @@ export class CdpServer {
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
-      // Node's HTTP server would keep its own half of an upgraded connection open.
+      // Node's HTTP server would keep its half of an upgraded connection open.
       socket.on('end', () => socket.end());
       socket.once('close', () => this.#sockets.delete(socket));
     });
   }
 
-  /** @param serve gets every link that is opened, once it is */
+  /** @param serve called with every opened connection */
   static async start(serve: (link: WebSocket, socket: Socket) => void = () => undefined): Promise<CdpServer> {
     const sockets = new WebSocketServer({ noServer: true, maxPayload: 512 * 1024 * 1024 });
     return await CdpServer.withUpgrade((request, socket, head) => {
@@ -30,7 +30,7 @@ export class CdpServer {
     });
   }
 
-  /** @param upgrade does with a handshake what it wants */
+  /** @param upgrade handles the handshake */
   static async withUpgrade(
     upgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void,
   ): Promise<CdpServer> {
@@ -50,7 +50,7 @@ export class CdpServer {
     return `ws://${this.host}/cdp/${TOKEN}?key=${TOKEN}`;
   }
 
-  /** How many connections are open. */
+  /** Number of open connections. */
   get connections(): number {
     return this.#sockets.size;
   }

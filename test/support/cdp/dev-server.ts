@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -9,7 +10,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
 import { WebSocketServer } from 'ws';
 
-/** What the server saw of one request. */
+/** One request as the server received it. */
 export interface SeenRequest {
   method: string;
   path: string;
@@ -17,7 +18,7 @@ export interface SeenRequest {
   query: string;
   headers: IncomingMessage['headers'];
   body: Buffer;
-  /** Whether its connection, or the answer, has ended. */
+  /** Whether its connection, or the response, has ended. */
   closed: boolean;
 }
 
@@ -27,21 +28,30 @@ export interface DevServer {
   url: string;
   port: number;
   requests: SeenRequest[];
-  /** The last request for a path. */
+  /** Returns the last request for a path. */
   seen(path: string): SeenRequest | undefined;
-  /** How many WebSockets are open. */
+  /** Returns the number of open WebSockets. */
   sockets(): number;
-  /** The WebSockets that were ever opened. */
+  /** All WebSockets so far, including closed ones. */
   upgrades: { path: string; origin: string | undefined }[];
   close(): Promise<void>;
 }
 
 export const LARGE_BYTES = 70_000_001;
 
-/** Bytes 0, 1, 2, … 250, 0, … made as they are wanted; with `until` below `bytes` the connection breaks there. */
-function* hugeBody(bytes: number, until: number): Generator<Buffer> {
+/** Emits `release` for the bodies that wait for it. */
+const held = new EventEmitter();
+
+/**
+ * Bytes 0, 1, 2, … 250, 0, … produced on demand; if `until` is below `bytes`, the connection breaks there. With
+ * `isHeld`, the rest follows the first bytes after a request for `/release`.
+ */
+async function* hugeBody(bytes: number, until: number, isHeld: boolean): AsyncGenerator<Buffer> {
   const pattern = Buffer.from(Array.from({ length: 251 * 256 }, (_, index) => index % 251));
-  for (let at = 0; at < until; at += pattern.length) yield pattern.subarray(0, Math.min(pattern.length, until - at));
+  for (let at = 0; at < until; at += pattern.length) {
+    yield pattern.subarray(0, Math.min(pattern.length, until - at));
+    if (isHeld && at === 0) await once(held, 'release');
+  }
   if (until < bytes) throw new Error('as asked');
 }
 
@@ -56,12 +66,12 @@ const replies: Record<string, Reply> = {
       response,
       '<link rel="stylesheet" href="/style.css"><script src="/app.js"></script><img src="/pixel.svg"><h1>Dev</h1>',
     ),
-  // Whatever a test wants a page to be.
+  // A page with any content that the test provides.
   '/page': (_request, response, query) => html(response, query.get('html') ?? ''),
-  // Headers of any bytes, one character each.
+  // Headers with any bytes, one character each.
   '/headers': (_request, response, query) => {
     for (const [name, value] of query) response.appendHeader(name, Buffer.from(value, 'base64').toString('latin1'));
-    // Bytes: before a text Node would write the headers as UTF-8, too.
+    // A buffer: before a text body, Node would write the headers as UTF-8 too.
     response.end(Buffer.from('sent'));
   },
   '/style.css': (_request, response) =>
@@ -113,10 +123,14 @@ const replies: Record<string, Reply> = {
     if (query.has('told')) response.setHeader('content-length', bytes);
     if (zipped) response.setHeader('content-encoding', 'gzip');
     response.setHeader('content-type', 'application/octet-stream');
-    const body = Readable.from(hugeBody(bytes, query.has('broken') ? bytes / 2 : bytes));
+    const until = query.has('broken') ? Number(query.get('broken') || bytes / 2) : bytes;
+    const body = Readable.from(hugeBody(bytes, until, query.has('held')));
+    // A compressed body may need more than its first bytes before it begins.
+    response.flushHeaders();
     if (zipped) pipeline(body, createGzip(), response, () => undefined);
     else pipeline(body, response, () => undefined);
   },
+  '/release': (_request, response) => response.writeHead(held.emit('release') ? 200 : 404).end(),
   '/stream': (_request, response) => {
     response.write('one,');
     setImmediate(() => response.end('two'));
@@ -147,7 +161,7 @@ const replies: Record<string, Reply> = {
         });`),
 };
 
-/** Starts one, on any free port unless one is given; with `secure`, on an untrusted certificate. */
+/** Starts a server, on any free port unless one is given; with `secure`, it has an untrusted certificate. */
 export async function startDevServer({ secure = false, port: wanted = 0 } = {}): Promise<DevServer> {
   const requests: SeenRequest[] = [];
   const upgrades: DevServer['upgrades'] = [];
@@ -184,7 +198,7 @@ export async function startDevServer({ secure = false, port: wanted = 0 } = {}):
       else socket.send(data, { binary });
     });
   });
-  // Node looks `localhost` up and may find either family first: a server that means to be found takes both.
+  // Node looks `localhost` up and may find either family first, so the server listens on both.
   await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
@@ -203,7 +217,7 @@ export async function startDevServer({ secure = false, port: wanted = 0 } = {}):
   };
 }
 
-/** A certificate for `localhost` that no browser trusts, and its key. */
+/** Creates a certificate for `localhost` that no browser trusts, and its key. */
 export function selfSigned(): { key: Buffer; cert: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), 'poolwright-cert-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

@@ -11,14 +11,14 @@ export interface FarChromium {
   close(): Promise<void>;
 }
 
-/** A port where nobody listens. */
+/** A port without a listener. */
 const NOWHERE = '127.0.0.1:9';
 
 /**
- * A Chromium that reaches this machine's loopback, but for the hosts that are named (`a.localhost`, `*.b.localhost`):
- * to those it has no way of its own, as if they were of another machine's network.
- * @param here hosts that are this machine for it, as if they were on the internet
- * @param flags further switches of Chromium
+ * Starts a Chromium that reaches this machine's loopback, except the given hosts (`a.localhost`, `*.b.localhost`): it
+ * cannot connect to them, as if they were in another machine's network.
+ * @param here hosts that it resolves to this machine, as if they were on the internet
+ * @param flags more switches for Chromium
  */
 export async function startFarChromium(
   unreachable: string[],
@@ -39,7 +39,7 @@ export async function startFarChromium(
       '--no-first-run',
       '--disable-background-networking',
       '--disable-gpu',
-      // This machine's loopback stands for the internet: every page may ask for what is there.
+      // This machine's loopback acts as the internet: every page may send requests to it.
       '--disable-features=LocalNetworkAccessChecks',
       `--user-data-dir=${profile}`,
       `--host-resolver-rules=${rules}`,
@@ -47,14 +47,14 @@ export async function startFarChromium(
       ...flags,
       'about:blank',
     ],
-    // A group of its own: what a distribution calls Chromium may be a script that starts it.
+    // A separate process group: the Chromium of a distribution may be a script that starts it.
     { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
   const exited = once(child, 'exit');
   const close = async () => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     await exited;
-    // Its helpers write into it for a moment longer.
+    // Its helper processes write to the directory for a moment longer.
     await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   };
   for await (const line of createInterface({ input: child.stderr })) {

@@ -8,21 +8,40 @@ import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { loadBuilt } from '../artefact.ts';
 import { test as base } from '../emulator/fixtures.ts';
 import { CdpServer } from './cdp-server.ts';
+import { SharedBrowsers } from './shared-browsers.ts';
 
 export interface CdpFixtures {
-  /** Starts a server in a browser's place; see {@link CdpServer}. */
+  /** Starts a server in place of a browser; see {@link CdpServer}. */
   serve: (onLink?: (link: WebSocket, socket: Socket) => void) => Promise<CdpServer>;
-  /** The same, with the handshake in the test's hands. */
+  /** The same, but the test handles the handshake. */
   serveUpgrade: (upgrade: (request: IncomingMessage, socket: Socket) => void) => Promise<CdpServer>;
-  /** Opens a transport that is closed after the test. */
+  /** Opens a transport and closes it after the test. */
   open: (cdpUrl: string, options?: Partial<TransportOptions>) => Promise<CdpTransport>;
-  /** Address of a fresh emulated browser that reaches this machine's loopback. */
+  /**
+   * An option: whether the browser of `cdpUrl` is a fresh one. Otherwise another test may have used it and left nothing
+   * in it.
+   */
+  ownBrowser: boolean;
+  /** Returns the address of a browser that can, or cannot, reach this machine's loopback. */
+  browserUrl: (allowLoopback: boolean) => Promise<string>;
+  /** Address of an emulated browser that reaches this machine's loopback. */
   cdpUrl: string;
-  /** Playwright on a transport to the browser of `cdpUrl`. */
+  /** Connects Playwright through a transport to the browser of `cdpUrl`. */
   connectThrough: (options?: Partial<TransportOptions>) => Promise<{ browser: Browser; transport: CdpTransport }>;
 }
 
-export const test = base.extend<CdpFixtures>({
+export const test = base.extend<CdpFixtures, { sharedBrowsers: SharedBrowsers }>({
+  ownBrowser: [false, { option: true }],
+
+  sharedBrowsers: [
+    async ({}, use) => {
+      const browsers = new SharedBrowsers();
+      await use(browsers);
+      await browsers.close();
+    },
+    { scope: 'worker' },
+  ],
+
   serve: async ({}, use) => {
     const servers: CdpServer[] = [];
     await use(async (onLink) => {
@@ -58,10 +77,21 @@ export const test = base.extend<CdpFixtures>({
     await Promise.all(transports.map(({ closed }) => closed));
   },
 
-  cdpUrl: async ({ start }, use) => {
-    const { api } = await start({ allowLoopback: true });
-    await use((await api.create()).body.cdpUrl);
+  browserUrl: async ({ start, sharedBrowsers, artefact, onFullChromium, ownBrowser }, use) => {
+    const taken: { end: () => Promise<void> }[] = [];
+    await use(async (allowLoopback) => {
+      if (ownBrowser || onFullChromium || artefact !== 'sources') {
+        const { api } = await start({ allowLoopback });
+        return (await api.create()).body.cdpUrl;
+      }
+      const browser = await sharedBrowsers.take(allowLoopback);
+      taken.push(browser);
+      return browser.cdpUrl;
+    });
+    for (const browser of taken) await browser.end();
   },
+
+  cdpUrl: async ({ browserUrl }, use) => use(await browserUrl(true)),
 
   connectThrough: async ({ cdpUrl, open }, use) => {
     await use(async (options) => {

@@ -6,19 +6,19 @@ import { type FarChromium, startFarChromium } from './far-chromium.ts';
 import { test as base } from './fixtures.ts';
 
 interface IntentFixtures {
-  /** A server of the suite's own, on `localhost`: the browser has no way to it. */
+  /** The suite's own server, on `localhost`: the browser cannot reach it directly. */
   own: DevServer;
-  /** Another one. */
+  /** Another server of the suite. */
   second: DevServer;
-  /** One that stands for the internet: {@link foreignUrl}. */
+  /** A server that acts as the internet, see {@link foreignUrl}. */
   foreign: DevServer;
-  /** Origins that were carried by intent, in their order. */
+  /** Origins that the bridge carried because the test opened them, in order. */
   origins: string[];
-  /** Addresses that were not carried, in their order. */
+  /** Addresses that were not carried, in order. */
   denied: string[];
-  /** Hosts that are listed beside that. */
+  /** Hosts that are also listed. */
   listed: string;
-  /** A new context of a browser that is far away, with a bridge that carries what the runner goes to. */
+  /** A new context of a remote browser, with a bridge that carries the addresses that the runner opens. */
   newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
 }
 
@@ -60,7 +60,7 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
   },
 });
 
-/** Address of a page with this content: on the internet, or of another server where one is given. */
+/** Address of a page with this content: on the internet, or on another given server. */
 export function pageUrl(server: DevServer, html: string, host = 'evil.example'): string {
   return `http://${host}:${server.port}/page?html=${encodeURIComponent(html)}`;
 }

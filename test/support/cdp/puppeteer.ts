@@ -1,9 +1,9 @@
 import puppeteer, { type Browser, type ConnectOptions } from 'puppeteer-core';
 import type { TransportOptions } from '../../../src/cdp/open-transport.ts';
-import { asPuppeteerTransport } from '../../../src/puppeteer/transport.ts';
+import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
 import { test as base } from './fixtures.ts';
 
-/** Puppeteer on a transport of ours. */
+/** Puppeteer through our transport. */
 export const test = base.extend<{
   connectPuppeteer: (cdpUrl: string, options?: Partial<TransportOptions>, connect?: ConnectOptions) => Promise<Browser>;
 }>({

@@ -2,26 +2,29 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from '@playwright/test';
 
-/** What becomes of a request: nothing; the test mocks it, continues it with one header more, or redirects it; the server redirects it. */
+/**
+ * How a request is handled: not at all; the test mocks it, continues it with an extra header, or redirects it; or the
+ * server redirects it.
+ */
 export const TREATMENTS = ['plain', 'mocked', 'continued', 'redirected', 'redirected by the test'] as const;
 export type Treatment = (typeof TREATMENTS)[number];
 
 /** One kind of request. */
 export interface RequestKind {
-  /** Of the answer. */
+  /** Content type of the response. */
   type: string;
   body: Buffer;
-  /** The server sends its body and keeps the answer open. */
+  /** The server sends its body and keeps the response open. */
   staysOpen?: boolean;
-  /** Treatments under which Playwright is not told of the end of each request, or of none at all. */
+  /** Treatments under which Playwright reports no end for some or all requests. */
   unended?: readonly Treatment[];
-  /** Then all is over when the server has what it was redirected to: the page does not wait for it. */
+  /** The request is over when the server has received the redirected one: the page does not wait for it. */
   endsAtServer?: boolean;
-  /** Makes a page that is on the server's empty document send the request, and returns what came of it. */
+  /** Makes a page on the server's empty document send the request, and returns the outcome. */
   send(page: Page, path: string, context: BrowserContext): Promise<unknown>;
 }
 
-/** A script for the page: a function of the path, whose promise has the outcome. */
+/** A script for the page: a function of the path that returns a promise of the outcome. */
 const inPage =
   (script: string) =>
   async (page: Page, path: string): Promise<unknown> =>
@@ -36,7 +39,7 @@ const element = (tag: string, address: string, more = '') =>
     document.body.append(element);
   }).then((event) => [event, window.ran, getComputedStyle(document.body).color, document.images[0]?.naturalWidth])`);
 
-/** A worker's script: it fetches something, and says what it got. */
+/** A worker's script: it fetches something and reports the response. */
 const FETCHES = (say: string) =>
   `fetch('/inner', { method: 'POST', body: 'of a worker' }).then((answer) => answer.text()).catch(String).then((text) => ${say})`;
 
@@ -189,7 +192,7 @@ export const KINDS: Readonly<Record<string, RequestKind>> = {
   'nested worker': {
     type: 'text/javascript',
     body: Buffer.from(FETCHES('postMessage(text)')),
-    // In a frame, because Playwright tells the requests of those apart.
+    // In a frame, so that Playwright reports its requests separately.
     send: async (page, path) => {
       const source = `onmessage = ({ data }) => {
         const inner = new Worker(data);
@@ -232,7 +235,7 @@ export const KINDS: Readonly<Record<string, RequestKind>> = {
   },
 };
 
-/** A font that Chromium takes: one of Playwright's own. */
+/** A font that Chromium accepts: one of Playwright's own. */
 function aFont(): Buffer {
   const assets = join(import.meta.dirname, '../../../node_modules/playwright-core/lib/vite/recorder/assets');
   const name = readdirSync(assets).find((file) => file.endsWith('.ttf'));
@@ -240,7 +243,7 @@ function aFont(): Buffer {
   return readFileSync(join(assets, name));
 }
 
-/** A tenth of a second of it, as a WAV file. */
+/** A WAV file with a tenth of a second of silence. */
 function silence(): Buffer {
   const samples = Buffer.alloc(800, 128);
   const head = Buffer.alloc(44);

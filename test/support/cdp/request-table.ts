@@ -6,17 +6,17 @@ import { expect } from '@playwright/test';
 import { WebSocketServer } from 'ws';
 import { KINDS, type Treatment } from './request-kinds.ts';
 
-/** What is seen of one kind of request under one treatment: at the server, in the page, by Playwright. */
+/** One kind of request under one treatment, as seen by the server, the page and Playwright. */
 export interface Observation {
   server: unknown[];
   page: unknown;
   playwright: unknown;
 }
 
-/** Bound on what Playwright is asked of a request, and on waiting for its end, in ms. */
+/** Timeout of Playwright's calls on a request and of the wait for its end, in ms. */
 const PATIENCE_MS = 5_000;
 
-/** A server that has an answer for each kind of request, and takes down what it was asked. */
+/** A server that has a response for each kind of request and records the requests. */
 export class TableServer {
   readonly #server = createServer((request, response) => {
     const body: Buffer[] = [];
@@ -65,14 +65,14 @@ export class TableServer {
     return `http://localhost:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Waits, within a bound, until an address that begins so was asked since the last time. */
+  /** Waits, with a timeout, for a new request whose address starts with this path. */
   async arrived(path: string): Promise<void> {
     const hasArrived = () => this.#seen.some(({ request }) => request.includes(` ${path}`));
     const arrived = expect.poll(hasArrived, { timeout: PATIENCE_MS, intervals: [10] });
     await arrived.toBe(true).catch(() => undefined);
   }
 
-  /** What was asked since the last time, the document that a page starts on left out. */
+  /** Returns the requests since the last call, without that for the page's start document. */
   take(): unknown[] {
     return this.#seen.splice(0);
   }
@@ -96,7 +96,7 @@ const PAGES: Readonly<Record<string, string>> = {
   inner: 'from inside',
 };
 
-/** Sends a request of one kind from a new context's page, and returns what was seen of it. */
+/** Sends a request of one kind from a new context's page, and returns the observations. */
 export async function observe(
   newContext: () => Promise<BrowserContext>,
   server: TableServer,
@@ -114,7 +114,7 @@ export async function observe(
     const outcome = await bounded(KINDS[kind]?.send(page, path, context));
     if (!KINDS[kind]?.unended?.includes(treatment)) await seen.settled();
     else if (KINDS[kind]?.endsAtServer) await server.arrived('/final/');
-    // Before Playwright is asked for bodies: it may fetch one anew.
+    // Before asking Playwright for bodies: it may fetch one again.
     const asked = server.take();
     return normalized({ server: asked, page: outcome, playwright: await seen.all() }, server.origin);
   } finally {
@@ -144,7 +144,7 @@ async function treat(context: BrowserContext, kind: string, treatment: Treatment
   });
 }
 
-/** What Playwright reports of a context's requests from now on. */
+/** What Playwright reports about a context's requests from now on. */
 class Seen {
   readonly #events = new Map<Request, string[]>();
   readonly #sockets: { url: string; events: unknown[] }[] = [];
@@ -152,7 +152,7 @@ class Seen {
 
   constructor(context: BrowserContext, page: Page) {
     const note = (name: string) => (request: Request) => {
-      // Of these the address is another one each time.
+      // Their addresses differ each time.
       if (request.url().startsWith('blob:')) return;
       const known = this.#events.get(request);
       if (known) known.push(name);
@@ -179,7 +179,7 @@ class Seen {
 
   async all() {
     const described = await Promise.all([...this.#events].map(([request, events]) => describe(request, events)));
-    // By what they are for: what a page and its workers ask for at once is reported in any order.
+    // By purpose: simultaneous requests of a page and its workers are reported in any order.
     const requests: Record<string, object> = {};
     for (const one of described) requests[one.request in requests ? `${one.request} again` : one.request] = one;
     return { requests, sockets: this.#sockets, others: this.#others.sort() };
@@ -229,7 +229,7 @@ async function describeAnswer(request: Request, response: Response) {
   };
 }
 
-/** What came of it: what it failed with in short, or that it did not come at all. */
+/** Returns the outcome: a value, a short form of the error, or that it never settled. */
 async function bounded<T>(asked: Promise<T> = Promise.reject(new Error('nothing was asked'))): Promise<T | string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
@@ -245,7 +245,7 @@ function normalized(observation: Observation, origin: string): Observation {
   return JSON.parse(text.replaceAll(/"\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT"/g, '"<date>"'));
 }
 
-/** Each value of both that differs, by its path: `server.0.headers.accept`. */
+/** Returns each value that differs, by its path: `server.0.headers.accept`. */
 export function differences(
   local: unknown,
   bridged: unknown,

@@ -3,17 +3,17 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The way to a browser over a connection whose uplink is slow, as an office's or a home's is. */
+/** A connection to a browser with a slow uplink, like that of an office or a home. */
 export interface SlowLink {
-  /** The address to use in the place of the one that it leads to. */
+  /** The address to use instead of the browser's own. */
   cdpUrl: string;
   close(): Promise<void>;
 }
 
-/** How often it passes something on, in ms. */
+/** How often it forwards data, in ms. */
 const TURN_MS = 20;
 
-/** @param bitsPerSecond of what goes to the browser; what comes from it is not held up */
+/** @param bitsPerSecond towards the browser; data from the browser is not delayed */
 export async function startSlowLink(cdpUrl: string, bitsPerSecond: number): Promise<SlowLink> {
   const target = new URL(cdpUrl);
   const sockets = new Set<Socket>();
@@ -44,7 +44,7 @@ export async function startSlowLink(cdpUrl: string, bitsPerSecond: number): Prom
   };
 }
 
-/** What has come may go on as fast as the link is, counted from when it was idle last. */
+/** Forwards data at the speed of the link, counted from when the link was last idle. */
 async function* slowly(source: Socket, bytesPerSecond: number): AsyncGenerator<Buffer> {
   let free = performance.now();
   for await (const chunk of source) {

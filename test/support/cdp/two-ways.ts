@@ -3,12 +3,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { Savings } from '../../../src/cdp/ahead/savings.ts';
+import { Savings } from '../../../src/cdp/latency/savings.ts';
 import type { openTransport } from '../../../src/cdp/open-transport.ts';
+import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
-import { test as base } from './fixtures.ts';
+import { test as base, expect } from './fixtures.ts';
+import { Album } from './pictures.ts';
 
-/** What Playwright sends and gets, in its order. */
+/** A message that Playwright sends or receives, in order. */
 export interface SeenMessage {
   by: 'playwright' | 'browser';
   id?: number;
@@ -19,7 +21,7 @@ export interface SeenMessage {
   error?: unknown;
 }
 
-/** A browser that is far away, and Playwright on a transport to it. */
+/** A remote browser, and Playwright on a transport to it. */
 export interface Way {
   name: 'plain' | 'ahead';
   browser: Browser;
@@ -28,22 +30,29 @@ export interface Way {
 }
 
 interface TwoWays {
-  /** Address of a page with a button that greets; of `/late-root?x` the root element comes with a request for `/root?x`. */
+  /**
+   * Address of a page with a button that shows a greeting; with `/late-root?x`, the root element arrives after a
+   * request for `/root?x`.
+   */
   greeting: string;
-  /** Milliseconds to the browser and back. */
+  /** Round-trip time to the browser, in ms. */
   roundTrip: number;
-  /** Does the same on two browsers that are equally far away: plain, and with everything sent ahead that can be. */
+  /** An option: whether pictures are taken of the pages of the second browser. */
+  filmed: boolean;
+  /** Runs the same on two equally distant browsers: plain, and with everything sent ahead that can be. */
   bothWays: <T>(run: (way: Way) => Promise<T>) => Promise<{ plain: T; ahead: T }>;
 }
 
-/** The icon is named so that the browser asks for none. */
+/** The icon is set so that the browser requests none. */
 const GREETING = `<!doctype html><link rel="icon" href="data:,"><title>greeting</title>
 <button onclick="out.textContent = 'Hi'">Greet</button><p id="out"></p>`;
-/** A document that is there before its root element is. */
+/** A document that exists before its root element does. */
 const BEFORE_THE_ROOT = `<!doctype html><!-- ${'-'.repeat(2_000)} -->`;
 
 export const test = base.extend<TwoWays>({
   roundTrip: [10, { option: true }],
+
+  filmed: [false, { option: true }],
 
   greeting: async ({}, use) => {
     const { url, close } = await startGreeting();
@@ -51,11 +60,17 @@ export const test = base.extend<TwoWays>({
     close();
   },
 
-  bothWays: async ({ start, open, roundTrip }, use) => {
+  bothWays: async ({ start, open, roundTrip, filmed }, use) => {
     const { api } = await start({ allowLoopback: true, rtt: roundTrip });
     const go = async <T>(name: Way['name'], run: (way: Way) => Promise<T>): Promise<T> => {
-      const way = await connectWay(name, (await api.create()).body.cdpUrl, open);
+      const album = new Album();
+      const screencast = new Screencast();
+      if (filmed && name === 'ahead') screencast.start(album);
+      const way = await connectWay(name, (await api.create()).body.cdpUrl, (url, options) =>
+        open(url, { ...options, screencast }),
+      );
       const result = await run(way);
+      expect(album.pictures.length > 0).toBe(filmed && name === 'ahead');
       await way.browser.close();
       return result;
     };
@@ -88,11 +103,11 @@ export async function startGreeting(): Promise<{ url: string; close: () => void 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-/** Playwright on a transport to this browser. */
+/** Connects Playwright through a transport to this browser. */
 export async function connectWay(name: Way['name'], cdpUrl: string, open: typeof openTransport): Promise<Way> {
   const savings = new Savings(1);
   const seen: SeenMessage[] = [];
-  const transport = await open(cdpUrl, name === 'ahead' ? { ahead: { savings, contexts: true } } : {});
+  const transport = await open(cdpUrl, name === 'ahead' ? { ahead: true, sharesBrowser: true, savings } : {});
   return { name, browser: await chromium.connectOverCDP(recorded(transport, seen)), savings, seen };
 }
 
@@ -114,13 +129,13 @@ function recorded(transport: CdpTransport, seen: SeenMessage[]) {
   return recorder;
 }
 
-/** Fields that are other ones each time. */
+/** Fields with different values each time. */
 const VARIES =
   /time|^scriptId$|^identifier$|^requestId$|^connectionId$|^windowId$|^executionContextId$|^contextId$|port$|^encodedDataLength$/i;
-/** Events that come when the browser draws, or when its network is at rest: not in answer to anything. */
+/** Events of drawing or of an idle network: they are not responses to commands. */
 const DRAWN = new Set(['networkAlmostIdle', 'networkIdle', 'firstPaint', 'firstContentfulPaint', 'InteractiveTime']);
 
-/** What was seen without what differs each time: IDs, times. */
+/** Returns the messages without values that differ each time: IDs, times. */
 export function comparable(seen: readonly SeenMessage[]) {
   const sessions: string[] = [];
   const nameOf = (sessionId = '') => {
@@ -132,7 +147,7 @@ export function comparable(seen: readonly SeenMessage[]) {
   const events: Record<string, string[]> = {};
   for (const { by, id, method, params, result, error, sessionId } of seen) {
     const session = nameOf(sessionId);
-    // When a handle is let go depends on when Playwright's garbage is collected.
+    // When a handle is released depends on Playwright's garbage collection.
     if (by === 'playwright' && method !== 'Runtime.releaseObject')
       commands.push(`${session} ${id} ${method} ${plain(params)}`);
     else if (by === 'browser' && id !== undefined) {
@@ -140,14 +155,14 @@ export function comparable(seen: readonly SeenMessage[]) {
       answers.set(id, plain(result ?? error));
     } else if (by === 'browser' && method !== undefined && isTimely(method, params)) {
       events[session] ??= [];
-      // Of the blank page that a new one begins with, some come or not, as soon as it is let run.
+      // Some events of a new page's initial blank document occur or not, as soon as it runs.
       if (method === 'Page.frameNavigated') events[session].splice(0);
       events[session].push(`${method} ${plain(params)}`);
     }
   }
-  // Those of several sessions are independent of each other.
+  // Messages of different sessions are independent of each other.
   const ofEach = sessions.map((sessionId) => commands.filter((command) => command.startsWith(`${nameOf(sessionId)} `)));
-  // Playwright lets go of what is no page of its own as soon as it is told of it, whatever it is doing.
+  // Playwright detaches from targets that are not its pages as soon as it learns of them, at any time.
   const isOfLettingGo = (text: string) => /\bTarget\.detach(?:ed)?FromTarget /.test(text);
   const lettingGoLast = (all: string[]) => [
     ...all.filter((each) => !isOfLettingGo(each)),
@@ -165,7 +180,7 @@ export function comparable(seen: readonly SeenMessage[]) {
 function isTimely(method: string, params: unknown): boolean {
   // Playwright does not listen to it.
   if (method === 'Inspector.detached') return false;
-  // Parts of a window come in any order.
+  // Parts of a window arrive in any order.
   if (plain(params).includes('"type":"browser_ui"')) return false;
   if (method !== 'Page.lifecycleEvent') return /^(?:Page|Runtime|Target|Browser|Inspector|Log)\./.test(method);
   const { name = '' } = params as { name?: string };

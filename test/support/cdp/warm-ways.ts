@@ -7,15 +7,15 @@ import { connectWay, startGreeting, type Way } from './two-ways.ts';
 const ROUND_TRIP_MS = 10;
 
 interface WarmWays {
-  /** Address of the page with a button that greets. */
+  /** Address of the page with a button that shows a greeting. */
   greeting: string;
   plain: Way;
   ahead: Way;
 }
 
 /**
- * Two browsers of each worker that are equally far away: plain, and with everything sent ahead that can be. Tests come
- * and go on them as they do in a run.
+ * Two equally distant browsers per worker: plain, and with everything sent ahead that can be. Consecutive tests share
+ * them, as in a run.
  */
 export const test = base.extend<object, { warmWays: WarmWays }>({
   warmWays: [

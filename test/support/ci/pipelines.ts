@@ -2,47 +2,47 @@ import * as v from 'valibot';
 import { parse } from 'yaml';
 import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
 
-/** The pipelines that `init --ci` writes, as far as a test runs them. */
+/** The parts of the pipelines of `init --ci` that a test runs. */
 
 /** One call of a shell. */
 export interface Step {
   script: string;
-  /** Variables that the file sets for it; those of the CI are in {@link Pipeline.shardVariables}. */
+  /** Variables that the file sets for it; the CI's variables are in {@link Pipeline.shardVariables}. */
   env: Record<string, string>;
-  /** Runs after a failure, too. */
+  /** Whether it also runs after a failure. */
   always: boolean;
 }
 
 /** The commands of one CI's file. */
 interface Commands {
-  /** What one shard runs; without shards, the whole. */
+  /** The steps of one shard; without shards, of the whole run. */
   shard: Step[];
-  /** What is run once all shards are over. */
+  /** The steps after all shards. */
   report: Step[];
 }
 
 /** One CI. */
 export interface Pipeline {
-  /** Where `init` writes it. */
+  /** The path that `init` writes. */
   file: string;
   /** Its copy in examples/ci. */
   example: string;
-  /** Takes the commands out of its text: those for branches, not for forks. */
+  /** Extracts the commands from its text: those for branches, not for forks. */
   commands(text: string): Commands;
-  /** What this CI sets for a shard, of which the first is 0. */
+  /** Returns the variables that this CI sets for a shard; the first shard is 0. */
   shardVariables(index: number, total: number): Record<string, string>;
-  /** Where the files of a shard lie when the report is made, by where they lay in the shard's folder. */
+  /** Returns the path of each shard file in the report job, by its path in the shard's directory. */
   kept(index: number): Record<string, string>;
 }
 
-/** As strict as the YAML of these CIs: nothing twice, no warnings. */
+/** As strict as the YAML of these CIs: no duplicates, no warnings. */
 export function yaml(text: string): unknown {
   return parse(text, { strict: true, uniqueKeys: true, merge: true, logLevel: 'error' });
 }
 
 const text = v.record(v.string(), v.unknown());
 
-/** Adds what these CIs start a shell with, and what it says for their own variables. */
+/** Adds the shell options of these CIs, and replaces their own variables. */
 const shell = (script: string, options = 'set -e'): string => `${options}\n${script}`;
 
 const githubStep = v.looseObject({
@@ -104,7 +104,7 @@ function buildkiteCommands(file: string): Commands {
   const commands = (wanted: (condition?: string) => boolean): Step[] =>
     steps.flatMap(({ command, if: condition, env }) => {
       if (command === undefined || !wanted(condition)) return [];
-      // What the agent does when it uploads the file.
+      // The agent does this when it uploads the file.
       return [{ script: shell(command.replaceAll('$$', '$')), env: onlyOwn(env), always: false }];
     });
   return {
@@ -119,7 +119,7 @@ export const PIPELINES: Record<CiProvider, Pipeline> = {
     example: 'github-actions/e2e.yml',
     commands: githubCommands,
     shardVariables: (index) => ({ GITHUB_RUN_ID: '1', SHARD: String(index + 1) }),
-    // `upload-artifact` keeps the folders, and `download-artifact` makes one for each artifact.
+    // `upload-artifact` keeps the directories, and `download-artifact` creates one per artifact.
     kept: (index) => ({
       'blob-report': `shards/shard-${index + 1}/blob-report`,
       'test-results/poolwright': `shards/shard-${index + 1}/test-results/poolwright`,
@@ -161,7 +161,7 @@ export const PIPELINES: Record<CiProvider, Pipeline> = {
   },
 };
 
-/** Without what the CI fills in. */
+/** Returns the variables without those that the CI fills in. */
 function onlyOwn(env: Record<string, unknown>): Record<string, string> {
   const own = Object.entries(env).filter(([, value]) => !String(value).includes('${{'));
   return Object.fromEntries(own.map(([name, value]) => [name, String(value)]));

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { COMMANDS } from '../../../src/cli/command-list.ts';
 
-/** The real command line, which parses and does nothing. */
+/** The real command line: it parses its arguments and does nothing else. */
 export async function commandLine(): Promise<Command> {
   const program = new Command('poolwright');
   for (const load of Object.values(COMMANDS)) (await load())(program);
@@ -9,7 +9,7 @@ export async function commandLine(): Promise<Command> {
   return program;
 }
 
-/** What the command line has against these arguments; null: nothing. */
+/** Returns the command line's error for these arguments; null if they are valid. */
 export async function refusal(program: Command, args: string[]): Promise<string | null> {
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -20,7 +20,7 @@ export async function refusal(program: Command, args: string[]): Promise<string 
   }
 }
 
-/** What of a command that is only mentioned is not there: its name, a subcommand, an option; null: all is. */
+/** Returns the unknown part of a mentioned command: its name, a subcommand, or an option; null if everything exists. */
 export function unknownPart(program: Command, args: string[]): string | null {
   let command = program;
   for (const arg of args) {

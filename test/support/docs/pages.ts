@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** The documentation, as a reader's machine sees it: pages, and the code in them. */
+/** The documentation as its readers use it: pages and their code. */
 
 export const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -14,28 +14,28 @@ export interface DocsPage {
 
 /** A block between two fences. */
 export interface CodeBlock {
-  /** From the repository's root. */
+  /** Path from the repository's root. */
   page: string;
-  /** Of its first line, from 1. */
+  /** Number of its first line, from 1. */
   line: number;
-  /** Behind the fence; empty: none. */
+  /** The language after the fence; empty: none. */
   language: string;
   code: string;
-  /** `<!-- no-check: why -->` above it; null: it is checked. */
+  /** The reason in `<!-- no-check: why -->` above it; null: it is checked. */
   unchecked: string | null;
 }
 
 const FENCE = /^(\s*)```(\w*)\s*$/;
 const NO_CHECK = /^<!-- no-check: (.+) -->$/;
 
-/** The README, every page of `docs/`, and what lies beside examples. */
+/** The README, every page of `docs/` and of the benchmarks, and the READMEs of examples. */
 export function docsPages(): DocsPage[] {
-  const folders = ['docs', 'examples', ...foldersIn('examples')];
+  const folders = ['docs', 'examples', ...foldersIn('examples'), 'bench', 'bench/results'];
   const paths = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...folders.flatMap(pagesIn)];
   return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
-/** All code of a page, in its order. */
+/** All code of a page, in order. */
 function blocksOf({ path, text }: DocsPage): CodeBlock[] {
   const blocks: CodeBlock[] = [];
   const lines = text.split('\n');
@@ -61,7 +61,7 @@ function blocksOf({ path, text }: DocsPage): CodeBlock[] {
   return blocks;
 }
 
-/** The blocks of all pages in one of these languages that are to be checked. */
+/** All checked blocks in one of these languages. */
 export function codeIn(...languages: string[]): CodeBlock[] {
   return docsPages()
     .flatMap(blocksOf)

@@ -1,4 +1,4 @@
-/** As much of a shell as documentation uses: words and quotes, comments, several commands in a line. */
+/** The part of a shell's syntax that the documentation uses: words, quotes, comments, several commands per line. */
 
 const WORD = /"([^"]*)"|'([^']*)'|([^\s"'#|&;<>][^\s"'|&;<>]*)/y;
 const BETWEEN = /[|&;]+/y;
@@ -6,8 +6,8 @@ const SPACE = /\s+/y;
 const REDIRECTION = /[<>]+\s*\S+/y;
 
 /**
- * The commands of a script, as words; variables before a command are left out.
- * @throws Error for what this cannot read
+ * Returns the commands of a script as words, without variables before a command.
+ * @throws Error for unsupported syntax
  */
 export function commandsOf(script: string): string[][] {
   const commands: string[][] = [];

@@ -3,10 +3,10 @@ import ts from 'typescript';
 import tsup from '../../../tsup.config.ts';
 import { type CodeBlock, ROOT } from './pages.ts';
 
-/** Of JavaScript: that what it imports is there. Globals of a runner that is not imported are not known. */
+/** For JavaScript, only errors about imports count: the globals of a runner without an import are unknown. */
 const IMPORT_ERRORS = new Set([2305, 2307, 2614, 2724]);
 
-/** The sources of what users import, as the build has them: by the name that users write. */
+/** Returns the source of each public entry in the build, by the name that users import. */
 export function entrySources(): Record<string, string> {
   const builds = Array.isArray(tsup) ? tsup : [tsup];
   const entries = builds.flatMap((build) => (typeof build === 'object' && build.dts ? [build.entry] : []));
@@ -18,9 +18,9 @@ export function entrySources(): Record<string, string> {
   );
 }
 
-/** What TypeScript has against these blocks, each as a module of its own: `page:line: message`. */
+/** Returns TypeScript's errors in these blocks, each compiled as a separate module: `page:line: message`. */
 export function typeErrors(blocks: readonly CodeBlock[]): string[] {
-  // In a folder that is not there, so that packages are found from the root.
+  // In a directory that does not exist, so that packages resolve from the root.
   const files = new Map(blocks.map((block, n) => [join(ROOT, '.docs-code', `${n}.${extensionOf(block)}`), block]));
   const options = compilerOptions();
   const host = ts.createCompilerHost(options);
@@ -52,7 +52,7 @@ function said({ page, line }: CodeBlock, source: ts.SourceFile | undefined, { st
   return `${page}:${line + at}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
 }
 
-/** JavaScript that exports or requires as CommonJS does is that. */
+/** JavaScript with CommonJS exports or `require` is CommonJS. */
 function extensionOf({ language, code }: CodeBlock): string {
   if (language === 'ts') return 'ts';
   return /\bmodule\.exports\b|\brequire\(/.test(code) ? 'cjs' : 'mjs';

@@ -20,29 +20,29 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../../..');
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
-/** Playwright versions the suites are run on: where each is installed. */
+/** Playwright versions that the suites run on, and where each is installed. */
 export const PLAYWRIGHTS = {
   oldest: 'test/e2e/playwright-1.48/node_modules/@playwright/test',
-  // `npm run test:versions` puts others in its place.
+  // `node scripts/versions.mjs` replaces it with other versions.
   latest: process.env.TEST_PLAYWRIGHT ?? 'node_modules/@playwright/test',
 } as const;
 export type PlaywrightVersion = keyof typeof PLAYWRIGHTS;
 
-/** A project of a user who has installed poolwright: a folder of its own, with the files that `npm pack` would ship. */
+/** The project of a user who has installed poolwright: a separate directory with the files of `npm pack`. */
 export interface Consumer {
   folder: string;
-  /** Playwright's command line, for this consumer's version. */
+  /** Playwright's command line, in this consumer's version. */
   playwrightCli: string;
-  /** Writes files, by their path in the folder. */
+  /** Writes files, by their path in the directory. */
   write(files: Record<string, string>): Promise<void>;
   read(file: string): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Where the package is unpacked: in a folder for each build, and in that for each set of packages beside it. */
+/** Where the package is unpacked: a directory for each build, with one for each set of packages beside it. */
 const UNPACKED = join(root, '.consumers', 'unpacked');
 
-/** Which files the package ships, by npm's own word. */
+/** Returns the files that npm would pack. */
 async function packedFiles(): Promise<string[]> {
   const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
@@ -51,7 +51,7 @@ async function packedFiles(): Promise<string[]> {
   return files.map((file) => file.path);
 }
 
-/** Tells one build from the next: what the files are called, how large they are and when they were written. */
+/** Distinguishes builds by the names, sizes and modification times of their files. */
 async function buildId(): Promise<string> {
   const names = await readdir(join(root, 'dist'));
   const paths = ['package.json', ...names.sort().map((name) => join('dist', name))];
@@ -63,9 +63,9 @@ async function buildId(): Promise<string> {
 const unpacked = new Map<string, Promise<string>>();
 
 /**
- * Unpacks the package, with what must lie beside it, once for all consumers: they link to it. Node goes by where files really
- * are, so poolwright finds beside itself the Playwright that its consumer has.
- * @returns the `node_modules` with all that
+ * Unpacks the package, with the packages beside it, once for all consumers, which link to it. Node resolves imports
+ * from the real path of a file, so poolwright finds the consumer's Playwright beside itself.
+ * @returns the `node_modules` with all packages
  */
 async function unpack(playwright: string, packages: readonly string[]): Promise<string> {
   const build = await buildId();
@@ -90,11 +90,11 @@ async function unpack(playwright: string, packages: readonly string[]): Promise<
   }
   await linkPlaywright(join(draft, 'node_modules'), playwright);
   for (const [name, other] of others) {
-    // `npm run test:versions` puts another version in its place, with all that it needs.
+    // `node scripts/versions.mjs` replaces it with another version and its dependencies.
     const from = other ?? join(root, 'node_modules', name);
     await cp(from, join(draft, 'node_modules', other ? '' : name), { recursive: true, verbatimSymlinks: true });
   }
-  // Other workers do the same at the same time: the first one's is everybody's.
+  // Other workers may do the same at the same time: all use the result of the first one.
   await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
     if (!existsSync(place)) throw error;
     await rm(draft, { recursive: true });
@@ -108,9 +108,9 @@ async function linkPlaywright(modules: string, playwright: string): Promise<void
 }
 
 /**
- * Makes one. It lies inside the repository, so that poolwright's dependencies resolve as installed; poolwright itself
- * and `@playwright/test` come from its own `node_modules`.
- * @param packages what must lie beside poolwright, because it imports that by its name
+ * Creates a consumer. It is inside the repository, so that poolwright's dependencies resolve as installed; poolwright
+ * itself and `@playwright/test` come from the consumer's own `node_modules`.
+ * @param packages packages that must be beside poolwright, because it imports them by name
  */
 export async function makeConsumer(
   version: PlaywrightVersion,
@@ -130,7 +130,7 @@ export async function makeConsumer(
   const write = async (files: Record<string, string>) => {
     for (const [path, content] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
-      // At once: who watches the file would read a part of it, and might not hear of the rest.
+      // Atomically: a file watcher would read an incomplete file, and might miss the rest.
       await writeFile(`${folder}.part`, content);
       await rename(`${folder}.part`, join(folder, path));
     }
@@ -141,7 +141,7 @@ export async function makeConsumer(
     playwrightCli: join(playwright, 'cli.js'),
     write,
     read: (file) => readFile(join(folder, file), 'utf8'),
-    // The broker of a runner that was killed may be writing its last record.
+    // The broker of a killed runner may still be writing its last record.
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
   };
 }

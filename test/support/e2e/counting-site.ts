@@ -2,15 +2,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
 
-/** Bytes of every heavy answer. */
+/** Size of every large response, in bytes. */
 export const BIG_BYTES = 400_000;
 
-// With an icon the browser does not ask for one.
+// The icon keeps the browser from requesting one.
 const HEAD = '<!doctype html><link rel="icon" href="data:,"><title>big</title>';
 
 /**
- * A site that knows how many bytes it has sent under each name, the first part of an address: `/<name>/big`, `cacheable`,
- * `worker.js` (which fetches `big`), and a WebSocket that echoes (received bytes count too there).
+ * A site that counts the bytes sent under each name, the first part of an address: `/<name>/big`, `cacheable`,
+ * `worker.js` (which fetches `big`), and a WebSocket that echoes (its received bytes count too).
  */
 export async function startCountingSite() {
   const connections = new Map<string, (() => number)[]>();
@@ -22,7 +22,7 @@ export async function startCountingSite() {
   const server = createServer((request, response) => {
     const { socket } = request;
     count(request.url, () => socket.bytesWritten);
-    response.setHeader('connection', 'close'); // so that a connection's bytes are one answer's
+    response.setHeader('connection', 'close'); // so that a connection carries the bytes of one response only
     const file = request.url?.split('/')[2];
     if (file === 'worker.js') {
       response.setHeader('content-type', 'text/javascript');
@@ -42,7 +42,7 @@ export async function startCountingSite() {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Bytes that went over the network for a name. */
+    /** Returns the bytes sent over the network for a name. */
     moved: (name: string) => (connections.get(name) ?? []).reduce((total, bytes) => total + bytes(), 0),
     close: () =>
       new Promise<void>((resolve) => {

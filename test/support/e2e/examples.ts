@@ -8,13 +8,13 @@ import { follow, userEnvironment } from './run-command.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../../examples');
 
-/** An example's package.json, as far as a test looks at it. */
+/** The parts of an example's package.json that tests need. */
 export async function readExample(name: string): Promise<{ dependencies: Record<string, string> }> {
   const { dependencies, devDependencies } = JSON.parse(await readFile(join(FOLDER, name, 'package.json'), 'utf8'));
   return { dependencies: { ...dependencies, ...devDependencies } };
 }
 
-/** The packages that an example's files import. */
+/** Returns the packages that an example's files import. */
 export async function importedBy(name: string): Promise<string[]> {
   const imported = new Set<string>();
   for (const file of await readdir(join(FOLDER, name), { recursive: true })) {
@@ -26,15 +26,16 @@ export async function importedBy(name: string): Promise<string[]> {
   return [...imported].sort();
 }
 
-/** Copies an example into a folder, without what earlier runs in the repository have left. */
+/** Copies an example into a directory, without the output of earlier runs in the repository. */
 export async function copyFolder(name: string, folder: string): Promise<void> {
   const isSource = (path: string) => !/[\\/](node_modules|test-results|playwright-report|shards)$/.test(path);
   await cp(join(FOLDER, name), folder, { recursive: true, filter: isSource });
 }
 
 /**
- * Makes a user's copy of an example, as it is after `npm install`: a folder in the consumer's, which has what is installed.
- * @returns the consumer, with that folder for its own
+ * Creates a user's copy of an example in the state after `npm install`: a directory inside the consumer's, which has
+ * the installed packages.
+ * @returns the consumer with this directory as its own
  */
 export async function copyExample(name: string, installed: Consumer): Promise<Consumer> {
   const folder = join(installed.folder, name);
@@ -44,12 +45,12 @@ export async function copyExample(name: string, installed: Consumer): Promise<Co
   return { ...installed, folder, read: (file) => readFile(join(folder, file), 'utf8') };
 }
 
-/** Runs `npm test` there to its end; `args` are what stands behind the `--`. */
+/** Runs `npm test` there until it ends; `args` follow the `--`. */
 export async function npmTest(consumer: Consumer, env: Record<string, string>, args: readonly string[] = []) {
   return await runProgram(consumer, 'npm', ['test', ...(args.length > 0 ? ['--', ...args] : [])], env);
 }
 
-/** Runs a program of the user's shell there to its end. */
+/** Runs a program of the user's shell there until it ends. */
 export async function runProgram(
   consumer: Consumer,
   program: string,
@@ -67,7 +68,7 @@ export async function runProgram(
   return { code, output: run.output() };
 }
 
-/** The record that a run has left. */
+/** Reads the record of a run. */
 export async function recordOf(consumer: Consumer, file = 'test-results/poolwright/run.json'): Promise<RunRecord> {
   return runRecord.parse(JSON.parse(await consumer.read(file)));
 }

@@ -2,8 +2,9 @@ import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A service whose running sessions have other bandwidth figures than the emulator's (which has none): in front of it.
- * @param figure of a running session, by how often one was asked for; null: no session ever has the field
+ * A proxy in front of the service that replaces the bandwidth figures of running sessions (the emulator has none).
+ * @param figure returns the figure of a running session, by the number of requests so far; null: no session has the
+ * field
  */
 export async function startFigureProxy(target: string, figure: ((asked: number) => number) | null) {
   const { host } = new URL(target);
@@ -30,7 +31,7 @@ export async function startFigureProxy(target: string, figure: ((asked: number) 
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    /** How often a running session was asked for. */
+    /** Returns the number of requests for a running session. */
     asked: () => asked,
     close: () =>
       new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket } from 'ws';
 
-/** What tells one browser from another, as a page sees it. An expression, for any `evaluate`. */
+/** The properties that distinguish browsers, as a page sees them. An expression, for any `evaluate`. */
 export const FINGERPRINT = `(async () => {
   const { navigator, screen } = window;
   const is = (query) => matchMedia(query).matches;
@@ -39,10 +39,10 @@ export const FINGERPRINT = `(async () => {
 
 export type Fingerprint = Record<string, unknown>;
 
-/** Headers by which a server tells browsers apart. */
+/** Headers by which a server distinguishes browsers. */
 const TELLING = /^(user-agent|accept-language|sec-ch-ua.*)$/;
 
-/** A site that answers each visit with its page, and remembers the headers that tell browsers apart by the path. */
+/** A site that responds to each visit with its page, and remembers the headers that distinguish browsers by path. */
 export async function startLookingGlass() {
   const seen = new Map<string, IncomingHttpHeaders>();
   const server = createServer((request, response) => {
@@ -62,14 +62,14 @@ export async function startLookingGlass() {
   };
 }
 
-/** The fingerprint of a browser's own first page, with nobody's automation between. */
+/** Returns the fingerprint of a browser's own first page, without any automation. */
 export async function untouched(cdpUrl: string, url: string): Promise<Fingerprint> {
   const socket = new WebSocket(cdpUrl);
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   let lastId = 0;
   const call = (method: string, params: object = {}, sessionId?: string) => {
     const id = ++lastId;
-    // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, read where they are asked for
+    // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
     return new Promise<any>((resolve, reject) => {
       const hear = (data: Buffer) => {
         const message = JSON.parse(String(data));

@@ -1,5 +1,6 @@
-import { test as base, type Page } from '@playwright/test';
+import { type Browser, test as base, type Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
+import type { EmulatorOptions } from 'poolwright/emulator';
 import { allOnFullChromium, localChromium } from '../local-chromium.ts';
 import { send } from '../processes.ts';
 import { type Consumer, makeConsumer, type PlaywrightVersion } from './consumer.ts';
@@ -7,23 +8,36 @@ import { processesIn } from './process-tree.ts';
 import { startService, type TestService } from './service.ts';
 import { startSite } from './site.ts';
 
+type Browsers = 'by type' | 'full' | 'shell' | 'stub';
+
 interface Fixtures {
-  /** An option: whether plain sessions of `service` run on full Chromium, too, where they would have the headless shell. */
-  onFullChromium: boolean;
-  /** Makes a user's project; removed after the test. */
+  /**
+   * An option: the browsers of `service`. By type, full Chromium or the headless shell; always full Chromium; always
+   * the shell, where the type does not matter; or stubs, which need no CPU time, where no page matters.
+   */
+  browsers: Browsers;
+  /** Creates a user's project, which is removed after the test. */
   newConsumer(
     version?: PlaywrightVersion,
     type?: 'module' | 'commonjs',
     packages?: readonly string[],
   ): Promise<Consumer>;
-  /** The service under test; after it, every browser of it is gone. */
+  /** The service under test; after the test, all its browsers are gone. */
   service: TestService;
   site: { url: string };
-  /** A page of a browser on this machine, to look at reports with. */
+  /** A page of a local browser, to inspect reports. */
   page: Page;
 }
 
-export const test = base.extend<Fixtures>({
+/** The emulator's options for these browsers. */
+export const BROWSERS: Record<Browsers, () => Promise<EmulatorOptions>> = {
+  'by type': async () => ({}),
+  full: allOnFullChromium,
+  shell: async () => ({ chromium: await localChromium() }),
+  stub: async () => ({ browser: 'stub' }),
+};
+
+export const test = base.extend<Fixtures, { reader: Browser }>({
   newConsumer: async ({}, use) => {
     const made: Consumer[] = [];
     await use(async (version = 'latest', type = 'commonjs', packages = []) => {
@@ -32,14 +46,14 @@ export const test = base.extend<Fixtures>({
       return consumer;
     });
     for (const consumer of made) {
-      // Of a test that was red before its run had ended.
+      // Left by a test that failed before its run ended.
       for (const pid of processesIn(consumer.folder)) send(pid, 'SIGKILL');
       await consumer.remove();
     }
   },
-  onFullChromium: [false, { option: true }],
-  service: async ({ onFullChromium }, use) => {
-    const service = await startService(onFullChromium ? await allOnFullChromium() : {});
+  browsers: ['by type', { option: true }],
+  service: async ({ browsers }, use) => {
+    const service = await startService(await BROWSERS[browsers]());
     await use(service);
     await service.stop();
   },
@@ -48,11 +62,18 @@ export const test = base.extend<Fixtures>({
     await use(site);
     await site.close();
   },
-  page: async ({}, use) => {
-    const browser = await chromium.launch({ executablePath: await localChromium(), args: ['--no-sandbox'] });
-    const context = await browser.newContext();
-    await use((await context.newPage()) as Page);
-    await browser.close();
+  reader: [
+    async ({}, use) => {
+      const browser = await chromium.launch({ executablePath: await localChromium(), args: ['--no-sandbox'] });
+      await use(browser as Browser);
+      await browser.close();
+    },
+    { scope: 'worker' },
+  ],
+  page: async ({ reader }, use) => {
+    const context = await reader.newContext();
+    await use(await context.newPage());
+    await context.close();
   },
 });
 

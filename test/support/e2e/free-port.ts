@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems hand out by themselves, so that none of the many sockets of other tests gets it. */
+/** Below the ports that systems assign automatically, so that no socket of another test gets it. */
 const FIRST = 20_000;
 const COUNT = 10_000;
 const TRIES = 20;
 
-/** A port that nothing listens on, for a server that must be told one. */
+/** Returns a free port, for a server that needs a given one. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

@@ -5,7 +5,7 @@ import { jest } from './runner-kits.ts';
 
 const [CLI = ''] = jest.args;
 
-/** Runs Jest in a consumer's folder to its end. */
+/** Runs Jest in a consumer's directory until it ends. */
 export async function runJest(consumer: Consumer, args: readonly string[], env: Record<string, string>) {
   return await runCommand(consumer, [CLI, ...args], env);
 }
@@ -14,7 +14,7 @@ export function startJest(consumer: Consumer, args: readonly string[], env: Reco
   return startCommand(consumer, [CLI, ...args], env);
 }
 
-/** jest.config with the preset and these keys. */
+/** Returns a jest.config with the preset and these keys. */
 export function jestConfig(keys: object = {}): Record<string, string> {
   return { 'jest.config.json': JSON.stringify({ preset: 'poolwright/jest', ...keys }) };
 }
@@ -23,7 +23,7 @@ export async function recordOf(consumer: Consumer): Promise<RunRecord> {
   return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
 }
 
-/** All tests of a record, as `file:line title`. */
+/** Returns all tests of a record, as `file:line title`. */
 export function testsOf({ sessions }: RunRecord) {
   return sessions
     .flatMap(({ sessionId, tests }) => tests.map((test) => ({ ...test, sessionId })))

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Processes that descend from `root`, by what /proc says, with the title each has. */
+/** Returns the descendants of process `root` from /proc, with their titles. */
 export function descendants(root: number): { pid: number; parent: number; command: string }[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -27,14 +27,14 @@ export function descendants(root: number): { pid: number; parent: number; comman
   return all.filter(({ pid }) => below.has(pid) && pid !== root);
 }
 
-/** The broker of a run. */
+/** Returns the broker of a run. */
 export function brokerOf(runner: number): number {
   const broker = descendants(runner).find(({ command }) => command.startsWith('poolwright broker'));
   if (!broker) throw new Error(`no broker below ${runner}: ${JSON.stringify(descendants(runner))}`);
   return broker.pid;
 }
 
-/** Processes that were started in a folder: runners, workers and brokers, also those whose runner is dead. */
+/** Returns processes that were started in a directory: runners, workers and brokers, even if their runner is dead. */
 export function processesIn(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -46,4 +46,18 @@ export function processesIn(folder: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** Returns the same processes with their commands: a test that expects none says which one is left. */
+export function leftProcesses(folder: string): string[] {
+  return processesIn(folder).map((pid) => `process ${pid} ${commandOf(pid)}`);
+}
+
+/** Returns a process's command line; an empty text if it has ended. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
 }

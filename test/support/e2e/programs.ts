@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path';
 import type { Consumer } from './consumer.ts';
 
 /**
- * Makes programs what `npx`, and a script in the consumer's package.json, finds; those of other packages are found above.
- * @param more their scripts by name, from the consumer's folder
+ * Makes programs available to `npx` and to scripts in the consumer's package.json; programs of other packages are found
+ * in a parent directory.
+ * @param more scripts of more programs by name, as paths from the consumer's directory
  */
 export async function installPrograms(
   { folder, playwrightCli }: Consumer,

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A request that a server of this process answered. */
+/** A request that a server in this process has answered. */
 export interface Answered {
   method: string;
   /** Without the query. */
@@ -9,7 +9,7 @@ export interface Answered {
   status: number;
 }
 
-/** Records every request that the servers of this process (an emulator started here) answer. */
+/** Records every request that the servers in this process answer (those of an emulator started here). */
 export function recordRequests(): { answered: Answered[]; stop(): void } {
   const answered: Answered[] = [];
   const onFinish = (message: unknown) => {

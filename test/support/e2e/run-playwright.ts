@@ -5,7 +5,7 @@ import type { JSONReport, JSONReportSpec, JSONReportSuite, JSONReportTestResult 
 import type { Consumer } from './consumer.ts';
 import { follow, type RunningCommand, startCommand, userEnvironment } from './run-command.ts';
 
-/** One test's result as the JSON report has it. */
+/** One test's result in the JSON report. */
 export interface ReportedTest {
   title: string;
   project: string;
@@ -14,8 +14,8 @@ export interface ReportedTest {
 }
 
 /**
- * Starts `playwright test` in a consumer's folder, in a process group of its own (so that Ctrl-C can be sent to it).
- * @param within command that it is an argument of, `unshare` for example
+ * Starts `playwright test` in a consumer's directory, in a separate process group (so that it can receive Ctrl-C).
+ * @param within a command that runs it, for example `unshare`
  */
 export function startPlaywright(
   consumer: Consumer,
@@ -27,8 +27,8 @@ export function startPlaywright(
 }
 
 /**
- * A `playwright test` on a terminal of this size; its output is what the terminal gets, `through` another command where
- * one is named. What is written to `child.stdin` is typed.
+ * Starts `playwright test` on a terminal of this size, through another command if `through` names one. Its output is
+ * the terminal's. Text written to `child.stdin` is typed.
  */
 export function startOnTerminal(
   consumer: Consumer,
@@ -48,14 +48,14 @@ export function startOnTerminal(
   return follow(child, consumer);
 }
 
-/** Runs `playwright test` to its end. */
+/** Runs `playwright test` until it ends. */
 export async function runPlaywright(consumer: Consumer, args: string[] = [], env: Record<string, string> = {}) {
   const run = startPlaywright(consumer, args, env);
   const { code } = await run.exit;
   return { code, output: run.output() };
 }
 
-/** The tests in the consumer's JSON report. */
+/** Returns the tests in the consumer's JSON report. */
 export async function reportedTests(consumer: Consumer): Promise<ReportedTest[]> {
   const report: JSONReport = JSON.parse(await readFile(join(consumer.folder, 'report.json'), 'utf8'));
   const specs = (suite: JSONReportSuite): JSONReportSpec[] => [...suite.specs, ...(suite.suites ?? []).flatMap(specs)];
@@ -69,7 +69,7 @@ export async function reportedTests(consumer: Consumer): Promise<ReportedTest[]>
   );
 }
 
-/** The parsed `hosted-browser` attachments of a result. */
+/** Returns the parsed `hosted-browser` attachments of a result. */
 export function hostedAttachments(result: JSONReportTestResult | undefined): Record<string, unknown>[] {
   return (result?.attachments ?? [])
     .filter((attachment) => attachment.name === 'hosted-browser')

@@ -2,24 +2,24 @@ import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-/** A test as every runner can have it: `body` has `page`, `hostedSession` and `expect`. */
+/** A test for any runner: `body` can use `page`, `hostedSession` and `expect`. */
 export interface RunnerTest {
   name: string;
   body: string;
-  /** ms; else the runner's default. */
+  /** In ms; default: the runner's. */
   timeout?: number;
 }
 
-/** How one runner is set up, and told what to run. */
+/** The setup and the command line of one runner. */
 export interface RunnerKit {
   runner: string;
-  /** Packages that must lie beside poolwright, because they import it by its name. */
+  /** Packages that must be beside poolwright, because they import it by name. */
   packages?: readonly string[];
-  /** Its command line, as Node gets it. */
+  /** Its command line, as arguments for Node. */
   args: readonly string[];
-  /** What turns poolwright on, by file name. */
+  /** Configuration that enables poolwright, by file name. */
   config: Record<string, string>;
-  /** A file with these tests: its name and its text. */
+  /** Creates a file with these tests: its name and its text. */
   file(name: string, tests: readonly RunnerTest[]): [name: string, text: string];
 }
 
@@ -28,7 +28,7 @@ const bin = (path: string) => resolve(root, 'node_modules', path);
 export const vitest: RunnerKit = {
   runner: 'vitest',
   args: [bin('vitest/vitest.mjs'), 'run', '--reporter=verbose'],
-  // Vitest begins with the largest file.
+  // Vitest starts with the largest file.
   config: {
     'vitest.config.mjs': `
       import { BaseSequencer } from 'vitest/node';
@@ -52,7 +52,7 @@ export const vitest: RunnerKit = {
 export const jest: RunnerKit = {
   runner: 'jest',
   args: [bin('jest/bin/jest.js'), '--verbose'],
-  // With a limit to its memory, the one worker is a process of its own. Jest begins with the largest file.
+  // With a memory limit, the single worker is a separate process. Jest starts with the largest file.
   config: {
     'jest.config.cjs': `
       module.exports = { preset: 'poolwright/jest', maxWorkers: 1, workerIdleMemoryLimit: '8GB', testTimeout: 60_000, testSequencer: './by-name.cjs' };`,
@@ -71,7 +71,7 @@ export const jest: RunnerKit = {
   ],
 };
 
-/** As much of `expect` as the tests here use, for runners that have none. */
+/** The part of `expect` that these tests use, for runners without it. */
 const EXPECT = `
     const strictly = process.getBuiltinModule?.('node:assert/strict') ?? await import('node:assert/strict');
     const expect = (value) => ({

@@ -1,12 +1,12 @@
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import type { Consumer } from './consumer.ts';
 
-/** The record that a runner's run has left. */
+/** Reads the record of a runner's run. */
 export async function recordOf(consumer: Consumer): Promise<RunRecord> {
   return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
 }
 
-/** Its tests: what they are called, and what became of them. */
+/** Returns its tests with their results. */
 export function outcomes({ sessions }: RunRecord): string[] {
   return sessions
     .flatMap(({ tests }) => tests)

@@ -1,23 +1,23 @@
 import { ServiceClient } from 'poolwright/client';
 import { type Emulator, type EmulatorOptions, startEmulator } from 'poolwright/emulator';
 
-/** The service that a run talks to: an emulator outside of the run, so that what the run leaves behind can be seen. */
+/** The service of a run: an emulator outside the run, so that a test can see what the run leaves behind. */
 export interface TestService {
   emulator: Emulator;
   client: ServiceClient;
-  /** What a user sets in the shell. */
+  /** The variables that a user sets in the shell. */
   env: Record<string, string>;
-  /** IDs of sessions that still run. */
+  /** Returns the IDs of running sessions. */
   running(): Promise<string[]>;
-  /** How many sessions there ever were. */
+  /** Returns the number of all sessions so far. */
   allSessions(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** What `npm run test:distance` sets: how far away browsers are, in ms, and whether round trips are hidden. */
+/** Set by `node scripts/distance.mjs`: the browsers' round-trip time in ms, and whether latency is hidden. */
 const { TEST_RTT = '0', TEST_AHEAD } = process.env;
 
-/** Starts one. */
+/** Starts a service. */
 export async function startService(options: EmulatorOptions = {}): Promise<TestService> {
   const emulator = await startEmulator({ allowLoopback: true, rtt: Number(TEST_RTT), ...options });
   const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });

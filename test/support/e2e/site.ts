@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Bytes of the one heavy asset. */
+/** Size of the only large asset, in bytes. */
 export const ASSET_BYTES = 200_000;
 
-/** A page with an asset, a cookie and a download: enough to tell that a real browser was here. */
+/** A page with an asset, a cookie and a download: enough to show that a real browser visited it. */
 export async function startSite() {
   const server = createServer((request, response) => {
     if (request.url === '/asset.js') {
@@ -18,7 +18,7 @@ export async function startSite() {
     }
     response.setHeader('content-type', 'text/html');
     response.setHeader('set-cookie', 'visited=yes');
-    // Without an icon the browser asks for one, at times when its page is closing and nothing carries the request any more.
+    // Without an icon the browser requests one, possibly while its page is closing and nothing carries the request.
     return response.end(`<!doctype html><link rel="icon" href="data:,"><title>site</title><h1>Hello</h1>
       <label>Name <input id="name"></label><button onclick="out.textContent='Hi '+document.getElementById('name').value">Greet</button>
       <p id="out" role="status"></p><a href="/file.txt">Download</a><script src="/asset.js"></script>`);

@@ -1,11 +1,11 @@
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
 import { aRecord, aSession, aTest, at } from '../unit/records.ts';
 
-/** Records to draw. Same numbers, same record. */
+/** Generated records for a timeline. The same numbers give the same record. */
 
 const STATUSES: TestRecord['status'][] = ['failed', 'timedOut', 'skipped', 'interrupted'];
 
-/** A run of so many slots and tests; about one test in ten did not pass, and some lost their browser. */
+/** Returns a run with this many slots and tests; about one test in ten did not pass, and some lost their browser. */
 export function drawnRecord(slots: number, tests: number): RunRecord {
   const perSlot = Math.ceil(tests / slots);
   const sessions = Array.from({ length: slots }, (_, slot) =>
@@ -14,7 +14,7 @@ export function drawnRecord(slots: number, tests: number): RunRecord {
   return aRecord({ sessions, runId: 'ci-4711-1', balance: { startCents: 900, endCents: 850 }, endedAt: at(400) });
 }
 
-/** A slot's sessions, with the tests of these numbers. */
+/** Returns a slot's sessions, with the tests of these numbers. */
 function drawnSlot(slot: number, first: number, end: number): SessionRecord[] {
   const sessions: SessionRecord[] = [];
   let served: TestRecord[] = [];

@@ -1,7 +1,10 @@
-/** The few JSON calls that the tests make; a client of its own, so that the emulator is judged by the document alone. */
+/**
+ * The few JSON calls that the tests make. A separate client, so that only the service document decides whether the
+ * emulator is correct.
+ */
 export interface Answer {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect the raw data
   body: any;
 }
 
@@ -33,7 +36,7 @@ export class Api {
     return { status: response.status, body: await response.json() };
   }
 
-  /** `path` begins after `/v1/browser`. */
+  /** `path` continues after `/v1/browser`. */
   get = (path: string) => this.call('GET', `/v1/browser${path}`);
   post = (path: string, body?: unknown, signal?: AbortSignal) => this.call('POST', `/v1/browser${path}`, body, signal);
   patch = (path: string, body: unknown) => this.call('PATCH', `/v1/browser${path}`, body);

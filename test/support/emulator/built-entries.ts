@@ -11,7 +11,7 @@ export interface BuiltEntries {
   remove(): Promise<void>;
 }
 
-/** The process entries as a user runs them, built into a folder from which the dependencies are found. */
+/** Builds the process entries as a user runs them into a directory where their dependencies resolve. */
 export async function buildEntries(id: number): Promise<BuiltEntries> {
   const outDir = fileURLToPath(new URL(`node_modules/.cache/poolwright-entries-${process.pid}-${id}`, root));
   await build({

@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** Bodies of a create, as JSON texts: good ones, good ones with something spoilt, and rubbish. */
+/** Bodies of a create, as JSON texts: valid ones, valid ones with an error, and garbage. */
 
-/** Stands for what `JSON.stringify` does not write: `1e999` is valid JSON, and infinite; NaN is none. */
+/** Stands for JSON that `JSON.stringify` cannot write: `1e999` is valid JSON for infinity; NaN is invalid. */
 const asIs = (json: string) => `\u0000raw:${json}`;
 const RAW_NUMBERS = ['1e999', '-1e999', '-0', '1e3', '60.0', '6e1', '1e-400', '9007199254740993', 'NaN', 'Infinity'];
 const raw = fc.constantFrom(...RAW_NUMBERS).map(asIs);
@@ -11,7 +11,7 @@ const stringify = (value: unknown) => JSON.stringify(value).replaceAll(/"\\u0000
 const pixels = (min: number) => fc.integer({ min, max: 16_384 });
 const size = fc.tuple(pixels(320), pixels(200)).map(([width, height]) => `${width}x${height}`);
 
-/** Each of these goes with all others. */
+/** Each of these fits all others. */
 const coherent = {
   nodeId: fc.constantFrom('n1', 'n2'),
   country: fc.constantFrom('US', 'DE', 'ca', 'BR', 'JP'),
@@ -27,7 +27,7 @@ const coherent = {
   browserCheck: fc.boolean(),
   note: fc.string({ maxLength: 200, unit: 'binary' }),
 };
-/** Of these, some contradict a country, and there is no dedicated address. */
+/** Some of these contradict a country, and there is no dedicated address. */
 const place = {
   proxyUrl: fc.constantFrom('socks5://u:p%40ss@127.0.0.1:1080', 'socks5h://[::1]:9', 'dedicated://any'),
   timezone: fc.constantFrom('America/New_York', 'Europe/Berlin', 'America/Toronto', 'Asia/Tokyo'),
@@ -43,14 +43,14 @@ const rubbish: Arbitrary<unknown> = fc.oneof(
   raw,
   fc.jsonValue({ maxDepth: 4 }),
   fc.double(),
-  fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }), // lone surrogates among them
+  fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }), // including lone surrogates
   fc.constantFrom('\u202e\u0000\ufeff', '🏴\u200d☠️'.repeat(99), 'é'.normalize('NFD'), '../../etc/passwd'),
   fc.integer({ min: 250, max: 100_000 }).map((length) => 'x'.repeat(length)),
   fc.integer({ min: 1, max: 20_000 }).map((length) => Array.from({ length }, (_, index) => `ext_${index}`)),
   fc.integer({ min: 1, max: 50_000 }).map((depth) => asIs('['.repeat(depth) + ']'.repeat(depth))),
 );
 
-/** Values of the right type that are near a bound or mean nothing. */
+/** Values of the right type that are near a limit or have no meaning. */
 const nearlyValid: Arbitrary<[string, unknown]> = fc.oneof(
   fc.tuple(fc.constant('duration'), fc.oneof(fc.constantFrom(59, 60, 3600, 3601, 60.5), raw)),
   fc.tuple(
@@ -81,15 +81,15 @@ const keys = fc.oneof(
 );
 const spoilt = fc
   .tuple(good, fc.array(fc.oneof(nearlyValid, fc.tuple(keys, rubbish)), { minLength: 1, maxLength: 3 }))
-  // Not by assignment: `__proto__` has to come out as a key.
+  // Without an assignment: `__proto__` must become a key.
   .map(([body, more]) => Object.fromEntries([...Object.entries(body), ...more]));
 
-/** JSON texts of create bodies; a few hold a number that JSON has not. */
+/** JSON texts of create bodies; a few contain a number that JSON does not support. */
 export const createBodies: Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: good.map(stringify) },
   { weight: 5, arbitrary: spoilt.map(stringify) },
   { weight: 2, arbitrary: rubbish.map(stringify) },
 );
 
-/** Texts of good bodies. */
+/** JSON texts of valid bodies. */
 export const goodBodies: Arbitrary<string> = good.map(stringify);

@@ -7,14 +7,14 @@ export const hasCurl = spawnSync('curl', ['--version']).status === 0;
 export interface CurlAnswer {
   status: number;
   contentType: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect the raw data
   body: any;
 }
 
-/** One request by curl. The key goes in by stdin: the process list is for everybody. */
+/** Sends one request with curl. The key goes through stdin, because every user can read the process list. */
 export async function curl(url: string, apiKey?: string, ...args: string[]): Promise<CurlAnswer> {
   const form = '{"status":%{http_code},"contentType":"%{content_type}"}';
-  // The answer's body goes to stdout, what curl says about it to stderr.
+  // The response's body goes to stdout, curl's own data to stderr.
   const all = ['--silent', '--max-time', '60', '--header', '@-', '--write-out', `%{stderr}${form}`, ...args, url];
   const child = spawn('curl', all, { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.end(apiKey === undefined ? '' : `Authorization: Bearer ${apiKey}\n`);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, test as base, expect } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { type Clock, systemClock } from '../../../src/emulator/clock.ts';
+import { type Clock, systemClock } from '../../../src/common/clock.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { type Emulator, startWithClock } from '../../../src/emulator/start.ts';
 import { type Artefact, loadBuilt } from '../artefact.ts';
@@ -17,20 +17,20 @@ export interface TestEmulator extends Emulator {
 }
 
 interface Fixtures {
-  /** An option: what the emulator, and a transport to its browsers, are loaded from. */
+  /** An option: the artefact from which the emulator, and a transport to its browsers, are loaded. */
   artefact: Artefact;
-  /** An option: whether plain sessions run on full Chromium, too, where they would have the headless shell. */
+  /** An option: whether plain sessions also use full Chromium instead of the headless shell. */
   onFullChromium: boolean;
-  /** Starts an emulator that is stopped after the test; every Chromium it ever had must be gone then. */
+  /** Starts an emulator and stops it after the test; all its Chromiums must be gone then. */
   start: (options?: EmulatorOptions, clock?: Clock) => Promise<TestEmulator>;
-  /** Connects as a client does. */
+  /** Connects like a client. */
   connect: (cdpUrl: string) => Promise<Browser>;
   site: Site;
-  /** Path of a "Chromium" that does what this shell script says. */
+  /** Returns the path of a fake Chromium that runs this shell script. */
   fakeChromium: (script: string) => Promise<string>;
-  /** Path of a Chromium that takes a second longer to start. */
+  /** Path of a Chromium that starts one second later. */
   slowChromium: string;
-  /** A fresh folder, removed after the test. */
+  /** A new directory, removed after the test. */
   folder: string;
 }
 
@@ -39,7 +39,7 @@ export const test = base.extend<Fixtures>({
 
   onFullChromium: [false, { option: true }],
 
-  // Emulators may write into the folder until they have stopped: it has to outlive them.
+  // Emulators may write to the directory until they have stopped: it must outlive them.
   start: async ({ folder: _folder, onFullChromium, artefact }, use) => {
     const emulators: Emulator[] = [];
     const full = onFullChromium ? await allOnFullChromium() : {};
@@ -75,7 +75,7 @@ export const test = base.extend<Fixtures>({
   folder: async ({}, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
     await use(folder);
-    // What a killed emulator was starting may be writing its last file there.
+    // A process that a killed emulator was starting may still be writing its last file there.
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   },
 

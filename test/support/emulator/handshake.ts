@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 
-/** What a WebSocket handshake with this address is answered. */
+/** Returns the response to a WebSocket handshake with this address. */
 export function handshake(
   cdpUrl: string,
   headers: Record<string, string> = {},

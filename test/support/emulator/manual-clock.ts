@@ -1,6 +1,6 @@
-import type { Clock } from '../../../src/emulator/clock.ts';
+import type { Clock, Timer } from '../../../src/common/clock.ts';
 
-/** Time that passes only when a test says so. */
+/** A clock that advances only when the test advances it. */
 export class ManualClock implements Clock {
   #now = Date.parse('2030-01-01T00:00:00Z');
   readonly #timers = new Set<{ at: number; callback: () => void }>();
@@ -9,10 +9,11 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  after(ms: number, callback: () => void): () => void {
-    const timer = { at: this.#now + ms, callback };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
+  after(ms: number, callback: () => void): Timer {
+    const entry = { at: this.#now + ms, callback };
+    this.#timers.add(entry);
+    const timer: Timer = { cancel: () => void this.#timers.delete(entry), unref: () => timer };
+    return timer;
   }
 
   advance(ms: number): void {

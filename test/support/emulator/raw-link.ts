@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-// biome-ignore lint/suspicious/noExplicitAny: what came is what the tests look at
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect the raw data
 type Message = any;
 
-/** A CDP client with nothing of its own: what is sent and what comes. */
+/** A minimal CDP client: it only sends and receives. */
 export class RawLink {
-  /** What came and was no answer to `send`. */
+  /** Received messages that are not responses to `send`. */
   readonly events: Message[] = [];
   readonly #socket: WebSocket;
   readonly #asked = new Map<number, { resolve: (result: Message) => void; reject: (error: Error) => void }>();

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-/** One HTTP request to this machine with just these headers: `fetch` does not let anybody choose `Host`. */
+/** Sends one HTTP request to this machine with exactly these headers: `fetch` does not allow setting `Host`. */
 export function rawRequest(
   port: number,
   method: string,

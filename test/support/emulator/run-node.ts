@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Ample for a compiler on a busy machine; a process that takes longer is killed. */
+/** Long enough for a compiler on a busy machine; a process that takes longer is killed. */
 const TIMEOUT_MS = 50_000;
 
-/** Runs Node with these arguments to its end, while this process goes on (it may be what the other speaks with). */
+/**
+ * Runs Node with these arguments until it ends. This process stays responsive, because the other one may talk to it.
+ */
 export async function runNode(args: string[], env: Record<string, string> = {}) {
   const run = promisify(execFile)(process.execPath, args, {
     env: { ...process.env, ...env },

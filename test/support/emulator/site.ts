@@ -16,7 +16,7 @@ export class Site {
   static async start(): Promise<Site> {
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'text/html');
-      // Without this icon the browser would ask for /favicon.ico.
+      // Without this icon the browser would request /favicon.ico.
       const head = '<!doctype html><link rel="icon" href="data:,"><title>site</title>';
       if (request.url === '/big') response.end(head.padEnd(PAGE_BYTES, 'x'));
       else if (request.url === '/stream') response.write(head.padEnd(PART_BYTES, 'x'));

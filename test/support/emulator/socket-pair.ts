@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Two ends of one connection on loopback. */
+/** Returns both ends of one loopback connection. */
 export async function socketPair(): Promise<{ client: Socket; server: Socket }> {
   const listener = createServer();
   listener.listen(0, '127.0.0.1');

@@ -4,9 +4,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 const SOCKS_USER = 'user';
 export const SOCKS_PASSWORD = 'pass-5Ks1';
 
-/** A SOCKS5 server (RFC 1928, 1929) just large enough to see that traffic goes through it. */
+/** A minimal SOCKS5 server (RFC 1928, 1929), to check that traffic goes through it. */
 export class SocksServer {
-  /** `host:port` of every connection asked for. */
+  /** `host:port` of every requested connection. */
   readonly targets: string[] = [];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -54,7 +54,7 @@ export class SocksServer {
     const [request] = (await once(client, 'data')) as [Buffer];
     const { host, port } = parseTarget(request);
     this.targets.push(`${host}:${port}`);
-    // Names of the test are all this machine: what matters is that they were asked for here.
+    // All names in the test resolve to this machine: what matters is that they were requested here.
     const upstream = connect(port, '127.0.0.1');
     this.#track(upstream);
     await once(upstream, 'connect');

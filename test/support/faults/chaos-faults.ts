@@ -1,7 +1,7 @@
 import type { FaultRule } from 'poolwright/emulator';
 import type { Choices } from '../random-choices.ts';
 
-/** Where the browsers of a run come from; `embedded`: its own emulator, without a service outside of the run. */
+/** Where a run's browsers come from; `embedded`: the run's own emulator, without a service outside the run. */
 export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded';
 
 const CALLS = {
@@ -39,13 +39,13 @@ const ENDS = [
   'stallBrowser',
 ] as const;
 
-/** Up to four spoilt calls, and at times something that ends a browser. */
+/** Returns up to four faulty calls, and sometimes a fault that ends a browser. */
 export function drawFaults({ whole, pick, chance }: Choices, source: Source): FaultRule[] {
   const faults: FaultRule[] = [];
   for (let n = whole(0, 4); n > 0; n -= 1) {
     const call = pick(Object.keys(CALLS) as (keyof typeof CALLS)[]);
     let effect = pick(SPOILT);
-    // Who has it, nobody can tell: on a pool of the user's it ends by its lease time only.
+    // No one can tell who holds such a lease: on a user's pool it ends only with its lease time.
     if (call === 'acquire' && effect.loseAnswer && source !== 'run-pool') effect = { reset: true };
     faults.push({ match: { ...CALLS[call], nth: whole(1, 3) }, effect, count: whole(1, 3) });
   }

@@ -5,12 +5,12 @@ import type { RunningCommand } from '../e2e/run-command.ts';
 import { isRunning, send } from '../processes.ts';
 import type { ChaosPlan, Victim } from './chaos-plan.ts';
 
-/** A worker may be silent for 60 s; this is more, in ms. */
+/** Longer than the 60 s that a worker may be silent, in ms. */
 const HUNG_WORKER_MS = 75_000;
 
 /**
- * Strikes whom the plan says once enough tests have begun. False: the run was over before.
- * @param service process of the service outside of the run
+ * Sends the plan's signal once enough tests have started. Returns false if the run ended before.
+ * @param service process of the service outside the run
  */
 export async function strike(run: RunningCommand, { death, source }: ChaosPlan, service: number): Promise<boolean> {
   if (!death) return false;
@@ -20,7 +20,7 @@ export async function strike(run: RunningCommand, { death, source }: ChaosPlan, 
   const pids: Record<Exclude<Victim, 'machine'>, () => number[]> = {
     runner: () => [runner],
     terminal: () => [-runner],
-    // The newest: an earlier one may have been replaced.
+    // The newest one: earlier ones may have been replaced.
     worker: () => [Number([...run.output().matchAll(/AT (\d+)/g)].at(-1)?.[1])],
     broker: () => titled(runner, 'poolwright broker'),
     service: () => (source === 'embedded' ? titled(runner, 'poolwright emulator') : [service]),
@@ -29,18 +29,18 @@ export async function strike(run: RunningCommand, { death, source }: ChaosPlan, 
   const stops = blow === 'pause' || blow === 'pause-kill' || blow === 'hang';
   const struck = pids[whom]().filter((pid) => send(pid, stops ? 'SIGSTOP' : blow));
   if (blow === 'hang' && whom === 'worker') {
-    // Playwright waits for its worker until somebody kills it; the browser is taken back meanwhile.
+    // Playwright waits for its worker until someone kills it; the broker takes the browser back meanwhile.
     await delay(HUNG_WORKER_MS);
     for (const pid of struck) send(pid, 'SIGKILL');
   }
   if (blow.startsWith('pause')) {
-    await delay(pauseMs); // that it stands still for so long is what is tried
+    await delay(pauseMs); // the length of the pause is what the plan tests
     for (const pid of struck) send(pid, blow === 'pause' ? 'SIGCONT' : 'SIGKILL');
   }
   return struck.length > 0;
 }
 
-/** Whether so many tests have begun; false when the run ended first. */
+/** Whether this many tests have started; false if the run ended first. */
 export async function begun(run: RunningCommand, tests: number): Promise<boolean> {
   return await run.printed(new RegExp(`(AT \\d+[\\s\\S]*){${tests}}`)).then(
     () => true,
@@ -48,11 +48,11 @@ export async function begun(run: RunningCommand, tests: number): Promise<boolean
   );
 }
 
-/** Runner, workers and broker at once: the runner is held, so that it does not replace its broker. */
+/** Kills runner, workers and broker at once: the runner is stopped first, so that it does not replace its broker. */
 async function killMachine(runner: number): Promise<boolean> {
   if (!send(runner, 'SIGSTOP')) return false;
   const brokers = titled(runner, 'poolwright broker');
-  // An embedded emulator goes with its broker's pipe.
+  // An embedded emulator ends when its broker's pipe closes.
   for (const broker of brokers) send(broker, 'SIGKILL');
   send(-runner, 'SIGKILL');
   await expect.poll(() => brokers.filter(isRunning)).toEqual([]);

@@ -4,13 +4,13 @@ import { startPlaywright } from '../e2e/run-playwright.ts';
 import { suite } from '../e2e/suites.ts';
 import type { Neighbour } from './chaos-plan.ts';
 
-/** A run of the same suite in the same folder, whose browsers are none of the other run's business. */
+/** A run of the same suite in the same directory. The other run must not touch its browsers. */
 
 const OUTPUT = 'neighbour-results';
-/** It lives for so long at least, in ms. */
+/** Its minimum duration, in ms. */
 const LIVES_MS = 6_000;
 
-/** Its files; they go beside those of the run itself. */
+/** Its files, beside those of the main run. */
 export const NEIGHBOUR_FILES = {
   'neighbour.config.ts': `
 import { defineConfig } from '@playwright/test';
@@ -39,16 +39,16 @@ const PLACES: Record<Neighbour['place'], readonly string[]> = {
   host: [...NAMESPACE, '--uts', ...shell(`echo elsewhere > /proc/sys/kernel/hostname && ${OWN_TMP}`)],
 };
 
-/** Starts it; resolves at once. */
+/** Starts it; returns at once. */
 export function startNeighbour(consumer: Consumer, { place }: Neighbour, env: Record<string, string>): RunningCommand {
   const { NODE_OPTIONS, ...rest } = env;
-  // Processes of one machine have one clock.
+  // Processes of one machine share a clock.
   const clock: Record<string, string> = NODE_OPTIONS && place !== 'host' ? { NODE_OPTIONS } : {};
   const own = { ...rest, ...clock, PLAYWRIGHT_JSON_OUTPUT_NAME: 'neighbour.json' };
   return startPlaywright(consumer, ['--config=neighbour.config.ts', '--workers=1'], own, PLACES[place]);
 }
 
-/** What the other run did to it, one line each: its tests pass and it lost no browser, or somebody took it. */
+/** Returns the harm done by the main run, one line each: the neighbour's tests must pass and keep their browsers. */
 export async function harmOf(consumer: Consumer, neighbour: RunningCommand): Promise<string[]> {
   const { code } = await neighbour.exit;
   if (code !== 0) return [`the neighbour's run ended with ${code}:\n${neighbour.output()}`];

@@ -1,18 +1,18 @@
 import type { ServiceClient } from 'poolwright/client';
-import { sessionNote } from '../../../src/lease/note.ts';
+import { sessionNote } from '../../../src/broker/recovery/session-note.ts';
 import type { ChaosPlan } from './chaos-plan.ts';
 
-/** What belongs to somebody else in the same workspace, and must be the same after a run. */
+/** Foreign sessions and pools in the same workspace. A run must not change them. */
 export interface Others {
-  /** Sessions of theirs. */
+  /** Foreign sessions. */
   sessions: ReadonlySet<string>;
-  /** Names of pools that are no run's. */
+  /** Names of pools that do not belong to a run. */
   pools: ReadonlySet<string>;
-  /** What is not as it was, one line each. */
+  /** Returns what has changed, one line each. */
   touched(): Promise<string[]>;
 }
 
-/** Another suite's run that has been silent for a day: dead, and none of ours. */
+/** A run of another suite that has been silent for a day: dead, but foreign. */
 const FOREIGN_NOTE = sessionNote(
   {
     runId: 'local-foreign',
@@ -27,8 +27,8 @@ const FOREIGN_NOTE = sessionNote(
 );
 
 /**
- * Sessions of theirs, one of them of another suite's dead run, and a pool with a lease. `chaos` is the user's pool that runs
- * lease from. Where browsers are real there are fewer.
+ * Creates foreign sessions, one of them of another suite's dead run, and a pool with a lease. `chaos` is the user's
+ * pool that runs lease from. With real browsers, there are fewer sessions.
  */
 export async function placeOthers(
   client: ServiceClient,

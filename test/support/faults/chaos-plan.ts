@@ -2,24 +2,31 @@ import type { EmulatorOptions, FaultRule } from 'poolwright/emulator';
 import { type Choices, choicesOf } from '../random-choices.ts';
 import { drawFaults, type Source } from './chaos-faults.ts';
 
-/** What happens to a process. `pause`: it stands still for a while; `pause-kill`: and is killed then; `hang`: for good. */
+/**
+ * What happens to a process. `pause`: it freezes for a while; `pause-kill`: it freezes and is then killed; `hang`: it
+ * freezes forever.
+ */
 export type Blow = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL' | 'pause' | 'pause-kill' | 'hang';
 
-/** To which processes. `terminal`: runner and workers, as Ctrl-C does; `machine`: runner, workers and broker at once. */
+/**
+ * The affected processes. `terminal`: runner and workers, as with Ctrl-C; `machine`: runner, workers and broker at
+ * once.
+ */
 export type Victim = 'worker' | 'runner' | 'broker' | 'service' | 'machine' | 'terminal';
 
 export interface Death {
   whom: Victim;
   blow: Blow;
-  /** How long a pause is, in ms. */
+  /** Length of a pause, in ms. */
   pauseMs: number;
-  /** It comes when so many tests have begun. */
+  /** Number of started tests before the signal. */
   afterTests: number;
 }
 
 /**
- * A second run in the same folder. `here`: as a second terminal; `pids`: from a PID namespace of its own; `tmp`: with a
- * temporary folder of its own, too, as a container that shares the checkout; `host`: and with a host name of its own.
+ * A second run in the same directory. `here`: in a second terminal; `pids`: in a separate PID namespace; `tmp`: also
+ * with a separate temporary directory, like a container that shares the checkout; `host`: also with a different host
+ * name.
  */
 export interface Neighbour {
   place: 'here' | 'pids' | 'tmp' | 'host';
@@ -31,13 +38,13 @@ export interface FullDisk {
   from: 'start' | 'midway';
 }
 
-/** One random run, drawn from a seed: the same seed draws the same run. */
+/** One random run. The same seed gives the same run. */
 export interface ChaosPlan {
   seed: number;
   browser: 'stub' | 'chromium';
   playwright: 'oldest' | 'latest';
   workers: number;
-  /** Per file, whether each of its tests passes. */
+  /** For each file, whether each of its tests passes. */
   files: boolean[][];
   source: Source;
   /** Second argument of the wrapper, as source text. */
@@ -46,9 +53,9 @@ export interface ChaosPlan {
   death: Death | null;
   neighbour: Neighbour | null;
   disk: FullDisk | null;
-  /** What the way to the service carries, in Mbit/s; null: all there is. */
+  /** Bandwidth to the service, in Mbit/s; null: unlimited. */
   megabits: 1 | 10 | null;
-  /** How far the clock of the run's processes is off, in ms, from so many ms after the start on. */
+  /** Error of the clock of the run's processes, in ms, and when it begins, in ms after the start. */
   clock: { shiftMs: number; fromMs: number } | null;
 }
 
@@ -78,10 +85,10 @@ const BLOWS: Record<Victim, readonly Blow[]> = {
 const MINUTE = 60_000;
 const SHIFTS = [-180 * MINUTE, -25 * MINUTE, -3 * MINUTE, 3 * MINUTE, 25 * MINUTE, 300 * MINUTE] as const;
 
-/** How much room a run needs beside its own browsers: other people's, and a neighbour's. */
+/** Number of foreign and neighbour browsers that need room beside the run's own. */
 const OTHERS = 4;
 
-/** Draws the run of this seed. */
+/** Returns the run of this seed. */
 export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPlan {
   const choices = choicesOf(seed);
   const { whole, pick, chance } = choices;
@@ -95,7 +102,7 @@ export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPla
   const faults = source === 'embedded' ? [] : drawFaults(choices, source);
   const concurrentBrowsers = OTHERS + whole(2, real ? 4 : 8);
   const death = drawDeath(choices, files.flat().length);
-  // A neighbour's tests have to pass: no fault may hit the service that both are on.
+  // A neighbour's tests must pass: no fault may hit the service that both share.
   const beside = source !== 'embedded' && death?.whom !== 'service' && chance(0.3);
   const remote = source !== 'embedded' && chance(0.25);
   return {
@@ -105,7 +112,7 @@ export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPla
     workers,
     files,
     source,
-    // Without its service a run waits for each test's browser in vain.
+    // Without its service, a run waits for each test's browser until the timeout.
     options: `{ ${POOLS[source]} reuse: '${reuse}', acquireTimeout: ${death?.whom === 'service' ? 8_000 : 30_000} }`,
     emulator: {
       concurrentBrowsers: concurrentBrowsers + (beside ? workers : 0),
@@ -134,12 +141,12 @@ function drawDisk({ pick }: Choices): FullDisk {
   return { folders: [...folders], from: pick(['start', 'midway'] as const) };
 }
 
-/** What happens to a run, for the tables. */
+/** Returns what happens to a run, for the tables. */
 export function blowOf({ death }: ChaosPlan): string | null {
   return death && `signal: ${death.blow} to the ${death.whom}`;
 }
 
-/** What else is in a run. */
+/** Returns the other properties of a run. */
 export function traitsOf({ source, neighbour, disk, megabits, clock, emulator }: ChaosPlan): string[] {
   const traits = [`browsers from: ${source}`];
   if (emulator.faults.length > 0) traits.push('faults of the service');

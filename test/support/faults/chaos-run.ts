@@ -3,21 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Consumer } from '../e2e/consumer.ts';
 import { expect } from '../e2e/fixtures.ts';
-import { processesIn } from '../e2e/process-tree.ts';
+import { leftProcesses, processesIn } from '../e2e/process-tree.ts';
 import type { RunningCommand } from '../e2e/run-command.ts';
 import { startPlaywright } from '../e2e/run-playwright.ts';
 import { startEmulatorProcess } from '../emulator-process.ts';
 import { send } from '../processes.ts';
 import { poolwright } from '../run-cli.ts';
-import {
-  browsersIn,
-  leftAtService,
-  leftLedgers,
-  leftOfEmulators,
-  leftProcesses,
-  leftSockets,
-  unconfirmed,
-} from './chaos-checks.ts';
+import { browsersIn, leftAtService, leftLedgers, leftOfEmulators, leftSockets, unconfirmed } from './chaos-checks.ts';
 import { begun, strike } from './chaos-kill.ts';
 import { harmOf, startNeighbour } from './chaos-neighbour.ts';
 import { type Others, placeOthers } from './chaos-others.ts';
@@ -27,31 +19,33 @@ import { writeSuite } from './chaos-suite.ts';
 import { clockEnv, type SmallDisks, smallDisks } from './chaos-surroundings.ts';
 import type { ChaosResult } from './chaos-tally.ts';
 
-/** Bound on one `playwright test`, in ms. */
+/** Timeout of one `playwright test`, in ms. */
 const RUN_MS = 240_000;
-/** What the broker may take to give everything back after its run has died, in ms, retries at faults included. */
+/**
+ * How long the broker may take to give everything back after its run has died, in ms, including retries after faults.
+ */
 const SETTLE_MS = 30_000;
 /** Lease time of the user's pool, in s. */
 const LEASE_SECONDS = 60;
-/** Bound on all that becomes of one random run, in ms. */
+/** Timeout of one random run with all its checks, in ms. */
 export const CHAOS_MS = RUN_MS + 5 * SETTLE_MS + LEASE_SECONDS * 1000;
 
-/** What a random run needs, and what becomes of it. */
+/** What a random run needs, and its result. */
 export interface ChaosRun {
   plan: ChaosPlan;
   consumer: Consumer;
   service: ChaosService;
   others: Others;
   disks: SmallDisks;
-  /** The run's own temporary folder. */
+  /** The run's own temporary directory. */
   temporary: string;
   env: Record<string, string>;
   result: ChaosResult;
 }
 
 /**
- * Runs the plan in a consumer's folder, and expects that nothing of it is left and nothing of others touched.
- * @param later takes what is to be done in the end, last first, however this ends
+ * Runs the plan in a consumer's directory, and expects that nothing of the run is left and nothing foreign is touched.
+ * @param later registers cleanup work, which runs last-in first-out, however the run ends
  */
 export async function runChaos(
   plan: ChaosPlan,
@@ -69,12 +63,12 @@ export async function runChaos(
   const disks = smallDisks(consumer, plan.disk);
   later(() => disks.unmount());
   const cache = join(tmpdir(), 'chaos-transform-cache');
-  // A stub has no network that a suite's own server could be carried to.
+  // A stub has no network that could reach a suite's own server.
   const site: Record<string, string> = plan.browser === 'chromium' ? { SITE_URL: siteUrl } : {};
   const env = { ...service.env, ...clockEnv(plan), ...site, TMPDIR: temporary, PWTEST_CACHE_DIR: cache };
   await service.addFaults();
   later(() => {
-    for (const pid of processesIn(consumer.folder)) send(pid, 'SIGKILL'); // of a run that was red
+    for (const pid of processesIn(consumer.folder)) send(pid, 'SIGKILL'); // left by a failed run
   });
   await act({ plan, consumer, service, others, disks, temporary, env, result });
   await service.stop();
@@ -108,12 +102,12 @@ async function act(chaos: ChaosRun): Promise<void> {
   const left = async () => [
     ...(await leftAtService(service, others)),
     ...leftLedgers(consumer),
-    ...leftProcesses(consumer),
+    ...leftProcesses(consumer.folder),
     ...browsersIn(chaos.temporary, null),
     ...(isMachine ? [] : leftSockets(chaos.temporary)),
   ];
   await expectNone(result, 'left', left, SETTLE_MS + (mayLeaveLease(plan) ? LEASE_SECONDS * 1000 : 0));
-  // Of a service that has died no run can say that it confirmed anything.
+  // After its service has died, a run cannot report any confirmed end.
   if (!serviceDied(plan, struck)) {
     const ends = serviceHung(plan, struck) ? [] : await unconfirmed(consumer);
     expect(ends, 'ends that were not confirmed').toEqual([]);
@@ -136,7 +130,7 @@ async function expectEnd(run: RunningCommand): Promise<void> {
   expect(ended, 'the run has an end').not.toBe('late');
 }
 
-/** What is a user's to do after some deaths: `poolwright sweep`, and starting a service that has died. */
+/** Does what a user must do after some deaths: `poolwright sweep`, and restarting a dead service. */
 async function clearUp(chaos: ChaosRun, struck: boolean): Promise<void> {
   const { plan, service, result } = chaos;
   const { death, disk } = plan;
@@ -154,7 +148,7 @@ async function clearUp(chaos: ChaosRun, struck: boolean): Promise<void> {
   if (brokerDied && disk?.folders.includes('ledger')) await sweepByName(chaos);
 }
 
-/** The faults may spoil a sweep too; then it says so, and the next one does the rest. */
+/** The faults may affect a sweep too; it then reports this, and the next sweep does the rest. */
 async function expectSwept({ env, consumer }: ChaosRun, args: string[] = []): Promise<void> {
   const sweep = async () => {
     const { code, stdout, stderr } = await poolwright(['sweep', ...args], env, consumer.folder);
@@ -163,16 +157,16 @@ async function expectSwept({ env, consumer }: ChaosRun, args: string[] = []): Pr
   await expect.poll(sweep, { timeout: SETTLE_MS }).toBe('swept');
 }
 
-/** Without a ledger only the user's word tells that a run is dead. */
+/** Without a ledger, only the user's declaration shows that a run is dead. */
 async function sweepByName(chaos: ChaosRun): Promise<void> {
   const { service, others, consumer } = chaos;
-  await expect.poll(() => processesIn(consumer.folder), { timeout: SETTLE_MS }).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.folder), { timeout: SETTLE_MS }).toEqual([]);
   const runs = new Set<string>();
   for (const { sessionId, note } of await runningSessions(service.client)) {
     const runId = /poolwright run=(\S+)/.exec(note)?.[1];
     if (runId && !others.sessions.has(sessionId)) runs.add(runId);
   }
-  // A browser whose broker died before it had its note is told by its pool.
+  // If a broker died before its browser had a note, the browser's pool identifies its run.
   for (const { name } of await service.client.listPools()) {
     const runId = /^poolwright-[0-9a-f]+-(.+)-[0-9a-f]+-\d+$/.exec(name)?.[1];
     if (runId && !others.pools.has(name)) runs.add(runId);
@@ -180,14 +174,14 @@ async function sweepByName(chaos: ChaosRun): Promise<void> {
   for (const runId of runs) await expectSwept(chaos, ['--run', runId]);
 }
 
-/** What a killed emulator leaves in the temporary folder, the next one removes. */
+/** Expects that the next emulator removes what a killed one left in the temporary directory. */
 async function expectNoFolders({ temporary, result }: ChaosRun): Promise<void> {
   const next = await startEmulatorProcess({}, { TMPDIR: temporary });
   await next.stop();
   await expectNone(result, 'left', () => leftOfEmulators(temporary, null), SETTLE_MS);
 }
 
-/** Expects that a list is empty within a time, and keeps what it was last for the tables. */
+/** Expects that a list becomes empty within a time limit, and records its last state for the tables. */
 async function expectNone(
   result: ChaosResult,
   what: 'left' | 'touched',
@@ -202,25 +196,25 @@ async function expectNone(
   else await expect.poll(look, { timeout }).toEqual([]);
 }
 
-/** One that hangs is killed by its runner. */
+/** A process that hangs is killed by its runner. */
 function isKill({ death }: ChaosPlan): boolean {
   return death?.blow === 'SIGKILL' || death?.blow === 'pause-kill' || death?.blow === 'hang';
 }
 
-/** Whether the service outside of the run was killed: it forgets everything then. */
+/** Whether the service outside the run was killed; it then forgets everything. */
 function serviceDied({ death, source }: ChaosPlan, struck: boolean): boolean {
   const lives = death?.blow === 'pause' || death?.blow === 'SIGINT' || death?.blow === 'hang';
   return struck && death?.whom === 'service' && source !== 'embedded' && !lives;
 }
 
-/** Whether the service outside of the run was stopped. */
+/** Whether the service outside the run was frozen. */
 function serviceHung({ death, source }: ChaosPlan, struck: boolean): boolean {
   return struck && death?.whom === 'service' && source !== 'embedded' && death.blow === 'hang';
 }
 
 /**
- * A broker that dies between its acquire and the answer leaves a lease of which nobody knows: on a pool of the user's
- * nothing tells it from somebody else's, and it ends by its lease time.
+ * Whether an unknown lease may remain: a broker that dies between its acquire and the response leaves one. On a user's
+ * pool nothing distinguishes it from a foreign lease, and it ends with its lease time.
  */
 function mayLeaveLease(plan: ChaosPlan): boolean {
   const { death, source } = plan;

@@ -5,24 +5,24 @@ import { send } from '../processes.ts';
 import type { ChaosPlan } from './chaos-plan.ts';
 import { type SlowWay, slowWayTo } from './slow-service.ts';
 
-/** The service that a random run is on, outside of it. */
+/** The service of a random run, outside the run. */
 export interface ChaosService {
   client: ServiceClient;
-  /** What a user sets in the shell. */
+  /** The variables that a user sets in the shell. */
   env: Record<string, string>;
-  /** The process that has its browsers: this one, unless the service is to be killed. */
+  /** The process that runs its browsers: this one, unless the service will be killed. */
   pid: number;
   addFaults(): Promise<void>;
   clearFaults(): Promise<void>;
-  /** Starts an empty one at the same address, with the same key, when this one was killed. */
+  /** After a kill, starts an empty service at the same address with the same key. */
   startAgain(): Promise<void>;
-  /** Lets one that hangs go on. */
+  /** Resumes a frozen service. */
   goOn(): void;
-  /** The same when called again. */
+  /** Safe to call again. */
   stop(): Promise<void>;
 }
 
-/** Starts it, without the plan's faults, on the plan's way. */
+/** Starts the service without the plan's faults, behind the plan's connection. */
 export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> {
   const { concurrentBrowsers, rtt, seed, faults } = plan.emulator;
   const options = {
@@ -56,7 +56,7 @@ export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> 
   const stop = async () => {
     await client.close();
     await way?.close();
-    // Of a test that was red before it went on.
+    // Left frozen by a test that failed before it resumed it.
     if (apart) send(current.pid, 'SIGCONT');
     await current.stop();
   };
@@ -80,7 +80,7 @@ export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> 
   };
 }
 
-/** IDs of sessions that run. */
+/** Returns the running sessions. */
 export async function runningSessions(client: ServiceClient): Promise<{ sessionId: string; note: string }[]> {
   const found: { sessionId: string; note: string }[] = [];
   for (const status of ['active', 'starting'] as const) {

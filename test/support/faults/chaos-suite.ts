@@ -3,7 +3,7 @@ import { suite, wrappedConfig } from '../e2e/suites.ts';
 import { NEIGHBOUR_FILES } from './chaos-neighbour.ts';
 import type { ChaosPlan } from './chaos-plan.ts';
 
-/** Bound on one test of a random run, in ms. */
+/** Timeout of one test of a random run, in ms. */
 const TEST_MS = 40_000;
 
 const BODIES: Record<ChaosPlan['browser'], string> = {
@@ -17,7 +17,7 @@ const BODIES: Record<ChaosPlan['browser'], string> = {
         await expect(page.getByRole('status')).toHaveText('Hi chaos');`,
 };
 
-/** Writes the suite of a random run; each of its tests says in which process it runs. */
+/** Writes the suite of a random run; each of its tests prints the process that it runs in. */
 export async function writeSuite(consumer: Consumer, { files, options, browser, neighbour }: ChaosPlan): Promise<void> {
   const sources = files.map((tests, file) => {
     const bodies = tests.map(

@@ -4,32 +4,32 @@ import { join } from 'node:path';
 import type { Consumer } from '../e2e/consumer.ts';
 import type { ChaosPlan, FullDisk } from './chaos-plan.ts';
 
-/** What is around a run: its disk and its clock. */
+/** The surroundings of a run: its disk and its clock. */
 
 const FOLDERS = { ledger: 'node_modules/.cache/poolwright', output: 'test-results' } as const;
 const SKEW = join(import.meta.dirname, 'clock-skew.cjs');
 
-/** Where a consumer's ledgers lie. */
+/** Where a consumer's ledgers are. */
 export const LEDGERS = FOLDERS.ledger;
 
-/** Fills a file system. */
+/** A file that fills a file system. */
 const FILLER = 'filler.bin';
 
 let allowed: boolean | null = null;
-/** Whether this user may mount and make namespaces. */
+/** Whether this user may mount file systems and create namespaces. */
 function mayMount(): boolean {
   allowed ??= spawnSync('unshare', ['--mount', '--pid', '--fork', '--mount-proc', 'true']).status === 0;
   return allowed && process.getuid?.() === 0;
 }
 
-/** The plan without what this machine does not let us do. */
+/** Returns the plan without the parts that this machine does not allow. */
 export function feasible(plan: ChaosPlan): ChaosPlan {
   if (mayMount()) return plan;
   const neighbour = plan.neighbour && { ...plan.neighbour, place: 'here' as const };
   return { ...plan, disk: null, neighbour };
 }
 
-/** Variables that put the run's processes on the wrong time. */
+/** Returns variables that set the clock of the run's processes wrong. */
 export function clockEnv({ clock }: ChaosPlan): Record<string, string> {
   if (!clock) return {};
   return {
@@ -39,14 +39,14 @@ export function clockEnv({ clock }: ChaosPlan): Record<string, string> {
   };
 }
 
-/** Small disks under a consumer's folders. */
+/** Small disks below a consumer's directory. */
 export interface SmallDisks {
-  /** Nothing can be written there any more. */
+  /** Fills them, so that nothing more can be written. */
   fill(): void;
   unmount(): void;
 }
 
-/** Mounts them, full already where they are full from the start. */
+/** Mounts the disks; those that are full from the start are filled. */
 export function smallDisks(consumer: Consumer, disk: FullDisk | null): SmallDisks {
   const folders = (disk?.folders ?? []).map((name) => join(consumer.folder, FOLDERS[name]));
   const mounted: string[] = [];
@@ -59,7 +59,7 @@ export function smallDisks(consumer: Consumer, disk: FullDisk | null): SmallDisk
   try {
     for (const folder of folders) {
       mkdirSync(folder, { recursive: true });
-      // One page: what empties the output folder before a run makes no room worth the name.
+      // One page: clearing the output directory before a run frees almost no space.
       const size = disk?.from === 'start' ? '4k' : '1m';
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
       mounted.push(folder);

@@ -1,32 +1,32 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What comes of one random run. */
+/** The result of one random run. */
 export interface ChaosResult {
   kind: 'stub' | 'chromium';
-  /** Which run of the set. */
+  /** Number of the run in the set. */
   run: number;
   setSeed: number;
-  /** What was tested. */
+  /** The tested commit. */
   commit: string | null;
   ok: boolean;
-  /** When it began, in ms since 1970. */
+  /** Start time, in ms since 1970. */
   at: number;
   ms: number;
   traits: string[];
   blow: string | null;
-  /** Whether whom it was for still lived. */
+  /** Whether the target of the signal was still alive. */
   struck: boolean;
-  /** What was left at the end, and what of others was not as before. */
+  /** What was left at the end, and which foreign things changed. */
   left: string[];
   touched: string[];
-  /** First line of what made it red. */
+  /** First line of the failure. */
   error: string | null;
-  /** What the run has printed. */
+  /** Returns the run's output. */
   output(): string;
 }
 
-/** Appends it, as a line of JSON, to the file that CHAOS_RESULTS names. */
+/** Appends the result as a line of JSON to the file that CHAOS_RESULTS names. */
 export function tally(result: ChaosResult): void {
   const file = process.env.CHAOS_RESULTS;
   if (!file) return;

@@ -1,6 +1,6 @@
 /**
- * Preloaded into every Node process of a run: its clock is CHAOS_CLOCK_SHIFT ms off from the moment CHAOS_CLOCK_FROM (ms
- * since 1970, by the true clock) on. Timers go on as they are, as they do when a machine's clock is wrong or set.
+ * Preloaded into every Node process of a run: from the time CHAOS_CLOCK_FROM on (ms since 1970, by the true clock), its
+ * clock is wrong by CHAOS_CLOCK_SHIFT ms. Timers are not affected, as when a machine's clock is wrong or set.
  */
 const childProcess = require('node:child_process');
 const { syncBuiltinESMExports } = require('node:module');
@@ -21,7 +21,7 @@ globalThis.Date = new Proxy(TrueDate, {
 });
 TrueDate.prototype.constructor = globalThis.Date;
 
-// The broker gets no NODE_OPTIONS of the run's; the machine's clock it has all the same.
+// The broker does not inherit the run's NODE_OPTIONS, but it runs on the same clock.
 const { spawn } = childProcess;
 const { NODE_OPTIONS } = process.env;
 childProcess.spawn = (file, args, options, ...rest) => {

@@ -1,6 +1,6 @@
 /**
- * Preloaded into every Node process of a run: its broker's bounds pass four times as fast. Timers from a second on are
- * shortened; shorter ones, those of workers and runner, and the clock stay as they are.
+ * Preloaded into every Node process of a run: its broker's deadlines pass four times as fast. Timers of a second and
+ * more are shortened; shorter ones, those of workers and runner, and the clock are unchanged.
  */
 const childProcess = require('node:child_process');
 const { basename } = require('node:path');
@@ -15,7 +15,7 @@ if (basename(process.argv[1] ?? '') === BROKER) {
   globalThis.setTimeout = (back, ms, ...args) => start(back, ms >= LONG_MS ? ms / FACTOR : ms, ...args);
 }
 
-// The broker gets no NODE_OPTIONS of the run's.
+// The broker does not inherit the run's NODE_OPTIONS.
 const { spawn } = childProcess;
 const { NODE_OPTIONS } = process.env;
 childProcess.spawn = (file, args, options, ...rest) => {

@@ -3,14 +3,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A way to a service that carries little: API and CDP alike, because a `cdpUrl` names the host that was asked. */
+/** A slow connection to a service, for API and CDP: a `cdpUrl` has the host of the request. */
 export interface SlowWay {
-  /** To use in the place of the service's own. */
+  /** Replaces the service's own address. */
   baseURL: string;
   close(): Promise<void>;
 }
 
-/** How often it passes something on, in ms. */
+/** How often it forwards data, in ms. */
 const TURN_MS = 20;
 
 /** @param megabits per second and direction, for all connections together */
@@ -45,7 +45,7 @@ export async function slowWayTo(service: string, megabits: number): Promise<Slow
   };
 }
 
-/** One direction of it. */
+/** One direction of the connection. */
 class Line {
   private readonly bytesPerMs: number;
   private free = 0;

@@ -1,15 +1,10 @@
 import fc, { type Arbitrary } from 'fast-check';
-import {
-  type RunRecord,
-  runners,
-  type SessionRecord,
-  type TestRecord,
-  testStatuses,
-} from '../../../src/record/run-record.ts';
+import { runners, testStatuses } from '../../../src/record/enums.ts';
+import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
 
-/** Records that keep to the schema, and are made to harm who reads them. */
+/** Records that match the schema, but are designed to harm their readers. */
 
-/** Texts that others take for more than text. */
+/** Texts that could be interpreted as more than text. */
 const TRICKS = [
   '\u001b[2J\u001b[31mred',
   '\u001b]0;title\u0007',
@@ -51,9 +46,9 @@ const text: Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
   { weight: 1, arbitrary: fc.constantFrom('a.spec.ts', 'us', 'one') },
 );
-const MOST_MS = 1e12;
+const MAX_MS = 1e12;
 const amount = (most: number) => fc.oneof(fc.constantFrom(0, 1, most), fc.double({ min: 0, max: most, noNaN: true }));
-const ms = amount(MOST_MS);
+const ms = amount(MAX_MS);
 const bytes = amount(Number.MAX_SAFE_INTEGER);
 const count = fc.oneof(fc.nat(3), fc.constantFrom(1e9), fc.nat(1e9));
 const cents = fc.oneof(fc.constantFrom(-1e12, 1e12), fc.double({ min: -1e12, max: 1e12, noNaN: true }));
@@ -91,6 +86,7 @@ const testRecord: Arbitrary<TestRecord> = fc.record({
   observedBytes: orNull(bytes),
   savedMs: ms,
   infrastructureFailure: fc.option(text, { freq: 2 }),
+  evidence: orNull(text),
 });
 
 const sessionRecord: Arbitrary<SessionRecord> = fc.record({
@@ -116,6 +112,7 @@ const sessionRecord: Arbitrary<SessionRecord> = fc.record({
   workersServed: count,
   observedBytes: bytes,
   bridgedBytes: bytes,
+  pictureBytes: bytes,
   carriedOrigins: fc.array(text, { maxLength: 2 }),
   roundTripMs: orNull(ms),
   savedMs: ms,
@@ -124,7 +121,7 @@ const sessionRecord: Arbitrary<SessionRecord> = fc.record({
   tests: fc.array(testRecord, { maxLength: 6 }),
 });
 
-/** A record of a run, or of several that were merged. */
+/** A record of one run, or of several merged ones. */
 export const hostileRecord: Arbitrary<RunRecord> = fc.record({
   schema: fc.constant(1 as const),
   runId: orNull(text),
@@ -148,7 +145,7 @@ export const hostileRecord: Arbitrary<RunRecord> = fc.record({
   ),
 });
 
-/** A whole run that advice can be given on, whatever else is wrong with it. */
+/** A complete run that advice can be based on, with hostile content. */
 export const hostileWholeRun: Arbitrary<RunRecord> = fc
   .tuple(hostileRecord, fc.array(sessionRecord, { minLength: 1, maxLength: 4 }), moment)
   .map(([record, sessions, endedAt]) => {
@@ -169,11 +166,11 @@ export const hostileWholeRun: Arbitrary<RunRecord> = fc
     };
   });
 
-/** Characters that no printed line may have: those of a terminal's commands, line breaks, and reversed or hidden text. */
+/** Characters that no printed line may contain: terminal control characters, line breaks, reversed or hidden text. */
 const FORBIDDEN =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|^\s*::(?!warning title=poolwright::)|##\w*\[|\bNaN\b|\bInfinity\b|Invalid Date|\bundefined\b|\[object/u;
 
-/** What is wrong with a line that is printed; null: nothing. */
+/** What is wrong with a printed line; null if nothing. */
 export function flawOf(line: string): string | null {
   const found = FORBIDDEN.exec(line);
   return found && `${JSON.stringify(found[0])} in ${JSON.stringify(line)}`;

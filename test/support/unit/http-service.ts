@@ -5,10 +5,10 @@ import { inspect } from 'node:util';
 import { test as base, expect } from '@playwright/test';
 import { type RetryInfo, ServiceClient, type ServiceClientOptions } from '../../../src/service/index.ts';
 
-/** Shaped like a key, worth nothing. */
+/** Looks like a key, but is invalid. */
 export const API_KEY = 'pw-key-0123456789';
 
-/** A request as the scripted service saw it. */
+/** A request that the scripted service received. */
 export interface Seen {
   method: string;
   path: string;
@@ -20,20 +20,20 @@ export interface Seen {
 
 export type Handler = (request: Seen, response: ServerResponse) => void | Promise<void>;
 
-/** A real HTTP server on loopback, told per test what to answer. */
+/** A real HTTP server on loopback, whose responses are set by each test. */
 export interface ScriptedService {
   readonly baseURL: string;
   readonly host: string;
   readonly seen: Seen[];
-  /** `POST /v1/browser/session` and so on, in the order they came. */
+  /** `POST /v1/browser/session` and so on, in order of arrival. */
   readonly calls: string[];
   handle(handler: Handler): void;
-  /** One handler per request, the last one for all that follow. */
+  /** One handler per request. The last one handles all further requests. */
   script(...handlers: Handler[]): void;
   stop(): Promise<void>;
 }
 
-/** A client whose waits are recorded and take no time. */
+/** A client that records its waits instead of waiting. */
 export interface RecordingClient {
   client: ServiceClient;
   delays: number[];
@@ -52,12 +52,12 @@ export function text(status: number, body: string, headers: Record<string, strin
   };
 }
 
-/** Breaks the connection without a word. */
+/** Drops the connection without a response. */
 export const hangUp: Handler = (_request, response) => {
   response.socket?.destroy();
 };
 
-/** Breaks the connection in the middle of the answer. */
+/** Drops the connection in the middle of the response. */
 export function cutShort(status: number, body: string): Handler {
   return (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': String(body.length + 50) });
@@ -65,7 +65,7 @@ export function cutShort(status: number, body: string): Handler {
   };
 }
 
-/** Never answers. */
+/** Never responds. */
 export const silence: Handler = () => undefined;
 
 export const sessionBody = (sessionId: string, more: Record<string, unknown> = {}) => ({
@@ -96,7 +96,7 @@ export const poolBody = (id: string, more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** A form as it came, in Latin-1. */
+/** A form as it arrived, in Latin-1. */
 async function readBody(request: IncomingMessage): Promise<unknown> {
   const body = await buffer(request);
   if (request.headers['content-type']?.startsWith('multipart/')) return body.toString('latin1');
@@ -150,7 +150,7 @@ async function startService(): Promise<ScriptedService> {
 
 interface Fixtures {
   service: ScriptedService;
-  /** Makes clients of `service`; they are closed after the test. */
+  /** Creates clients of `service`, and closes them after the test. */
   connect: (options?: Partial<ServiceClientOptions>) => RecordingClient;
 }
 
@@ -178,7 +178,7 @@ export const test = base.extend<Fixtures>({
       clients.push(client);
       return { client, delays, retries };
     });
-    // What is still unanswered is dropped with the server's connections.
+    // Pending requests are dropped together with the server's connections.
     await service.stop();
     await Promise.all(clients.map((client) => client.close()));
   },
@@ -186,7 +186,7 @@ export const test = base.extend<Fixtures>({
 
 export { expect };
 
-/** What `call` throws; it must throw. */
+/** Returns the error that `call` throws. */
 export async function failureOf<E extends Error>(
   call: Promise<unknown>,
   kind: abstract new (...args: never[]) => E,
@@ -199,7 +199,7 @@ export async function failureOf<E extends Error>(
   return error;
 }
 
-/** Everything of an error that a log or a report may show. */
+/** The parts of an error that a log or report may show. */
 export function everythingOf(error: Error): string {
   return [error.message, error.stack, JSON.stringify(error), inspect(error, { depth: 10, showHidden: true })].join(
     '\n',

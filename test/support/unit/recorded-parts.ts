@@ -1,14 +1,15 @@
 import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/protocol.ts';
+import type { RecordedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
+import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
+import type { RecordSink } from '../../../src/clients/shared/usage-recorder.ts';
+import type { Film } from '../../../src/film/film.ts';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
 import type { TestUsage } from '../../../src/record/test-usage.ts';
-import type { RecordedLink } from '../../../src/worker/link/lease-link.ts';
-import type { Loss } from '../../../src/worker/link/loss.ts';
-import type { RecordSink } from '../../../src/worker/use-records.ts';
 
-/** Tests, browsers and a broker as the recorder of a worker sees them. */
+/** Tests, browsers and a broker as a worker's recorder sees them. */
 
-/** A test that keeps what is attached to it. */
+/** A test that keeps its attachments. */
 export interface RecordedTest extends TestInfo {
   duration: number;
   readonly attached: HostedBrowserAttachment[];
@@ -41,14 +42,16 @@ export function aTestInfo(given: Partial<TestInfo> = {}): RecordedTest {
   } as unknown as RecordedTest;
 }
 
-/** What a test fails with. */
+/** The error of a failed test. */
 export const FAILED: Partial<TestInfo> = { status: 'failed', errors: [{ message: 'expected 1' }] };
 
-/** A connected browser whose bytes and commands a test moves by hand. */
-export class FakeLink implements RecordedLink {
+/** A connected browser whose bytes and commands are set by the test. */
+export class FakeConnection implements RecordedConnection {
   readonly lease: LeasedBrowser;
   bytes: number | null = 0;
   bridged = 0;
+  pictured = 0;
+  film: Film | null = null;
   saved = 0;
   origins: string[] = [];
   sent = 0;
@@ -67,13 +70,13 @@ export class FakeLink implements RecordedLink {
     } as LeasedBrowser;
   }
 
-  /** Its pages do something for a test. */
+  /** Its pages work for a test. */
   works(bytes: number): void {
     this.sent += 1;
     this.loads(bytes);
   }
 
-  /** Its pages move something by themselves. */
+  /** Its pages load something by themselves. */
   loads(bytes: number): void {
     if (this.bytes !== null) this.bytes += bytes;
   }
@@ -84,13 +87,14 @@ export class FakeLink implements RecordedLink {
 
   observedBytes = () => this.bytes;
   bridgedBytes = () => this.bridged;
+  pictureBytes = () => this.pictured;
   carriedOrigins = () => this.origins;
   distance = () => ({ roundTripMs: null, savedMs: this.saved });
   commands = () => this.sent;
   lost = () => this.loss;
 }
 
-/** A broker that keeps what it is told. */
+/** A broker that keeps the reports it receives. */
 export class FakeSink implements RecordSink {
   readonly usages: TestUsage[] = [];
   readonly asked: string[] = [];
@@ -109,8 +113,8 @@ export class FakeSink implements RecordSink {
     return { status: this.status, stoppedAt: null, bandwidthBytes: this.bandwidth };
   }
 
-  /** Session and bytes of each test that it was told of. */
-  get told(): [sessionId: string, bytes: number | null][] {
+  /** Session and bytes of each reported test. */
+  get reports(): [sessionId: string, bytes: number | null][] {
     return this.usages.map(({ sessionId, test }) => [sessionId, test.observedBytes]);
   }
 }

@@ -1,11 +1,11 @@
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
 import { withTotals } from '../../../src/record/session-record.ts';
 
-/** Records with every field, to be changed where a test cares. */
+/** Records with all fields, to be modified by tests. */
 
 const BASE = Date.parse('2026-03-01T10:00:00.000Z');
 
-/** A moment so many seconds after the runs began. */
+/** A time, in seconds after the start of the runs. */
 export function at(seconds: number): string {
   return new Date(BASE + seconds * 1000).toISOString();
 }
@@ -26,6 +26,7 @@ export function aTest(given: Partial<TestRecord>): TestRecord {
     observedBytes: 1_000,
     savedMs: 0,
     infrastructureFailure: null,
+    evidence: null,
     ...given,
   };
 }
@@ -53,6 +54,7 @@ export function aSession(given: Partial<SessionRecord>): SessionRecord {
     endConfirmed: true,
     workersServed: 1,
     bridgedBytes: 0,
+    pictureBytes: 0,
     carriedOrigins: [],
     bandwidthBytes: null,
     tests: given.tests ?? [],
@@ -78,7 +80,7 @@ export function aRecord(given: Partial<RunRecord>): RunRecord {
   };
 }
 
-/** Two sessions: a flaky test, one that lost its browser, one that used both browsers, one that failed by itself. */
+/** Two sessions: a flaky test, one that lost its browser, one that used both browsers, and one that failed. */
 export const TROUBLED_RUN = aRecord({
   balance: { startCents: 100, endCents: 93 },
   sessions: [

@@ -4,29 +4,29 @@ import { join } from 'node:path';
 import { test as base } from '@playwright/test';
 
 interface Fixtures {
-  /** A folder of the test's own; what GitHub Actions sets is not set, nor what Playwright sets for colours. */
-  folder: string;
-  /** What is written to standard error while something happens; nothing of it is shown. */
-  saidWhile(action: () => unknown): Promise<string>;
+  /** A temporary directory. Also clears the variables of GitHub Actions and Playwright's variable for colors. */
+  directory: string;
+  /** Returns what is written to stderr during an action, instead of printing it. */
+  stderrOf(action: () => unknown): Promise<string>;
 }
 
-/** Playwright's `test` for what a reporter writes and says. */
+/** Playwright's `test` with fixtures for the output of a reporter. */
 export const test = base.extend<Fixtures>({
-  folder: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'poolwright-reporter-'));
+  directory: async ({}, use) => {
+    const directory = await mkdtemp(join(tmpdir(), 'poolwright-reporter-'));
     const { GITHUB_STEP_SUMMARY: _file, GITHUB_ACTIONS: _actions, FORCE_COLOR: _color, ...environment } = process.env;
     const before = process.env;
     process.env = environment;
-    await use(folder);
+    await use(directory);
     process.env = before;
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   },
-  saidWhile: async ({}, use) => {
+  stderrOf: async ({}, use) => {
     await use(async (action) => {
       const { write } = process.stderr;
-      let said = '';
+      let output = '';
       process.stderr.write = ((text: string) => {
-        said += text;
+        output += text;
         return true;
       }) as typeof write;
       try {
@@ -34,7 +34,7 @@ export const test = base.extend<Fixtures>({
       } finally {
         process.stderr.write = write;
       }
-      return said;
+      return output;
     });
   },
 });

@@ -2,15 +2,15 @@ import type { TestCase, TestResult } from '@playwright/test/reporter';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
 import { at } from './records.ts';
 
-/** A try of a test as Playwright's reporters are told of it. */
+/** A try of a test as Playwright passes it to reporters. */
 interface Seen extends Partial<HostedBrowserAttachment> {
   retry?: number;
   status?: TestResult['status'];
-  /** What is attached instead of a record of this version. */
+  /** Replaces the valid attachment. */
   body?: string;
 }
 
-/** A test with what its worker attached, if it used a browser: `sessionId` says which. */
+/** A test with the attachment of its worker, if it used a browser: `sessionId`. */
 export function seen(id: string, given: Seen = {}): [TestCase, TestResult] {
   const { retry = 0, status = 'passed', body, ...attachment } = given;
   const testCase = {

@@ -1,31 +1,31 @@
 import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
+import type { LeasedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
+import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
+import type { WorkerBroker, WorkerBrowserOptions } from '../../../src/clients/shared/worker-browser.ts';
 import { LeaseError } from '../../../src/errors.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
-import type { LeaseLink } from '../../../src/worker/link/lease-link.ts';
-import type { Loss } from '../../../src/worker/link/loss.ts';
-import type { WorkerBroker, WorkerBrowserOptions } from '../../../src/worker/worker-browser.ts';
 
-/** The broker and the links of one worker, which do what a test says when it says it. */
+/** The broker and the connections of one worker, which act only when the test tells them to. */
 
-/** What became of one browser. */
+/** The state of one browser. */
 export interface Session {
   lease: LeasedBrowser;
   ahead: boolean;
   /** In which epoch (see {@link ScriptedParts.epoch}) it was lost, and began to be about to end. */
   lostIn: number | null;
   shortSince: number | null;
-  /** Stopped: it answers nothing, and nobody has noticed. */
+  /** Stopped: it does not respond, and nobody has noticed yet. */
   hung: boolean;
-  /** What it said when it was asked for a sign of life. */
+  /** Its responses to liveness checks. */
   answered: boolean;
-  link: ScriptedLink | null;
+  connection: ScriptedLink | null;
   returned: string[];
-  /** Tests that opened a context on it, and how many are open. */
+  /** Tests that opened a context on it, and the number of open contexts. */
   users: Set<number>;
   open: number;
 }
 
-interface Ask {
+interface LeaseRequest {
   ahead: boolean;
   resolve(lease: LeasedBrowser): void;
   reject(error: Error): void;
@@ -34,27 +34,27 @@ interface Ask {
 interface Opening {
   session: Session;
   onSilent(): void;
-  resolve(link: LeaseLink): void;
+  resolve(connection: LeasedConnection): void;
   reject(error: Error): void;
 }
 
-type ScriptedLink = LeaseLink & { lose(silent: boolean): void };
+type ScriptedLink = LeasedConnection & { lose(silent: boolean): void };
 
 const HOUR_MS = 3_600_000;
 
 export class ScriptedParts {
-  /** Counts the times that everything under way was let happen. */
+  /** Counts how often everything pending was allowed to happen. */
   epoch = 0;
   readonly sessions: Session[] = [];
-  readonly asks: Ask[] = [];
+  readonly requests: LeaseRequest[] = [];
   readonly openings: Opening[] = [];
-  /** Answers of broker and browser that are still on their way. */
+  /** Pending responses of broker and browser. */
   readonly late: (() => void)[] = [];
   readonly faults: string[] = [];
   closing = false;
-  lineClosed = false;
+  isConnectionClosed = false;
 
-  /** @param slow answers come when the test lets them, not at once */
+  /** @param slow responses arrive when the test tells them to, not at once */
   constructor(
     private readonly reuse: LeasePlan['reuse'],
     private readonly slow: boolean,
@@ -65,14 +65,14 @@ export class ScriptedParts {
     lease: ({ ahead = false }) =>
       new Promise((resolve, reject) => {
         this.expect(!this.closing, 'a browser is asked for after close()');
-        this.asks.push({ ahead, resolve, reject });
+        this.requests.push({ ahead, resolve, reject });
       }),
     cancelAhead: () => {
       this.expect(
-        this.closing || this.asks.some(({ ahead }) => !ahead),
+        this.closing || this.requests.some(({ ahead }) => !ahead),
         'a request ahead is taken back before the one in its place is made',
       );
-      const cancelled = this.take(this.asks, ({ ahead }) => ahead);
+      const cancelled = this.take(this.requests, ({ ahead }) => ahead);
       return this.answer(() => {
         for (const ask of cancelled) ask.reject(new LeaseError('ABORTED', 'taken back'));
       });
@@ -80,40 +80,40 @@ export class ScriptedParts {
     giveBack: ({ sessionId, condition, unused }) => {
       const session = this.sessions.find(({ lease }) => lease.sessionId === sessionId);
       if (!session) throw new Error(`no session ${sessionId}`);
-      this.expect(!this.lineClosed, 'a browser is given back over a closed line');
+      this.expect(!this.isConnectionClosed, 'a browser is given back over a closed connection');
       this.expect(!unused || session.users.size === 0, `${sessionId} is given back unused, and was used`);
       this.expect(
         session.open === 0 || session.lostIn !== null || session.hung || this.closing,
         `${sessionId} is given back (${condition}) in use`,
       );
-      // Slowly, it may be lost while it is said goodbye to.
+      // When responses are slow, it may be lost while disconnecting.
       const isLost = session.lostIn !== null && !this.slow;
       this.expect(condition !== 'healthy' || !isLost, `${sessionId} is given back healthy, and was lost`);
-      const isWasted = session.users.size === 0 && session.link && session.shortSince === null && !session.hung;
+      const isWasted = session.users.size === 0 && session.connection && session.shortSince === null && !session.hung;
       const isGivenUp = condition === 'lost' || this.closing;
       this.expect(isGivenUp || !isWasted, `${sessionId} is given back, and no test has used it`);
       const goesOn = condition === 'healthy' && (this.reuse === 'run' || unused === true);
       this.expect(
-        !goesOn || !session.link || session.answered,
+        !goesOn || !session.connection || session.answered,
         `${sessionId} goes on to others without a sign of life`,
       );
       const isShort = unused && !this.slow && before(session.shortSince, this.epoch);
-      this.expect(!goesOn || !session.link || !isShort, `${sessionId} goes on to others and is about to end`);
+      this.expect(!goesOn || !session.connection || !isShort, `${sessionId} goes on to others and is about to end`);
       session.returned.push(condition);
-      session.link?.lose(false);
+      session.connection?.lose(false);
       return this.answer(() => undefined);
     },
     testUsage: async () => undefined,
     sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
     say: async () => undefined,
     close: () => {
-      this.expect(!this.asks.some(({ ahead }) => ahead), 'close() leaves a request ahead');
-      this.lineClosed = true;
-      for (const ask of this.asks.splice(0)) ask.reject(new LeaseError('BROKER_LOST', 'closed'));
+      this.expect(!this.requests.some(({ ahead }) => ahead), 'close() leaves a prefetch');
+      this.isConnectionClosed = true;
+      for (const ask of this.requests.splice(0)) ask.reject(new LeaseError('BROKER_LOST', 'closed'));
     },
   };
 
-  readonly connect: WorkerBrowserOptions<LeaseLink>['connect'] = (lease, { onSilent }) =>
+  readonly connect: WorkerBrowserOptions<LeasedConnection>['connect'] = (lease, { onSilent }) =>
     new Promise((resolve, reject) => {
       const session = this.sessions.find((each) => each.lease === lease);
       if (session) this.openings.push({ session, onSilent, resolve, reject });
@@ -121,12 +121,12 @@ export class ScriptedParts {
 
   /** The broker grants the oldest or newest request. */
   grant(newest: boolean, short: boolean): void {
-    const ask = this.asks.at(newest ? -1 : 0);
+    const ask = this.requests.at(newest ? -1 : 0);
     if (ask) this.grantTo(ask, short);
   }
 
-  private grantTo(ask: Ask, short: boolean): void {
-    this.take(this.asks, (each) => each === ask);
+  private grantTo(ask: LeaseRequest, short: boolean): void {
+    this.take(this.requests, (each) => each === ask);
     const n = this.sessions.length + 1;
     const session: Session = {
       lease: { sessionId: `ses_${n}`, leaseId: null, lifetimeMs: HOUR_MS, expiresAt: inMs(HOUR_MS) } as LeasedBrowser,
@@ -135,7 +135,7 @@ export class ScriptedParts {
       shortSince: null,
       hung: false,
       answered: false,
-      link: null,
+      connection: null,
       returned: [],
       users: new Set(),
       open: 0,
@@ -145,21 +145,21 @@ export class ScriptedParts {
     ask.resolve(session.lease);
   }
 
-  /** Grants what is asked for and opens its link; with `ahead`, also what is asked for ahead. */
+  /** Grants the pending request and opens its connection; with `ahead`, also the prefetch. */
   async serve(ahead: boolean): Promise<void> {
     const due = (what: { ahead: boolean }) => ahead || !what.ahead;
-    for (const ask of this.asks.filter(due)) this.grantTo(ask, false);
+    for (const ask of this.requests.filter(due)) this.grantTo(ask, false);
     await this.settle();
     for (const opening of this.openings.filter(({ session }) => due(session))) this.finish(opening, 'up');
     await this.settle();
   }
 
-  /** The broker refuses one. */
+  /** The broker rejects a request. */
   refuse(newest: boolean): void {
-    (newest ? this.asks.pop() : this.asks.shift())?.reject(new LeaseError('ACQUIRE_TIMEOUT', 'no browser'));
+    (newest ? this.requests.pop() : this.requests.shift())?.reject(new LeaseError('ACQUIRE_TIMEOUT', 'no browser'));
   }
 
-  /** A link that is being opened is up, or fails. */
+  /** An opening connection succeeds or fails. */
   open(newest: boolean, outcome: 'up' | 'unreachable' | 'broken'): void {
     const opening = this.openings.at(newest ? -1 : 0);
     if (opening) this.finish(opening, outcome);
@@ -173,13 +173,13 @@ export class ScriptedParts {
     else resolve(this.link(session, onSilent));
   }
 
-  /** Something happens to the newest browser that the worker has, or the one before it. */
-  strike(newest: boolean, what: 'lose' | 'silence' | 'hang' | 'age'): void {
+  /** Something happens to the worker's newest browser, or to the one before. */
+  disturb(newest: boolean, what: 'lose' | 'silence' | 'hang' | 'age'): void {
     const session = this.sessions.filter(({ returned }) => returned.length === 0).at(newest ? -1 : -2);
     if (!session) return;
     if (what === 'age') this.age(session);
     else if (what === 'hang') session.hung = true;
-    else session.link?.lose(what === 'silence');
+    else session.connection?.lose(what === 'silence');
   }
 
   private age(session: Session): void {
@@ -187,7 +187,7 @@ export class ScriptedParts {
     session.shortSince ??= this.epoch;
   }
 
-  /** Lets everything happen that can, without a word of the test. */
+  /** Lets everything possible happen without further steps. */
   async settle(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     this.epoch += 1;
@@ -197,12 +197,12 @@ export class ScriptedParts {
     if (!holds) this.faults.push(fault);
   }
 
-  private link(session: Session, onSilent: () => void): LeaseLink {
+  private link(session: Session, onSilent: () => void): LeasedConnection {
     let loss: Loss | null = null;
-    const link = {
+    const connection = {
       lease: session.lease,
       lost: () => loss,
-      answers: () =>
+      isResponsive: () =>
         this.answer(() => {
           session.answered = !session.hung && loss === null;
           return session.answered;
@@ -212,14 +212,14 @@ export class ScriptedParts {
         if (loss) return;
         loss = { at: 0, seen: '', silent };
         session.open = 0;
-        // Only what the browser did by itself is a loss; one that is given back goes by the worker's own will.
+        // Only the browser's own end is a loss. A browser that was given back is closed by the worker.
         if (session.returned.length > 0) return;
         session.lostIn = this.epoch;
         if (silent) onSilent();
       },
     } as unknown as ScriptedLink;
-    session.link = link;
-    return link;
+    session.connection = connection;
+    return connection;
   }
 
   private answer<T>(value: () => T): Promise<T> {

@@ -4,25 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
-import { Savings } from '../../../src/cdp/ahead/savings.ts';
-import { type InterceptorOptions, interceptorsFor } from '../../../src/cdp/interceptors.ts';
+import { Savings } from '../../../src/cdp/latency/savings.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { type InterceptorOptions, interceptorsFor } from '../../../src/cdp/pipeline.ts';
 import { InterceptorList } from '../../../src/cdp/transport/interceptor-list.ts';
 import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+import { ClientAccount } from '../../models/cdp/client-account.ts';
+import { ModelBrowser } from '../../models/cdp/model-browser.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { ClientAccount } from '../../support/unit/cdp/client-account.ts';
-import { ModelBrowser } from '../../support/unit/cdp/model-browser.ts';
 
 /**
- * All interceptors of a transport together, between a client and a browser that do anything in any order: each command of the
- * client gets one response, whatever becomes of its document, frame, target or process.
+ * All interceptors of a transport together, between a client and a browser that do anything in any order: each command
+ * of the client gets one response, whatever happens to its document, frame, target or process.
  */
 
 const RUNS = propertyRuns(40);
-/** Bound on the last responses once the browser has answered everything, in ms. */
+/** Time limit for the last responses once the browser has responded to everything, in ms. */
 const SETTLED_MS = 5_000;
-/** Nobody listens there. */
+/** Nothing listens on this port. */
 const CARRIED = '127.0.0.1:1';
 
 function far(): Savings {
@@ -34,13 +34,17 @@ function far(): Savings {
 const bridge = () => parseNetworkRules(CARRIED);
 const LISTS: Record<string, () => InterceptorOptions> = {
   'Playwright, ahead, by intent': () => ({
-    ahead: { savings: far(), contexts: true },
+    ahead: true,
+    sharesBrowser: true,
+    savings: far(),
     byIntent: { onPlace: () => undefined },
     meter: new Meter(),
   }),
-  'Playwright, ahead, listed hosts': () => ({ ahead: { savings: far(), contexts: true }, bridge: bridge() }),
+  'Playwright, ahead, listed hosts': () => ({ ahead: true, sharesBrowser: true, savings: far(), bridge: bridge() }),
   'Playwright, persistent context': () => ({
-    ahead: { savings: far(), contexts: true },
+    ahead: true,
+    sharesBrowser: true,
+    savings: far(),
     persistent: { clear: true },
     byIntent: { onPlace: () => undefined },
     meter: new Meter(),
@@ -49,7 +53,7 @@ const LISTS: Record<string, () => InterceptorOptions> = {
   Puppeteer: () => ({ client: 'puppeteer', bridge: bridge(), meter: new Meter() }),
 };
 
-/** What a client asks of the browser, and of a page. `%context` and so on are something that it has heard of. */
+/** Commands to the browser and to a page. `%context` and so on stand for values that the client has received. */
 const OF_BROWSER: [method: string, params: object][] = [
   ['Target.createBrowserContext', {}],
   ['Target.createBrowserContext', {}],
@@ -92,12 +96,12 @@ const OF_PAGE: [method: string, params: object][] = [
   ['Network.getResponseBody', { requestId: '%request' }],
 ];
 
-/** A client that asks about whatever it has heard of. */
+/** A client whose commands refer to anything it has received. */
 class Client {
   readonly account = new ClientAccount();
   readonly #heard: Record<string, unknown[]>;
   readonly #send: (command: CdpMessage) => void;
-  /** Chromium keeps what it is asked of these, until they are navigated; Playwright asks nothing. */
+  /** Chromium leaves commands to crashed pages pending until they navigate; Playwright sends none. */
   readonly #crashed = new Set<string>();
   #id = 0;
 
@@ -186,7 +190,7 @@ async function faultsOf(options: InterceptorOptions, steps: readonly Step[], fol
   for (const [kind, number] of steps) {
     moves[kind](number);
     if (kind === 'turn') await turn();
-    // Some of it comes only behind what the client sends next.
+    // Some responses arrive only after the client's next command.
     if (number % 3 > 0) arrive();
   }
   const until = Date.now() + SETTLED_MS;
@@ -201,7 +205,7 @@ async function faultsOf(options: InterceptorOptions, steps: readonly Step[], fol
 }
 
 for (const [name, options] of Object.entries(LISTS)) {
-  test(`answers each command once when everything goes at once: ${name}`, async () => {
+  test(`gives each command one response in random concurrent exchanges: ${name}`, async () => {
     test.setTimeout(60_000 + RUNS.numRuns * 200);
     const folder = await mkdtemp(join(tmpdir(), 'poolwright-answers-'));
     await writeFile(join(folder, 'file'), 'text');

@@ -5,18 +5,18 @@ import { FakeBrowser } from '../../support/unit/cdp/fake-browser.ts';
 import { interceptors } from '../../support/unit/cdp/interceptors.ts';
 
 /**
- * No interceptor keeps anything of a page that is gone: not its session, not its requests, not its scripts. Every name
- * in these histories is so long that one kept for each page would be seen in the heap.
+ * No interceptor keeps anything of a closed page: not its session, its requests or its scripts. Every name in these
+ * histories is so long that keeping one per page would show in the heap.
  */
 
 const PAGES = 200;
 const NAME_BYTES = 50_000;
-/** Bound on what is left, in bytes: a tenth of what one name for each page would take. */
+/** The most bytes that may be left: a tenth of one name per page. */
 const MOST_LEFT = (PAGES * NAME_BYTES) / 10;
 
-/** Of the context that a {@link FakeBrowser} has by itself. */
+/** The default context of a {@link FakeBrowser}. */
 const OWN_CONTEXT = 'own';
-/** As Playwright begins: with a context, and a first command about it. */
+/** Playwright's first commands: it creates a context, and sends a first command about it. */
 const OPENING = [
   { id: -1, method: 'Target.createBrowserContext', params: {} },
   { id: -2, method: 'Browser.setDownloadBehavior', params: { browserContextId: OWN_CONTEXT } },
@@ -31,9 +31,9 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** A page that comes, loads, is stopped at and downloads, and goes in the middle of everything. */
+/** A page that opens, loads, has a paused request and a download, and closes in the middle of everything. */
 async function livePage(browser: FakeBrowser, number: number, isOwn: boolean): Promise<void> {
-  // In one piece: what is put together from parts would share them.
+  // Not concatenated: concatenated strings share their parts in memory.
   const name = (what: string) => Buffer.from(`${what} ${number} `.padEnd(NAME_BYTES, '.')).toString('latin1');
   const [sessionId, targetId, contextId] = [name('session'), name('target'), isOwn ? OWN_CONTEXT : name('context')];
   const targetInfo = { targetId, type: 'page', browserContextId: contextId };
@@ -81,7 +81,7 @@ async function livePage(browser: FakeBrowser, number: number, isOwn: boolean): P
 }
 
 for (const [name, create] of Object.entries(interceptors())) {
-  test(`${name}: nothing is kept of pages that are gone`, async () => {
+  test(`${name}: keeps nothing of closed pages`, async () => {
     const browser = new FakeBrowser(create);
     const live = async (from: number, to: number) => {
       for (let number = from; number < to; number += 1) {

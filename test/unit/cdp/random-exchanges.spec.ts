@@ -1,23 +1,23 @@
 import { deepEqual } from 'node:assert/strict';
-import { expect, test } from '@playwright/test';
+import { test } from '@playwright/test';
 import fc from 'fast-check';
 import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
+import { ClientAccount } from '../../models/cdp/client-account.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { ClientAccount } from '../../support/unit/cdp/client-account.ts';
 import { FakeBrowser } from '../../support/unit/cdp/fake-browser.ts';
 import { interceptors } from '../../support/unit/cdp/interceptors.ts';
 
 /**
- * Each interceptor alone, in exchanges that no browser and no Playwright would have: nothing throws, what is none of its
- * business passes unchanged and in order, and every command is answered exactly once, or ended with its session.
+ * Each interceptor alone, in exchanges that no browser and no Playwright would produce: nothing throws, unrelated
+ * messages pass unchanged and in order, and every command gets exactly one response, or ends with its session.
  */
 
 const RUNS = 100;
-/** Of no session that anybody attaches to. */
+/** A session that is never attached. */
 const ELSEWHERE = 'a session that nobody announces';
 
 const id = fc.constantFrom('one', 'two', 'own', 'three');
-/** What a field should hold, most of the time. */
+/** Mostly the expected value of a field, sometimes junk. */
 const orJunk = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 6, arbitrary: right }, { weight: 1, arbitrary: fc.jsonValue() });
 const fields = (right: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> =>
@@ -66,7 +66,7 @@ const params = fields({
   authChallengeResponse: fields({ response: fc.constant('ProvideCredentials') }),
   headers: fc.array(fields({ name: fc.constant('accept'), value: fc.string() })),
 });
-/** Those that say where on this machine something is: no file or folder that is there. */
+/** Paths on this machine; none of these files or directories exists. */
 const paths = fc.record({
   downloadPath: orJunk(fc.constant('/nowhere/at/all')).map((path) => (typeof path === 'string' ? '/nowhere' : path)),
   objectId: id,
@@ -133,7 +133,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** An exchange over one link. */
+/** An exchange on one connection. */
 class Exchange {
   readonly #browser: FakeBrowser;
   readonly #others: { commands: CdpMessage[]; events: CdpMessage[] } = { commands: [], events: [] };
@@ -163,11 +163,17 @@ class Exchange {
     await this.#browser.settle();
     const { toBrowser, toClient } = this.#browser;
     const { commands, events } = this.#others;
-    expect(toBrowser.filter((command) => commands.includes(command))).toEqual(commands);
-    expect(toClient.filter((message) => events.includes(message))).toEqual(events);
-    expect([...this.#account.faults, ...this.#account.unanswered]).toEqual([]);
+    deepEqual(
+      toBrowser.filter((command) => commands.includes(command)),
+      commands,
+    );
+    deepEqual(
+      toClient.filter((message) => events.includes(message)),
+      events,
+    );
+    deepEqual([...this.#account.faults, ...this.#account.unanswered], []);
     this.#browser.list.end();
-    // Until then nobody says that a rejection is nobody's.
+    // Node reports unhandled rejections only after this.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -181,7 +187,7 @@ class Exchange {
 }
 
 for (const [name, create] of Object.entries(interceptors())) {
-  test(`${name}: random exchanges`, async () => {
+  test(`${name}: keeps its invariants in random exchanges`, async () => {
     const raised: unknown[] = [];
     const note = (error: unknown) => raised.push(error);
     process.on('unhandledRejection', note).on('uncaughtException', note);

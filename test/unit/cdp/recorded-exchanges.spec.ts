@@ -2,9 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
+import type { Protocol } from 'devtools-protocol';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import { InterceptorList } from '../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../../../src/cdp/transport/message.ts';
 import { interceptors } from '../../support/unit/cdp/interceptors.ts';
 import {
   type Entry,
@@ -17,8 +18,8 @@ import { SCENARIOS, writeUpload } from '../../support/unit/cdp/recordings/scenar
 import { Site } from '../../support/unit/cdp/recordings/site.ts';
 
 /**
- * Each interceptor alone, in an exchange of a real Playwright with a real browser. Both are played from a recording, in
- * its order; what the interceptor makes of it has to be what it made of it then, message by message.
+ * Each interceptor alone, in an exchange of a real Playwright with a real browser. Both are replayed from a recording,
+ * in its order; the interceptor's output must be the recorded one, message by message.
  */
 
 const test = base.extend<{ names: Names }>({
@@ -38,12 +39,12 @@ async function recordingOf(name: string): Promise<Entry[]> {
   );
 }
 
-/** Bound on waiting for a message that was recorded, in ms. */
+/** Time limit for a recorded message, in ms. */
 const OUTPUT_MS = 10_000;
 
 type Output = Extract<Entry, ['to browser' | 'to client', unknown]>;
 
-/** Plays a recording. Resolves with what has come out, up to the first difference. */
+/** Replays a recording. Resolves with the output up to the first difference. */
 async function play(name: string, entries: Entry[], names: Names, meter = new Meter()) {
   const create = interceptors(names.site, meter)[name];
   if (!create) throw new Error(`there is no interceptor ${name}`);
@@ -51,6 +52,8 @@ async function play(name: string, entries: Entry[], names: Names, meter = new Me
   let last: CdpMessage | undefined;
   const output = (where: Output[0]) => (message: CdpMessage) => {
     came.push([where, message === last ? null : written(message, names)]);
+    const { worldName } = fieldsOf<Protocol.Page.CreateIsolatedWorldRequest>(message.params);
+    if (message !== last && typeof worldName === 'string') names.world = worldName;
   };
   const list = new InterceptorList([create], { toBrowser: output('to browser'), toClient: output('to client') });
   for (const entry of entries) {
@@ -58,7 +61,7 @@ async function play(name: string, entries: Entry[], names: Names, meter = new Me
     if (where === 'site sent') continue;
     if (where === 'to browser' || where === 'to client') {
       recorded.push(entry as Output);
-      // What takes files or requests of its own takes its time.
+      // Interceptors that use files or make requests take time.
       const late = Date.now() + OUTPUT_MS;
       while (came.length < recorded.length && Date.now() < late) await new Promise((resolve) => setImmediate(resolve));
       continue;
@@ -78,13 +81,13 @@ for (const name of Object.keys(SCENARIOS)) {
   });
 }
 
-test('hidden targets: the page that was there is not seen, the popup is', async () => {
+test('hidden targets: hides the existing page, and shows the popup', async () => {
   const entries = await recordingOf('hidden-targets');
   expect(pagesOf(entries, 'browser')).toBe(3);
   expect(pagesOf(entries, 'to client')).toBe(2);
 });
 
-test('back/forward cache: a page that comes out of it is said to be loaded, right behind', async () => {
+test('back/forward cache: reports a page from the cache as loaded', async () => {
   const told = messagesOf(await recordingOf('back-forward-cache'), 'to client');
   const at = told.findIndex(({ params }) => (params as { type?: string })?.type === 'BackForwardCacheRestore');
   const [restored, ...behind] = told.slice(at, at + 3);
@@ -95,7 +98,7 @@ test('back/forward cache: a page that comes out of it is said to be loaded, righ
   ]);
 });
 
-test('downloads: one is complete when it is here', async ({ names }) => {
+test('downloads: reports a download as complete when it is stored locally', async ({ names }) => {
   await play('downloads', await recordingOf('downloads'), names);
   const [guid] = messagesOf(await recordingOf('downloads'), 'to client').flatMap(({ method, params }) => {
     const { guid, state } = (params ?? {}) as { guid?: string; state?: string };
@@ -104,7 +107,7 @@ test('downloads: one is complete when it is here', async ({ names }) => {
   expect(await readFile(join(names.folder, String(guid)), 'utf8')).toBe('x'.repeat(60));
 });
 
-test('persistent context: the browser makes none of the two contexts, and both are closed', async () => {
+test('persistent context: creates neither of the two contexts in the browser, and closes both', async () => {
   const entries = await recordingOf('persistent-context');
   expect(methodsOf(entries, 'client').filter((method) => method === 'Target.createBrowserContext').length).toBe(2);
   expect(methodsOf(entries, 'to browser')).not.toContain('Target.createBrowserContext');
@@ -112,7 +115,7 @@ test('persistent context: the browser makes none of the two contexts, and both a
   expect(methodsOf(entries, 'to browser')).toContain('Storage.clearCookies');
 });
 
-test('metering: as many bytes as the site has sent', async ({ names }) => {
+test('metering: counts as many bytes as the site has sent', async ({ names }) => {
   const entries = await recordingOf('metering');
   const meter = new Meter();
   await play('metering', entries, names, meter);
@@ -121,7 +124,7 @@ test('metering: as many bytes as the site has sent', async ({ names }) => {
   expect(Math.abs(meter.total() / sent - 1)).toBeLessThan(0.02);
 });
 
-/** What was passed on as it was is what came in last. */
+/** Recordings omit the output for messages that pass unchanged: it is the last input. */
 function withPassed(entries: Entry[]): Entry[] {
   let last: CdpMessage | null = null;
   return entries.map((entry) => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { tableLines } from '../../../src/cli/print.ts';
 
-test('columns are as wide as their widest cell on a terminal, wide and combined characters included', () => {
+test('aligns columns by the width of their cells on a terminal, with wide and combined characters', () => {
   const rows = [
     { id: 'ses_1', note: '日本語 テスト', n: 3 },
     { id: 'ses_22', note: '👩‍💻 e\u0301', n: null },

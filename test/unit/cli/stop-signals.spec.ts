@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { expect, test } from '@playwright/test';
 import { stopSignals } from '../../../src/cli/commands/emulator.ts';
 
-test('what stops an emulator', () => {
+test('stops the emulator on the signals of the platform', () => {
   expect(stopSignals('linux')).toEqual(['SIGINT', 'SIGTERM']);
   expect(stopSignals('darwin')).toEqual(['SIGINT', 'SIGTERM']);
   // Ctrl-C, Ctrl-Break, and the terminal’s window closed: SIGTERM cannot be sent to a process there, only its end.

@@ -11,7 +11,7 @@ const VARIADIC =
 /** Its lists are lines of a config file. */
 const SMALL = /^cli\/init\//;
 
-test('no list becomes the arguments of a function that takes any number of them', () => {
+test('never spreads a list of unlimited length into arguments', () => {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const found = files
     .filter((file) => !SMALL.test(file))
@@ -19,7 +19,7 @@ test('no list becomes the arguments of a function that takes any number of them'
   expect(found).toEqual([]);
 });
 
-test('the extremes of any number of values', () => {
+test('finds the extremes of any number of values', () => {
   const values = Array.from({ length: 200_000 }, (_, n) => n - 100_000);
   expect([largest(values), smallest(values)]).toEqual([99_999, -100_000]);
   expect([largest([], 0), smallest([], 5), largest([1], 3), smallest([1], 0)]).toEqual([0, 5, 3, 0]);

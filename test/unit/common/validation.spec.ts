@@ -44,12 +44,12 @@ test.describe('a create body', () => {
     });
   }
 
-  test('a key like none of the known ones gets all of them', () => {
+  test('lists all known keys when an unknown key resembles none', () => {
     const [line] = problems(createSessionRequest, { zzzzzzzzzz: 1 });
     expect(line).toMatch(/^`zzzzzzzzzz`: unknown key; known keys: .*country.*duration/);
   });
 
-  test('values of secret fields are not shown, credentials in others are masked', () => {
+  test('hides values of secret fields, and masks credentials in others', () => {
     expect(problems(createSessionRequest, { proxyUrl: 'http//u:hunter22@p' }).join()).toMatch(
       /^`proxyUrl`: must be a SOCKS5 .* \(its value is not shown\)$/,
     );
@@ -66,7 +66,7 @@ test.describe('any schema', () => {
     list: z.array(z.strictObject({ size: z.int().positive() })).default([]),
   });
 
-  test('the branch of a union that was meant is the one described', () => {
+  test('describes the branch of a union that was meant', () => {
     expect(problems(schema, { mode: 'a', pool: { create: { contry: 'DE', duration: 1 } } })).toEqual([
       '`pool.create.duration`: must be ≥ 60 (60 to 3600), got 1',
       '`pool.create.contry`: unknown key, did you mean `country`?',
@@ -79,12 +79,12 @@ test.describe('any schema', () => {
     expect(problems(schema, { mode: 'a', pool: '' })).toEqual(['`pool`: must have ≥ 1 characters, got ""']);
   });
 
-  test('of two objects in a union, the branch with the fewest problems is described', () => {
+  test('describes the branch of a union with the fewest problems', () => {
     const either = z.union([z.strictObject({ a: z.string(), b: z.string() }), z.strictObject({ c: z.string() })]);
     expect(problems(either, { c: 5 })).toEqual(['`c`: must be a string, got 5']);
   });
 
-  test('entries of lists and missing fields are named by their path', () => {
+  test('names list entries and missing fields by their path', () => {
     expect(problems(schema, { list: [{ size: 0, sise: 1 }] })).toEqual([
       '`mode`: is required: one of "a", "b"',
       '`list[0].size`: must be > 0, got 0',
@@ -92,7 +92,7 @@ test.describe('any schema', () => {
     ]);
   });
 
-  test('parseOrThrow gives the value back, or throws what it is told', () => {
+  test('parseOrThrow returns the value, or throws the given error', () => {
     expect(parseOrThrow(schema, { mode: 'a' }, () => new Error('no'))).toEqual({ mode: 'a', list: [] });
     expect(() => parseOrThrow(schema, {}, (lines) => new TypeError(lines.join()))).toThrow(
       new TypeError('`mode`: is required: one of "a", "b"'),
@@ -100,8 +100,8 @@ test.describe('any schema', () => {
   });
 });
 
-test.describe('before anything is sent', () => {
-  test('every problem of a request in one error, without its secrets', async ({ service, connect }) => {
+test.describe('before a request is sent', () => {
+  test('reports all problems of a request in one error, without secrets', async ({ service, connect }) => {
     const body = { duration: 30, proxyUrl: 'http://user:hunter22@proxy:8080', contry: 'DE' };
     const failure = await failureOf(connect().client.createSession(body as object), PoolwrightError);
     expect(failure.code).toBe('REQUEST_INVALID');
@@ -117,7 +117,7 @@ test.describe('before anything is sent', () => {
     expect(service.seen).toHaveLength(0);
   });
 
-  test('each kind of call checks what it is given', async ({ service, connect }) => {
+  test('checks the arguments of each call', async ({ service, connect }) => {
     const { client } = connect();
     const calls: Array<[Promise<unknown>, string]> = [
       [client.getSession(''), '`sessionId`: must have ≥ 1 characters, got ""'],
@@ -143,7 +143,7 @@ test.describe('before anything is sent', () => {
     expect(service.seen).toHaveLength(0);
   });
 
-  test("a client's own options", () => {
+  test("checks the client's options", () => {
     const make = (options: object) => () =>
       new ServiceClient({ baseURL: 'http://a.test', apiKey: API_KEY, ...options });
     expect(make({ baseURL: 'a.test' })).toThrow(OptionsError);

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { temporaryFolder } from '../../../src/emulator/disk/browser-disk.ts';
 
-test('the temporary folder of a browser that shares this machine’s disk', () => {
+test('gives a browser its temporary directory when it shares the disk', () => {
   expect(temporaryFolder('/tmp/t-1', 'linux')).toEqual({ TMPDIR: '/tmp/t-1' });
   expect(temporaryFolder('/tmp/t-1', 'darwin')).toEqual({ TMPDIR: '/tmp/t-1' });
   // It has other variables there, and no socket whose path could be too long.
@@ -9,7 +9,7 @@ test('the temporary folder of a browser that shares this machine’s disk', () =
   expect(temporaryFolder(folder, 'win32')).toEqual({ TEMP: folder, TMP: folder });
 });
 
-test('the machine’s own, where Chromium’s socket would have too long a path', () => {
+test('uses the machine’s temporary directory when the path of Chromium’s socket would be too long', () => {
   const longest = `/${'x'.repeat(107 - 45 - 1)}`;
   expect(temporaryFolder(longest, 'linux')).toEqual({ TMPDIR: longest });
   expect(temporaryFolder(`${longest}x`, 'linux')).toEqual({});

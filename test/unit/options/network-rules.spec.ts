@@ -70,25 +70,25 @@ for (const [rules, listed, notListed] of cases) {
 const malformed: [rules: string, message: string][] = [
   ['localhost,', 'the rule "" is empty'],
   ['a,,b', 'the rule "" is empty'],
-  ['http://localhost', 'the rule "http://localhost" is no host'],
-  ['localhost/path', 'the rule "localhost/path" is no host'],
-  ['user@localhost', 'the rule "user@localhost" is no host'],
-  ['a b', 'the rule "a b" is no host'],
-  ['<local>', 'the rule "<local>" is no host'],
-  ['[::1', 'the rule "[::1" is no host'],
+  ['http://localhost', 'the rule "http://localhost" is not a valid host'],
+  ['localhost/path', 'the rule "localhost/path" is not a valid host'],
+  ['user@localhost', 'the rule "user@localhost" is not a valid host'],
+  ['a b', 'the rule "a b" is not a valid host'],
+  ['<local>', 'the rule "<local>" is not a valid host'],
+  ['[::1', 'the rule "[::1" is not a valid host'],
   ['::1', 'write "[::1]"'],
   ['localhost:', 'the rule "localhost:" has a wrong port'],
   ['localhost:0', 'the rule "localhost:0" has a wrong port'],
   ['localhost:65536', 'the rule "localhost:65536" has a wrong port'],
-  ['localhost:web', 'the rule "localhost:web" is no host'],
-  [':3000', 'the rule ":3000" is no host'],
+  ['localhost:web', 'the rule "localhost:web" is not a valid host'],
+  [':3000', 'the rule ":3000" is not a valid host'],
   ['**', 'the rule "**" matches everything: write "*"'],
   ['*.*', 'the rule "*.*" matches everything: write "*"'],
-  ['999.1.1.1', 'the rule "999.1.1.1" is no host'],
+  ['999.1.1.1', 'the rule "999.1.1.1" is not a valid host'],
 ];
 
 for (const [rules, message] of malformed) {
-  test(`the malformed rules "${rules}" are named`, () => {
+  test(`names the malformed rules "${rules}"`, () => {
     expect(() => parseNetworkRules(rules)).toThrow(NetworkRuleError);
     expect(() => parseNetworkRules(rules)).toThrow(message);
     expect(() => parseHostedOptions({ exposeNetwork: rules }, 'here')).toThrow(message);
@@ -96,7 +96,7 @@ for (const [rules, message] of malformed) {
   });
 }
 
-test('auto lists loopback when the suite is there, and what the test goes to always', () => {
+test('auto exposes loopback when the suite uses it, and always what the test visits', () => {
   for (const option of [undefined, 'auto']) {
     expect(exposedNetwork(option, { baseURL: 'http://localhost:3000' })).toBe('auto,<loopback>');
     expect(exposedNetwork(option, { baseURL: 'http://example.com' })).toBe('auto');
@@ -116,7 +116,7 @@ test('auto lists loopback when the suite is there, and what the test goes to alw
   }
 });
 
-test('a value is read: hosts, what the test goes to, or nothing', () => {
+test('parses a value as hosts, what the test visits, or nothing', () => {
   for (const none of ['', ' ', 'none', ' none ']) expect(parseExposure(none)).toEqual({ hosts: null, byIntent: false });
   expect(parseExposure('auto')).toEqual({ hosts: null, byIntent: true });
   const both = parseExposure('*.internal, auto');
@@ -126,7 +126,7 @@ test('a value is read: hosts, what the test goes to, or nothing', () => {
     false,
   ]);
   expect(parseExposure('<loopback>').byIntent).toBe(false);
-  expect(() => parseHostedOptions({ exposeNetwork: 'none,a.internal' }, 'here')).toThrow('stands alone');
+  expect(() => parseHostedOptions({ exposeNetwork: 'none,a.internal' }, 'here')).toThrow('cannot be combined');
 });
 
 function escaped(text: string): string {

@@ -15,8 +15,8 @@ function messageOf(call: () => unknown): string {
   throw new Error('expected an OptionsError');
 }
 
-test.describe('what a user wrote', () => {
-  test('an unknown key is named, with the nearest known one', () => {
+test.describe('user options', () => {
+  test('names an unknown key and the nearest known one', () => {
     const message = messageOf(() => parseHostedOptions({ pol: 'x' }, 'withHostedBrowsers(config, options)'));
     expect(message).toContain('withHostedBrowsers(config, options)');
     expect(message).toContain('`pol`');
@@ -27,14 +27,14 @@ test.describe('what a user wrote', () => {
     );
   });
 
-  test("bounds are the service's own", () => {
+  test("uses the service's limits", () => {
     expect(messageOf(() => parseHostedOptions({ session: { duration: 30 } }, 'x'))).toMatch(/`session\.duration`.*60/);
     expect(messageOf(() => parseHostedOptions({ session: { windowSize: '10x10' } }, 'x'))).toContain('WIDTHxHEIGHT');
     expect(messageOf(() => parseHostedOptions({ session: { country: 'DEU' } }, 'x'))).toContain('2 letters');
     expect(messageOf(() => parseHostedOptions({ acquireTimeout: 5 }, 'x'))).toMatch(/`acquireTimeout`.*1000/);
   });
 
-  test('a malformed proxyUrl is refused without its password', () => {
+  test('rejects a malformed proxyUrl without printing its password', () => {
     const message = messageOf(() =>
       parseHostedOptions({ session: { proxyUrl: 'http://user:hunter22@proxy:8080' } }, 'x'),
     );
@@ -43,7 +43,7 @@ test.describe('what a user wrote', () => {
     expect(message).not.toContain('hunter22');
   });
 
-  test('what holds for the whole run is refused in a project', () => {
+  test('rejects options of the whole run in a project', () => {
     expect(messageOf(() => parseProjectOptions({ apiKey: 'k' }, 'projects["de"].use.hosted'))).toContain(
       'second argument',
     );
@@ -112,30 +112,30 @@ test.describe('service', () => {
     expect(messageOf(() => resolveService({}, { POOLWRIGHT_SERVICE: 'hosted' }))).toContain('POOLWRIGHT_API_KEY');
   });
 
-  test('a POOLWRIGHT_SERVICE that names no service is an error with all that do', () => {
+  test('an unknown POOLWRIGHT_SERVICE is an error that lists all services', () => {
     expect(messageOf(() => resolveService({}, { POOLWRIGHT_SERVICE: 'lokal' }))).toBe(
       'POOLWRIGHT_SERVICE must be one of auto, hosted, emulator, local, got "lokal".',
     );
   });
 
-  test("'local' has no browser to lease: the error names the way out", () => {
+  test("'local' has no browser to lease: the error says what to use", () => {
     expect(messageOf(() => resolveService({ service: 'local' }, {}))).toMatch(/^`service: 'local'`.*'emulator'/);
     expect(messageOf(() => resolveService({}, { POOLWRIGHT_SERVICE: 'local' }))).toMatch(
       /^POOLWRIGHT_SERVICE=local.*POOLWRIGHT_SERVICE=emulator.*puppeteer\.launch/,
     );
   });
 
-  test("'local' for one project is `hosted: false`, which the error says", () => {
+  test("'local' for one project is an error that suggests `hosted: false`", () => {
     expect(messageOf(() => parseProjectOptions({ service: 'local' }, 'use.hosted'))).toContain('`hosted: false`');
   });
 
-  test('what is missing or malformed is named', () => {
+  test('names what is missing or malformed', () => {
     expect(messageOf(() => resolveService({ service: 'hosted' }, {}))).toContain('POOLWRIGHT_API_KEY');
     expect(messageOf(() => resolveService({}, { POOLWRIGHT_API_KEY: 'k-12345' }))).toContain('POOLWRIGHT_BASE_URL');
     expect(messageOf(() => resolveService({}, { ...hosted, POOLWRIGHT_BASE_URL: 'api.example' }))).toContain('http://');
   });
 
-  test('POOLWRIGHT_AHEAD is on or off, and nothing else', () => {
+  test('accepts only on and off in POOLWRIGHT_AHEAD', () => {
     expect(
       [undefined, '', '0', 'false', '1', 'true'].map((value) => aheadVariable({ POOLWRIGHT_AHEAD: value })),
     ).toEqual([undefined, undefined, false, false, true, true]);

@@ -43,15 +43,15 @@ const test = base.extend<Fixtures>({
 
 const own = () => join(process.env.TMPDIR ?? '', `poolwright-${userInfo().username}`);
 
-test.describe('where the ledgers of a project lie', () => {
+test.describe("the directory of a project's ledgers", () => {
   test.skip(process.platform === 'win32', 'its temporary folder is the user’s own');
 
-  test('in its node_modules', ({ project }) => {
+  test('is in its node_modules', ({ project }) => {
     mkdirSync(join(project, 'node_modules'));
     expect(projectFolder(project).ledgerFolder).toBe(join(project, 'node_modules/.cache/poolwright'));
   });
 
-  test('without them, in the home folder, where nobody else can prepare anything', ({ project, home }) => {
+  test('is in the home directory when there is no node_modules', ({ project, home }) => {
     const { ledgerFolder } = projectFolder(project);
     expect(ledgerFolder).toMatch(/\/home\/\.cache\/poolwright\/[0-9a-f]{12}$/);
     expect(ledgerFolder?.startsWith(home)).toBe(true);
@@ -60,30 +60,30 @@ test.describe('where the ledgers of a project lie', () => {
   test.describe('without a home', () => {
     test.beforeEach(({ home }) => rmSync(home, { recursive: true }));
 
-    test('in a folder of the temporary one that only this user can enter', ({ project }) => {
+    test('is in the temporary directory, where only this user can enter', ({ project }) => {
       expect(projectFolder(project).ledgerFolder).toMatch(new RegExp(`^${own()}/[0-9a-f]{12}$`));
       expect(lstatSync(own()).mode & 0o777).toBe(0o700);
       expect(projectFolder(project).ledgerFolder).not.toBeNull(); // the next time it is there
     });
 
-    test('nowhere, if somebody else has prepared a link there', ({ project, root }) => {
+    test('is missing when another user has prepared a link there', ({ project, root }) => {
       mkdirSync(join(root, 'elsewhere'), { mode: 0o700 });
       symlinkSync(join(root, 'elsewhere'), own());
       expect(projectFolder(project).ledgerFolder).toBeNull();
     });
 
-    test('nowhere, if others may write there', ({ project }) => {
+    test('is missing when others may write there', ({ project }) => {
       mkdirSync(own());
       chmodSync(own(), 0o777);
       expect(projectFolder(project).ledgerFolder).toBeNull();
     });
 
-    test('nowhere, if it is a file', ({ project }) => {
+    test('is missing when it is a file', ({ project }) => {
       writeFileSync(own(), '');
       expect(projectFolder(project).ledgerFolder).toBeNull();
     });
 
-    test('nowhere, if it is somebody else’s', ({ project }) => {
+    test('is missing when it belongs to another user', ({ project }) => {
       test.skip(process.getuid?.() !== 0, 'only root can give a folder away');
       mkdirSync(own(), { mode: 0o700 });
       chownSync(own(), OTHER_USER, OTHER_USER);
@@ -91,7 +91,7 @@ test.describe('where the ledgers of a project lie', () => {
     });
   });
 
-  test('not in a home that is somebody else’s, as with sudo', ({ project, home }) => {
+  test('is not in a home of another user, as with sudo', ({ project, home }) => {
     test.skip(process.getuid?.() !== 0, 'only root can give a folder away');
     chownSync(home, OTHER_USER, OTHER_USER);
     expect(projectFolder(project).ledgerFolder).toMatch(new RegExp(`^${own()}/`));

@@ -2,12 +2,12 @@ import { expect, test } from '@playwright/test';
 import { withFigures } from '../../../src/record/figures.ts';
 import type { RunRecord, SessionRecord } from '../../../src/record/run-record.ts';
 import { withTotals } from '../../../src/record/session-record.ts';
-import { figureRows } from '../../../src/reporter/summary/figure-rows.ts';
+import { figureRows } from '../../../src/report/summary/figure-rows.ts';
 import { aRecord, aSession, aTest, at, TROUBLED_RUN } from '../../support/unit/records.ts';
 
 const figuresOf = (record: RunRecord) => withFigures(record).figures;
 
-test('figures of a run', () => {
+test('computes the figures of a run', () => {
   const { slowest, heaviest, ...figures } = figuresOf(TROUBLED_RUN);
   expect(figures).toEqual({
     sessions: 2,
@@ -23,11 +23,12 @@ test('figures of a run', () => {
     rollovers: 1,
     observedBytes: 1_105_000,
     bridgedBytes: 0,
+    pictureBytes: 0,
     roundTripMs: null,
     savedMs: 0,
     serviceBytes: 3_000_000,
     withoutFigure: 1,
-    // The second session has no figure of the service: what its tests moved counts.
+    // The second session has no figure of the service, so the bytes of its tests count.
     usedBytes: 3_203_000,
     costCents: 7,
     lost: ['session two was lost'],
@@ -45,7 +46,7 @@ test('figures of a run', () => {
   expect(heaviest.map(({ id }) => id)).not.toContain('expected');
 });
 
-test('how far away the browsers were, and what was saved', () => {
+test('shows the distance to the browsers and the saved time', () => {
   const near = aSession({ sessionId: 'near', roundTripMs: 2, tests: [aTest({ savedMs: 0 })] });
   const far = aSession({
     sessionId: 'far',
@@ -56,30 +57,30 @@ test('how far away the browsers were, and what was saved', () => {
     const run = withFigures(aRecord({ sessions: sessions.map(withTotals) }));
     return figureRows(run).find(({ label }) => label === 'distance')?.value;
   };
-  expect(distanceOf(far)).toBe('98 ms a round trip; about 41.0 s of waiting saved');
-  // Nobody wants to hear of it where there is nothing to save.
+  expect(distanceOf(far)).toBe('98 ms per round trip; about 41.0 s of waiting saved');
+  // Not shown when there is nothing to save.
   expect(distanceOf(near)).toBeUndefined();
   const plain = { ...far, tests: [aTest({})] };
-  expect(distanceOf(plain)).toBe('98 ms a round trip; none of it hidden');
+  expect(distanceOf(plain)).toBe('98 ms per round trip; no waiting saved');
 });
 
-test("a test's time is its own, without its worker's wait for a browser", () => {
-  // Asked for at 1 s, lent at 3 s: a test from 1.5 s to 6 s began with half of that wait.
+test("excludes the wait for a browser from a test's time", () => {
+  // Requested at 1 s, leased at 3 s: a test from 1.5 s to 6 s began with part of that wait.
   const waited = aSession({ lentAt: at(3), waitMs: 2_000, tests: [aTest({ startedAt: at(1.5), endedAt: at(6) })] });
   expect(figuresOf(aRecord({ sessions: [waited] })).slowest[0]?.durationMs).toBe(3_000);
   const moved = aSession({ sessionId: 'second', lentAt: at(5), waitMs: 1_000, tests: waited.tests });
   expect(figuresOf(aRecord({ sessions: [waited, moved] })).slowest[0]?.durationMs).toBe(2_000);
 });
 
-test('p95 is what 95 of 100 do not exceed', () => {
+test('computes p95 as the value that 95 of 100 do not exceed', () => {
   const sessions = Array.from({ length: 100 }, (_, n) => aSession({ sessionId: `${n}`, startMs: 100 - n }));
   expect(figuresOf(aRecord({ sessions })).start).toEqual({ median: 50, p95: 95 });
 });
 
-test('what is not known is no figure', () => {
+test('shows no figure when it is unknown', () => {
   const session = aSession({ startMs: null, waitMs: null, endConfirmed: null });
   const figures = figuresOf(aRecord({ sessions: [session] }));
   expect(figures).toMatchObject({ start: null, waited: null, serviceBytes: null, costCents: null, unconfirmed: [] });
-  // Money that came in meanwhile hides what was spent.
+  // A payment during the run hides the cost.
   expect(figuresOf(aRecord({ balance: { startCents: 5, endCents: 1_000 } })).costCents).toBeNull();
 });

@@ -8,11 +8,11 @@ import { runRecord } from '../../../src/record/run-record.ts';
 import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
 import { aRecord, aSession, at } from '../../support/unit/records.ts';
 
-const test = base.extend<{ folder: string }>({
-  folder: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'poolwright-merge-'));
-    await use(folder);
-    await rm(folder, { recursive: true });
+const test = base.extend<{ directory: string }>({
+  directory: async ({}, use) => {
+    const directory = await mkdtemp(join(tmpdir(), 'poolwright-merge-'));
+    await use(directory);
+    await rm(directory, { recursive: true });
   },
 });
 
@@ -31,7 +31,7 @@ const second = aRecord({
   balance: { startCents: 49, endCents: 40 },
 });
 
-test('shards become one record, which is one of this version', () => {
+test('merges shards into one valid record', () => {
   const merged = mergeRecords([second, first]);
   expect(runRecord.parse(merged)).toEqual(merged);
   expect(merged).toMatchObject({
@@ -41,7 +41,7 @@ test('shards become one record, which is one of this version', () => {
     startedAt: at(0),
     endedAt: at(40),
     leaseFailures: ['out of credit'],
-    // From before the first to after the last: both shards spent from one balance.
+    // From before the first to after the last run: both shards used one balance.
     balance: { startCents: 50, endCents: 40 },
   });
   expect(merged.sessions.map(({ sessionId, shard }) => [sessionId, shard?.current])).toEqual([
@@ -51,20 +51,20 @@ test('shards become one record, which is one of this version', () => {
   expect(merged.merged.map(({ shard }) => shard?.current)).toEqual([2, 1]);
 });
 
-test('a merged one is merged again as what it was made of; what is not known of one is not of all', () => {
+test('merges merged records by their runs, and drops values that one of them lacks', () => {
   const died = aRecord({ runId: 'run-2', service: 'emulator', endedAt: null, balance: null });
   const merged = mergeRecords([mergeRecords([first, second]), died]);
   expect(merged.merged.map(({ runId }) => runId)).toEqual(['run-1', 'run-1', 'run-2']);
   expect(merged).toMatchObject({ runId: null, service: 'hosted', endedAt: null, balance: null });
 });
 
-test('embedded emulators have a balance each', () => {
+test('sums up the balances of embedded emulators', () => {
   const emulated = [first, second].map((record) => ({ ...record, service: 'emulator' as const }));
   expect(mergeRecords(emulated).balance).toEqual({ startCents: 99, endCents: 85 });
 });
 
-test('files that are no record are named with the reason, and the rest is read', async ({ folder }) => {
-  const file = (name: string) => join(folder, name);
+test('skips files that are not records, with a reason, and reads the others', async ({ directory }) => {
+  const file = (name: string) => join(directory, name);
   const write = async (name: string, text: string) => await writeFile(file(name), text);
   await write('good.json', recordText(first));
   await write('same.json', recordText(first));
@@ -75,16 +75,16 @@ test('files that are no record are named with the reason, and the rest is read',
   await write('field.json', JSON.stringify({ ...first, sessions: [{ ...aSession({}), startedAt: 5 }] }));
   await write('also-good.json', recordText(second));
   const names = ['good', 'same', 'truncated', 'empty', 'version', 'other', 'field', 'missing', 'also-good'];
-  const { records, skipped } = readRecords([...names.map((name) => file(`${name}.json`)), folder]);
+  const { records, skipped } = readRecords([...names.map((name) => file(`${name}.json`)), directory]);
   expect(records).toEqual([first, second]);
-  expect(skipped.map(({ file: name, why }) => `${name.slice(folder.length + 1)}: ${why}`)).toEqual([
-    `same.json: it is of the same run as ${file('good.json')}`,
-    'truncated.json: it is not whole, or no JSON',
+  expect(skipped.map(({ file: name, why }) => `${name.slice(directory.length + 1)}: ${why}`)).toEqual([
+    `same.json: it is from the same run as ${file('good.json')}`,
+    'truncated.json: it is incomplete or not JSON',
     'empty.json: it is empty',
-    'version.json: it is of version 7, and this poolwright reads version 1',
-    'other.json: it is no run.json of poolwright (it has no `schema`)',
+    'version.json: it has version 7, but this poolwright reads version 1',
+    'other.json: it is not a run.json of poolwright (it has no `schema`)',
     'field.json: `sessions[0].startedAt`: must be a string, got 5',
-    'missing.json: there is no such file',
+    'missing.json: the file does not exist',
     expect.stringMatching(/^: it cannot be read \(EISDIR/),
   ]);
 });

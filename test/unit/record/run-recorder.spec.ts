@@ -2,29 +2,29 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
-import { writeWhole } from '../../../src/common/write-whole.ts';
+import { writeAtomically } from '../../../src/common/write-atomically.ts';
 import { readRecord, recordText } from '../../../src/record/record-file.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { RunRecorder, type RunRecorderOptions } from '../../../src/record/run-recorder.ts';
 import { FakeClock } from '../../support/unit/broker/fake-clock.ts';
 import { aRecord, aSession, aTest } from '../../support/unit/records.ts';
 
-/** A run on record while it goes on, what a crash leaves of it, and who takes over. */
+/** The record of a run: during the run, after a crash, and when another broker continues it. */
 
 interface Fixtures {
-  folder: string;
+  directory: string;
   clock: FakeClock;
   recorder(given?: Partial<RunRecorderOptions>): RunRecorder;
 }
 
 const test = base.extend<Fixtures>({
-  folder: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'poolwright-recorder-'));
-    await use(folder);
-    await rm(folder, { recursive: true });
+  directory: async ({}, use) => {
+    const directory = await mkdtemp(join(tmpdir(), 'poolwright-recorder-'));
+    await use(directory);
+    await rm(directory, { recursive: true });
   },
   clock: async ({}, use) => use(new FakeClock()),
-  recorder: async ({ folder, clock }, use) => {
+  recorder: async ({ directory, clock }, use) => {
     await use(
       (given) =>
         new RunRecorder({
@@ -33,7 +33,7 @@ const test = base.extend<Fixtures>({
           service: 'hosted',
           chromiums: [],
           shard: { current: 1, total: 2 },
-          recordFolder: folder,
+          recordFolder: directory,
           onWriteError: (error) => {
             throw error;
           },
@@ -49,25 +49,28 @@ const use = (id: string, bridgedBytes = 0, ...carriedOrigins: string[]) => ({
   sessionId: 'session-1',
   test: aTest({ id }),
   bridgedBytes,
+  pictureBytes: 2 * bridgedBytes,
   carriedOrigins,
   roundTripMs: null,
 });
 const ids = (record: RunRecord | null) => record?.sessions.map(({ tests }) => tests.map(({ id }) => id));
 
-test('while it goes on its file is a checkpoint, some seconds old; at its end the record is handed over, not written', async ({
+test('writes a recent checkpoint during the run, and the final record at its end', async ({
   recorder,
   clock,
-  folder,
+  directory,
 }) => {
   const run = recorder();
   const session = aSession({ ...open });
   run.add(session);
   run.testUsed(use('first', 30, 'http://localhost:2'));
   expect(clock.timers, 'one write for both').toBe(1);
-  expect(await readdir(folder)).toEqual([]);
+  expect(await readdir(directory)).toEqual([]);
   await clock.advance(2_000);
-  await expect.poll(() => readRecord(folder)).toMatchObject({ runId: 'run-1', endedAt: null, balance: null });
-  expect(readRecord(folder)?.sessions).toMatchObject([{ testsServed: 1, observedBytes: 1_000, bridgedBytes: 30 }]);
+  await expect.poll(() => readRecord(directory)).toMatchObject({ runId: 'run-1', endedAt: null, balance: null });
+  expect(readRecord(directory)?.sessions).toMatchObject([
+    { testsServed: 1, observedBytes: 1_000, bridgedBytes: 30, pictureBytes: 60 },
+  ]);
 
   run.testUsed(use('second', 12, 'http://localhost:1', 'http://localhost:2'));
   run.leaseFailed('out of credit');
@@ -87,24 +90,21 @@ test('while it goes on its file is a checkpoint, some seconds old; at its end th
   ]);
   run.changed();
   expect(clock.timers).toBe(0);
-  expect(ids(readRecord(folder)), 'still the checkpoint').toEqual([['first']]);
-
-  await run.write(record);
-  expect(readRecord(folder)).toEqual(record);
-  expect(await readdir(folder)).toEqual(['run.json']);
+  expect(readRecord(directory)).toEqual(record);
+  expect(await readdir(directory)).toEqual(['run.json']);
 });
 
-test('a record that nobody asked to have written is nowhere', async ({ recorder, clock, folder }) => {
+test('writes nothing without a directory', async ({ recorder, clock, directory }) => {
   const run = recorder({ recordFolder: null });
   run.add(aSession({}));
   await clock.advance(10_000);
-  await run.write(await run.end(null));
-  expect(await readdir(folder)).toEqual([]);
+  await run.end(null);
+  expect(await readdir(directory)).toEqual([]);
 });
 
-test('why it cannot be written is said, and the record is there all the same', async ({ recorder, clock, folder }) => {
-  const file = join(folder, 'no-folder');
-  await writeWhole(file, '');
+test('reports a write error, and still returns the record', async ({ recorder, clock, directory }) => {
+  const file = join(directory, 'no-directory');
+  await writeAtomically(file, '');
   const said: unknown[] = [];
   const run = recorder({ recordFolder: file, onWriteError: (error) => said.push(error) });
   run.add(aSession({}));
@@ -113,17 +113,14 @@ test('why it cannot be written is said, and the record is there all the same', a
   expect((await run.end(null)).sessions).toHaveLength(1);
 });
 
-test('a broker that takes over goes on with the record of the dead one, and hears of the tests of its sessions', async ({
-  recorder,
-  folder,
-}) => {
+test('continues the record of a crashed broker, and adds tests of its sessions', async ({ recorder, directory }) => {
   const before = aSession({ sessionId: 'over', tests: [aTest({ id: 'before' })] });
   const cut = aSession({ ...open, endConfirmed: false, tests: [aTest({ id: 'first' })] });
   const died = aRecord({ endedAt: null, sessions: [before, cut], leaseFailures: ['out of credit'] });
-  await writeWhole(join(folder, 'run.json'), recordText(died));
+  await writeAtomically(join(directory, 'run.json'), recordText(died));
 
   const run = recorder();
-  // Its worker does not know whether the dead one had put this on record.
+  // Its worker does not know whether the crashed broker had recorded this.
   run.testUsed(use('first', 5));
   run.testUsed(use('second', 5));
   run.testUsed(use('second', 5));
@@ -134,7 +131,7 @@ test('a broker that takes over goes on with the record of the dead one, and hear
   expect(record).toMatchObject({
     startedAt: died.startedAt,
     leaseFailures: ['out of credit', 'no pool'],
-    balance: null, // what the dead one's browsers cost is not in it
+    balance: null, // it does not include what the crashed broker spent
   });
   expect(record.sessions.map(({ sessionId, endReason, endConfirmed }) => [sessionId, endReason, endConfirmed])).toEqual(
     [
@@ -147,19 +144,31 @@ test('a broker that takes over goes on with the record of the dead one, and hear
   expect(record.sessions[1]).toMatchObject({ testsServed: 2, bridgedBytes: 5 });
 });
 
+test('loses nothing when a broker crashes between the final record and its response', async ({
+  recorder,
+  directory,
+}) => {
+  await writeAtomically(
+    join(directory, 'run.json'),
+    recordText(aRecord({ sessions: [aSession({ sessionId: 'over' })] })),
+  );
+  const record = await recorder({ isSuccessor: true }).end(null);
+  expect(record.sessions).toMatchObject([{ sessionId: 'over', endReason: 'finished', endConfirmed: true }]);
+});
+
 for (const [name, given] of [
   ['another run', { runId: 'run-0', endedAt: null }],
   ['a run of this name that has ended', {}],
 ] as const) {
-  test(`the record of ${name} is no earlier part of this one`, async ({ recorder, folder }) => {
-    await writeWhole(join(folder, 'run.json'), recordText(aRecord({ ...given, sessions: [aSession({})] })));
+  test(`does not continue the record of ${name}`, async ({ recorder, directory }) => {
+    await writeAtomically(join(directory, 'run.json'), recordText(aRecord({ ...given, sessions: [aSession({})] })));
     const record = await recorder().end({ startCents: 1, endCents: 1 });
     expect(record.sessions).toEqual([]);
     expect(record.balance).toEqual({ startCents: 1, endCents: 1 });
   });
 }
 
-test("a try that is run again, as in Playwright's UI, counts again", async ({ recorder }) => {
+test('counts a try again when UI mode repeats it', async ({ recorder }) => {
   const run = recorder();
   run.add(aSession({}));
   run.testUsed(use('again'));

@@ -2,15 +2,15 @@ import { expect, test } from '@playwright/test';
 import { hostedBrowserAttachment, readAttachment } from '../../../src/record/attachment.ts';
 import { sessionFromTests } from '../../../src/record/session-record.ts';
 import {
-  type AttachmentSurroundings,
+  type AttachmentContext,
   attachmentOf,
   type BrowserUse,
+  combinedUse,
   testRecordOf,
-  usesTogether,
 } from '../../../src/record/test-record.ts';
 import { at } from '../../support/unit/records.ts';
 
-/** A test's line in the record and its attachment are made of the same facts. */
+/** A test's entry in the record and its attachment contain the same facts. */
 
 const facts = {
   id: 'test-1',
@@ -26,18 +26,18 @@ const facts = {
   startedAt: new Date(at(4)),
   endedAt: new Date(at(6)),
 };
-const surroundings: AttachmentSurroundings = { workerIndex: 5, shard: null, bandwidthBytes: 70 };
+const surroundings: AttachmentContext = { workerIndex: 5, shard: null, bandwidthBytes: 70 };
 
 function use(sessionId: string, observedBytes: number | null, infrastructureFailure: string | null = null): BrowserUse {
   const browser = { sessionId, leaseId: null, poolId: null, servedBy: null, reused: false };
   return { browser, observedBytes, savedMs: 0, infrastructureFailure };
 }
 
-function attached(given: BrowserUse, more: Partial<AttachmentSurroundings> = {}) {
+function attached(given: BrowserUse, more: Partial<AttachmentContext> = {}) {
   return attachmentOf(facts, given, { ...surroundings, ...more });
 }
 
-test('what both tell is the same', () => {
+test('has the same facts in entry and attachment', () => {
   const given = use('s1', 12, 'was lost');
   const record = testRecordOf(facts, given);
   expect(record).toMatchObject({ title: 'group › a test', file: 'tests/deep/a.spec.ts', startedAt: at(4), retry: 2 });
@@ -47,22 +47,20 @@ test('what both tell is the same', () => {
     if (key in attachment) expect(attachment).toHaveProperty(key, value);
 });
 
-test('several browsers together: the last one is named, bytes are summed up as far as known, the first loss is told', () => {
-  expect(usesTogether([])).toBeNull();
-  expect(usesTogether([use('s1', null)])).toEqual(use('s1', null));
-  expect(usesTogether([use('s1', 5), use('s2', null, 'first'), use('s3', 7, 'second')])).toEqual(
-    use('s3', 12, 'first'),
-  );
+test('combines several browsers: names the last, sums up known bytes, reports the first loss', () => {
+  expect(combinedUse([])).toBeNull();
+  expect(combinedUse([use('s1', null)])).toEqual(use('s1', null));
+  expect(combinedUse([use('s1', 5), use('s2', null, 'first'), use('s3', 7, 'second')])).toEqual(use('s3', 12, 'first'));
 });
 
-test('an attachment is read as it was written; another version is none of ours', () => {
+test('reads an attachment unchanged, and rejects other versions', () => {
   const attachment = attached(use('s1', 12));
   expect(readAttachment(Buffer.from(JSON.stringify(attachment)))).toEqual(attachment);
   for (const body of ['', '{"schema":1}', JSON.stringify({ ...attachment, schema: 2 })])
     expect(readAttachment(Buffer.from(body))).toBeNull();
 });
 
-test('a session by its tests alone', () => {
+test('builds a session from its tests', () => {
   const served = (workerIndex: number, bandwidthBytes: number | null, lost: string | null) => {
     const given = use('s1', 10, lost);
     return { test: testRecordOf(facts, given), attachment: attached(given, { workerIndex, bandwidthBytes }) };

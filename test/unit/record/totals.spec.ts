@@ -9,7 +9,7 @@ import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
 
-/** Totals follow from the tests, whatever the order they come in and however the record is cut into parts. */
+/** Totals depend only on the tests, not on their order or on how the record is divided. */
 
 const SESSIONS = ['s0', 's1', 's2', 's3'];
 
@@ -51,7 +51,7 @@ const uses: fc.Arbitrary<Use[]> = fc
     })),
   );
 
-/** The record of a run whose broker heard of this, in this order. */
+/** The record of a run whose broker received these reports in this order. */
 async function recordOf(heard: readonly Use[]): Promise<RunRecord> {
   const recorder = new RunRecorder({
     runId: 'run-1',
@@ -64,7 +64,7 @@ async function recordOf(heard: readonly Use[]): Promise<RunRecord> {
   });
   for (const sessionId of SESSIONS) recorder.add(aSession({ sessionId, tests: [] }));
   for (const { session, test, bridgedBytes, twice } of heard) {
-    const usage = { sessionId: session, test, bridgedBytes, roundTripMs: null, carriedOrigins: [] };
+    const usage = { sessionId: session, test, bridgedBytes, pictureBytes: 0, roundTripMs: null, carriedOrigins: [] };
     for (let n = 0; n <= Number(twice); n += 1) recorder.testUsed(usage);
   }
   return await recorder.end(null);
@@ -80,7 +80,7 @@ const totals = ({ testsServed, observedBytes, bridgedBytes, infrastructureFailur
 
 const shuffled = uses.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
 
-test('a session comes to the sum of its tests, whatever the order they are told in, and once each', async () => {
+test('sums up the tests of a session, in any order and each once', async () => {
   const property = fc.asyncProperty(shuffled, async ([all, inAnyOrder]) => {
     const record = await recordOf(all);
     deepEqual(runRecord.parse(record), record);
@@ -99,7 +99,7 @@ test('a session comes to the sum of its tests, whatever the order they are told 
   await fc.assert(property, propertyRuns(300));
 });
 
-/** Where the order of two equals decides which is named, only what is named counts. */
+/** If two are equal, their order decides which is listed. Only the listed values are compared. */
 const comparable = (record: RunRecord) => {
   const { slowest, heaviest, lost, ...figures } = withFigures(record).figures;
   return {
@@ -112,7 +112,7 @@ const comparable = (record: RunRecord) => {
 
 const cuts = fc.tuple(uses, fc.array(fc.nat(2), { minLength: SESSIONS.length, maxLength: SESSIONS.length }));
 
-test('records merged come to the same figures as the record of all', async () => {
+test('gives merged records the same figures as the record of all', async () => {
   const property = fc.asyncProperty(cuts, async ([all, parts]) => {
     const whole = await recordOf(all);
     const cut = [0, 1, 2].map((part) =>

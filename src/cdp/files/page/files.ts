@@ -1,5 +1,5 @@
-// What `RemoteObject` runs in a page, each with that object as its first argument. Blobs are kept by the browser, not by the
-// page's heap.
+// Functions that `RemoteObject` runs in a page, with its object as their first argument. The browser stores blobs
+// outside the page's heap.
 
 /** A list of files, or of a file's pieces. */
 export const newList = (_of: unknown): unknown[] => [];
@@ -24,7 +24,7 @@ export function choose(input: HTMLInputElement, files: File[]): void {
   input.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
-/** Of a type that no ending belongs to: Chromium would add one to names without it. */
+/** With a type that has no extension: Chromium would append one to names without. */
 export function urls(files: File[]): string[] {
   return files.map((file) => URL.createObjectURL(new Blob([file], { type: 'application/octet-stream' })));
 }
@@ -46,7 +46,7 @@ export function letGo(_files: File[], from: string[]): void {
 
 type WaitingInput = HTMLInputElement & { chosen: Promise<unknown> };
 
-/** An input for a file, or for a folder. */
+/** An input for a file or a directory. */
 export function newInput({ webkitdirectory }: { webkitdirectory: boolean }): HTMLInputElement {
   const input = Object.assign(document.createElement('input'), { type: 'file', webkitdirectory }) as WaitingInput;
   input.chosen = new Promise((resolve) => {
@@ -56,7 +56,7 @@ export function newInput({ webkitdirectory }: { webkitdirectory: boolean }): HTM
   return input;
 }
 
-/** Paths of the files of the folder that an input was given. */
+/** Paths of the files in the directory that was set on an input. */
 export async function chosen(input: WaitingInput): Promise<string[]> {
   await input.chosen;
   return filesOf(input).map((file) => file.webkitRelativePath);
@@ -65,7 +65,7 @@ export async function chosen(input: WaitingInput): Promise<string[]> {
 /** In bytes. */
 export const sizeOf = (input: HTMLInputElement): number | undefined => filesOf(input)[0]?.size;
 
-/** The file that an input was given, of a type that is sent as bytes, never as text. */
+/** The file that was set on an input, with a type that is sent as bytes, never as text. */
 export function bytesOf(input: HTMLInputElement, size: number): Blob | undefined {
   return filesOf(input)[0]?.slice(0, size, 'application/octet-stream');
 }

@@ -2,15 +2,15 @@ import { compareTypes } from './compare-types.ts';
 import { field, list, type Say } from './difference.ts';
 import type { Shape } from './shape.ts';
 
-/** What we may send, against what the service takes. */
+/** Compares what the client may send with what the service accepts. */
 export function compareRequest(ours: Shape, theirs: Shape, at: string, say: Say): void {
   if (!compareTypes(ours, theirs, at, 'we may send', 'the service takes', say)) return;
   compareValues(ours, theirs, at, say);
   for (const [name, shape] of ours.properties) {
     const other = theirs.properties.get(name);
     if (other) compareRequest(shape, other, field(at, name), say);
-    else if (theirs.isClosed) say('breaks', `${field(at, name)} is refused by the service, which does not know it`);
-    else if (theirs.properties.size > 0) say('ours', `${field(at, name)} is not known to the service`);
+    else if (theirs.isClosed) say('breaks', `${field(at, name)} is unknown to the service, which rejects it`);
+    else if (theirs.properties.size > 0) say('ours', `${field(at, name)} is unknown to the service`);
   }
   if (ours.properties.size > 0) compareNames(ours, theirs, at, say);
   if (ours.items && theirs.items) compareRequest(ours.items, theirs.items, `${at}[]`, say);
@@ -21,9 +21,9 @@ function compareNames(ours: Shape, theirs: Shape, at: string, say: Say): void {
   for (const name of theirs.properties.keys()) {
     const isRequired = theirs.required.has(name);
     const isKnown = ours.properties.has(name);
-    if (!isKnown && !isRequired) say('theirs', `${field(at, name)} cannot be sent by us`);
+    if (!isKnown && !isRequired) say('theirs', `${field(at, name)} cannot be sent by poolwright`);
     if (isRequired && !ours.required.has(name))
-      say('breaks', `${field(at, name)} is required, and may be absent in what we send`);
+      say('breaks', `${field(at, name)} is required, but poolwright may omit it`);
   }
 }
 
@@ -31,15 +31,18 @@ function compareNames(ours: Shape, theirs: Shape, at: string, say: Say): void {
 export function compareValues(ours: Shape, theirs: Shape, at: string, say: Say): void {
   if (theirs.values) {
     const refused = (ours.values ?? []).filter((value) => !theirs.values?.includes(value));
-    if (refused.length > 0) say('breaks', `${at}: the service does not take ${list(refused)}`);
+    if (refused.length > 0) say('breaks', `${at}: the service does not accept ${list(refused)}`);
     const unknown = ours.values ? theirs.values.filter((value) => !ours.values?.includes(value)) : [];
-    if (unknown.length > 0) say('theirs', `${at}: ${list(unknown)} cannot be sent by us`);
+    if (unknown.length > 0) say('theirs', `${at}: ${list(unknown)} cannot be sent by poolwright`);
   }
   compareBound('at least', ours.min, theirs.min, (a, b) => a < b, at, say);
   compareBound('at most', ours.max, theirs.max, (a, b) => a > b, at, say);
 }
 
-/** A wider bound of ours lets through what the service will answer with 400, and says so; a narrower one keeps back what it would take. */
+/**
+ * If our limit is wider, the service rejects such a value with 400 and a reason. If ours is narrower, we reject what
+ * the service would accept.
+ */
 function compareBound(
   words: string,
   ours: number | null,
@@ -49,11 +52,11 @@ function compareBound(
   say: Say,
 ): void {
   if (ours === theirs || (ours === null && theirs === null)) return;
-  if (ours === null) say('differs', `${at}: the service takes ${words} ${theirs}, we do not check it`);
-  else if (theirs === null) say('ours', `${at}: we take ${words} ${ours}, the service names no such bound`);
+  if (ours === null) say('differs', `${at}: the service takes ${words} ${theirs}, poolwright does not check it`);
+  else if (theirs === null) say('ours', `${at}: poolwright accepts ${words} ${ours}, the service has no such limit`);
   else
     say(
       isWider(ours, theirs) ? 'breaks' : 'differs',
-      `${at}: we take ${words} ${ours}, the service ${words} ${theirs}`,
+      `${at}: poolwright accepts ${words} ${ours}, the service ${words} ${theirs}`,
     );
 }

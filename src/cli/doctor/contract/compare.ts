@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Endpoint } from '../../../service/index.ts';
-import { compareAnswer } from './compare-answer.ts';
 import { compareRequest, compareValues } from './compare-request.ts';
+import { compareAnswer } from './compare-response.ts';
 import { corrected } from './corrections.ts';
 import type { Difference, Say } from './difference.ts';
 import type { ServiceEndpoint } from './service-endpoints.ts';
@@ -23,7 +23,7 @@ export function compare(ours: readonly Endpoint[], theirs: readonly ServiceEndpo
     compareQuery(endpoint, other, say);
     compareBody(endpoint, other, say);
     if (other.answer) compareAnswer(shapeOfOurs(endpoint.answer, 'output'), other.answer, 'answer', say);
-    else say('ours', 'the service does not describe the answer');
+    else say('ours', 'the service does not describe the response');
   }
   for (const { method, path } of unmatched.values()) {
     found.push({ kind: 'theirs', endpoint: `${method} ${path}`, says: 'the client has no method for this endpoint' });
@@ -31,7 +31,7 @@ export function compare(ours: readonly Endpoint[], theirs: readonly ServiceEndpo
   return found;
 }
 
-/** What stands in braces is a name of each side's own. */
+/** Names in braces may differ between the two sides. */
 function key({ method, path }: { method: string; path: string }): string {
   return `${method} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`;
 }
@@ -47,11 +47,14 @@ function compareQuery({ query: schema }: Endpoint, { query }: ServiceEndpoint, s
     const other = query.get(name);
     // Everything in a query is text: types say little there.
     if (other) compareValues(shape, other.shape, `query "${name}"`, say);
-    else say('ours', `query "${name}" is not known to the service`);
+    else say('ours', `query "${name}" is unknown to the service`);
   }
   for (const [name, { isRequired }] of query) {
     if (!ours.has(name))
-      say(isRequired ? 'breaks' : 'theirs', `query "${name}" ${isRequired ? 'is required' : 'is not sent by us'}`);
+      say(
+        isRequired ? 'breaks' : 'theirs',
+        `query "${name}" ${isRequired ? 'is required' : 'is not sent by poolwright'}`,
+      );
   }
 }
 

@@ -11,7 +11,7 @@ export interface Difference {
 /** Takes a difference of the endpoint that is being compared. */
 export type Say = (kind: Difference['kind'], says: string) => void;
 
-/** The name of a field of what is at `at`. */
+/** The path of a field below `at`. */
 export function field(at: string, name: string): string {
   return `${at}.${name}`;
 }

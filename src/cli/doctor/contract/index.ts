@@ -8,14 +8,14 @@ import { serviceEndpoints } from './service-endpoints.ts';
 const TIMEOUT_MS = 15_000;
 
 const TITLES: readonly [kind: Difference['kind'], title: string][] = [
-  ['breaks', 'This version of poolwright does not fit the service:'],
+  ['breaks', 'Incompatible with the service:'],
   ['differs', 'May fail in some cases:'],
-  ['ours', 'Only poolwright has:'],
-  ['theirs', 'Only the service has:'],
+  ['ours', 'Only in poolwright:'],
+  ['theirs', 'Only in the service:'],
 ];
 
 /**
- * `doctor --contract`: the service's live description against what the client sends and reads.
+ * `doctor --contract`: compares the service's live description with what the client sends and reads.
  * @returns whether calls of the client would break
  */
 export async function checkContract(client: ServiceClient, json: boolean | undefined): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function checkContract(client: ServiceClient, json: boolean | undef
 function verdict(all: number, breaks: number): string {
   if (all === 0) return 'no difference';
   const found = all === 1 ? '1 difference' : `${all} differences`;
-  if (breaks > 0) return `${found}, ${breaks} of them break calls: look for a newer poolwright`;
+  if (breaks > 0) return `${found}, ${breaks} of them break calls: update poolwright`;
   return `${found}, ${all === 1 ? 'which breaks no call' : 'none of which breaks a call'}`;
 }
 

@@ -53,8 +53,8 @@ const ANYTHING: Shape = {
   items: null,
 };
 /**
- * @param schema a JSON schema; what is none is anything, and so is one inside itself
- * @param document what its references point into
+ * @param schema a JSON schema; anything else, and a schema inside itself, allows any value
+ * @param document the target of its references
  * @param inside the references that led here
  */
 export function shapeOf(schema: unknown, document: unknown, inside: readonly string[] = []): Shape {
@@ -83,7 +83,7 @@ export function resolve(reference: string, document: unknown): unknown {
   }, document);
 }
 
-/** Null where `%` is not followed by what it should be. */
+/** Null for an invalid percent-encoding. */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text);

@@ -28,7 +28,9 @@ export function buildkite(facts: PipelineFacts): string {
   );
 }
 
-/** The steps alone, for a file that has others. `$$` keeps the upload of the pipeline from reading a variable itself. */
+/**
+ * The steps alone, for a file that has others. `$$` keeps the upload of the pipeline from reading a variable itself.
+ */
 export function buildkiteSteps(facts: PipelineFacts): string[] {
   const { playwright } = facts;
   return [

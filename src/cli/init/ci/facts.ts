@@ -15,7 +15,7 @@ export interface PipelineFacts {
 
 /** How many jobs a Playwright suite is divided into, to begin with. */
 export const SHARDS = 2;
-/** Of each run's results, what a pipeline keeps. */
+/** The part of a run's results that a pipeline keeps: record, timeline, and evidence of failed Puppeteer tests. */
 export const RECORD = 'test-results/poolwright';
 /** Of each Playwright shard, its report to merge. */
 export const BLOBS = 'blob-report';
@@ -24,8 +24,9 @@ export const REPORT = 'playwright-report';
 /** The comment that a file begins with. */
 export function header(provider: string, settings: string): string[] {
   return [
-    `# Written by \`npx poolwright init --ci ${provider}\`. It is yours: init never changes it again.`,
-    `# ${settings} POOLWRIGHT_POOL is optional.`,
+    `# Written by \`npx poolwright init --ci ${provider}\`. init never changes it again: edit it as you like.`,
+    `# ${settings}`,
+    '# POOLWRIGHT_POOL is optional.',
   ];
 }
 
@@ -47,7 +48,7 @@ export function cd({ folder }: PipelineFacts): string[] {
   return folder === '' ? [] : [`cd ${folder}`];
 }
 
-/** Installs what the lockfile says, the package manager first: npm comes with Node. */
+/** Installs the locked dependencies, and first the package manager, unless it is npm. */
 export function install({ agent }: PipelineFacts, sudo = ''): string[] {
   const manager = agent.replace(/@.*/, '');
   const enable = manager === 'bun' ? 'npm install --global bun' : 'corepack enable';
@@ -82,7 +83,7 @@ export function keepShard(shard: string): string[] {
   return [`mkdir -p "shards/${shard}"`, `cp -r ${BLOBS} ${RECORD} "shards/${shard}"`];
 }
 
-/** Makes one report of all shards. @param record where a shard's record lies in its folder */
+/** Makes one report of all shards. @param record a shard's record, relative to its directory */
 export function mergeShards({ agent }: PipelineFacts, { config }: PlaywrightSuite, record = 'poolwright'): string[] {
   const run = (...args: string[]) => commandOf(agent, 'execute-local', args);
   return [

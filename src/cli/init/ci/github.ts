@@ -18,7 +18,7 @@ import {
 
 const FORK = 'github.event.pull_request.head.repo.fork';
 
-/** GitHub Actions: a workflow of its own. */
+/** GitHub Actions: a separate workflow. */
 export function github(facts: PipelineFacts): string {
   const { playwright } = facts;
   const shards = Array.from({ length: SHARDS }, (_, n) => n + 1).join(', ');

@@ -23,7 +23,7 @@ export function openJson(text: string): JsonFile | Unparsed {
   if ('why' in source) return source;
   const [statement] = source.program.body;
   if (statement?.type !== 'ExportDefaultDeclaration' || statement.declaration.type !== 'ObjectExpression')
-    return { why: 'is no JSON object' };
+    return { why: 'is not a JSON object' };
   const root = statement.declaration;
   const first = root.properties[0];
   const edit = new MagicString(source.text);

@@ -35,10 +35,10 @@ export interface Project {
 /**
  * The project that a folder belongs to.
  * @param start where `init` was started
- * @throws OptionsError for a `package.json` that is no JSON object
+ * @throws OptionsError for a `package.json` that is not a JSON object
  */
 export async function projectOf(tests: string, start: string): Promise<Project> {
-  // What lies above the repository is not part of it.
+  // Directories above the repository are not part of it.
   const git = nearest('.git', { cwd: tests });
   const last = git && dirname(git);
   const file = nearestPackage({ cwd: tests, ...(last !== undefined && { last }) });
@@ -60,11 +60,11 @@ function readManifest(file: string, mayLack = false): Manifest | null {
   } catch (error) {
     if (mayLack) return null;
     const why =
-      error instanceof SyntaxError ? 'is no JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
-    throw new OptionsError('package.json', `${file} ${why}. Mend it first: nothing was changed.`);
+      error instanceof SyntaxError ? 'is not valid JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new OptionsError('package.json', `${file} ${why}. Fix it first: nothing was changed.`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new OptionsError('package.json', `${file} is no JSON object. Mend it first: nothing was changed.`);
+  throw new OptionsError('package.json', `${file} is not a JSON object. Fix it first: nothing was changed.`);
 }
 
 type PackageCommand = 'add' | 'frozen' | 'execute-local' | 'run';

@@ -3,7 +3,9 @@ import type { PuppeteerRunner } from './runners.ts';
 
 const PUPPETEER = ['puppeteer', 'puppeteer-core', 'puppeteer-extra', 'jest-puppeteer'];
 
-/** The runner of a project's Puppeteer tests, by its dependencies and scripts; null: it has no Puppeteer, or no runner. */
+/**
+ * The runner of a project's Puppeteer tests, by its dependencies and scripts; null: it has no Puppeteer, or no runner.
+ */
 export function detectRunner({ dependencies, manifest }: Project): PuppeteerRunner | null {
   if (!hasPuppeteer(dependencies)) return null;
   const byName = (['vitest', 'jest', 'mocha'] as const).find((name) => dependencies.has(name));

@@ -22,7 +22,7 @@ export function editSource(text: string, file: string, runner: PuppeteerRunner, 
   const source = parse(text, file);
   if ('why' in source) return { result: 'by hand', why: source.why };
   const object = exportedObject(source);
-  if (!object) return { result: 'by hand', why: 'exports no object that is written out in it' };
+  if (!object) return { result: 'by hand', why: 'does not export an object literal' };
   const edit = new MagicString(text);
   const quote = quoteOf(text);
   const unit = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
@@ -53,16 +53,16 @@ function addModule(
   const shared = ['projects', 'workspace'].find((name) =>
     propertyOf(runner === 'vitest' ? sectionOf(object) : object, name),
   );
-  if (shared !== undefined) return { result: 'by hand', why: `has \`${shared}\`, each with a config of its own` };
+  if (shared !== undefined) return { result: 'by hand', why: `has \`${shared}\`, each with its own config` };
   if (runner === 'jest') return addPreset(target, object, module, key);
   if (runner === 'mocha') return addToList(target, object, 'require', module, key);
   const test = propertyOf(object, 'test');
   if (test) {
     if (test.value.type !== 'ObjectExpression')
-      return { result: 'by hand', why: 'has a `test` that is no plain object' };
+      return { result: 'by hand', why: 'has a `test` that is not a plain object' };
     return addToList(target, test.value, 'globalSetup', module, key);
   }
-  if (hasSpread(object)) return { result: 'by hand', why: 'takes its `test` from somewhere else' };
+  if (hasSpread(object)) return { result: 'by hand', why: 'takes its `test` from elsewhere' };
   addProperty(target.edit, target.source, object, `test: { globalSetup: ${target.quoted(module)} }`, target.unit);
   return { result: 'edited', text: '' };
 }
@@ -88,7 +88,7 @@ function addPreset(
       : { result: 'by hand', why: `has the preset '${value}', and Jest takes one` };
   }
   if (preset) return { result: 'by hand', why: 'has a `preset` already, and Jest takes one' };
-  if (hasSpread(object)) return { result: 'by hand', why: 'takes a part from somewhere else, which may have a preset' };
+  if (hasSpread(object)) return { result: 'by hand', why: 'takes a part from elsewhere, which may have a preset' };
   addProperty(edit, source, object, `${key('preset')}: ${quoted(module)}`, unit);
   return { result: 'edited', text: '' };
 }
@@ -113,7 +113,7 @@ function addToList(
     return { result: 'edited', text: '' };
   }
   if (value.type !== 'ArrayExpression')
-    return { result: 'by hand', why: `has a \`${name}\` that is no string and no list` };
+    return { result: 'by hand', why: `has a \`${name}\` that is neither a string nor a list` };
   if (value.elements.some((each) => each?.type === 'StringLiteral' && each.value === module))
     return { result: 'present' };
   const entries = value.elements.filter((each) => each !== null);

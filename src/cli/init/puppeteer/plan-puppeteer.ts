@@ -12,7 +12,7 @@ import { type PuppeteerRunner, RUNNERS } from './runners.ts';
  * Plans a suite of Puppeteer tests: the runner's config.
  * @param asked the flag `--config`
  * @returns what runs the tests, as it is typed in the package's directory
- * @throws OptionsError when `asked` is no file
+ * @throws OptionsError when `asked` is not a file
  */
 export function planPuppeteer(plan: Plan, project: Project, runner: PuppeteerRunner, asked?: string): string {
   const { command, configs, inTests } = RUNNERS[runner];
@@ -45,7 +45,7 @@ function edited(text: string, name: string, runner: PuppeteerRunner): Edited {
   return result.result === 'edited' ? { result: 'edited', text: json.toText() } : result;
 }
 
-/** Without a file of its own: the runner's section of `package.json`, or a new file. */
+/** Without a config file: the runner's section of `package.json`, or a new file. */
 function planWithoutFile(plan: Plan, folder: string, runner: PuppeteerRunner): void {
   const { module } = RUNNERS[runner];
   const file = join(folder, 'package.json');
@@ -68,7 +68,7 @@ function editSection(text: string, runner: PuppeteerRunner): Edited | null {
   if ('why' in json) return { result: 'by hand', why: json.why };
   const section = propertyOf(json.root, runner)?.value;
   if (section && section.type !== 'ObjectExpression')
-    return { result: 'by hand', why: `has a "${runner}" that is no object` };
+    return { result: 'by hand', why: `has a "${runner}" that is not an object` };
   if (section) {
     const result = editJson(json, section, runner, module);
     return result.result === 'edited' ? { result: 'edited', text: json.toText() } : result;
@@ -90,8 +90,5 @@ function instructions(file: string, runner: PuppeteerRunner): string[] {
   if (/\.ya?ml$/.test(file)) return ['require:', `  - ${module}`];
   if (runner === 'vitest') return [`test: { globalSetup: ['${module}'] }`];
   if (runner === 'mocha') return [`require: ['${module}']`];
-  return [
-    `preset: '${module}'`,
-    'What the preset before it did (`transform`, `testEnvironment`) goes into the config itself.',
-  ];
+  return [`preset: '${module}'`, 'Copy what the previous preset set (`transform`, `testEnvironment`) into the config.'];
 }

@@ -1,4 +1,4 @@
-/** The runners of Puppeteer tests. What of poolwright each of them needs stands here and nowhere else. */
+/** The runners of Puppeteer tests, with the setup that each one needs. */
 
 export type PuppeteerRunner = 'vitest' | 'jest' | 'mocha' | 'node-test';
 

@@ -6,7 +6,7 @@ type Exported = { expression: Expression } | { local: string };
 
 /**
  * The object literal that a file exports as its config: itself, in a variable, or the one argument of a call such as
- * `defineConfig`. Undefined where the text does not tell.
+ * `defineConfig`. Undefined if the text does not show it.
  */
 export function exportedObject(source: Parsed): ObjectLiteral | undefined {
   const { program } = source;

@@ -49,7 +49,10 @@ function parseAs(sourceType: 'module' | 'script', text: string, plugins: ParserP
   return { text, program, comments: spans.map(([start, end]) => ({ start, end, text: text.slice(start, end) })) };
 }
 
-/** Where a node begins and ends in the text. The parser gives both to every node; its types allow for nodes made by hand. */
+/**
+ * Where a node begins and ends in the text. The parser gives both to every node; its types allow for nodes made by
+ * hand.
+ */
 export function span(node: { start?: number | null; end?: number | null }): [start: number, end: number] {
   return [node.start ?? 0, node.end ?? 0];
 }

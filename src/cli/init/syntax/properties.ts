@@ -18,10 +18,10 @@ export function hasSpread(object: ObjectLiteral): boolean {
 }
 
 /**
- * Adds a property behind the last one, on a line of its own where the others have one, with a comma behind it where the
+ * Adds a property behind the last one, on a separate line if the others are, with a comma behind it where the
  * last one has one.
  * @param property as it is written: `name: value`
- * @param unit what one level is indented by, for an object without properties
+ * @param unit the indentation of one level, for an object without properties
  */
 export function addProperty(
   edit: MagicString,
@@ -33,7 +33,7 @@ export function addProperty(
   addEntry(edit, source, { node: object, entries: object.properties }, property, unit);
 }
 
-/** What stands between brackets: the properties of an object, the elements of an array. */
+/** The content of brackets: properties of an object, or elements of an array. */
 export interface Bracketed {
   node: { start?: number | null; end?: number | null };
   entries: readonly { start?: number | null; end?: number | null }[];
@@ -65,7 +65,7 @@ export function addEntry(
   const [lastStart, lastEnd] = span(last);
   const comma = commaAfter(source, lastEnd, end);
   const indent = indentAt(text, lastStart);
-  // One that begins its line has the others on lines of their own.
+  // If the last one begins its line, so do the others.
   const ownLine =
     text.slice(text.lastIndexOf('\n', lastStart - 1) + 1, lastStart).trim() === '' &&
     text.slice(start, lastStart).includes('\n');

@@ -12,7 +12,8 @@ export function isDedicated(proxyUrl: string | undefined): proxyUrl is string {
 
 /**
  * The address of the workspace that a `dedicated://` reference names (sections 4.2 and 7 of the service document).
- * @throws ApiError 400 `invalid_spec`, 403 `dedicated_ip_not_owned`, 404 `no_dedicated_ip`, 503 `dedicated_ip_unhealthy`
+ * @throws ApiError 400 `invalid_spec`, 403 `dedicated_ip_not_owned`, 404 `no_dedicated_ip`, 503
+ * `dedicated_ip_unhealthy`
  */
 export function findDedicatedIp(proxyUrl: string, owned: readonly DedicatedIpSettings[]): DedicatedIpSettings {
   const [, any, country, ip] = SPEC.exec(proxyUrl) ?? [];
@@ -30,7 +31,9 @@ export function findDedicatedIp(proxyUrl: string, owned: readonly DedicatedIpSet
   throw new ApiError(503, message, { code: 'dedicated_ip_unhealthy' });
 }
 
-/** Country and timezone are those of the dedicated address; what a body says of them has to agree. @throws ApiError 400 */
+/**
+ * Country and timezone are those of the dedicated address; what a body says of them has to agree. @throws ApiError 400
+ */
 export function throughExit(body: LocaleRequest, { ip, country, timezone }: DedicatedIpSettings): LocaleRequest {
   if (body.country !== undefined && body.country.toUpperCase() !== country) {
     throw new ApiError(400, `country: ${body.country} does not match ${ip}, which is in ${country}`);

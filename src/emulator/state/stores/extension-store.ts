@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
+import * as v from 'valibot';
+import { isoTime } from '../../../common/clock.ts';
 import { crxId, newPublicKey } from '../../extensions/crx-id.ts';
 import { displayName, readManifest } from '../../extensions/manifest.ts';
 import { unpackZip } from '../../extensions/unpack-zip.ts';
@@ -10,17 +10,17 @@ import { ApiError } from '../../server/api-error.ts';
 import { FolderStore } from './folder-store.ts';
 import type { StoreContext } from './profile-store.ts';
 
-const fields = z.object({
-  id: z.string(),
-  files: z.uuid(),
+const fields = v.object({
+  id: v.string(),
+  files: v.pipe(v.string(), v.uuid()),
   /** The manifest's `key`, ours where it had none: it makes the ID under which Chromium runs the extension. */
-  key: z.string(),
-  name: z.string(),
-  version: z.string(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  key: v.string(),
+  name: v.string(),
+  version: v.string(),
+  createdAt: v.string(),
+  updatedAt: v.string(),
 });
-type StoredExtension = Omit<z.output<typeof fields>, 'id' | 'files'>;
+type StoredExtension = Omit<v.InferOutput<typeof fields>, 'id' | 'files'>;
 
 /** The uploaded extensions of one workspace. */
 export class ExtensionStore {
@@ -46,12 +46,12 @@ export class ExtensionStore {
     return extensionJson(this.#find(extensionId));
   }
 
-  /** @throws ApiError 400 for a ZIP that is no extension */
+  /** @throws ApiError 400 for a ZIP that is not an extension */
   add(zip: Buffer) {
     return this.#put(`ext_${randomUUID().replaceAll('-', '')}`, zip);
   }
 
-  /** The internal ID stays, and the one in Chromium too when the new manifest brings no `key` of its own. */
+  /** Keeps the internal ID, and also the ID in Chromium unless the new manifest has a `key`. */
   async replace(extensionId: string, zip: Buffer) {
     const { key, createdAt } = this.#find(extensionId);
     return await this.#put(extensionId, zip, { key, createdAt });

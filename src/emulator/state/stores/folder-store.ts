@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
-import type * as z from 'zod';
-import { writeWhole } from '../../../common/write-whole.ts';
+import * as v from 'valibot';
+import { writeAtomically } from '../../../common/write-atomically.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
 
 export interface FolderStoreOptions<R> {
   /** Resolves to the store's own folder; asked only when there is something to write. */
   folder: () => Promise<string>;
-  schema: z.ZodType<R & FolderRecord>;
+  schema: v.GenericSchema<unknown, R & FolderRecord>;
   log: (line: string) => void;
 }
 
@@ -47,14 +47,14 @@ export class FolderStore<R> {
     return this.#records.get(id);
   }
 
-  /** Reads what an earlier emulator left; says what it cannot read, and leaves it. */
+  /** Reads the files of an earlier emulator; logs and keeps unreadable ones. */
   async load(compare: (a: R, b: R) => number): Promise<void> {
     const root = await this.#options.folder();
     const found: (R & FolderRecord)[] = [];
     for (const id of await readdir(root).catch(() => [])) {
       try {
         const text = await readFile(join(root, id, RECORD), 'utf8');
-        const record = this.#options.schema.parse(JSON.parse(text));
+        const record = v.parse(this.#options.schema, JSON.parse(text));
         if (record.id === id) found.push(record);
       } catch {
         this.#options.log(`data: ${join(root, id)} is not readable: left out`);
@@ -80,7 +80,7 @@ export class FolderStore<R> {
       try {
         await mkdir(files, { recursive: true });
         record = { ...(await fill(files)), id, files: version };
-        await writeWhole(join(home, RECORD), JSON.stringify(record));
+        await writeAtomically(join(home, RECORD), JSON.stringify(record));
       } catch (error) {
         await remove(this.#records.has(id) ? files : home);
         throw error;
@@ -103,7 +103,7 @@ export class FolderStore<R> {
   }
 
   async delete(id: string): Promise<void> {
-    // Gone for all who ask from now on; its files follow when nobody copies them any more.
+    // Later requests no longer find it; its files are deleted once no copy of them is in progress.
     this.#deleted.add(id);
     this.#records.delete(id);
     await this.#inTurn(id, async () => remove(join(await this.#options.folder(), id)));

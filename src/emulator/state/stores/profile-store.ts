@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import * as z from 'zod';
-import { type Clock, isoTime } from '../../clock.ts';
+import * as v from 'valibot';
+import { type Clock, isoTime } from '../../../common/clock.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
 import { isKept } from '../../disk/kept-files.ts';
 import { FolderStore } from './folder-store.ts';
 
-const fields = z.object({ id: z.string(), files: z.uuid(), name: z.string(), createdAt: z.string() });
-type SavedProfile = Pick<z.output<typeof fields>, 'name' | 'createdAt'>;
+const fields = v.object({
+  id: v.string(),
+  files: v.pipe(v.string(), v.uuid()),
+  name: v.string(),
+  createdAt: v.string(),
+});
+type SavedProfile = Pick<v.InferOutput<typeof fields>, 'name' | 'createdAt'>;
 
 export interface StoreContext {
   /** Resolves to the store's own folder. */
@@ -16,13 +21,13 @@ export interface StoreContext {
 }
 
 /**
- * One session's use of a profile. Each session has a copy of its own, so several may use one profile at once; the one
- * that completes last is what the next session finds.
+ * One session's use of a profile. Each session has a copy, so several may use one profile at once. The next
+ * session gets the copy that was saved last.
  */
 export interface ProfileUse {
   /**
-   * Fills a fresh user data dir with what was saved; with nothing when there is no such profile. Waits for sessions that
-   * are over and whose browsers still write it out.
+   * Fills a fresh user data dir with what was saved; with nothing when there is no such profile. Waits for sessions
+   * that are over and whose browsers still write it out.
    */
   restore(folder: string): Promise<void>;
   /** The session is over, and a save follows; the answer says that it is done, or will not come. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../../common/clock.ts';
 import type { DataFolder } from '../../disk/data-folder.ts';
 import { ApiError } from '../../server/api-error.ts';
 import { type FilesRequest, SessionFiles } from '../session-files.ts';

@@ -1,29 +1,29 @@
 import { readFileSync } from 'node:fs';
-import { advise } from '../../../../src/advise/advise.ts';
-import { choiceOf } from '../../../../src/advise/choices.ts';
-import { modelOf } from '../../../../src/advise/past/model.ts';
-import { type PastRun, pastRuns } from '../../../../src/advise/past/past-runs.ts';
-import type { Plan } from '../../../../src/advise/simulation/predict.ts';
 import type { RunRecord } from '../../../../src/record/run-record.ts';
+import { advise } from '../../../../src/report/advice/advise.ts';
+import { choiceOf } from '../../../../src/report/advice/choices.ts';
+import { modelOf } from '../../../../src/report/advice/past/model.ts';
+import { type PastRun, pastRuns } from '../../../../src/report/advice/past/past-runs.ts';
+import type { Plan } from '../../../../src/report/advice/simulation/predict.ts';
 
-/** Real runs of one suite with other numbers of workers and shards: made by `npm run advise:check`. */
+/** Real runs of one suite with different numbers of workers and shards, from `node scripts/advise-check.mjs`. */
 export interface CheckedRun extends Plan {
   suite: string;
   records: RunRecord[];
 }
 
-/** What one run tells of another one. */
+/** A prediction from one run for another. */
 export interface Check {
   suite: string;
   from: Plan;
   to: Plan;
   realMs: number;
   predictedMs: number;
-  /** How far the prediction is from what happened, as a share of that: below zero it is too short. */
+  /** Relative error of the prediction: negative if it is too short. */
   error: number;
 }
 
-/** The committed runs, one a line. */
+/** The committed runs, one per line. */
 const CHECKED_RUNS = new URL('checked-runs.jsonl', import.meta.url);
 
 export function readCheckedRuns(file: URL | string = CHECKED_RUNS): CheckedRun[] {
@@ -40,7 +40,7 @@ export function pastRunOf({ suite, records }: CheckedRun): PastRun {
   return run;
 }
 
-/** Predicts each run of a suite from each other one of it. */
+/** Predicts each run of a suite from each other run of it. */
 export function checksOf(runs: readonly CheckedRun[]): Check[] {
   return runs.flatMap((from) => {
     const model = modelOf([pastRunOf(from)]);

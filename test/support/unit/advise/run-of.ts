@@ -1,10 +1,13 @@
 import type { RunRecord, SessionRecord, TestRecord } from '../../../../src/record/run-record.ts';
 import { aRecord, aSession, aTest, at } from '../records.ts';
 
-/** `slot`, `project/file › title`, `from`, `until` (seconds since the run began), and what else the record has of it. */
+/** `slot`, `project/file › title`, `from`, `until` (seconds since the run began), and more fields of its record. */
 export type SeenTest = [slot: number, name: string, from: number, until: number, more?: Partial<TestRecord>];
 
-/** A run's record with one browser for each slot and project, there from the beginning unless `session` says otherwise. */
+/**
+ * Returns a run's record with one browser per slot and project, which exists from the beginning unless `session`
+ * differs.
+ */
 export function runOf(
   tests: readonly SeenTest[],
   record: Partial<RunRecord> = {},

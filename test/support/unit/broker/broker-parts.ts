@@ -1,12 +1,12 @@
-import { createRegistry, type RegistryOptions } from '../../../../src/broker/leasing/lease-registry.ts';
-import { Projects } from '../../../../src/broker/leasing/projects.ts';
+import { Projects } from '../../../../src/broker/leases/projects.ts';
 import { PoolDirectory } from '../../../../src/broker/pools/pool-directory.ts';
 import type { Log } from '../../../../src/broker/process/log.ts';
 import { Ledger } from '../../../../src/broker/recovery/ledger.ts';
+import { createLeasing, type LeasingOptions } from '../../../../src/broker/run/leasing.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import { RunRecorder } from '../../../../src/record/run-recorder.ts';
 
-/** What parts of the broker need beside a service, in tests. */
+/** The parts that the broker needs besides a service, for tests. */
 
 export const quiet: Log = {
   info: () => undefined,
@@ -18,10 +18,10 @@ export const quiet: Log = {
 
 export const run = { runId: 'run-1', shard: null, suite: 'suite', mark: 'ab12cd34' };
 
-/** One that writes nothing to disk. */
+/** Creates a ledger that writes nothing to disk. */
 export const memoryLedger = () => new Ledger(null, quiet);
 
-/** One that writes nothing to disk. */
+/** Creates a recorder that writes nothing to disk. */
 export const memoryRecorder = () =>
   new RunRecorder({
     runId: run.runId,
@@ -37,21 +37,21 @@ export function planOf(more: Partial<LeasePlan> = {}): LeasePlan {
   return { pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 120_000, ...more };
 }
 
-/** A registry and what it writes to, with a client and what else a test cares about. */
+/** Creates a registry and the parts that it writes to, with a client and the parts that a test sets. */
 export function registryOf({
   plans,
   workers,
   ...rest
-}: Pick<RegistryOptions, 'client' | 'clock'> &
-  Partial<RegistryOptions> & {
-    /** Each with a project of its own: `p0`, `p1` … */
+}: Pick<LeasingOptions, 'client' | 'clock'> &
+  Partial<LeasingOptions> & {
+    /** One project per plan: `p0`, `p1` … */
     plans: readonly LeasePlan[];
     workers: number;
   }) {
   const recorder = memoryRecorder();
   const ledger = rest.ledger ?? memoryLedger();
   const projects = new Projects(plans.map((plan, n) => ({ id: `p${n}`, name: `p${n}`, plan })));
-  const registry = createRegistry({
+  const registry = createLeasing({
     run,
     projects,
     pools: new PoolDirectory(rest.client, run, ledger, workers),
@@ -59,7 +59,7 @@ export function registryOf({
     recorder,
     ledger,
     log: quiet,
-    trouble: () => null,
+    refusals: { saw: () => undefined, lately: () => null },
     ...rest,
   });
   return { registry, recorder, projects, ledger };

@@ -5,10 +5,10 @@ interface Pending {
   back(): void;
 }
 
-/** A clock that stands still until it is told to go. */
+/** A clock that advances only when the test advances it. */
 export class FakeClock implements Clock {
   private readonly pending = new Set<Pending>();
-  /** Any time will do; not 0, so that a forgotten one shows. */
+  /** Any time except 0, so that a missing time is noticed. */
   private time = Date.parse('2030-01-01T00:00:00Z');
 
   now(): number {
@@ -18,14 +18,15 @@ export class FakeClock implements Clock {
   after(ms: number, back: () => void): Timer {
     const pending = { at: this.time + ms, back };
     this.pending.add(pending);
-    return { cancel: () => void this.pending.delete(pending), unref: () => undefined };
+    const timer: Timer = { cancel: () => void this.pending.delete(pending), unref: () => timer };
+    return timer;
   }
 
   async sleep(ms: number): Promise<void> {
     await new Promise<void>((resolve) => this.after(ms, resolve));
   }
 
-  /** Lets everything happen that is due within `ms`, in its order, with all that follows from it at once. */
+  /** Runs everything that is due within `ms`, in order, including everything that follows at once. */
   async advance(ms: number): Promise<void> {
     const until = this.time + ms;
     await settled();
@@ -38,7 +39,7 @@ export class FakeClock implements Clock {
     this.time = until;
   }
 
-  /** Timers that are set. */
+  /** Number of set timers. */
   get timers(): number {
     return this.pending.size;
   }
@@ -50,7 +51,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Every promise that can go on has gone on. */
+/** Resolves when every promise that can continue has continued. */
 export async function settled(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
 }

@@ -1,8 +1,8 @@
-import { sessionNote } from '../../../../src/lease/note.ts';
+import { sessionNote } from '../../../../src/broker/recovery/session-note.ts';
 
-/** What lies about that is none of ours, chosen by a number. */
+/** Foreign things, selected by a number. */
 
-/** A file beside the ledgers that names a session; null: a folder lies there. */
+/** A file beside the ledgers that names a session; null: there is a directory. */
 export function foreignLedger(
   kind: number,
   sessionId: string,
@@ -24,7 +24,7 @@ export function foreignLedger(
   return texts[kind % texts.length] ?? null;
 }
 
-/** The note of somebody else's session. */
+/** The note of a foreign session. */
 export function foreignNote(kind: number, suite: string): string | null {
   const theirs = { runId: 'theirs', shard: null, project: '', slot: 0, request: 'theirs-1', beat: new Date(0) };
   const notes = [

@@ -1,12 +1,12 @@
-import { type HeldBrowser, heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
-import type { AcquiredBrowser } from '../../../../src/lease/acquired-browser.ts';
+import type { AcquiredBrowser } from '../../../../src/broker/leases/acquired-browser.ts';
+import { type HeldBrowser, heldBrowser } from '../../../../src/broker/leases/held-browser.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import { planOf } from './broker-parts.ts';
 import type { FakeClock } from './fake-clock.ts';
 
 const HOUR_S = 3_600;
 
-/** A browser that has just come, in a session of its own unless a lease is given. */
+/** Creates a browser that has just arrived, in a new session unless a lease is given. */
 export function freshBrowser(
   clock: FakeClock,
   sessionId: string,

@@ -1,9 +1,9 @@
+import type { BrowserService } from '../../../../src/broker/acquire/service/browser-service.ts';
 import { PoolwrightError, ServiceError } from '../../../../src/errors.ts';
-import type { BrowserService } from '../../../../src/lease/browser-service.ts';
 import type { CallOptions, Pool } from '../../../../src/service/index.ts';
 import type { FakeClock } from './fake-clock.ts';
 
-/** How one call to the scripted service goes; what its own client has asked again by then is part of it. */
+/** Outcome of one call to the scripted service, including the retries of its client. */
 export type Outcome =
   | 'ok'
   /** Refused with this status, without an effect. */
@@ -15,13 +15,13 @@ export type Outcome =
   | 429
   | 503
   | 504
-  /** No answer, or 502 from the edge; with the effect and without. */
+  /** No response, or 502 from the edge; with an effect or without. */
   | 'reset-done'
   | 'reset-undone'
   | 502
-  /** A create that was reset with its effect, was not found, and then refused. */
+  /** A create that was reset with an effect, was not found, and was then refused. */
   | 'doubt-503'
-  /** A create that made one more than it answers with. */
+  /** A create that made one more session than the one it returns. */
   | 'twin';
 
 /** A session at the service. */
@@ -32,7 +32,7 @@ export interface ScriptedSession {
   readonly leaseId: string | null;
   note: string | null;
   running: boolean;
-  /** Whether an answer told the run of it; null of a pool's lease: lost acquires cannot be looked up. */
+  /** Whether the run received a response about it; it cannot look up a pool's lease after a lost response. */
   told: boolean;
 }
 
@@ -56,38 +56,38 @@ function serviceError(status: number, code = CODES[status] ?? 'SERVICE_UNREACHAB
 
 const noAnswer = () => serviceError(0);
 
-/** The service as the broker's parts see it through the client, in memory, on a clock of its own. */
+/** The service as the broker's parts see it through the client, in memory, on its own clock. */
 export class ScriptedService implements BrowserService {
   readonly sessions = new Map<string, ScriptedSession>();
   readonly pools = new Map<string, Pool & { ours: boolean; warm: number }>();
-  /** What was done that must never be. */
+  /** Events that must never happen. */
   readonly violations: string[] = [];
-  /** Of the calls that are to come, by kind; then `ok`. */
+  /** Outcomes of the next calls, by kind; then `ok`. */
   readonly script: Record<'ask' | 'end' | 'pool' | 'list', Outcome[]> = { ask: [], end: [], pool: [], list: [] };
-  /** How long an answer takes, in ms. */
+  /** Duration of a response, in ms. */
   latency = 20;
-  /** Browsers that count against the limit; `unlisted`: warm ones, which no list shows. */
+  /** Limit of browsers; `unlisted`: warm browsers that count but are not in any list. */
   limit = Number.POSITIVE_INFINITY;
   unlisted = 0;
-  /** Whether a create that its caller gives up has its effect all the same. */
+  /** Whether a create that its caller aborts still has its effect. */
   madeWhenAborted = false;
-  /** Told before a browser ends: whether that may be now. */
+  /** Called before a browser ends: returns whether it may end now. */
   mayEnd: (sessionId: string) => boolean = () => true;
   releases = 0;
   /** Requests for browsers. */
   asks = 0;
-  /** Of them, those that failed for another reason than the limit: what one was let go for is then the next one's. */
+  /** Requests that failed for another reason than the limit: the next parked request continues in their place. */
   failedAsks = 0;
-  /** Requests again after a 403 although no session has ended since. */
+  /** Retries after a 403 although no session has ended since. */
   idleRepeats = 0;
 
   private numbers = 0;
-  /** Sessions that have ended so far. */
+  /** Number of ended sessions so far. */
   private ends = 0;
   private over = false;
-  /** By note: how many sessions had ended when a request was sent that was refused for the limit. */
+  /** By note: number of ended sessions when a request was sent that the limit refused. */
   private readonly refused = new Map<string, number>();
-  /** Sessions whose end was answered. */
+  /** Sessions whose end was confirmed. */
   private readonly confirmed = new Set<string>();
 
   constructor(private readonly clock: FakeClock) {}
@@ -96,12 +96,12 @@ export class ScriptedService implements BrowserService {
     return [...this.sessions.values()].filter(({ running }) => running);
   }
 
-  /** A session of somebody else. */
+  /** Adds a foreign session. */
   addOther(note: string | null = null): ScriptedSession {
     return this.start({ ours: false, note });
   }
 
-  /** One ends without being asked to. */
+  /** A session ends by itself. */
   lose(session: ScriptedSession): void {
     if (session.running) this.ends += 1;
     session.running = false;
@@ -236,7 +236,7 @@ export class ScriptedService implements BrowserService {
     const endsWhenSent = this.ends;
     await this.travel(options);
     const outcome = this.script.ask.shift() ?? 'ok';
-    // A session made at the very moment when the caller gave up is there all the same.
+    // A session created at the moment of the abort exists all the same.
     if (this.running.length + this.unlisted >= this.limit && (outcome === 'ok' || outcome === 'twin')) {
       this.refused.set(key, endsWhenSent);
       throw serviceError(403, 'SERVICE_LIMIT_REACHED');
@@ -254,7 +254,7 @@ export class ScriptedService implements BrowserService {
     const outcome = this.script.end.shift() ?? 'ok';
     if (!session) throw serviceError(404);
     if (outcome !== 'ok' && outcome !== 'reset-done') {
-      // A stop is refused by nobody (section 4.8).
+      // The service never refuses a stop (section 4.8).
       const refusal = typeof outcome === 'number' && outcome < 500 && outcome !== 429;
       if (!refusal || how === 'release') throw failureOf(outcome);
     }
@@ -263,7 +263,7 @@ export class ScriptedService implements BrowserService {
     this.confirmed.add(session.sessionId);
   }
 
-  /** There and back; cut short when the caller gives up. */
+  /** The round trip; cut short when the caller aborts. */
   private async travel({ signal }: CallOptions): Promise<void> {
     const give = () =>
       signal?.reason instanceof PoolwrightError ? signal.reason : new PoolwrightError('ABORTED', 'scripted abort');

@@ -9,7 +9,7 @@ export interface ScriptedSession {
   lease: { leaseId: string; poolId: string } | null;
 }
 
-/** What of a workspace a sweep sees, as a plain object: no socket, no time of its own. */
+/** The part of a workspace that a sweep sees, as a plain object: without a socket or a clock. */
 export class ScriptedWorkspace {
   readonly sessions: ScriptedSession[] = [];
   readonly pools: { id: string; name: string }[] = [];
@@ -20,7 +20,7 @@ export class ScriptedWorkspace {
   /** @param now the service's clock, in ms since the epoch */
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** Of the calls from now on, those with these numbers fail, as a service does that is overloaded. The first is 0. */
+  /** Makes later calls with these numbers fail, as on an overloaded service. The first one is 0. */
   failAt(calls: Iterable<number>): void {
     this.calls = 0;
     this.failing.clear();
@@ -38,7 +38,7 @@ export class ScriptedWorkspace {
     return session;
   }
 
-  /** The client that a sweep is given: only what it calls. */
+  /** The client of a sweep: only the methods that it calls. */
   get client(): ServiceClient {
     const stop = (found: ScriptedSession | undefined) => {
       this.answer();

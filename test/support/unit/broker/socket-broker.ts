@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from '@playwright/test';
-import type { LeaseRegistry } from '../../../../src/broker/leasing/lease-registry.ts';
 import { Terminal } from '../../../../src/broker/process/terminal.ts';
 import { type BrokerConnection, connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import type { HostedProject } from '../../../../src/broker/rpc/protocol.ts';
 import { listen } from '../../../../src/broker/rpc/server.ts';
+import type { Leasing } from '../../../../src/broker/run/leasing.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { ServiceClient } from '../../../../src/service/index.ts';
 import { planOf, registryOf } from './broker-parts.ts';
@@ -20,19 +20,19 @@ export interface Broker {
   address: string;
   clock: FakeClock;
   service: ScriptedService;
-  registry: LeaseRegistry;
+  registry: Leasing;
   recorder: RunRecorder;
-  /** Whose connections have been silent for too long. */
+  /** Roles of connections that have been silent for too long. */
   hung: string[];
   connect(ownProject?: HostedProject): Promise<BrokerConnection>;
-  /** Time goes on until this is answered. */
+  /** Advances the clock until this call has a response. */
   until<T>(call: Promise<T>): Promise<T>;
 }
 
 export const test = base.extend<{ limit: number; newAddress: string; broker: Broker }>({
-  /** Of the workspace, as the broker knows it too. */
+  /** Limit of the workspace, which the broker knows. */
   limit: [Number.POSITIVE_INFINITY, { option: true }],
-  /** Where nothing listens yet. */
+  /** An address without a listener yet. */
   newAddress: async ({}, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'poolwright-ahead-'));
     await use(process.platform === 'win32' ? `\\\\.\\pipe\\ahead-${process.pid}` : join(folder, 'socket'));
@@ -59,7 +59,6 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
       secrets: [],
       say: () => undefined,
       finish: () => Promise.reject(new Error('not here')),
-      recorded: () => undefined,
       hangs: (who: string) => void hung.push(who),
     };
     const server = await listen(

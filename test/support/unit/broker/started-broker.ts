@@ -2,7 +2,7 @@ import type { BrokerConfig } from '../../../../src/broker/process/config.ts';
 import { type BrokerRun, runBroker } from '../../../../src/broker/run/run.ts';
 import { startService } from '../../../../src/broker/run/run-service.ts';
 
-/** A broker in this process, as its own process starts one. @throws why it may not lend */
+/** Starts a broker in this process, as its own process does. @throws the reason if the run cannot begin */
 export async function startedBroker(config: BrokerConfig): Promise<BrokerRun> {
   const run = await runBroker(config, startService(config), (why) => Promise.reject(why));
   if (!run) throw new Error('a broker that may not lend has rejected by now');

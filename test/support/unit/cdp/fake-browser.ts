@@ -5,7 +5,7 @@ import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** What a browser answers, as far as an interceptor can do something with it. */
+/** A browser's responses, as far as interceptors use them. */
 const RESULTS: Readonly<Record<string, unknown>> = {
   'Target.createBrowserContext': { browserContextId: 'context of ours' },
   'Target.createTarget': { targetId: 'target of ours' },
@@ -19,15 +19,17 @@ const RESULTS: Readonly<Record<string, unknown>> = {
   'Network.getCookies': { cookies: [] },
 };
 
-/** One interceptor between a client and a browser that answers every command, but not before it is let. */
+/**
+ * One interceptor between a client and a browser that responds to every command, but only when the test tells it to.
+ */
 export class FakeBrowser {
   readonly toBrowser: CdpMessage[] = [];
   readonly toClient: CdpMessage[] = [];
   readonly list: InterceptorList;
-  /** Called with each message that the client gets. */
+  /** Called with each message that the client receives. */
   onMessage: (message: CdpMessage) => void = () => undefined;
   readonly #unanswered: CdpMessage[] = [];
-  /** Sessions that a target has, by its ID. */
+  /** Sessions of a target, by its ID. */
   readonly #targets = new Map<unknown, Set<unknown>>();
 
   constructor(create: InterceptorFactory) {
@@ -57,7 +59,7 @@ export class FakeBrowser {
     this.list.message(message);
   }
 
-  /** Answers all commands that have come. */
+  /** Responds to all pending commands. */
   answer(outcome: 'right' | 'empty' | 'refused' = 'right'): void {
     for (const { id, method = '', params, sessionId } of this.#unanswered.splice(0)) {
       const { targetId } = (params ?? {}) as { targetId?: unknown };
@@ -68,7 +70,7 @@ export class FakeBrowser {
     }
   }
 
-  /** Answers until nothing is under way any more. */
+  /** Responds until no command is pending. */
   async settle(): Promise<void> {
     for (let idle = 0; idle < 5; idle += 1) {
       if (this.#unanswered.length > 0) idle = 0;

@@ -1,6 +1,6 @@
 import { BrowserModel } from '../../../../src/cdp/model/browser-model.ts';
 
-/** A model of a browser with these sessions, each on a page of its own. */
+/** Creates a model of a browser with these sessions, each on a separate page. */
 export function modelWith(...sessionIds: string[]): BrowserModel {
   const model = new BrowserModel();
   for (const sessionId of sessionIds) {

@@ -1,19 +1,18 @@
-import { NetworkBridge } from '../../../../src/cdp/bridge/bridge.ts';
-import { listedBridge } from '../../../../src/cdp/bridge/bridge-factory.ts';
-import { CarriedDownloads } from '../../../../src/cdp/files/carried-downloads.ts';
+import { Network } from '../../../../src/cdp/network/network.ts';
+import { NetworkProxy } from '../../../../src/cdp/network/network-proxy.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
 import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
 import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
 
-/** Where nobody listens: what is carried there fails at once, and needs no network. */
+/** An address without a listener: a request that is carried there fails at once, without a network. */
 export const LISTED_ORIGIN = 'http://127.0.0.1:1';
 
-/** A bridge between a Playwright and a browser that are both the test's: no process, no socket to either. */
+/** A bridge between a Playwright and a browser that the test plays: no process and no socket on either side. */
 export class ScriptedBrowser {
-  /** What the bridge has sent to the browser. */
+  /** Messages that the bridge has sent to the browser. */
   readonly sent: CdpMessage[] = [];
-  /** What the bridge has made up for Playwright. */
+  /** Messages that the bridge has created for Playwright. */
   readonly made: CdpMessage[] = [];
   readonly #list: InterceptorList;
   #said: CdpMessage | undefined;
@@ -22,12 +21,7 @@ export class ScriptedBrowser {
 
   constructor() {
     this.#list = new InterceptorList(
-      [
-        listedBridge(NetworkBridge, parseNetworkRules('127.0.0.1:1'), {
-          onCarried: () => {},
-          downloads: new CarriedDownloads(),
-        }),
-      ],
+      [(link) => new Network(link, { bridge: parseNetworkRules('127.0.0.1:1') }, NetworkProxy)],
       {
         toBrowser: (command) => {
           if (isOwnId(command.id)) this.#answer(command);
@@ -41,7 +35,7 @@ export class ScriptedBrowser {
     );
   }
 
-  /** The browser says something. Returns whether Playwright hears of it. */
+  /** The browser sends a message. Returns whether Playwright receives it. */
   says(message: CdpMessage): boolean {
     this.#said = message;
     this.#isHeard = false;
@@ -49,24 +43,24 @@ export class ScriptedBrowser {
     return this.#isHeard;
   }
 
-  /** Playwright sends a command. Returns what the browser gets, null for nothing. */
+  /** Playwright sends a command. Returns the command that the browser receives, or null. */
   asked(command: CdpMessage): CdpMessage | null {
     this.#command = null;
     this.#list.command(command);
     return this.#command;
   }
 
-  /** The names of the bindings that a session was given. */
+  /** Returns the names of a session's bindings. */
   bindings(sessionId: string): string[] {
     return this.commands(sessionId, 'Runtime.addBinding').map(({ params }) => (params as { name: string }).name);
   }
 
-  /** What the bridge has sent to one session. */
+  /** Returns the commands that the bridge has sent to one session. */
   commands(sessionId: string, method: string): CdpMessage[] {
     return this.sent.filter((message) => message.sessionId === sessionId && message.method === method);
   }
 
-  /** How often the bridge has answered a stopped request. */
+  /** Returns how often the bridge has resolved a paused request. */
   answers(requestId: string): number {
     const methods = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetch.failRequest']);
     return this.sent.filter(
@@ -74,14 +68,14 @@ export class ScriptedBrowser {
     ).length;
   }
 
-  /** The WebSockets that were begun in a session. */
+  /** Returns the WebSockets that were opened in a session. */
   sockets(sessionId: string): unknown[] {
     return this.#webSocket('Created')
       .filter((message) => message.sessionId === sessionId)
       .map(idOf);
   }
 
-  /** Whether a WebSocket was begun and has not ended. */
+  /** Whether a WebSocket was opened and is still open. */
   hasSocket(id: unknown): boolean {
     return id !== undefined && !this.#webSocket('Closed').some((message) => idOf(message) === id);
   }
@@ -90,7 +84,7 @@ export class ScriptedBrowser {
     this.#list.end();
   }
 
-  /** It answers everything, and says nothing. */
+  /** It responds to everything and sends no events. */
   #answer(command: CdpMessage): void {
     this.sent.push(command);
     queueMicrotask(() => this.#list.message({ id: command.id ?? 0, result: {} }));

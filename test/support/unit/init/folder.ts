@@ -5,10 +5,10 @@ import { type InitOptions, makePlan } from '../../../../src/cli/init/make-plan.t
 import { diffOf } from '../../../../src/cli/init/show.ts';
 
 interface Fixtures {
-  /** Makes a project with these files, in a repository of its own. */
+  /** Creates a project with these files, in a separate repository. */
   project(files: Record<string, string>): Promise<{
     folder: string;
-    /** What `init` would do there, or in a folder below; texts by file. */
+    /** Returns what `init` would do there, or in a directory below; texts by file. */
     plan(options?: InitOptions, below?: string): Promise<PlanSeen>;
   }>;
 }
@@ -24,13 +24,13 @@ export interface PlanSeen {
   next: string[];
 }
 
-/** Tests of what `init` plans for a project on disk. */
+/** Tests of the plan of `init` for a project on disk. */
 export const test = base.extend<Fixtures>({
   project: async ({}, use, testInfo) => {
     let count = 0;
     await use(async (files) => {
       const folder = testInfo.outputPath(`project-${++count}`);
-      // The repository ends here: what is above is not the project's.
+      // The repository ends here: the directories above do not belong to the project.
       for (const [path, content] of Object.entries({ '.git/HEAD': '', ...files })) {
         await mkdir(dirname(join(folder, path)), { recursive: true });
         await writeFile(join(folder, path), content);
@@ -56,7 +56,7 @@ export const test = base.extend<Fixtures>({
 
 export { expect } from '@playwright/test';
 
-/** A `package.json` with these development dependencies and scripts. */
+/** Returns a `package.json` with these development dependencies and scripts. */
 export function manifest(
   devDependencies: string[],
   scripts?: Record<string, string>,

@@ -1,4 +1,5 @@
-import { expect, test } from '@playwright/test';
+import { deepEqual } from 'node:assert/strict';
+import { test } from '@playwright/test';
 import fc from 'fast-check';
 import { deleteRunPool, RunPools } from '../../../../src/broker/pools/run-pools.ts';
 import type { Ledger } from '../../../../src/broker/recovery/ledger.ts';
@@ -9,11 +10,12 @@ import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { type Outcome, ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
 /**
- * Pools made for a run, in a workspace where other runs use the names that users choose. Whatever the service answers,
- * every pool of ours goes, by the run's end or by a sweep after the broker died, and none of another run's does.
+ * Pools created for a run, in a workspace where other runs use the same user-defined names. Whatever the service
+ * responds, every pool of this run is deleted, at the run's end or by a sweep after the broker died, and no other run's
+ * pool is.
  */
 
-/** Two projects that leave the name out, two with names of their own, one with a name used before. */
+/** Two projects without a name, two with different names, and one that repeats a name. */
 const POOLS = [
   { create: {} },
   { create: { size: 3 } },
@@ -50,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(0, 10, 100) }) },
 );
 
-/** A ledger whose pools can be read: what is on disk. */
+/** A ledger whose pools can be read: the content on disk. */
 class PoolLedger {
   readonly pools = new Set<string>();
   readonly ledger: Ledger = memoryLedger();
@@ -113,9 +115,9 @@ function otherRun(service: ScriptedService, name: string, starts: boolean): void
 }
 
 for (const end of ['run', 'sweep'] as const) {
-  test(`every pool of ours goes, none of another run's does (deleted by the ${end})`, async () => {
+  test(`deletes every pool of the run and no pool of another run (deleted by the ${end})`, async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
-      expect(await play(steps, end)).toEqual([]);
+      deepEqual(await play(steps, end), []);
     });
     await fc.assert(property, propertyRuns(1_000));
   });

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { mock } from 'node:test';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
+import { history } from '../../../models/broker/recovery/sweep-steps.ts';
+import { World } from '../../../models/broker/recovery/sweep-world.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
-import { history } from '../../../support/unit/broker/sweep-steps.ts';
-import { World } from '../../../support/unit/broker/sweep-world.ts';
 
 const RUNS = propertyRuns(3_000);
-/** Ten thousands of small files: nothing for a disk, where there is another place. */
+/** A place for tens of thousands of small files that does not use the disk, if there is one. */
 const IN_MEMORY = '/dev/shm';
 
-test('whatever happens, sweeps stop what dead runs left, nothing of a live one and nothing that is not ours', async () => {
+test('in every history, sweeps stop what dead runs left, and never touch a live run or foreign sessions', async () => {
   const root = mkdtempSync(join(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir(), 'sweep-model-'));
   mock.timers.enable({ apis: ['Date'] });
   let histories = 0;
@@ -32,6 +32,6 @@ test('whatever happens, sweeps stop what dead runs left, nothing of a live one a
     mock.timers.reset();
     rmSync(root, { recursive: true, force: true });
   }
-  // A model in which nothing ever comes to pass holds everything.
+  // A model in which nothing happens would satisfy every check.
   expect(swept).toBeGreaterThan(RUNS.numRuns / 5);
 });

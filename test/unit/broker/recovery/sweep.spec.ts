@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import { workspaceMark } from '../../../../src/broker/recovery/ledger.ts';
 import { RunSweep } from '../../../../src/broker/recovery/run-sweep.ts';
+import { sessionNote } from '../../../../src/broker/recovery/session-note.ts';
 import { type SweepOptions, sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { systemIdentity } from '../../../../src/broker/recovery/system-identity.ts';
-import { sessionNote } from '../../../../src/lease/note.ts';
 import { ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
 
 const BASE_URL = 'https://service.test';
@@ -15,7 +15,7 @@ const API_KEY = 'key-0123456789';
 const SUITE = 'c0ffee';
 const MINUTE_MS = 60_000;
 
-/** The service's clock: an hour and more ahead of this machine's. */
+/** The service's clock: more than an hour ahead of this machine's. */
 const AHEAD_MS = 77 * MINUTE_MS;
 const serviceNow = () => Date.now() + AHEAD_MS;
 
@@ -44,7 +44,7 @@ function note(runId: string, mark: string, beat: Date): string {
   return sessionNote(fields, undefined);
 }
 
-/** A ledger with one session, as a broker elsewhere has written it. */
+/** A ledger with one session, as written by a broker on another machine. */
 function writeLedger(folder: string, more: Record<string, unknown>, sessionId: string | null): string {
   const { runId = 'r1', mark = 'aaaa' } = more;
   const file = join(folder, `${runId}-${mark}.ledger.json`);
@@ -67,7 +67,7 @@ function writeLedger(folder: string, more: Record<string, unknown>, sessionId: s
 }
 
 test.describe('which run is dead', () => {
-  test('a broker that its runner saw die is dead without a ledger, too: its sessions and pools, and nobody elses', async ({
+  test('a broker reported dead by its runner is dead without a ledger: sweeps its sessions and pools, and no others', async ({
     workspace,
     options,
   }) => {
@@ -90,7 +90,7 @@ test.describe('which run is dead', () => {
   });
 
   for (const word of ['--run', 'the CI'] as const) {
-    test(`pools of a run that is dead by the word of ${word} are told by their names, and nobody else's go`, async ({
+    test(`identifies the pools of a run that ${word} declares dead by their names, and deletes no others`, async ({
       folder,
       workspace,
       options,
@@ -103,7 +103,7 @@ test.describe('which run is dead', () => {
       ];
       const dead = [named(`poolwright-${SUITE}-r1-dead-1`), named(`poolwright-${SUITE}-r1-gone-12`)];
       workspace.pools.push(theirs, ...dead, another, named(`poolwright-${SUITE}-r1-2-dead-1`), living);
-      // Its ledger is here, and says that it lives; against the user's own word that counts for nothing.
+      // Its ledger is here and shows that it is alive; the user's declaration overrides this.
       const { sessionId } = workspace.create(null);
       writeLedger(folder, { mark: 'aliv', place: 'elsewhere', pools: [living.id] }, sessionId);
       const swept = await sweep({ ...options, ...(word === '--run' ? { runId: 'r1' } : { overRuns: ['r1'] }) });
@@ -117,7 +117,7 @@ test.describe('which run is dead', () => {
     });
   }
 
-  test('a container with the same host name does not show its sockets here: its beat counts', async ({
+  test('a container with the same host name has different sockets: its beat counts', async ({
     folder,
     workspace,
     options,
@@ -131,14 +131,14 @@ test.describe('which run is dead', () => {
     expect(await sweep(options)).toMatchObject({ stopped: [{ sessionId }] });
   });
 
-  test('neither does a machine that does not say where it is', async ({ folder, workspace, options }) => {
+  test('judges by the beat on a machine without a system identity', async ({ folder, workspace, options }) => {
     const { sessionId } = workspace.create(null);
     writeLedger(folder, { place: null }, sessionId);
     await sweep(options);
     expect(workspace.running).toEqual([sessionId]);
   });
 
-  test('in the same place, a broker whose socket is gone is dead, whatever its beat', async ({
+  test('in the same place, a broker without its socket is dead, whatever its beat', async ({
     folder,
     workspace,
     options,
@@ -150,7 +150,7 @@ test.describe('which run is dead', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("a machine's wrong clock kills nobody: beats are held against the service's clock", async ({
+  test("a machine's wrong clock makes no broker dead: beats are compared with the service's clock", async ({
     workspace,
     options,
   }) => {
@@ -161,7 +161,7 @@ test.describe('which run is dead', () => {
     expect(workspace.running).toEqual([sessionId]);
   });
 
-  test('a broker that answers keeps its sessions, however old the beat in their notes', async ({
+  test('a broker that responds keeps its sessions, however old the beat in their notes', async ({
     folder,
     workspace,
     options,
@@ -178,14 +178,14 @@ test.describe('which run is dead', () => {
     }
   });
 
-  test('a broker whose ledger is old but whose notes are new is alive', async ({ folder, workspace, options }) => {
+  test('a broker with an old ledger but new notes is alive', async ({ folder, workspace, options }) => {
     const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(2)));
     const file = writeLedger(folder, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
     expect((await sweep(options)).stopped).toEqual([]);
     expect(existsSync(file)).toBe(true);
   });
 
-  test('without the list of sessions nobody is dead for having been silent', async ({ folder, workspace, options }) => {
+  test('without the list of sessions, silence makes no broker dead', async ({ folder, workspace, options }) => {
     const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(2)));
     writeLedger(folder, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
     workspace.failAt([0]);
@@ -193,7 +193,7 @@ test.describe('which run is dead', () => {
     expect(workspace.running).toEqual([sessionId]);
   });
 
-  test('a dead broker owns also what its ledger had no room for', async ({ folder, workspace, options }) => {
+  test('a dead broker also owns sessions that its ledger had no room for', async ({ folder, workspace, options }) => {
     test.skip(systemIdentity() === null, 'this system does not say where it is');
     const first = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
     const second = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
@@ -207,7 +207,7 @@ test.describe('which run is dead', () => {
   });
 });
 
-test('sweep --run ends that run, and what other dead runs left as well', async ({ folder, workspace, options }) => {
+test('sweep --run ends that run, and also what other dead runs left', async ({ folder, workspace, options }) => {
   const named = workspace.create(note('named', 'aaaa', minutesAgo(1)));
   workspace.create(note('silent', 'bbbb', minutesAgo(40)));
   const alive = workspace.create(note('alive', 'cccc', minutesAgo(1)));
@@ -218,7 +218,7 @@ test('sweep --run ends that run, and what other dead runs left as well', async (
   expect(workspace.running).toEqual([alive.sessionId]);
 });
 
-test('a sweep that breaks is a warning to the run that began it, and no end of it', async ({ options }) => {
+test('a failed sweep causes a warning in the run that started it, and does not end the run', async ({ options }) => {
   const said: string[] = [];
   const say = (text: string) => void said.push(text);
   const log = { info: say, notice: say, once: say, momentary: say, error: say };
@@ -231,18 +231,14 @@ test('a sweep that breaks is a warning to the run that began it, and no end of i
   expect(said).toEqual([expect.stringMatching(/^warning: .*broken/)]);
 });
 
-test.describe('one bad file is no reason not to run', () => {
-  test('a ledger that cannot be removed is said, and everything else is done', async ({
-    folder,
-    workspace,
-    options,
-  }) => {
+test.describe('one bad file does not stop a run', () => {
+  test('reports a ledger that cannot be removed, and does everything else', async ({ folder, workspace, options }) => {
     test.skip(systemIdentity() === null, 'this system does not say where it is');
     const { sessionId } = workspace.create(null);
     const other = workspace.create(null);
     const first = writeLedger(folder, { runId: 'r1' }, sessionId);
     writeLedger(folder, { runId: 'r2', mark: 'bbbb' }, other.sessionId);
-    // As root, no mode keeps a file from being removed; a folder in its place does.
+    // A mode would not keep root from removing a file; a directory in its place does.
     const client = options.client;
     const stop = client.stopSession.bind(client);
     client.stopSession = async (id, more) => {
@@ -258,7 +254,7 @@ test.describe('one bad file is no reason not to run', () => {
     expect(readdirSync(folder)).toEqual(['r1-aaaa.ledger.json']);
   });
 
-  test('nor does a sweep remove a folder because a ledger calls it a socket', async ({
+  test('a sweep does not remove a directory that a ledger names as a socket', async ({
     folder,
     workspace,
     options,
@@ -273,7 +269,7 @@ test.describe('one bad file is no reason not to run', () => {
     expect(readdirSync(project)).toEqual(['precious.txt']);
   });
 
-  test('a socket that is none, a time that is none', async ({ folder, workspace, options }) => {
+  test('an invalid socket and an invalid time', async ({ folder, workspace, options }) => {
     const { sessionId } = workspace.create(null);
     writeLedger(folder, { mark: 'a', socket: '' }, sessionId);
     writeLedger(folder, { mark: 'b', socket: '80' }, sessionId);

@@ -1,3 +1,4 @@
+import { deepEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -11,7 +12,7 @@ import { LeaseError } from '../../../../src/errors.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { failureOf } from '../../../support/unit/http-service.ts';
 
-/** Messages over real sockets, however their bytes come. */
+/** Messages over real sockets, whatever chunks their bytes arrive in. */
 
 const test = base.extend<{ pair(): Promise<[Socket, Socket]> }>({
   pair: async ({}, use) => {
@@ -35,7 +36,7 @@ const test = base.extend<{ pair(): Promise<[Socket, Socket]> }>({
 
 const MAX = 2_000;
 
-test('messages come whole and in their order, however their bytes are cut', async ({ pair }) => {
+test('messages arrive complete and in order, whatever chunks their bytes arrive in', async ({ pair }) => {
   const message = fc.record({ text: fc.string({ unit: 'grapheme', maxLength: 50 }), more: fc.jsonValue() });
   const property = fc.asyncProperty(
     fc.array(message, { minLength: 1, maxLength: 8 }),
@@ -53,20 +54,20 @@ test('messages come whole and in their order, however their bytes are cut', asyn
       }
       near.end();
       await once(far, 'close');
-      expect(seen).toEqual(JSON.parse(JSON.stringify(messages)));
+      deepEqual(seen, JSON.parse(JSON.stringify(messages)));
     },
   );
   await fc.assert(property, propertyRuns(100));
 });
 
 for (const [what, bytes] of [
-  ['no JSON', '{"id":1}\n{"id":\n{"id":2}\n'],
-  ['no object', '{"id":1}\n7\n{"id":2}\n'],
+  ['invalid JSON', '{"id":1}\n{"id":\n{"id":2}\n'],
+  ['a number', '{"id":1}\n7\n{"id":2}\n'],
   ['null', '{"id":1}\nnull\n{"id":2}\n'],
-  ['too long a line', `{"id":1}\n"${'x'.repeat(MAX)}"\n{"id":2}\n`],
+  ['a line that is too long', `{"id":1}\n"${'x'.repeat(MAX)}"\n{"id":2}\n`],
   ['a line without an end', `{"id":1}\n${'x'.repeat(MAX + 1)}`],
 ] as const) {
-  test(`who sends ${what} is cut off, and nothing behind it counts`, async ({ pair }) => {
+  test(`closes the connection on ${what}, and ignores everything after it`, async ({ pair }) => {
     const [near, far] = await pair();
     const seen: object[] = [];
     new LineSocket(far, { onMessage: (one) => void seen.push(one), maxLength: MAX });
@@ -76,7 +77,7 @@ for (const [what, bytes] of [
   });
 }
 
-test('each request gets its own answer, in whatever order they come; those without one fail with the connection', async ({
+test('each request gets its own response, in any order; requests without one fail with the connection', async ({
   pair,
 }) => {
   const [near, far] = await pair();

@@ -4,12 +4,14 @@ import { planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 import { failureOf } from '../../../support/unit/http-service.ts';
 
-/** Projects over a real socket: those that the run was told of, and those that a worker brings. */
+/** Projects over a real socket: those of the run, and those that a worker registers. */
 
 const lease = (project: string) => ({ project, parallelIndex: 0, needMs: 1_000 });
 const own = { id: 'own', name: 'of a file', plan: planOf({ session: { note: 'own' } }) };
 
-test('a worker that brings a project gets what that one needs, and its name is in the note', async ({ broker }) => {
+test('a worker that registers a project gets a browser for it, with the name of the project in the note', async ({
+  broker,
+}) => {
   const { service, recorder, connect, until } = broker;
   const line = await connect(own);
   const { sessionId } = await until(line.lease(lease('own')));
@@ -17,7 +19,7 @@ test('a worker that brings a project gets what that one needs, and its name is i
   expect(recorder.sessions).toMatchObject([{ project: 'of a file' }]);
 });
 
-test("no other worker's project, and none that the config has not, is known: a typed error, on record once", async ({
+test("another worker's project and a project outside the config are unknown: a typed error, recorded once", async ({
   broker,
 }) => {
   const { service, recorder, connect, until } = broker;
@@ -32,7 +34,7 @@ test("no other worker's project, and none that the config has not, is known: a t
   expect((await until(bringer.lease(lease('own')))).reused).toBe(false);
 });
 
-test('workers whose projects need the same hand browsers on to each other, however they are named', async ({
+test("workers whose projects have equal requirements share browsers, whatever the projects' names", async ({
   broker,
 }) => {
   const { connect, until } = broker;

@@ -8,28 +8,28 @@ import { listen } from '../../../../src/broker/rpc/server.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
-/** What the broker's server makes of who does not speak as its own clients do. */
+/** How the broker's server handles clients that do not follow its protocol. */
 
-test.describe('a connection that is none of ours', () => {
+test.describe('a foreign connection', () => {
   const hello = (more: object) => ({
     id: 1,
     method: 'hello',
     params: { token: 't', version: PROTOCOL_VERSION, role: 'worker', ...more },
   });
 
-  test('with another token is closed', async ({ broker }) => {
+  test('with a wrong token is closed', async ({ broker }) => {
     const socket = connect(broker.address);
     socket.write(`${JSON.stringify(hello({ token: 'guessed' }))}\n`);
     await once(socket.resume(), 'close');
   });
 
-  test('with a line that is no request is closed', async ({ broker }) => {
+  test('with an invalid request is closed', async ({ broker }) => {
     const socket = connect(broker.address);
     socket.write('{"method":"hello"}\n');
     await once(socket.resume(), 'close');
   });
 
-  test('of another version is told so, and so is who asks for what there is not, or is not for it', async ({
+  test('of another version gets an error, and so does an unknown request or one for another role', async ({
     broker,
   }) => {
     const socket = connect(broker.address).setEncoding('utf8');
@@ -41,14 +41,14 @@ test.describe('a connection that is none of ours', () => {
     expect(await said(hello({ version: 99 }))).toContain('different versions of poolwright');
     expect(await said({ id: 2, method: 'lease', params: {} })).toContain('is for a worker only');
     expect(await said(hello({}))).toBe('{"id":1,"result":{"slot":0}}\n');
-    expect(await said({ id: 3, method: 'toString', params: {} })).toContain('is no request');
+    expect(await said({ id: 3, method: 'toString', params: {} })).toContain('is not a request');
     expect(await said({ id: 4, method: 'finish', params: {} })).toContain('is for a control only');
     expect(await said({ id: 5, method: 'lease', params: { project: 7 } })).toContain('"error"');
     socket.destroy();
   });
 });
 
-test('a run that may not begin: who asked for a browser waits for the end of the run, everything else is answered', async ({
+test('a run that cannot begin: requests for a browser wait for the end of the run, all others get a response', async ({
   newAddress: address,
 }) => {
   let beginNot: (why: LeaseError) => void = () => undefined;

@@ -9,20 +9,20 @@ import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 import { failureOf } from '../../../support/unit/http-service.ts';
 
-/** A side that hangs closes no connection: it counts as dead when it has been silent for longer than it may. */
+/** A side that hangs closes no connection: it counts as dead when it has been silent for longer than allowed. */
 
 const lease = { project: 'p0', parallelIndex: 0, needMs: 1_000 };
 
-test('a broker that hangs fails what is asked of it after 15 s, and the connection is over', async ({ newAddress }) => {
+test('requests to a broker that hangs fail after 15 s, and the connection closes', async ({ newAddress }) => {
   const sockets: Socket[] = [];
-  // Takes connections, as the kernel does for a stopped process, and never answers.
+  // Accepts connections, as the kernel does for a stopped process, and never responds.
   const server = createServer((socket) => sockets.push(socket)).listen(newAddress);
   await once(server, 'listening');
   const near = connect(newAddress);
   await once(near, 'connect');
   const clock = new FakeClock();
   const requests = new OpenRequests(near, clock);
-  // With nothing asked, nothing is missing.
+  // Without a request, silence is allowed.
   await clock.advance(60_000);
   const asked = failureOf(requests.ask('lease', {}), LeaseError);
   await clock.advance(14_000);
@@ -36,9 +36,7 @@ test('a broker that hangs fails what is asked of it after 15 s, and the connecti
   server.close();
 });
 
-test('a worker that hangs loses its browser when it has been silent for as long as it may, and not before', async ({
-  broker,
-}) => {
+test('a worker that hangs loses its browser when its allowed silence is over, and not before', async ({ broker }) => {
   const { clock, connect, hung, recorder, until } = broker;
   const line = await connect();
   await until(line.lease(lease));
@@ -52,7 +50,7 @@ test('a worker that hangs loses its browser when it has been silent for as long 
   expect(hung).toEqual(['worker']);
 });
 
-test('a worker that gives signs of life keeps its browser, however long its test takes', async ({ broker }) => {
+test('a worker that sends signs of life keeps its browser, however long its test takes', async ({ broker }) => {
   const { clock, connect, hung, recorder, until } = broker;
   const line = await connect();
   await until(line.lease(lease));

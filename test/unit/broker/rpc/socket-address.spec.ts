@@ -9,26 +9,26 @@ import { longestSocketPath } from '../../../../src/common/platform/socket-path.t
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const LETTERS = 'XXXXXX';
-/** What lies below the parent of a socket's folder. */
+/** The path below the parent of a socket's directory. */
 const BELOW = `/poolwright-${LETTERS}/broker.sock`;
 const MAC = '/var/folders/2k/tmccc7sj7pg2c0qt6646cz8r0000gn/T';
 
-test('macOS: its temporary folder is long, and long enough', () => {
+test('macOS: the temporary directory has a long path that still fits', () => {
   expect(socketParents({ platform: 'darwin', temporary: `${MAC}/` })).toEqual([MAC, '/tmp']);
-  // A temporary folder inside of it, as CI runners, Nix and test tools make them, is too long.
+  // A temporary directory inside it, as created by CI runners, Nix and test tools, is too long.
   expect(socketParents({ platform: 'darwin', temporary: `${MAC}/nix-shell.AbCdEf/playwright` })).toEqual(['/tmp']);
 });
 
-test('Linux: the temporary folder, unless a path in it would be cut off', () => {
+test('Linux: the temporary directory, unless a path in it would be truncated', () => {
   expect(socketParents({ platform: 'linux', temporary: '/tmp' })).toEqual(['/tmp', '/tmp']);
   const longest = `/${'t'.repeat(107 - 1 - BELOW.length)}`;
   expect(socketParents({ platform: 'linux', temporary: longest })).toEqual([longest, '/tmp']);
   expect(socketParents({ platform: 'linux', temporary: `${longest}t` })).toEqual(['/tmp']);
-  // Bytes count, not letters.
+  // Bytes count, not characters.
   expect(socketParents({ platform: 'linux', temporary: longest.replace(/t$/, 'ü') })).toEqual(['/tmp']);
 });
 
-test('whatever the temporary folder, a socket’s path fits', () => {
+test('the path of a socket fits, whatever the temporary directory', () => {
   const platforms = fc.constantFrom<NodeJS.Platform>('linux', 'darwin', 'freebsd');
   fc.assert(
     fc.property(platforms, fc.string({ unit: 'grapheme', maxLength: 160 }), (platform, name) => {
@@ -40,7 +40,7 @@ test('whatever the temporary folder, a socket’s path fits', () => {
   );
 });
 
-test('Windows: a pipe of its own, and no folder', async () => {
+test('Windows: a separate pipe, and no directory', async () => {
   const machine = { platform: 'win32', temporary: 'C:\\Users\\me\\AppData\\Local\\Temp' } as const;
   const [one, other] = [await makeSocketAddress(machine), await makeSocketAddress(machine)];
   expect(one).toEqual({ path: expect.stringMatching(/^\\\\\.\\pipe\\poolwright-[0-9a-f]{16}$/), folder: null });
@@ -51,7 +51,7 @@ test('Windows: a pipe of its own, and no folder', async () => {
 test.describe('on this machine', () => {
   test.skip(process.platform === 'win32', 'it has pipes');
 
-  test('a broker can listen, however long the temporary folder is', async () => {
+  test('a broker can listen, however long the path of the temporary directory is', async () => {
     const outer = await mkdtemp(join(tmpdir(), 'long-'));
     for (const temporary of [outer, join(outer, 'x'.repeat(120))]) {
       const machine = { platform: process.platform, temporary };
@@ -69,7 +69,7 @@ test.describe('on this machine', () => {
   });
 });
 
-test('what a sweep takes for a socket’s folder', () => {
+test('a sweep recognizes only the directory of a socket', () => {
   const machine = { platform: 'linux', temporary: '/own' } as const;
   for (const folder of ['/own/poolwright-aB3xYz', '/tmp/poolwright-aB3xYz']) {
     expect(isSocketFolder(folder, machine), folder).toBe(true);

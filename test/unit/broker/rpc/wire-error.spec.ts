@@ -11,7 +11,7 @@ import {
 
 const KEY = 'pw-key-0123456789';
 
-/** As it goes through the socket. */
+/** The error after its way through the socket. */
 function overTheWire(error: unknown): PoolwrightError {
   return fromWire(JSON.parse(JSON.stringify(toWire(error, [KEY]))));
 }
@@ -26,7 +26,7 @@ const details = {
   attempts: 3,
 };
 
-test("the service's errors are the exported class in the worker, with everything they say but secrets", () => {
+test("the service's errors are the exported class in the worker, with all their data except secrets", () => {
   const error = overTheWire(new ServiceError('SERVICE_OUT_OF_CREDIT', `no credit for ${KEY}`, details));
   expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({
@@ -37,12 +37,12 @@ test("the service's errors are the exported class in the worker, with everything
   expect(JSON.stringify(error) + error.message).not.toContain(KEY);
 });
 
-test('no answer, nothing but the required: still the class', () => {
+test('an error without a response, with the required fields only, keeps its class', () => {
   const bare = { status: 0, request: 'GET /v1/browser/session', retryable: true };
   expect(overTheWire(new ServiceError('SERVICE_UNREACHABLE', 'm', bare))).toMatchObject({ ...bare, attempts: 1 });
 });
 
-test('the other classes', () => {
+test('the other error classes are kept', () => {
   const lease = overTheWire(new LeaseError('BROWSER_LOST', 'lost', { sessionId: 's-1' }));
   expect(lease).toBeInstanceOf(LeaseError);
   expect(lease).toMatchObject({ code: 'BROWSER_LOST', message: 'lost', sessionId: 's-1' });

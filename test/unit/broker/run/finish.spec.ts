@@ -2,56 +2,48 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectToBroker } from '../../../../src/broker/rpc/client.ts';
-import { writeWhole } from '../../../../src/common/write-whole.ts';
+import { writeAtomically } from '../../../../src/common/write-atomically.ts';
 import { readRecord, recordText } from '../../../../src/record/record-file.ts';
 import { runRecord } from '../../../../src/record/run-record.ts';
 import { startedBroker } from '../../../support/unit/broker/started-broker.ts';
 import { API_KEY, expect, json, test } from '../../../support/unit/http-service.ts';
 
-/** Who writes the record of a run that is over: the run, or its broker when the run does not get there. */
+/** The record of a finished run. */
 
-const ENDS = [
-  { name: 'the broker leaves a record alone that the run has written', isRecorded: true },
-  { name: 'the broker writes the record when the run dies before it has', isRecorded: false },
-];
-
-for (const { name, isRecorded } of ENDS) {
-  test(name, async ({ service }) => {
-    service.handle(json(200, { sessions: [], balance_cents: 70 }));
-    const folder = test.info().outputPath('record');
-    const address = {
-      address: join(tmpdir(), `finish-${randomBytes(4).toString('hex')}.sock`),
-      token: 'token-0123',
-    };
-    const run = await startedBroker({
-      ...address,
-      runId: 'r1',
-      runner: 'playwright',
-      mark: 'm1',
-      deadMarks: [],
-      service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },
-      startTimeoutMs: 20_000,
-      recordFolder: folder,
-      workers: 1,
-      shard: null,
-      suite: 'c0ffee',
-      ledgerFolder: null,
-      overRuns: [],
-      projects: [],
-      debug: false,
-    });
-    const line = await connectToBroker(address, 'control');
-    const record = runRecord.parse(await line.finish());
-    expect(record).toMatchObject({ runId: 'r1', balance: { startCents: 70, endCents: 70 } });
-    expect(record.endedAt).not.toBeNull();
-    expect(readRecord(folder), 'it is handed over, not written').toBeNull();
-    const ofRun = { ...record, leaseFailures: ['the run knows more'] };
-    if (isRecorded) {
-      await writeWhole(join(folder, 'run.json'), recordText(ofRun));
-      await line.recorded();
-    }
-    line.close();
-    await run.close();
-    expect(readRecord(folder)).toEqual(isRecorded ? ofRun : record);
+test("the broker writes the record before it responds, and does not overwrite the run's later changes", async ({
+  service,
+}) => {
+  service.handle(json(200, { sessions: [], balance_cents: 70 }));
+  const folder = test.info().outputPath('record');
+  const address = {
+    address: join(tmpdir(), `finish-${randomBytes(4).toString('hex')}.sock`),
+    token: 'token-0123',
+  };
+  const run = await startedBroker({
+    ...address,
+    runId: 'r1',
+    runner: 'playwright',
+    mark: 'm1',
+    deadMarks: [],
+    service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },
+    startTimeoutMs: 20_000,
+    recordFolder: folder,
+    workers: 1,
+    shard: null,
+    suite: 'c0ffee',
+    ledgerFolder: null,
+    overRuns: [],
+    projects: [],
+    debug: false,
   });
-}
+  const line = await connectToBroker(address, 'control');
+  const record = runRecord.parse(await line.finish());
+  expect(record).toMatchObject({ runId: 'r1', balance: { startCents: 70, endCents: 70 } });
+  expect(record.endedAt).not.toBeNull();
+  expect(readRecord(folder)).toEqual(record);
+  const ofRun = { ...record, leaseFailures: ['the run knows more'] };
+  await writeAtomically(join(folder, 'run.json'), recordText(ofRun));
+  line.close();
+  await run.close();
+  expect(readRecord(folder)).toEqual(ofRun);
+});

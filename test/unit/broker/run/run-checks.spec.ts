@@ -4,7 +4,7 @@ import { OptionsError } from '../../../../src/errors.ts';
 import { planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { poolBody } from '../../../support/unit/http-service.ts';
 
-/** What is asked before a run begins, in which order, and what it comes to. */
+/** The checks before a run begins, their order, and their results. */
 
 interface World {
   limit?: number | null;
@@ -12,7 +12,7 @@ interface World {
   pools?: Record<string, object>;
 }
 
-/** A start that says what it waits for, and a service that answers as the test wants. */
+/** A start that records what it waits for, and a service that responds as the test wants. */
 function checksOf({ limit = 10, balance = 100, pools = {} }: World, more: Partial<RunChecks> = {}) {
   const steps: string[] = [];
   const checks = {
@@ -56,7 +56,7 @@ function checksOf({ limit = 10, balance = 100, pools = {} }: World, more: Partia
   return { checks, steps };
 }
 
-test('the service, then what dead runs left, then the pools, then what is said of all', async () => {
+test('checks the service, then what dead runs left, then the pools, then limit and balance', async () => {
   const pools = { warm: poolBody('warm', { size: 4 }) };
   const plans = [planOf({ pool: 'warm' }), planOf(), planOf({ pool: { create: {} } })];
   const { checks, steps } = checksOf({ pools }, { plans });
@@ -64,12 +64,12 @@ test('the service, then what dead runs left, then the pools, then what is said o
   expect(steps).toEqual(['the service to answer', 'list', 'sweep', 'the service to find pool warm', 'look up warm']);
 });
 
-test('a pool that is not there is why the run does not begin', async () => {
+test('a missing pool keeps the run from beginning', async () => {
   const { checks } = checksOf({}, { plans: [planOf({ pool: 'nowhere' })] });
   await expect(checkRun(checks)).rejects.toMatchObject({ code: 'OPTIONS_INVALID', field: 'pool' });
 });
 
-test('what a key may not ask for is not known, and nothing is said of it', async () => {
+test('data that the key may not read is unknown, and causes no warning', async () => {
   const { checks } = checksOf({ limit: null, balance: null }, { sweep: null });
   expect(await checkRun(checks)).toEqual({ limit: null, balance: null, notices: [] });
 });
@@ -97,7 +97,7 @@ for (const [what, world, more, said] of [
     /^warning: pool .* is paused: workers wait, and fail at `acquireTimeout`/,
   ],
 ] as const) {
-  test(`${what}: the user is told, once`, async () => {
+  test(`${what}: warns the user once`, async () => {
     const { checks } = checksOf(world, { sweep: null, ...more });
     const { notices } = await checkRun(checks);
     expect(notices).toEqual([expect.stringMatching(said)]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startedBroker } from '../../../support/unit/broker/started-broker.ts';
 import { API_KEY, expect, json, poolBody, test } from '../../../support/unit/http-service.ts';
 
-test("what a run says before it begins holds no secret, whatever the service's own words do", async ({ service }) => {
+test("a run's notices before it begins contain no secret, even if the service's messages do", async ({ service }) => {
   const lastError = `proxy socks5://user:hunter22@proxy.test:1080 refused ${API_KEY}`;
   const pool = poolBody('pool_e2e', { status: 'degraded', lastError });
   service.handle((request, response) => {

@@ -28,7 +28,7 @@ function config(baseURL: string, startTimeoutMs: number, pool: string | null): B
   };
 }
 
-test('a service that puts the run off for longer than it may take to start is named, with its answer', async ({
+test('the error names a service that delays the run beyond its start deadline, with its response', async ({
   service,
 }) => {
   service.handle(json(503, { error: 'no capacity today' }, { 'retry-after': '30' }));
@@ -40,11 +40,11 @@ test('a service that puts the run off for longer than it may take to start is na
   expect(message).toMatch(/waiting for the service to answer/);
   expect(message).toMatch(/503.*no capacity today/);
   expect(message).not.toContain(API_KEY);
-  // Not after the service's own half minute; how busy the machine is, is no matter.
+  // Before the service's own half minute is over, even on a busy machine.
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-test('so is the pool that it was waiting for', async ({ service }) => {
+test('the error names the pool that the run was waiting for', async ({ service }) => {
   service.handle((request, response) => {
     if (request.path.includes('pool')) return silence(request, response);
     return json(200, { sessions: [] })(request, response);

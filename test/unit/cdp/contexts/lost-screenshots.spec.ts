@@ -3,7 +3,7 @@ import { LostScreenshots } from '../../../../src/cdp/contexts/lost-screenshots.t
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
 import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 
-/** A screenshot that meets new documents. */
+/** Screenshots during navigations. */
 
 const sessionId = 'page';
 const SHOT = { id: 1, method: 'Page.captureScreenshot', params: { format: 'png' }, sessionId };
@@ -30,7 +30,7 @@ function aPage() {
 const error = (message: string) => ({ error: { code: -32_000, message } });
 const REFUSED = error('Not attached to an active page');
 
-test('asks for it again in each new document, and delivers the first picture', () => {
+test('requests it again in each new document, and delivers the first picture', () => {
   const { navigate, respond, shots, responses } = aPage();
   navigate('second');
   navigate('second');
@@ -58,7 +58,7 @@ test('waits for the next document, or the end of loading, when the page is betwe
   }
 });
 
-test('delivers another refusal as it is', () => {
+test('delivers other errors unchanged', () => {
   const { respond, responses } = aPage();
   respond(0, error('Unable to capture screenshot'));
   expect(responses()).toEqual([{ id: 1, sessionId, ...error('Unable to capture screenshot') }]);

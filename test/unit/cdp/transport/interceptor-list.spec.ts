@@ -1,9 +1,13 @@
 import { expect, test } from '@playwright/test';
-import type { Interceptor, InterceptorFactory, InterceptorLink } from '../../../../src/cdp/transport/interceptor.ts';
+import type {
+  Interceptor,
+  InterceptorFactory,
+  InterceptorTransport,
+} from '../../../../src/cdp/transport/interceptor.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
 import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 
-/** The way of messages through a list of interceptors, between a client and a browser that are both the test's. */
+/** Messages in a list of interceptors; the test plays both client and browser. */
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -17,12 +21,12 @@ function listOf(...factories: InterceptorFactory[]) {
   return { list, toBrowser, toClient };
 }
 
-/** Writes its name behind the method of all that passes it, and gives the test its link. */
+/** Appends its name to the method of all messages that pass it, and gives the test its link. */
 class Marks implements Interceptor {
-  readonly link: InterceptorLink;
+  readonly link: InterceptorTransport;
   readonly #name: string;
 
-  constructor(name: string, link: InterceptorLink) {
+  constructor(name: string, link: InterceptorTransport) {
     this.#name = name;
     this.link = link;
   }
@@ -50,7 +54,7 @@ function marked() {
   return { ...listOf(...factories), linkOf };
 }
 
-test('commands pass from the client to the browser, messages the other way', () => {
+test('passes commands from the client to the browser, and messages back', () => {
   const { list, toBrowser, toClient } = marked();
   list.command({ id: 1, method: 'command' });
   list.message({ method: 'event' });
@@ -58,7 +62,7 @@ test('commands pass from the client to the browser, messages the other way', () 
   expect(toClient).toEqual([{ method: 'event c b a' }]);
 });
 
-test('what nobody changes is passed on as it is, the same object', () => {
+test('passes unchanged messages on as the same object', () => {
   const { list, toBrowser, toClient } = listOf(
     () => ({}),
     () => ({ onCommand: (command) => command, onMessage: (message) => message }),
@@ -71,7 +75,7 @@ test('what nobody changes is passed on as it is, the same object', () => {
   expect(toClient[0]).toBe(event);
 });
 
-test('null ends the way of a message', () => {
+test('drops a message when an interceptor returns null', () => {
   const unreached = () => {
     throw new Error('is behind the one that drops');
   };
@@ -85,13 +89,13 @@ test('null ends the way of a message', () => {
   expect([toBrowser, toClient]).toEqual([[], []]);
 });
 
-test('what one delivers passes those between it and the client', () => {
+test('passes a delivered message through the interceptors before the client', () => {
   const { linkOf, toClient } = marked();
   for (const name of ['a', 'b', 'c'] as const) linkOf(name).deliver({ method: name });
   expect(toClient.map(({ method }) => method)).toEqual(['a', 'b a', 'c b a']);
 });
 
-test('several that one delivers arrive in their order, with nothing in between', () => {
+test('delivers several messages in order, with nothing in between', () => {
   const { list, toClient } = listOf(
     () => ({ onMessage: (message) => message }),
     (link) => ({
@@ -108,7 +112,7 @@ test('several that one delivers arrive in their order, with nothing in between',
   expect(toClient.map(({ method }) => method)).toEqual(['before', 'one', 'behind', 'before', 'two', 'behind']);
 });
 
-test('an answer given at once arrives when the client has sent its command, in a task of its own', async () => {
+test('delivers an immediate response after the client has sent its command, in a separate task', async () => {
   const { list, toClient } = listOf((link) => ({
     onCommand: ({ id }) => {
       link.deliver({ id, result: {} });
@@ -123,7 +127,7 @@ test('an answer given at once arrives when the client has sent its command, in a
   expect(toClient).toEqual([{ id: 1, result: {} }, { method: 'event' }]);
 });
 
-test('own commands go straight to the browser, and nobody else sees their answers', async () => {
+test('sends own commands directly to the browser, and hides their responses from others', async () => {
   const { list, linkOf, toBrowser, toClient } = marked();
   const called = linkOf('a').call('Target.getTargets', {}, 'session');
   const refused = linkOf('b').call('Browser.getVersion');
@@ -143,9 +147,9 @@ test('own commands go straight to the browser, and nobody else sees their answer
   expect(toClient).toEqual([]);
 });
 
-test('what is sent on passes those between the sender and the browser, and its answer comes back to the sender', () => {
+test('passes a sent command through the interceptors before the browser, and its response back', () => {
   const heard: CdpMessage[] = [];
-  let sender: InterceptorLink | undefined;
+  let sender: InterceptorTransport | undefined;
   const { list, toBrowser, toClient } = listOf(
     (link) => new Marks('outer', link),
     (link) => {
@@ -166,8 +170,8 @@ test('what is sent on passes those between the sender and the browser, and its a
   expect(toClient).toEqual([]);
 });
 
-test('an answer that the client has not asked for never reaches it', () => {
-  let sender: InterceptorLink | undefined;
+test('drops a response that the client has not requested', () => {
+  let sender: InterceptorTransport | undefined;
   const { list, toClient } = listOf((link) => {
     sender = link;
     return {};
@@ -176,7 +180,7 @@ test('an answer that the client has not asked for never reaches it', () => {
   expect(toClient).toEqual([]);
 });
 
-test('at the end own commands are rejected first, and then each is told once', async () => {
+test('rejects own commands first at the end, and then notifies each interceptor once', async () => {
   const told: string[] = [];
   let call: Promise<unknown> | undefined;
   const { list, linkOf } = marked();
@@ -203,17 +207,17 @@ test('at the end own commands are rejected first, and then each is told once', a
 });
 
 /**
- * What is to come: a concern that hides distance. It asks ahead of time, holds back the events that come of it, and
- * answers the client from what came back.
+ * An interceptor that hides latency: it sends commands early, holds back the resulting events, and responds to the
+ * client from the results.
  */
-test('the interface fits one that answers from what it has asked before', async () => {
+test('supports an interceptor that responds from its own earlier requests', async () => {
   class Ahead implements Interceptor {
-    readonly #link: InterceptorLink;
+    readonly #link: InterceptorTransport;
     readonly #sentId: number;
     #answer: unknown;
     readonly #held: CdpMessage[] = [];
 
-    constructor(link: InterceptorLink, sentId: number) {
+    constructor(link: InterceptorTransport, sentId: number) {
       this.#link = link;
       this.#sentId = sentId;
     }
@@ -235,7 +239,7 @@ test('the interface fits one that answers from what it has asked before', async 
       return null;
     }
   }
-  const links: InterceptorLink[] = [];
+  const links: InterceptorTransport[] = [];
   let ahead: Ahead | undefined;
   const { list, toBrowser, toClient } = listOf(
     (link) => {
@@ -247,7 +251,7 @@ test('the interface fits one that answers from what it has asked before', async 
     },
     (link) => new Marks('passed', link),
   );
-  const [link] = links as [InterceptorLink];
+  const [link] = links as [InterceptorTransport];
   ahead = new Ahead(link, link.send({ method: 'Target.createBrowserContext' }));
   expect(toBrowser.map(({ method }) => method)).toEqual(['Target.createBrowserContext passed']);
   ahead.onMessage({ method: 'Target.attachedToTarget' });

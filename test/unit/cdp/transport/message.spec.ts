@@ -4,12 +4,12 @@ import { fieldsOf, parseMessage } from '../../../../src/cdp/transport/message.ts
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 for (const text of ['', 'hello', 'null', '5', '"text"', '{"method":5}', '{"method":null}']) {
-  test(`no message of CDP: ${text || 'nothing'}`, () => {
+  test(`rejects what is not a CDP message: ${text || 'nothing'}`, () => {
     expect(parseMessage(text)).toBe(null);
   });
 }
 
-test('whatever comes, it is read as it is or refused', () => {
+test('parses or rejects any input', () => {
   fc.assert(
     fc.property(
       fc.record({ id: fc.nat(), method: fc.string(), params: fc.jsonValue() }, { requiredKeys: [] }),
@@ -21,7 +21,7 @@ test('whatever comes, it is read as it is or refused', () => {
   );
 });
 
-test('what is no object has no fields', () => {
+test('finds no fields in a value that is not an object', () => {
   for (const value of [undefined, null, 5, 'text', true])
     expect(fieldsOf<{ name: string }>(value).name).toBe(undefined);
   expect(fieldsOf<{ name: string }>({ name: 5 }).name).toBe(5);

@@ -4,7 +4,7 @@ import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
 
 const CONFIG = 'export default {};\n';
 
-test('a browser that is connected by hand: every line, comments and dependencies left out', async ({ project }) => {
+test('finds every line that connects a browser by hand, except in comments and dependencies', async ({ project }) => {
   const { plan } = await project({
     'playwright.config.ts': "export default { use: {\n  connectOptions: { wsEndpoint: 'wss://somewhere' },\n} };\n",
     'tests/fixtures.ts': [
@@ -23,12 +23,12 @@ test('a browser that is connected by hand: every line, comments and dependencies
   });
   expect((await plan()).leftovers).toEqual([
     { file: 'playwright.config.ts', line: 2, what: '`connectOptions`: another remote browser' },
-    { file: 'tests/fixtures.ts', line: 5, what: 'a browser that is connected by hand (connectOverCDP)' },
-    { file: 'tests/other.js', line: 1, what: 'a Playwright server that is connected by hand (connect)' },
+    { file: 'tests/fixtures.ts', line: 5, what: 'a browser connected by hand (connectOverCDP)' },
+    { file: 'tests/other.js', line: 1, what: 'a Playwright server connected by hand (connect)' },
   ]);
 });
 
-test("Azure's, BrowserStack's and LambdaTest's", async ({ project }) => {
+test('finds the setups of Azure, BrowserStack and LambdaTest', async ({ project }) => {
   const { plan } = await project({
     'playwright.config.ts': CONFIG,
     'package.json': manifest(['@playwright/test', '@azure/playwright', 'browserstack-node-sdk'], {
@@ -61,11 +61,11 @@ test("Azure's, BrowserStack's and LambdaTest's", async ({ project }) => {
   expect(byHand).toEqual([]);
 });
 
-test('many of a kind are counted; a suite without any has none', async ({ project }) => {
+test('counts many lines of one kind, and finds none in a clean suite', async ({ project }) => {
   const line = 'await chromium.connectOverCDP(url);\n';
   const { plan } = await project({ 'playwright.config.ts': CONFIG, 'tests/many.ts': line.repeat(20) });
   const { leftovers, notes } = await plan();
   expect(leftovers).toHaveLength(8);
-  expect(notes).toEqual(['12 more lines: a browser that is connected by hand (connectOverCDP).']);
+  expect(notes).toEqual(['12 more lines: a browser connected by hand (connectOverCDP).']);
   expect((await (await project({ 'playwright.config.ts': CONFIG })).plan()).leftovers).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
 
 const CONFIG = "import { defineConfig } from '@playwright/test';\n\nexport default defineConfig({});\n";
 
-test('writes a config that wraps the other one, in the language of that one', async ({ project }) => {
+test('writes a config that wraps the existing one, in its language', async ({ project }) => {
   const written = async (file: string, text = CONFIG) => {
     const { plan } = await project({ 'package.json': manifest(['@playwright/test']), [file]: text });
     const { texts, byHand } = await plan({ config: file });
@@ -27,7 +27,7 @@ test('writes a config that wraps the other one, in the language of that one', as
   expect(await written('e2e/pw-ct.ts')).toEqual(['e2e/pw-ct.hosted.ts', './pw-ct.js']);
 });
 
-test('says nothing against component tests, which docs/compatibility.md has as working', async ({ project }) => {
+test('accepts component tests, which work (bench/results/compatibility.md)', async ({ project }) => {
   const { plan } = await project({
     'playwright-ct.config.ts':
       "import { defineConfig } from '@playwright/experimental-ct-react';\nexport default defineConfig({});\n",
@@ -37,7 +37,7 @@ test('says nothing against component tests, which docs/compatibility.md has as w
   expect(Object.keys(texts)).toContain('playwright-ct.hosted.config.ts');
 });
 
-test('uses a config that calls the wrapper already, and leaves a foreign playwright.hosted.config alone', async ({
+test('uses a config that calls the wrapper, and does not change a foreign playwright.hosted.config', async ({
   project,
 }) => {
   const wrapped = await project({
@@ -59,7 +59,7 @@ test('uses a config that calls the wrapper already, and leaves a foreign playwri
   expect(byHand[0]?.lines).toContain('export default withHostedBrowsers(config);');
 });
 
-test('says that Playwright is too old', async ({ project }) => {
+test('warns when Playwright is too old', async ({ project }) => {
   const { plan } = await project({
     'playwright.config.ts': CONFIG,
     'node_modules/@playwright/test/package.json': '{ "version": "1.9.2" }',

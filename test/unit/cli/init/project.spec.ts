@@ -9,9 +9,7 @@ import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
 const CONFIG = "import { defineConfig } from '@playwright/test';\n\nexport default defineConfig({});\n";
 const COMMAND = 'playwright test -c playwright.hosted.config.ts';
 
-test('a config, a script, ignored results; what is left to do, in the words of the package manager', async ({
-  project,
-}) => {
+test('plans config, script and ignored results, and next steps for the package manager', async ({ project }) => {
   const { plan } = await project({ 'playwright.config.ts': CONFIG, 'package.json': manifest(['@playwright/test']) });
   const { title, texts, next, byHand } = await plan();
   expect(title).toBe('Playwright, playwright.config.ts');
@@ -37,7 +35,7 @@ test('a config, a script, ignored results; what is left to do, in the words of t
   expect(seen.next.slice(1)).toEqual(['pnpm exec poolwright doctor', 'pnpm run test:e2e']);
 });
 
-test('package.json keeps its indentation, its line endings and its byte order mark', async ({ project }) => {
+test('keeps the indentation, line endings and byte order mark of package.json', async ({ project }) => {
   const texts = async (text: string) => {
     const { plan } = await project({ 'playwright.config.ts': CONFIG, 'package.json': text });
     return (await plan()).texts['package.json'];
@@ -55,7 +53,7 @@ test('package.json keeps its indentation, its line endings and its byte order ma
   expect(await texts('{ "scripts": { "test:hosted": "own" } }')).toBeUndefined();
 });
 
-test('.gitignore gets the results of runs, once, in a repository only', async ({ project }) => {
+test('adds the results to .gitignore once, and only in a repository', async ({ project }) => {
   const text = async (files: Record<string, string>, below?: string) => {
     const { plan } = await project(files);
     const { texts, present } = await plan({}, below);
@@ -75,7 +73,9 @@ test('.gitignore gets the results of runs, once, in a repository only', async ({
   expect(await text(web, 'web')).toBe('test-results/\n');
 });
 
-test('commands are as typed where init was started, in the root of a monorepo too', async ({ project }) => {
+test('prints commands for the directory where init was started, also in the root of a monorepo', async ({
+  project,
+}) => {
   const web = {
     'apps/web/package.json': manifest(['@playwright/test'], { e2e: COMMAND }),
     'apps/web/playwright.config.ts': CONFIG,
@@ -97,7 +97,7 @@ test('commands are as typed where init was started, in the root of a monorepo to
   expect((await next({ 'bun.lock': '' })).at(-1)).toBe('cd apps/web && bun run e2e');
 });
 
-test('a config in a folder below is found: the package is the one that it lies in', async ({ project }) => {
+test('finds a config in a subdirectory, and uses its package', async ({ project }) => {
   const { plan } = await project({
     'package.json': manifest(['poolwright']),
     'package-lock.json': '{}',
@@ -120,7 +120,7 @@ test('a config in a folder below is found: the package is the one that it lies i
   expect(next[0]).toMatch(/^set /);
 });
 
-test('several configs: which one is asked for, with the flag', async ({ project }) => {
+test('asks for --config when there are several configs', async ({ project }) => {
   const { plan } = await project({
     'playwright.config.ts': CONFIG,
     'playwright.config.js': "module.exports = { testDir: './tests' };\n",
@@ -142,7 +142,7 @@ test('several configs: which one is asked for, with the flag', async ({ project 
   ).rejects.toThrow(/^There are 2 Playwright configs: a.playwright\.config\.ts, b.playwright\.config\.ts\. Name yours/);
 });
 
-test('no tests, and files that cannot be used', async ({ project }) => {
+test('fails when there are no tests, or a file is invalid', async ({ project }) => {
   const { plan, folder } = await project({ 'package.json': manifest([]) });
   await expect(plan()).rejects.toThrow(
     `There is no playwright.config.* in ${folder} or below it, and no Puppeteer with`,
@@ -152,18 +152,18 @@ test('no tests, and files that cannot be used', async ({ project }) => {
   await expect(script.plan()).rejects.toThrow("import { leaseBrowser } from 'poolwright/puppeteer'");
   await expect(plan({ runner: 'playwright' })).rejects.toThrow('There is no playwright.config.*');
   const broken = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{ "name": ' });
-  await expect(broken.plan()).rejects.toThrow(/package\.json is no JSON\. Mend it first: nothing was changed\.$/);
+  await expect(broken.plan()).rejects.toThrow(/package\.json is not valid JSON\. Fix it first: nothing was changed\.$/);
   const utf16 = await project({});
   await writeFile(join(utf16.folder, 'playwright.config.ts'), Buffer.from(`\uFEFF${CONFIG}`, 'utf16le'));
   await expect(utf16.plan()).rejects.toThrow(/playwright\.config\.ts is not UTF-8\. Nothing was changed\.$/);
 });
 
-test('a package.json without a place for the script has the line to write', async ({ project }) => {
+test('prints the line to add when package.json has no place for the script', async ({ project }) => {
   const { plan } = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{ "scripts": [] }' });
   expect((await plan()).byHand[0]).toMatchObject({ file: 'package.json', why: 'has no object in "scripts"' });
 });
 
-test('a second run finds all in place', async ({ project }) => {
+test('changes nothing in a second run', async ({ project }) => {
   const { plan } = await project({ 'playwright.config.ts': CONFIG, 'package.json': manifest(['@playwright/test']) });
   const { texts } = await plan({ ci: 'gitlab' });
   const again = await project({ 'playwright.config.ts': CONFIG, ...texts });
@@ -179,7 +179,7 @@ test('a second run finds all in place', async ({ project }) => {
   ]);
 });
 
-test('a diff is what `git apply` takes, and shows no carriage returns', async ({ project }) => {
+test('makes a diff that `git apply` accepts, without carriage returns', async ({ project }) => {
   const { plan } = await project({ 'playwright.config.ts': CONFIG, '.gitignore': 'dist/\r\n' });
   const [config, ignored] = (await plan()).diffs;
   expect(ignored).toBe(
@@ -188,20 +188,20 @@ test('a diff is what `git apply` takes, and shows no carriage returns', async ({
   expect(config).toMatch(/^--- \/dev\/null\n\+\+\+ b\/playwright\.hosted\.config\.ts\n@@ -0,0 \+1,5 @@\n/);
 });
 
-test('Puppeteer tests beside a Playwright suite are said', async ({ project }) => {
+test('notes Puppeteer tests next to a Playwright suite', async ({ project }) => {
   const { plan } = await project({
     'playwright.config.ts': CONFIG,
     'package.json': manifest(['@playwright/test', 'puppeteer', 'vitest']),
   });
-  expect((await plan()).notes).toEqual(['There are Puppeteer tests, too: npx poolwright init --runner vitest']);
+  expect((await plan()).notes).toEqual(['This project also has Puppeteer tests: npx poolwright init --runner vitest']);
 });
 
-test('a config that cannot be read: it is a folder', async ({ project }) => {
+test('fails when the config is a directory', async ({ project }) => {
   const { plan } = await project({ 'playwright.config.ts/index.ts': CONFIG });
   await expect(plan()).rejects.toThrow(/playwright\.config\.ts cannot be read \(EISDIR\)\. Nothing was changed\.$/);
 });
 
-test('uncommitted changes are said, of what is edited', async ({ project }) => {
+test('notes uncommitted changes of edited files', async ({ project }) => {
   const { plan, folder } = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{}', 'other.ts': '' });
   const git = async (...args: string[]) => {
     // Named, so that it never is the repository around this folder.

@@ -4,7 +4,7 @@ import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
 
 const JEST = manifest(['puppeteer', 'jest']);
 
-test('Jest: the preset goes into a config that has none', async ({ project }) => {
+test('Jest: adds the preset to a config without one', async ({ project }) => {
   const edited = async (file: string, text: string) => {
     const { plan } = await project({ 'package.json': JEST, [file]: text });
     const { texts, byHand } = await plan();
@@ -29,14 +29,14 @@ test('Jest: the preset goes into a config that has none', async ({ project }) =>
     lines: ["preset: 'poolwright/jest'", expect.stringContaining('transform')],
   });
   expect(await edited('jest.config.js', "module.exports = { ...require('./base') };\n")).toMatchObject({
-    why: 'takes a part from somewhere else, which may have a preset',
+    why: 'takes a part from elsewhere, which may have a preset',
   });
   expect(await edited('jest.config.js', 'module.exports = async () => ({});\n')).toMatchObject({
-    why: 'exports no object that is written out in it',
+    why: 'does not export an object literal',
   });
 });
 
-test('Jest in package.json, beside the script', async ({ project }) => {
+test('Jest: adds the preset to package.json', async ({ project }) => {
   const without = await (await project({ 'package.json': JEST })).plan();
   expect(without.title).toBe('Puppeteer with Jest');
   expect(JSON.parse(without.texts['package.json'] ?? '')).toMatchObject({
@@ -51,7 +51,7 @@ test('Jest in package.json, beside the script', async ({ project }) => {
   expect(second.present[0]).toBe('package.json names poolwright/jest');
 });
 
-test('Mocha: a module more is required', async ({ project }) => {
+test('Mocha: adds a required module', async ({ project }) => {
   const edited = async (file: string, text: string) => {
     const { plan } = await project({ 'package.json': manifest(['puppeteer-core', 'mocha']), [file]: text });
     const { texts, byHand, present } = await plan();
@@ -78,7 +78,7 @@ test('Mocha: a module more is required', async ({ project }) => {
   expect(JSON.parse(none.texts['.mocharc.json'] ?? '')).toEqual({ require: ['poolwright/mocha'] });
 });
 
-test('Vitest: a global setup, and what the tests import', async ({ project }) => {
+test('Vitest: adds a global setup, and names what tests import', async ({ project }) => {
   const edited = async (file: string, text: string) => {
     const { plan } = await project({ 'package.json': manifest(['puppeteer', 'vitest']), [file]: text });
     const { texts, byHand, next } = await plan();
@@ -106,7 +106,7 @@ test('Vitest: a global setup, and what the tests import', async ({ project }) =>
   expect(none.texts['vitest.config.mjs']).toContain("globalSetup: ['poolwright/vitest']");
 });
 
-test('node:test needs the script alone; the runner can be named', async ({ project }) => {
+test('node:test: adds only the script; the runner can be named', async ({ project }) => {
   const { plan } = await project({ 'package.json': manifest(['puppeteer'], { test: 'node --test tests/' }) });
   const { title, texts } = await plan({ ci: 'buildkite' });
   expect(title).toBe('Puppeteer with node:test');
@@ -122,12 +122,12 @@ test('node:test needs the script alone; the runner can be named', async ({ proje
   expect(mocha.texts['package.json']).toContain('"test:hosted": "mocha --config suite.mocharc.json"');
 });
 
-test('several projects in one config are left to a person', async ({ project }) => {
+test('leaves a config with several projects to the user', async ({ project }) => {
   const why = async (dependency: string, file: string, text: string) => {
     const { plan } = await project({ 'package.json': manifest(['puppeteer', dependency]), [file]: text });
     return (await plan()).byHand[0]?.why;
   };
-  const each = 'has `projects`, each with a config of its own';
+  const each = 'has `projects`, each with its own config';
   expect(await why('vitest', 'vitest.config.ts', "export default { test: { projects: ['packages/*'] } };\n")).toBe(
     each,
   );

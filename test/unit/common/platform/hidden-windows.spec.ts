@@ -18,7 +18,7 @@ function starts(source: string): string[] {
   );
 }
 
-test('Windows: nothing that poolwright starts opens a console window: the broker has no console that it could share', () => {
+test('Windows: nothing that poolwright starts opens a console window', () => {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file.endsWith('.ts') && !UNIX_ONLY.includes(file));

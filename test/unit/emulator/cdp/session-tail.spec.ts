@@ -1,4 +1,5 @@
-import { expect, test } from '@playwright/test';
+import { deepEqual, equal } from 'node:assert/strict';
+import { test } from '@playwright/test';
 import fc from 'fast-check';
 import { sessionInTail, withoutTail, withTail } from '../../../../src/emulator/cdp/session-tail.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
@@ -11,24 +12,24 @@ const tricky = fc.oneof(
 const params = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('sessionId', 'a', 'params'), tricky));
 const message = fc.record({ id: fc.nat(), method: tricky, params });
 
-test('a message gets a session and loses it, to the letter', () => {
+test('adds a session to a message and removes it, byte for byte', () => {
   fc.assert(
     fc.property(message, session, (value, id) => {
       const text = JSON.stringify(value);
       const sent = withTail(Buffer.from(text), id);
-      expect(JSON.parse(sent.toString())).toEqual({ ...JSON.parse(text), sessionId: id });
-      expect(sessionInTail(sent)).toBe(id);
-      expect(withoutTail(sent, id).toString()).toBe(text);
+      deepEqual(JSON.parse(sent.toString()), { ...JSON.parse(text), sessionId: id });
+      equal(sessionInTail(sent), id);
+      equal(withoutTail(sent, id).toString(), text);
     }),
     propertyRuns(300),
   );
 });
 
-test('a session is found at the top level only, whatever the message holds', () => {
+test('finds a session at the top level only', () => {
   fc.assert(
     fc.property(message, fc.option(session), (value, id) => {
       const text = JSON.stringify(id === null ? value : { ...value, sessionId: id });
-      expect(sessionInTail(Buffer.from(text))).toBe(id ?? undefined);
+      equal(sessionInTail(Buffer.from(text)), id ?? undefined);
     }),
     propertyRuns(300),
   );

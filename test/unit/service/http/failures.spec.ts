@@ -34,7 +34,7 @@ test.describe('statuses become codes', () => {
     { status: 418, error: 'teapot', code: 'SERVICE_BAD_REQUEST', says: /answered 418 "teapot"/ },
   ] as const;
   for (const { status, error, code, says } of cases) {
-    test(`${status} "${error}" is ${code}, and is not asked again`, async ({ service, connect }) => {
+    test(`${status} "${error}" is ${code}, and is not repeated`, async ({ service, connect }) => {
       service.handle(json(status, { error }));
       const { client, delays } = connect();
       const failure = await failureOf(client.getSession('s-1'), ServiceError);
@@ -53,7 +53,7 @@ test.describe('statuses become codes', () => {
     });
   }
 
-  test('a code in the body says more than the status', async ({ service, connect }) => {
+  test('a code in the body overrides the status', async ({ service, connect }) => {
     service.handle(json(403, { error: 'Not yours', code: 'dedicated_ip_not_owned' }));
     const failure = await failureOf(
       connect().client.createSession({ proxyUrl: 'dedicated://192.0.2.7' }),
@@ -63,7 +63,7 @@ test.describe('statuses become codes', () => {
     expect(failure.message).toContain('not of this workspace');
   });
 
-  test('a refusal that is not JSON points at the address; a redirect too', async ({ service, connect }) => {
+  test('blames the address when a refusal is not JSON, or a redirect', async ({ service, connect }) => {
     const { client } = connect();
     service.handle(text(404, '<h1>Not here</h1>'));
     const missing = await failureOf(client.listPools(), ServiceError);
@@ -75,7 +75,7 @@ test.describe('statuses become codes', () => {
     expect(moved.message).toContain('check POOLWRIGHT_BASE_URL');
   });
 
-  test('a refusal whose text is lost on the way is still known by its status', async ({ service, connect }) => {
+  test('uses the status when the body of a refusal is lost', async ({ service, connect }) => {
     service.handle(cutShort(402, '{"error":"Insuff'));
     const failure = await failureOf(connect().client.createSession(), ServiceError);
     expect(failure).toMatchObject({ code: 'SERVICE_OUT_OF_CREDIT', status: 402 });
@@ -83,22 +83,19 @@ test.describe('statuses become codes', () => {
   });
 });
 
-test.describe('no answer', () => {
-  test('a refused connection names host and cause, and what to check; it is tried twice', async ({
-    service,
-    connect,
-  }) => {
+test.describe('no response', () => {
+  test('names host, cause and what to check when a connection is refused twice', async ({ service, connect }) => {
     const { client, delays } = connect();
     await service.stop();
     const failure = await failureOf(client.listPools(), ServiceError);
     expect(failure).toMatchObject({ code: 'SERVICE_UNREACHABLE', status: 0, attempts: 2, retryable: true });
     expect(failure.message).toBe(
-      `GET /v1/browser/pools got no answer from ${service.host} (ECONNREFUSED: nothing listens there). Check POOLWRIGHT_BASE_URL (or \`baseURL\`) and the network. (2 requests were sent)`,
+      `GET /v1/browser/pools got no response from ${service.host} (ECONNREFUSED: nothing listens there). Check POOLWRIGHT_BASE_URL (or \`baseURL\`) and the network. (2 requests were sent)`,
     );
     expect(delays).toEqual([1000]);
   });
 
-  test('a break before and in the middle of the answer is tried twice where the call is idempotent', async ({
+  test('repeats an idempotent call when the connection breaks before or during the response', async ({
     service,
     connect,
   }) => {
@@ -114,7 +111,7 @@ test.describe('no answer', () => {
     }
   });
 
-  test('the time-out holds for headers and body, and is named', async ({ service, connect }) => {
+  test('applies the time limit to headers and body, and names it', async ({ service, connect }) => {
     const { client } = connect({ timeout: 50 });
     service.handle(silence);
     const noHeaders = await failureOf(client.listPools({ retry: 'none' }), ServiceError);
@@ -130,7 +127,7 @@ test.describe('no answer', () => {
 });
 
 test.describe('cancelled', () => {
-  test('the signal ends a call under way', async ({ service, connect }) => {
+  test('the signal ends a running call', async ({ service, connect }) => {
     const controller = new AbortController();
     service.handle(() => controller.abort());
     const failure = await failureOf(connect().client.listPools({ signal: controller.signal }), PoolwrightError);
@@ -139,17 +136,14 @@ test.describe('cancelled', () => {
     expect(service.seen).toHaveLength(1);
   });
 
-  test('a signal that fired before sends nothing; its own PoolwrightError is what is thrown', async ({
-    service,
-    connect,
-  }) => {
+  test('sends nothing when the signal has fired, and throws its PoolwrightError', async ({ service, connect }) => {
     const reason = new PoolwrightError('ACQUIRE_TIMEOUT', 'no browser in time');
     const failure = await failureOf(connect().client.listPools({ signal: AbortSignal.abort(reason) }), PoolwrightError);
     expect(failure).toBe(reason);
     expect(service.seen).toHaveLength(0);
   });
 
-  test('the signal ends a wait for another try', async ({ service, connect }) => {
+  test('the signal ends a wait before a retry', async ({ service, connect }) => {
     service.handle(json(503, { error: 'busy' }));
     const controller = new AbortController();
     const { client } = connect({
@@ -171,7 +165,7 @@ test.describe('cancelled', () => {
     expect(service.seen).toHaveLength(0);
   });
 
-  test('closing ends a wait for another try at once', async ({ service, connect }) => {
+  test('closing the client ends a wait before a retry at once', async ({ service, connect }) => {
     service.handle(json(503, { error: 'busy' }));
     const { client } = connect({ sleep: undefined, onRetry: () => void client.close() });
     const failure = await failureOf(client.listPools(), PoolwrightError);
@@ -206,7 +200,7 @@ test.describe('no secret in an error', () => {
     });
   }
 
-  test('nor in what a client shows of itself', async ({ connect }) => {
+  test('inspecting a client shows no secret', async ({ connect }) => {
     const { inspect } = await import('node:util');
     const { client } = connect();
     expect(inspect(client, { depth: 10, showHidden: true })).not.toContain(API_KEY);

@@ -2,7 +2,7 @@ import { PoolwrightError, ServiceError } from '../../../../src/errors.ts';
 import { nextDelay, parseRetryAfter, RETRY_POLICY, retryCase } from '../../../../src/service/http/retry-policy.ts';
 import { expect, failureOf, json, poolBody, test, text } from '../../../support/unit/http-service.ts';
 
-test.describe('how often, and how long between', () => {
+test.describe('number of tries, and the waits between them', () => {
   const cases = [
     {
       name: '429',
@@ -52,7 +52,7 @@ test.describe('how often, and how long between', () => {
     });
   }
 
-  test('a success after failures is the answer', async ({ service, connect }) => {
+  test('returns a success after failures', async ({ service, connect }) => {
     const busy = json(503, { error: 'busy' });
     service.script(busy, busy, text(429, ''), json(500, {}), json(200, poolBody('pool_e2e')));
     const { client, delays } = connect();
@@ -61,7 +61,7 @@ test.describe('how often, and how long between', () => {
     expect(delays).toEqual([2000, 4000, 2000, 1000]);
   });
 
-  test('failures that may have had their effect share one more try', async ({ service, connect }) => {
+  test('repeats a call only once after failures that may have had an effect', async ({ service, connect }) => {
     service.script(json(500, {}), text(502, ''), json(200, poolBody('pool_e2e')));
     expect(await failureOf(connect().client.getPool('pool_e2e'), ServiceError)).toMatchObject({
       status: 502,
@@ -117,10 +117,7 @@ test.describe('Retry-After', () => {
 
   const tomorrow = json(503, { error: 'busy' }, { 'retry-after': '86400' });
 
-  test('of a day: a call that nobody can cancel does not wait for it, and does not ask again', async ({
-    service,
-    connect,
-  }) => {
+  test('of a day: a call without a signal neither waits nor repeats', async ({ service, connect }) => {
     service.handle(tomorrow);
     const { client, delays } = connect();
     expect(await failureOf(client.listPools(), ServiceError)).toMatchObject({ attempts: 1, retryAfterMs: 86_400_000 });
@@ -128,33 +125,24 @@ test.describe('Retry-After', () => {
     expect(service.seen).toHaveLength(1);
   });
 
-  for (const sharedBackoff of [false, true]) {
-    test(`of a day: a call with a signal waits until that fires, and asks no earlier (sharedBackoff: ${sharedBackoff})`, async ({
-      service,
-      connect,
-    }) => {
-      service.handle(tomorrow);
-      const deadline = new AbortController();
-      const waits: number[] = [];
-      const { client } = connect({
-        sharedBackoff,
-        onRetry: ({ delayMs }) => {
-          waits.push(delayMs);
-          setTimeout(() => deadline.abort(new Error('no more time')), 50);
-        },
-        sleep: (_ms, signal) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
-      });
-      const failure = await failureOf(
-        client.createSession({ note: 'n1' }, { signal: deadline.signal }),
-        PoolwrightError,
-      );
-      expect(failure.code).toBe('ABORTED');
-      expect(waits).toEqual([86_400_000]);
-      expect(service.seen).toHaveLength(1);
+  test('of a day: a call with a signal waits until it fires', async ({ service, connect }) => {
+    service.handle(tomorrow);
+    const deadline = new AbortController();
+    const waits: number[] = [];
+    const { client } = connect({
+      onRetry: ({ delayMs }) => {
+        waits.push(delayMs);
+        setTimeout(() => deadline.abort(new Error('no more time')), 50);
+      },
+      sleep: (_ms, signal) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
     });
-  }
+    const failure = await failureOf(client.createSession({ note: 'n1' }, { signal: deadline.signal }), PoolwrightError);
+    expect(failure.code).toBe('ABORTED');
+    expect(waits).toEqual([86_400_000]);
+    expect(service.seen).toHaveLength(1);
+  });
 
-  test('forms', () => {
+  test('is parsed as seconds or as a date', () => {
     const now = Date.parse(date);
     expect(parseRetryAfter(' 3 ', now)).toBe(3000);
     expect(parseRetryAfter('0', now)).toBe(0);
@@ -165,14 +153,14 @@ test.describe('Retry-After', () => {
   });
 });
 
-test.describe('the table', () => {
+test.describe('the retry policy', () => {
   const failure = (status: number, code: ServiceError['code'] = 'SERVICE_FAILED', retryAfterMs?: number) => ({
     status,
     code,
     retryAfterMs,
   });
 
-  test('jitter only adds, by its share', () => {
+  test('jitter only lengthens a delay, by its share', () => {
     const busy = failure(503, 'SERVICE_UNAVAILABLE');
     expect(nextDelay(busy, 1, () => 0)).toBe(2000);
     expect(nextDelay(busy, 1, () => 0.5)).toBe(2500);
@@ -188,7 +176,7 @@ test.describe('the table', () => {
     expect(nextDelay(failure(200, 'SERVICE_BAD_RESPONSE'), 1)).toBeNull();
   });
 
-  test('ambiguous is what may have had its effect', () => {
+  test('a failure is ambiguous when the call may have had its effect', () => {
     const ambiguous = Object.entries(RETRY_POLICY).filter(([, rule]) => rule.ambiguous);
     expect(ambiguous.map(([name]) => name)).toEqual(['no-answer', 'bad-response', 'failed', 'edge-failed']);
     const connect = Object.assign(new Error('x'), { code: 'ECONNREFUSED', syscall: 'connect' });

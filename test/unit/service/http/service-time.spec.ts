@@ -1,7 +1,7 @@
 import { ServiceClient } from '../../../../src/service/index.ts';
 import { API_KEY, expect, json, test } from '../../../support/unit/http-service.ts';
 
-test("the client tells the time by the service's clock, as soon as an answer has told it", async ({ service }) => {
+test("uses the service's clock after the first response", async ({ service }) => {
   const client = new ServiceClient({ baseURL: service.baseURL, apiKey: API_KEY });
   try {
     const near = (time: number) => expect(Math.abs(client.now() - time)).toBeLessThan(30_000);

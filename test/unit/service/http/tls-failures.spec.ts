@@ -5,7 +5,9 @@ import { ServiceError } from '../../../../src/errors.ts';
 import { ServiceClient } from '../../../../src/service/index.ts';
 import { API_KEY, failureOf } from '../../../support/unit/http-service.ts';
 
-/** A connection that is open may break with the same codes as a handshake; only the latter says that nothing was sent. */
+/**
+ * A connection that is open may break with the same codes as a handshake; only the latter says that nothing was sent.
+ */
 
 /** Fails every request with this code, as undici does it: with `written`, behind the request on its connection. */
 class BrokenConnection extends Dispatcher {
@@ -39,7 +41,7 @@ for (const code of [
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_TLS_RENEGOTIATE',
 ]) {
-  test(`${code} behind the request: the create may have had its effect, and is not sent again`, async () => {
+  test(`${code} behind the request: does not repeat the create, which may have had its effect`, async () => {
     const broken = new BrokenConnection(code, true);
     const failure = await failureOf(clientOf(443, broken).createSession({}), ServiceError);
     expect(failure.message).toContain(code);
@@ -47,7 +49,7 @@ for (const code of [
     expect(broken.requests).toBe(1);
   });
 
-  test(`${code} before the request is written: the create is tried once more`, async () => {
+  test(`${code} before the request is written: repeats the create once`, async () => {
     const broken = new BrokenConnection(code, false);
     const failure = await failureOf(clientOf(443, broken).createSession({}), ServiceError);
     expect(failure.message).toContain(code);
@@ -56,7 +58,7 @@ for (const code of [
   });
 }
 
-test('a real handshake that fails: nothing was sent, and the create is tried once more', async () => {
+test('repeats the create once when a real handshake fails, because nothing was sent', async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;

@@ -19,7 +19,7 @@ const CREATE = 'POST /v1/browser/session';
 
 /**
  * A service that really keeps sessions. `onCreate` answers the nth create in place of the service; sessions are made
- * before it runs where `makes` says so.
+ * before it runs if `makes` is set.
  */
 function keeper(onCreate: (nth: number, request: Seen, make: (more?: Partial<Body>) => Body) => Handler | undefined) {
   const sessions = new Map<string, Body>();
@@ -55,7 +55,7 @@ function keeper(onCreate: (nth: number, request: Seen, make: (more?: Partial<Bod
   return { handler, sessions, running, creates: () => creates };
 }
 
-test('sends the body as it is, with key and type, and answers the session', async ({ service, connect }) => {
+test('sends the body unchanged, with key and type, and returns the session', async ({ service, connect }) => {
   service.handle(json(200, { ...sessionBody('s-1'), newField: { from: 'the future' } }));
   const body = { type: 'hosted_stealth', country: 'DE', duration: 60, note: 'n' } as const;
   const session = await connect().client.createSession(body);
@@ -72,7 +72,7 @@ test('sends the body as it is, with key and type, and answers the session', asyn
   ]);
 });
 
-test.describe('a lost answer, with a note', () => {
+test.describe('a lost response, with a note', () => {
   const losses: Array<[string, Handler]> = [
     ['reset', hangUp],
     ['cut short', cutShort(200, '{"sessionId":')],
@@ -81,7 +81,7 @@ test.describe('a lost answer, with a note', () => {
     ['a success that is not JSON', text(200, 'ok')],
   ];
   for (const [name, loss] of losses) {
-    test(`${name}: the session that was made is the answer`, async ({ service, connect }) => {
+    test(`${name}: returns the created session`, async ({ service, connect }) => {
       const kept = keeper((_nth, _request, make) => {
         make();
         return loss;
@@ -95,7 +95,7 @@ test.describe('a lost answer, with a note', () => {
     });
   }
 
-  test('time-out: the same', async ({ service, connect }) => {
+  test('returns the created session after a timeout', async ({ service, connect }) => {
     const kept = keeper((_nth, _request, make) => {
       make();
       return silence;
@@ -107,7 +107,7 @@ test.describe('a lost answer, with a note', () => {
     expect(delays).toEqual([1000]);
   });
 
-  test('one found starting is waited for', async ({ service, connect }) => {
+  test('waits for a session that is starting', async ({ service, connect }) => {
     const kept = keeper((_nth, _request, make) => {
       make({ status: 'starting', cdpUrl: undefined });
       return hangUp;
@@ -128,7 +128,7 @@ test.describe('a lost answer, with a note', () => {
     expect(kept.sessions.size).toBe(1);
   });
 
-  test('one that never becomes active is stopped, within a bound, and created again', async ({ service, connect }) => {
+  test('stops a session that does not become active in time, and creates another one', async ({ service, connect }) => {
     const kept = keeper((nth, _request, make) => {
       if (nth > 1) return undefined;
       make({ status: 'starting', cdpUrl: undefined });
@@ -140,7 +140,7 @@ test.describe('a lost answer, with a note', () => {
     expect(kept.running().map(({ sessionId }) => sessionId)).toEqual(['s-2']);
   });
 
-  test('one that failed to start is created again', async ({ service, connect }) => {
+  test('creates another session when the first one fails to start', async ({ service, connect }) => {
     const kept = keeper((nth, _request, make) => {
       if (nth > 1) return undefined;
       make({ status: 'starting' });
@@ -155,7 +155,7 @@ test.describe('a lost answer, with a note', () => {
     expect(kept.running()).toHaveLength(1);
   });
 
-  test('not found: created again, once, after the wait of the table', async ({ service, connect }) => {
+  test('creates the session again, once, when it is not found', async ({ service, connect }) => {
     const kept = keeper((nth) => (nth === 1 ? hangUp : undefined));
     service.handle(kept.handler);
     const { client, delays, retries } = connect();
@@ -172,7 +172,7 @@ test.describe('a lost answer, with a note', () => {
     expect(never.creates()).toBe(2);
   });
 
-  test('a twin that shows up after the second create is stopped', async ({ service, connect }) => {
+  test('stops a duplicate that appears after the second create', async ({ service, connect }) => {
     const kept = keeper((nth, _request, make) => {
       if (nth === 1) return hangUp;
       make(); // the first one, late
@@ -184,7 +184,10 @@ test.describe('a lost answer, with a note', () => {
     expect(kept.running().map(({ sessionId }) => sessionId)).toEqual([session.sessionId]);
   });
 
-  test("others' sessions are left alone: another note, or the same note from before", async ({ service, connect }) => {
+  test('ignores sessions of others: with another note, or an older one with the same note', async ({
+    service,
+    connect,
+  }) => {
     const kept = keeper((nth) => (nth === 1 ? hangUp : undefined));
     kept.sessions.set('other', { ...sessionBody('other'), note: 'n-10' } as never);
     kept.sessions.set('earlier', {
@@ -197,7 +200,7 @@ test.describe('a lost answer, with a note', () => {
     expect(kept.running().map(({ sessionId }) => sessionId)).toEqual(['other', 'earlier', 's-3']);
   });
 
-  test('when looking fails too, nothing is created again and the error says so', async ({ service, connect }) => {
+  test('does not create again when the lookup fails, and reports the unknown outcome', async ({ service, connect }) => {
     service.handle((request, response) =>
       (request.method === 'POST' ? hangUp : json(401, { error: 'Unauthorized: Invalid token' }))(request, response),
     );
@@ -210,14 +213,14 @@ test.describe('a lost answer, with a note', () => {
     expect(service.calls).toEqual([CREATE, 'GET /v1/browser/sessions']);
   });
 
-  test("retry: 'none' neither looks nor creates again", async ({ service, connect }) => {
+  test("retry: 'none' neither looks up nor creates again", async ({ service, connect }) => {
     service.handle(hangUp);
     const failure = await failureOf(connect().client.createSession({ note: 'n-1' }, { retry: 'none' }), ServiceError);
     expect(failure.message).toContain('A browser with the note "n-1" may be running');
     expect(service.calls).toEqual([CREATE]);
   });
 
-  test('an abort while it is waited for ends the call', async ({ service, connect }) => {
+  test('an abort ends the wait for the session', async ({ service, connect }) => {
     const kept = keeper((_nth, _request, make) => {
       make({ status: 'starting' });
       return hangUp;
@@ -238,7 +241,7 @@ test.describe('a lost answer, with a note', () => {
   });
 });
 
-test('without a note a lost create is not sent again, and the error says how to look', async ({ service, connect }) => {
+test('does not repeat a lost create without a note, and the error says how to check', async ({ service, connect }) => {
   for (const loss of [hangUp, json(500, { error: 'boom' }), text(502, 'Bad Gateway')]) {
     service.seen.length = 0;
     service.handle(loss);
@@ -250,10 +253,7 @@ test('without a note a lost create is not sent again, and the error says how to 
   }
 });
 
-test('503, 429, 504 and a refused connection mean nothing runs: sent again without looking', async ({
-  service,
-  connect,
-}) => {
+test('repeats a create without a lookup after 503, 429, 504 and a refused connection', async ({ service, connect }) => {
   service.script(
     json(503, { error: 'busy' }),
     text(429, ''),
@@ -275,7 +275,7 @@ test('503, 429, 504 and a refused connection mean nothing runs: sent again witho
   expect(refused.message).not.toContain('may be running');
 });
 
-test('a create that waited for capacity still gets over one lost answer', async ({ service, connect }) => {
+test('survives one lost response after waiting for capacity', async ({ service, connect }) => {
   const busy = json(503, { error: 'busy' });
   const kept = keeper((nth) => [busy, busy, hangUp][nth - 1]);
   service.handle(kept.handler);
@@ -284,14 +284,14 @@ test('a create that waited for capacity still gets over one lost answer', async 
   expect(kept.sessions.size).toBe(1);
 });
 
-test('a refusal at the limit is thrown at once, not retried', async ({ service, connect }) => {
+test('throws a refusal at the limit at once', async ({ service, connect }) => {
   service.handle(json(403, { error: 'Session limit reached' }));
   const failure = await failureOf(connect().client.createSession({ note: 'n-1' }), ServiceError);
   expect(failure).toMatchObject({ code: 'SERVICE_LIMIT_REACHED', retryable: false });
   expect(service.calls).toEqual([CREATE]);
 });
 
-test('a session whose other fields cannot be read is stopped, and the field is named', async ({ service, connect }) => {
+test('stops a session with an invalid field, and names the field', async ({ service, connect }) => {
   service.handle((request, response) =>
     json(200, request.method === 'DELETE' ? { success: true } : { ...sessionBody('s-9'), status: 7 })(
       request,

@@ -1,12 +1,12 @@
 import { ServiceError } from '../../../../src/errors.ts';
 import { expect, failureOf, hangUp, json, sessionBody, test, text } from '../../../support/unit/http-service.ts';
 
-/** A create that may have had its effect says so, whatever comes of it: who keeps books needs to know. */
+/** A create that may have had an effect reports that, whatever its result: the ledger needs to know. */
 
 const nothingListed = json(200, { sessions: [] });
 const busy = json(503, { error: 'No eligible node found', code: 'browser_capacity_unavailable' });
 
-test('reset, nothing listed, refused, and the look-up fails: the last failure alone would not tell', async ({
+test('reports an unknown outcome after a reset, even if the last failure alone would not', async ({
   service,
   connect,
 }) => {
@@ -26,7 +26,7 @@ test('reset, nothing listed, refused, and the look-up fails: the last failure al
   expect(doubts).toBe(1);
 });
 
-test('a success behind it does not take the doubt back: there may be a twin', async ({ service, connect }) => {
+test('keeps the outcome unknown after a later success, because a duplicate may exist', async ({ service, connect }) => {
   let creates = 0;
   service.handle((request, response) => {
     if (request.method !== 'POST') return nothingListed(request, response);
@@ -38,7 +38,7 @@ test('a success behind it does not take the doubt back: there may be a twin', as
   expect(doubts).toBe(1);
 });
 
-test('a refusal raises none', async ({ service, connect }) => {
+test('a refusal has a known outcome', async ({ service, connect }) => {
   service.script(busy, json(504, { error: 'not ready' }), json(200, sessionBody('s-1')));
   let doubts = 0;
   await connect().client.createSession({ note: 'unique' }, { onDoubt: () => (doubts += 1) });

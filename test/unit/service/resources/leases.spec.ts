@@ -22,10 +22,10 @@ const released = {
 const byPath = (routes: Record<string, Handler>) => (request: Seen, response: Parameters<Handler>[1]) =>
   (routes[`${request.method} ${request.path}`] ?? json(404, { error: 'Session not found' }))(request, response);
 
-test.describe('what an acquire answers', () => {
+test.describe('the CDP address of an acquire', () => {
   const expected = { leaseId: 'l-1', poolId: 'pool_e2e', sessionId: 's-1', cdpUrl: 'wss://n/s-1' };
 
-  test('beside the lease', async ({ service, connect }) => {
+  test('is next to the lease', async ({ service, connect }) => {
     service.handle(
       json(200, { leaseId: 'l-1', sessionId: 's-1', cdpUrl: 'wss://n/s-1', servedBy: 'node-2', extra: 1 }),
     );
@@ -37,7 +37,7 @@ test.describe('what an acquire answers', () => {
     expect(service.seen[0]).toMatchObject({ path: '/v1/browser/pools/pool_e2e/acquire', body: { waitMs: 500 } });
   });
 
-  test('inside the session; the body is JSON even when empty', async ({ service, connect }) => {
+  test('is inside the session; the request has a JSON body even if empty', async ({ service, connect }) => {
     const session = sessionBody('s-1', { cdpUrl: 'wss://n/s-1', createdAt: '2030-01-01T00:00:00Z' });
     service.handle(json(200, { leaseId: 'l-1', session }));
     expect(await connect().client.acquire('pool_e2e')).toEqual({
@@ -48,7 +48,7 @@ test.describe('what an acquire answers', () => {
     expect(service.seen[0]).toMatchObject({ body: {}, contentType: 'application/json' });
   });
 
-  test('without an address the session is asked', async ({ service, connect }) => {
+  test('is read from the session when the response has none', async ({ service, connect }) => {
     service.handle(
       byPath({
         [ACQUIRE]: json(200, { leaseId: 'l-1', sessionId: 's-1' }),
@@ -60,7 +60,7 @@ test.describe('what an acquire answers', () => {
   });
 });
 
-test.describe('a lease that cannot be used is released first', () => {
+test.describe('an unusable lease is released', () => {
   const cases: Array<[string, object, object, RegExp]> = [
     [
       'no address anywhere',
@@ -95,7 +95,7 @@ test.describe('a lease that cannot be used is released first', () => {
     });
   }
 
-  test('also when its session cannot be read; a failed release is said', async ({ service, connect }) => {
+  test('when its session cannot be read; a failed release is reported', async ({ service, connect }) => {
     service.handle(
       byPath({ [ACQUIRE]: json(200, { leaseId: 'l-1', sessionId: 's-1' }), [RELEASE]: json(401, { error: 'no' }) }),
     );
@@ -107,7 +107,7 @@ test.describe('a lease that cannot be used is released first', () => {
 });
 
 test.describe('an acquire that fails', () => {
-  test('an empty pool is asked three times, a paused one once', async ({ service, connect }) => {
+  test('is sent three times to an empty pool, once to a paused one', async ({ service, connect }) => {
     service.handle(json(409, { error: 'No browser is currently ready in this pool' }));
     const empty = connect();
     const failure = await failureOf(empty.client.acquire('pool_e2e'), ServiceError);
@@ -120,7 +120,7 @@ test.describe('an acquire that fails', () => {
     expect(service.seen).toHaveLength(1);
   });
 
-  test('after a lost answer it is not sent again, and the error says when the lease ends', async ({
+  test('is not repeated after a lost response, and the error says when the lease ends', async ({
     service,
     connect,
   }) => {
@@ -131,13 +131,13 @@ test.describe('an acquire that fails', () => {
     expect(service.calls).toEqual([ACQUIRE]);
   });
 
-  test('after an answered 500 it is sent once more', async ({ service, connect }) => {
+  test('is repeated once after a 500', async ({ service, connect }) => {
     service.script(json(500, { error: 'boom' }), json(200, { leaseId: 'l-2', sessionId: 's-2', cdpUrl: 'wss://n/2' }));
     expect((await connect().client.acquire('pool_e2e')).leaseId).toBe('l-2');
     expect(service.calls).toEqual([ACQUIRE, ACQUIRE]);
   });
 
-  test('the bound on the request is longer than the wait it asks for', async ({ service, connect }) => {
+  test('has a time limit longer than the wait it requests', async ({ service, connect }) => {
     service.handle((_request, response) => {
       setTimeout(() => json(200, { leaseId: 'l-1', sessionId: 's-1', cdpUrl: 'wss://n/1' })(_request, response), 120);
     });
@@ -148,7 +148,7 @@ test.describe('an acquire that fails', () => {
   });
 });
 
-test('a release is sent again after a lost answer', async ({ service, connect }) => {
+test('a release is repeated after a lost response', async ({ service, connect }) => {
   service.script(hangUp, json(200, released));
   expect(await connect().client.release('pool_e2e', 'l-1')).toEqual(released);
   expect(service.calls).toEqual([RELEASE, RELEASE]);

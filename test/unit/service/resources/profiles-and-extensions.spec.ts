@@ -28,7 +28,7 @@ function part(body: unknown) {
 }
 
 test.describe('profiles', () => {
-  test('are listed, and deleted by name; one that is not there is no error', async ({ service, connect }) => {
+  test('are listed, and deleted by name; a missing one is ignored', async ({ service, connect }) => {
     const { client } = connect();
     const profiles = [{ profileId: 'p-1', name: 'a b', createdAt: '2030-01-01T00:00:00Z', unheardOf: 1 }];
     service.handle(json(200, { profiles }));
@@ -49,7 +49,7 @@ test.describe('profiles', () => {
 });
 
 test.describe('extensions', () => {
-  test('go up as a form with one file, from disk or from memory', async ({ service, connect, folder }) => {
+  test('are uploaded as a form with one file, from disk or memory', async ({ service, connect, folder }) => {
     const { client } = connect();
     const path = join(folder, 'my "own".zip');
     await writeFile(path, ZIP);
@@ -74,7 +74,7 @@ test.describe('extensions', () => {
     }
   });
 
-  test('an upload is sent again only when nothing can have come of it', async ({ service, connect }) => {
+  test('an upload is repeated only when it cannot have had an effect', async ({ service, connect }) => {
     const { client, delays } = connect();
     service.script(json(503, { error: 'busy' }, { 'retry-after': '2' }), json(201, { extension }));
     await client.uploadExtension(ZIP);
@@ -89,7 +89,7 @@ test.describe('extensions', () => {
     expect(service.calls).toHaveLength(3);
   });
 
-  test('a replacement is sent again, whole, whatever came of the first', async ({ service, connect, folder }) => {
+  test('a replacement is always repeated, in full', async ({ service, connect, folder }) => {
     const { client } = connect();
     const path = join(folder, 'e.zip');
     await writeFile(path, ZIP);
@@ -116,7 +116,7 @@ test.describe('extensions', () => {
     expect((await failureOf(client.listExtensions(), ServiceError)).code).toBe('SERVICE_FORBIDDEN');
   });
 
-  test('what cannot be one is not sent, and the message says what is wrong', async ({ service, connect, folder }) => {
+  test('an invalid file is not sent, and the message names the problem', async ({ service, connect, folder }) => {
     const { client } = connect();
     const note = join(folder, 'note.txt');
     await writeFile(note, 'no ZIP');
@@ -146,7 +146,7 @@ test.describe('extensions', () => {
   });
 });
 
-test("the workspace's dedicated IPs, with fields nobody has promised", async ({ service, connect }) => {
+test('lists dedicated IPs with undocumented fields', async ({ service, connect }) => {
   service.handle(json(200, { ips: [{ ip: '192.0.2.1', country: 'DE', health: 'good' }, {}] }));
   expect(await connect().client.listDedicatedIps()).toEqual([{ ip: '192.0.2.1', country: 'DE', health: 'good' }, {}]);
   expect(service.calls).toEqual(['GET /v1/network/ips']);

@@ -42,7 +42,7 @@ test.describe('sessions', () => {
     ]);
   });
 
-  test('a stop that did not stop is an error; one without a body is none', async ({ service, connect }) => {
+  test('a stop that reports no success is an error; one without a body is not', async ({ service, connect }) => {
     const { client } = connect();
     service.handle(json(200, { success: false }));
     const failure = await failureOf(client.stopSession('s-1'), ServiceError);
@@ -54,7 +54,7 @@ test.describe('sessions', () => {
     expect(await client.stopSession('s-1')).toBeUndefined();
   });
 
-  test('a status nobody has heard of passes; a wrong field is named with its place', async ({ service, connect }) => {
+  test('accepts an unknown status, and names the path of a wrong field', async ({ service, connect }) => {
     const { client } = connect();
     service.handle(json(200, { sessions: [sessionBody('s-1', { status: 'hibernating' })] }));
     expect((await client.listSessions({ status: 'active', page: 2 })).sessions[0]?.status).toBe('hibernating');
@@ -73,7 +73,7 @@ test.describe('sessions', () => {
 test.describe('all pages', () => {
   const range = (count: number) => Array.from({ length: count }, (_, index) => `s-${index}`);
 
-  test('a page that states its size ends the walk when it is short', async ({ service, connect }) => {
+  test('stops at a short page when pages state their size', async ({ service, connect }) => {
     service.handle(pages(5, 2, true));
     expect(await collect(connect().client.iterateSessions({ status: 'active' }))).toEqual(range(5));
     expect(service.seen.map(({ query }) => query)).toEqual(
@@ -81,13 +81,13 @@ test.describe('all pages', () => {
     );
   });
 
-  test('a service that clamps the size without saying so loses none', async ({ service, connect }) => {
+  test('finds all sessions when the service silently clamps the page size', async ({ service, connect }) => {
     service.handle(pages(5, 2, false));
     expect(await collect(connect().client.iterateSessions())).toEqual(range(5));
     expect(service.seen).toHaveLength(3);
   });
 
-  test('an empty page ends it; so does a page that repeats', async ({ service, connect }) => {
+  test('stops at an empty or a repeated page', async ({ service, connect }) => {
     const { client } = connect();
     service.handle(pages(4, 2, true));
     expect(await collect(client.iterateSessions({ pageSize: 2 }))).toEqual(range(4));
@@ -98,7 +98,7 @@ test.describe('all pages', () => {
     expect(service.seen).toHaveLength(2);
   });
 
-  test('who stops reading stops the requests', async ({ service, connect }) => {
+  test('sends no more requests when the caller stops reading', async ({ service, connect }) => {
     service.handle(pages(500, 100, true));
     for await (const { sessionId } of connect().client.iterateSessions()) {
       if (sessionId === 's-3') break;
@@ -128,13 +128,16 @@ test.describe('pools', () => {
     expect(service.seen[2]?.body).toEqual({ paused: true });
   });
 
-  test('the base address may have a path; an ID is encoded', async ({ service, connect }) => {
+  test('accepts a base address with a path, and encodes IDs', async ({ service, connect }) => {
     const { client } = connect({ baseURL: `${service.baseURL}/gateway/` });
     service.handle((request, response) => json(200, poolBody('pool/../x', { path: request.path }))(request, response));
     expect((await client.getPool('pool/../x')).path).toBe('/gateway/v1/browser/pools/pool%2F..%2Fx');
   });
 
-  test('delete: force only when asked; gone after a lost answer is done', async ({ service, connect }) => {
+  test('delete: sends force only on request; a pool that is gone after a lost response counts as deleted', async ({
+    service,
+    connect,
+  }) => {
     const { client } = connect();
     service.handle(json(200, { success: true }));
     await client.deletePool('pool_one');
@@ -146,7 +149,10 @@ test.describe('pools', () => {
     expect((await failureOf(client.deletePool('pool_one'), ServiceError)).code).toBe('SERVICE_NOT_FOUND');
   });
 
-  test('a create whose answer was lost is not sent again, and the error says so', async ({ service, connect }) => {
+  test('does not repeat a create whose response is lost, and reports the unknown outcome', async ({
+    service,
+    connect,
+  }) => {
     service.handle(hangUp);
     const failure = await failureOf(connect().client.createPool({ name: 'one', size: 2 }), ServiceError);
     expect(failure.message).toContain('The pool "one" may have been made all the same');

@@ -15,8 +15,9 @@ import { SCENARIOS } from './scenarios.ts';
 import { Site } from './site.ts';
 
 /**
- * Records what passes each interceptor, alone between this Playwright and a real browser: `node scripts/record-cdp.mjs [name…]`.
- * The recordings stand beside this file, and are made anew when an interceptor is meant to do something else.
+ * Records the messages of each interceptor, alone between this Playwright and a real browser: `node
+ * scripts/record-cdp.mjs [name…]`. The recordings are beside this file. Record again when an interceptor intentionally
+ * changes its behaviour.
  */
 
 const [folder, ...wanted] = process.argv.slice(2);
@@ -37,7 +38,7 @@ async function record(name: string): Promise<string[]> {
     lines.push(JSON.stringify([where, typeof what === 'object' && what ? written(what, names) : what]));
   };
   const shell = await localChromium();
-  // The headless shell keeps no pages.
+  // The headless shell has no back/forward cache.
   const { chromium: full = shell } = name === 'back-forward-cache' ? await allOnFullChromium() : {};
   const browser = await startChromium(full, join(names.folder, 'profile'));
   const socket = new WebSocket(browser.cdpUrl, { perMessageDeflate: false });

@@ -1,21 +1,21 @@
 import { type CdpMessage, parseMessage } from '../../../../../src/cdp/transport/message.ts';
 
 /**
- * One line of a recording: what the client sent or the browser said, and what the interceptor then sent to the browser
- * or the client. `null` in the place of a message: the last one that came in, passed on as it was. The last line says how
- * many bytes the site has sent.
+ * One line of a recording: a message of the client or the browser, and then what the interceptor sends to the browser
+ * or the client. `null` instead of a message: the last incoming one, forwarded unchanged. The last line has the number
+ * of bytes that the site has sent.
  */
 export type Entry =
   | ['client' | 'browser', CdpMessage]
   | ['to browser' | 'to client', CdpMessage | null]
   | ['site sent', number];
 
-/** Longer text says nothing more: Playwright's own scripts, pictures. */
+/** Longer text carries no more information: Playwright's own scripts, images. */
 const LONGEST_TEXT = 110;
 
-/** Times, which are other ones each time that something is made up. */
+/** Times, which differ whenever a message is generated. */
 const TIMES = new Set(['timestamp', 'wallTime', 'requestTime']);
-/** What no interceptor looks at, and takes room. */
+/** Fields that no interceptor uses, omitted to save space. */
 const LEFT_OUT = new Set([
   'adFrameStatus',
   'alternateProtocolUsage',
@@ -39,43 +39,48 @@ const LEFT_OUT = new Set([
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** What a recording names by other names than the machine and the run that it was made on, or is played on. */
+/** Values in a recording that are replaced by names, because they depend on the machine and the run. */
 export interface Names {
   /** `host:port` of the site. */
   site: string;
-  /** A folder of this machine. */
+  /** A directory on this machine. */
   folder: string;
+  /** The interceptor's own world, once it has created one. */
+  world?: string;
 }
 
-/** A message as it stands in a recording. */
+/** A message as it is written to a recording. */
 export function written(message: CdpMessage, { site, folder }: Names): CdpMessage {
   const text = JSON.stringify(message, (key, value) => {
     if (TIMES.has(key)) return 0;
     if (LEFT_OUT.has(key)) return undefined;
     if (key === 'remotePort' && site.endsWith(`:${value}`)) return '{port of the site}';
     if (typeof value !== 'string') return value;
-    // Drawn anew for each link.
-    if (key === 'worldName' && UUID.test(value)) return 'world';
+    // Random for each connection.
+    if ((key === 'worldName' || key === 'name') && UUID.test(value)) return '{world}';
     const named = value
       .replaceAll(site, '{site}')
       .replaceAll(folder, '{folder}')
       .replaceAll(/\/[^"\s]*playwright-artifacts-\w+/g, '{folder}')
       .replaceAll(/poolwright-[\da-f-]{36}/g, 'remote')
-      // As good as the whole of it.
+      // A prefix identifies it well enough.
       .replaceAll(/\b([\dA-F]{10})[\dA-F]{22}\b/g, '$1')
-      // Minified: other names each time that it is changed. What it is given names the site in a regular expression.
+      // Minified code changes with every modification. Its argument contains the site in a regular expression.
       .replace(/(?:"use strict";)?var page=.*(?=return page\.)/s, '{page}')
       .replace(/page\.run\(.*\)/, 'page.run()')
-      // Drawn anew for each link.
-      .replaceAll(/(bridge|answers)[\da-f]{32}/g, '$1#');
+      // Random for each connection.
+      .replaceAll(/(network)[\da-f]{32}/g, '$1#');
     return named.length > LONGEST_TEXT ? `${named.slice(0, LONGEST_TEXT)}…` : named;
   });
   return JSON.parse(text);
 }
 
-/** A message of a recording as it is played. */
-export function played(message: CdpMessage, { site, folder }: Names): CdpMessage {
-  const text = JSON.stringify(message).replaceAll('{site}', site).replaceAll('{folder}', folder);
+/** A message of a recording as it is replayed. */
+export function played(message: CdpMessage, { site, folder, world = '' }: Names): CdpMessage {
+  const text = JSON.stringify(message)
+    .replaceAll('{site}', site)
+    .replaceAll('{folder}', folder)
+    .replaceAll('{world}', world);
   const parsed = parseMessage(text);
   if (!parsed) throw new Error(`no message: ${text}`);
   return parsed;

@@ -2,19 +2,19 @@ import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 
-/** What is done with a browser while one interceptor is recorded. */
+/** The actions in a browser while one interceptor is recorded. */
 type Scenario = (browser: Browser, site: string, folder: string) => Promise<void>;
 
 const UPLOADED = 'what is uploaded\n';
 
-/** Puts the file that is uploaded into a folder. */
+/** Puts the uploaded file into a directory. */
 export async function writeUpload(folder: string): Promise<void> {
   const path = join(folder, 'upload.txt');
   await writeFile(path, UPLOADED);
   await utimes(path, 0, 0);
 }
 
-/** One for each interceptor, by the name that its recording has. */
+/** One scenario per interceptor, by the name of its recording. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'hidden-targets': async (browser, site) => {
     const page = await (await browser.newContext()).newPage();
@@ -62,7 +62,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await page.close();
   },
 
-  bridge: async (browser, site) => {
+  network: async (browser, site) => {
     const context = await browser.newContext({ httpCredentials: { username: 'me', password: 'pass' } });
     const page = await context.newPage();
     await page.goto(`${site}/next`);

@@ -8,7 +8,7 @@ const ROUTES: Readonly<Record<string, (response: ServerResponse) => void>> = {
       '<!doctype html><link rel=icon href=data:,><title>site</title><input type=file><a href=/next>next</a>',
     ),
   '/next': (response) => response.end('<!doctype html><link rel=icon href=data:,><title>next</title>'),
-  // May not be kept out of the back/forward cache.
+  // Without unload handlers, so that the back/forward cache can keep it.
   '/kept': (response) =>
     response
       .setHeader('permissions-policy', 'unload=()')
@@ -20,7 +20,7 @@ const ROUTES: Readonly<Record<string, (response: ServerResponse) => void>> = {
     response.setHeader('content-disposition', 'attachment; filename=file').end(Buffer.alloc(60, 'x')),
 };
 
-/** The site of the recordings: it answers the same every time, and knows how many bytes it sent. */
+/** The site of the recordings: its responses are always the same, and it counts its bytes. */
 export class Site {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

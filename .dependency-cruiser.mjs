@@ -1,0 +1,51 @@
+/** @type {import('dependency-cruiser').IConfiguration} */
+
+/** Everything may import these. */
+const BASE = ['errors', 'redact', 'common'];
+
+/** The rooms of src, and which others each may import. Imports point one way. */
+const MAY_IMPORT = {
+  errors: [],
+  redact: [],
+  common: ['errors', 'redact'],
+  index: ['errors', 'options', 'record', 'clients', 'runners'],
+  service: BASE,
+  options: ['service', ...BASE],
+  record: BASE,
+  broker: ['record', 'options', 'service', ...BASE],
+  cdp: BASE,
+  film: ['cdp', ...BASE],
+  clients: ['film', 'record', 'broker', 'cdp', 'options', ...BASE],
+  report: ['record', 'broker', 'options', ...BASE],
+  // The end of a run prints the summary when the reporter is not loaded.
+  runners: ['report', 'clients', 'film', 'record', 'broker', 'options', 'service', ...BASE],
+  emulator: ['service', ...BASE],
+  cli: ['emulator', 'report', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
+};
+
+/** A room: a directory, or a file beside them. */
+const room = (name) => `^src/${name}(/|\\.ts$)`;
+
+export default {
+  forbidden: [
+    { name: 'no-cycle', comment: 'Type-only imports included.', severity: 'error', from: {}, to: { circular: true } },
+    ...Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
+      name: `${name}-imports-one-way`,
+      comment: `src/${name} may import: ${allowed.join(', ') || 'nothing of src'}.`,
+      severity: 'error',
+      from: { path: room(name) },
+      to: { path: '^src/', pathNot: [name, ...allowed].map(room) },
+    })),
+    {
+      name: 'emulator-shares-schemas-only',
+      severity: 'error',
+      from: { path: room('emulator') },
+      to: { path: '^src/service/', pathNot: '^src/service/(schemas/|limits\\.ts$|session-types\\.ts$)' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};

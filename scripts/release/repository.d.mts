@@ -1,0 +1,1 @@
+export function inRepository(manifest: string, repository: string): string;

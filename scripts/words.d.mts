@@ -1,0 +1,1 @@
+export function findingsIn(file: string, text: string): string[];

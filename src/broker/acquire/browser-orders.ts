@@ -1,0 +1,157 @@
+import type { Clock } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { OptionsError, ServiceError } from '../../errors.ts';
+import type { LeasePlan } from '../../options/lease-plan.ts';
+import { isAmbiguous, type RetryInfo } from '../../service/index.ts';
+import { type HeldBrowser, heldBrowser, type WorkerSlot } from '../leases/held-browser.ts';
+import { noteFor, type RunIdentity } from '../leases/run-identity.ts';
+import type { PoolDirectory } from '../pools/pool-directory.ts';
+import type { Log } from '../process/log.ts';
+import type { Ledger } from '../recovery/ledger.ts';
+import { type Order, SurplusOrder } from './pending-orders.ts';
+import { BrowserRequest } from './service/browser-request.ts';
+import type { BrowserService } from './service/browser-service.ts';
+import type { Priority, RequestScheduler, Waiting } from './service/request-scheduler.ts';
+
+/** Remembers the service's last refusal to provide a browser. */
+export interface Refusals {
+  /** The service refused; the request is retried. */
+  saw(refusal: RetryInfo): void;
+  /** Describes the last refusal; null if there is no recent one. */
+  lately(): string | null;
+}
+
+/** What {@link BrowserOrders} needs from the broker. */
+export interface BrowserOrdersOptions {
+  client: BrowserService;
+  run: RunIdentity;
+  scheduler: RequestScheduler;
+  pools: PoolDirectory;
+  ledger: Ledger;
+  log: Log;
+  refusals: Refusals;
+  /** Fires when no more browsers are requested. */
+  closes: AbortSignal;
+  /** Fires when the run stops waiting for the service's responses. */
+  ends: AbortSignal;
+  /** Called with every new browser, before a worker gets it. */
+  onCame(held: HeldBrowser): void;
+  /** Called with every failure. */
+  onFailed(error: unknown): void;
+  clock: Clock;
+  random(): number;
+}
+
+/** Requests browsers from the service. Writes each request into the ledger before it is sent. */
+export class BrowserOrders {
+  /** Requests whose create had an unknown outcome: one more session with their note may exist. */
+  readonly doubtful = new Set<string>();
+
+  #requests = 0;
+  readonly #pending = new Set<Promise<HeldBrowser>>();
+
+  readonly #options: BrowserOrdersOptions;
+
+  constructor(options: BrowserOrdersOptions) {
+    this.#options = options;
+  }
+
+  /** Requests one browser. */
+  order(plan: LeasePlan, slot: WorkerSlot, priority: () => Priority): Order {
+    const { scheduler, ends } = this.#options;
+    const givenUp = new AbortController();
+    const signal = AbortSignal.any([givenUp.signal, ends]);
+    let waiting: Waiting = 'answer';
+    const onWait = (what: Waiting) => {
+      waiting = what;
+    };
+    const browser = this.#run(plan, slot, { signal, priority, onWait });
+    this.#pending.add(browser);
+    const done = () => this.#pending.delete(browser);
+    browser.then(done, done);
+    const waitsFor = () => this.#waitsFor(plan, waiting);
+    return {
+      browser,
+      get parked() {
+        return waiting !== 'answer';
+      },
+      get waitsFor() {
+        return waitsFor();
+      },
+      explain: async (limit) => {
+        if (waiting === 'capacity') return await scheduler.describeLimit(limit);
+        return plan.pool === null ? waitsFor() : await this.#explainPool(plan.pool, limit);
+      },
+      giveUp: () => givenUp.abort(new SurplusOrder()),
+    };
+  }
+
+  /** Resolves when no request is pending. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#pending);
+  }
+
+  async #run(plan: LeasePlan, slot: WorkerSlot, standing: Standing): Promise<HeldBrowser> {
+    const { client, run, scheduler, pools, ledger, log, refusals, onCame, onFailed, clock, closes, random } =
+      this.#options;
+    const request = `${run.mark}-${++this.#requests}`;
+    const askedAt = new Date(clock.now());
+    try {
+      const pool = plan.pool === null ? null : await pools.resolve(plan.pool);
+      if (closes.aborted) throw new SurplusOrder();
+      ledger.asked(request, pool?.id ?? null);
+      const note = noteFor(run, slot, request, plan);
+      const onDoubt = () => this.doubtful.add(request);
+      const { signal } = standing;
+      const asks = new BrowserRequest({ client, plan, pool, note, signal, closes, onDoubt, clock, random });
+      const browser = await scheduler.ask({
+        ...standing,
+        send: () => asks.send(),
+        next: (error) => asks.next(error),
+        onAgain: (error, delayMs) => {
+          const { request, code, status, message } = error;
+          refusals.saw({ request, attempt: asks.attempts, delayMs, code, status, message });
+        },
+      });
+      ledger.got(request, browser);
+      log.info(`session ${browser.sessionId} from ${browser.source} for slot ${slot.index}`);
+      const held = heldBrowser({ browser, request, plan, slot, askedAt, shard: run.shard });
+      onCame(held);
+      return held;
+    } catch (error) {
+      // A request that may have created a session stays in the ledger until the session list shows the outcome.
+      if (!this.doubtful.has(request) && !mayHaveLeftOne(error)) ledger.settled(request);
+      log.info(`no browser for slot ${slot.index}: ${errorMessage(error)}`);
+      onFailed(error);
+      throw error;
+    }
+  }
+
+  #waitsFor(plan: LeasePlan, waiting: Waiting): string {
+    if (waiting === 'capacity') return 'the workspace is at its concurrent-browser limit, waiting for a browser to end';
+    const what = plan.pool === null ? 'waiting for the service to start one' : 'waiting for the pool to have one ready';
+    const refused = this.#options.refusals.lately();
+    return refused === null ? what : `${what} (${refused})`;
+  }
+
+  async #explainPool(named: NonNullable<LeasePlan['pool']>, signal: AbortSignal): Promise<string> {
+    const { id } = await this.#options.pools.resolve(named);
+    const pool = await this.#options.client.getPool(id, { signal, retry: 'none' });
+    const error = pool.lastError ? `, its last error: "${pool.lastError}"` : '';
+    return `pool ${pool.name} (${pool.id}) has no browser ready: it is ${pool.status}, size ${pool.size}, ${pool.ready} ready, ${pool.starting} starting, ${pool.leased} leased${error}`;
+  }
+}
+
+/** The state of one order: its abort signal, its priority, and a callback that reports what it waits for. */
+interface Standing {
+  signal: AbortSignal;
+  priority(): Priority;
+  onWait(what: Waiting): void;
+}
+
+/** Whether the failed request may have created a session that the broker does not know. */
+function mayHaveLeftOne(error: unknown): boolean {
+  if (error instanceof SurplusOrder) return false;
+  if (error instanceof ServiceError) return isAmbiguous(error);
+  return !(error instanceof OptionsError);
+}

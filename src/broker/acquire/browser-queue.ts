@@ -1,0 +1,128 @@
+import type { Clock } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { type LeasePlan, planKey } from '../../options/lease-plan.ts';
+import type { EndReason } from '../../record/enums.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
+import type { BrowserEnder } from '../leases/browser-ender.ts';
+import type { HeldBrowser, Holder } from '../leases/held-browser.ts';
+import type { ProjectDemand } from './browser-demand.ts';
+import type { BrowserOrders } from './browser-orders.ts';
+import { PlanQueue, type QueueOptions } from './plan-queue.ts';
+import { RequestDeadline } from './request-deadline.ts';
+import type { WaitNotices } from './wait-notices.ts';
+import type { WorkerRequest } from './worker-request.ts';
+
+/** The parts of the queue. */
+export interface BrowserQueueOptions {
+  orders: Pick<BrowserOrders, 'order'>;
+  ender: Pick<BrowserEnder, 'end'>;
+  recorder: Pick<RunRecorder, 'leaseFailed'>;
+  notices: Pick<WaitNotices, 'add'>;
+  /** Fires when the run leases no more browsers; every waiting request is rejected with its reason. */
+  closing: AbortSignal;
+  clock: Clock;
+  /** See {@link QueueOptions}. */
+  idleMs?: QueueOptions['idleMs'];
+}
+
+/**
+ * The single queue for browsers. Every request waits here; its plan's `acquireTimeout` bounds the wait, and messages
+ * explain it. Projects with interchangeable browsers and the same `reuse` share a {@link PlanQueue}.
+ */
+export class BrowserQueue {
+  readonly #byKey = new Map<string, PlanQueue>();
+  /** The same queues by plan, for a fast lookup: a run uses the same plan objects throughout. */
+  readonly #byPlan = new WeakMap<LeasePlan, PlanQueue>();
+  /** The waiting requests. */
+  readonly #waiting = new Map<WorkerRequest, RequestDeadline>();
+
+  readonly #options: BrowserQueueOptions;
+
+  constructor(options: BrowserQueueOptions) {
+    this.#options = options;
+    const { closing } = options;
+    closing.addEventListener('abort', () => {
+      for (const queue of this.all) queue.refuseAll(closing.reason);
+    });
+  }
+
+  get all(): PlanQueue[] {
+    return [...this.#byKey.values()];
+  }
+
+  /** Returns the queue of a plan and creates it on first use. */
+  of(plan: LeasePlan): PlanQueue {
+    const known = this.#byPlan.get(plan);
+    if (known) return known;
+    const key = `${planKey(plan)} ${plan.reuse}`;
+    const queue = this.#byKey.get(key) ?? this.#make(plan);
+    this.#byKey.set(key, queue);
+    this.#byPlan.set(plan, queue);
+    return queue;
+  }
+
+  /**
+   * Returns a browser for a worker: an idle one of the same plan, or the next one that becomes available.
+   * @throws LeaseError, ServiceError, OptionsError: no browser within `acquireTimeout`, or none can come
+   */
+  async take(request: WorkerRequest, plan: LeasePlan): Promise<HeldBrowser> {
+    const queue = this.of(plan);
+    const idle = queue.takeIdle(request);
+    if (idle) return idle;
+    const { notices, clock } = this.#options;
+    const deadline = new RequestDeadline({
+      slot: request.slot,
+      acquireTimeout: plan.acquireTimeout,
+      waitsFor: () => queue.waitsFor,
+      explain: (signal) => queue.explain(signal),
+      onLate: (late) => request.ahead || notices.add(late),
+      clock,
+    });
+    this.#waiting.set(request, deadline);
+    try {
+      return await queue.take(request, deadline.signal);
+    } finally {
+      this.#waiting.delete(request);
+      deadline.stop();
+    }
+  }
+
+  /** Cancels a worker's requests: all of them, or only its prefetches. */
+  cancel(holder: Holder, which: 'all' | 'ahead', reason: Error): void {
+    for (const [request, deadline] of this.#waiting) {
+      if (request.holder === holder && (which === 'all' || request.ahead)) deadline.end(reason);
+    }
+  }
+
+  /**
+   * Sets the remaining tests of each project; null: unknown. Projects that a worker registers itself are not included.
+   */
+  expectTests(projects: readonly (ProjectDemand & { plan: LeasePlan })[] | null): void {
+    const byQueue = new Map<PlanQueue, ProjectDemand[]>();
+    for (const { plan, ...demand } of projects ?? []) {
+      const queue = this.of(plan);
+      byQueue.set(queue, [...(byQueue.get(queue) ?? []), demand]);
+    }
+    for (const queue of this.all) queue.expectTests(byQueue.get(queue) ?? null);
+  }
+
+  /** Starts to end a browser. No worker gets it from now on. */
+  end(held: HeldBrowser, reason: EndReason): void {
+    this.of(held.plan).forget(held);
+    this.#options.ender.end(held, reason);
+  }
+
+  #make(plan: LeasePlan): PlanQueue {
+    const { orders, ender, recorder, clock, idleMs } = this.#options;
+    const queue: PlanQueue = new PlanQueue(
+      {
+        order: (slot, priority) => orders.order(plan, slot, priority),
+        end: (held, reason) => ender.end(held, reason),
+        failedUnseen: (error) => recorder.leaseFailed(errorMessage(error)),
+        othersStarve: () => this.all.some((each) => each !== queue && each.starves),
+      },
+      { reuse: plan.reuse, clock, idleMs },
+    );
+    return queue;
+  }
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../../common/clock.ts';
+import { type HeldBrowser, idle, isFresh } from '../leases/held-browser.ts';
+import { suits, type WorkerRequest } from './worker-request.ts';
+
+/** How long to keep an idle browser while the remaining tests are unknown, in ms: the time a worker takes to start. */
+const IDLE_MS = 30_000;
+/** How often to check whether an idle browser blocks requests for other plans, in ms. */
+const LOOK_MS = 5_000;
+
+/** Callbacks of {@link IdleBrowsers}. */
+export interface IdleActions {
+  end(held: HeldBrowser, reason: 'idle' | 'expired'): void;
+  /** Whether remaining tests can use it. If so, it is kept without a time limit. */
+  hasTests(held: HeldBrowser): boolean;
+  /** Whether workers wait for browsers of another plan and the service has none for them. */
+  othersStarve(): boolean;
+  /** The worker for which this browser was prefetched never asked for it. */
+  unclaimed(): void;
+}
+
+/** The idle browsers of one plan. */
+export class IdleBrowsers {
+  readonly #all = new Set<HeldBrowser>();
+
+  readonly #actions: IdleActions;
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+
+  /** @param idleMs time limit while the remaining tests are unknown; at least a worker's start */
+  constructor(actions: IdleActions, clock: Clock, idleMs: number) {
+    this.#actions = actions;
+    this.#clock = clock;
+    this.#idleMs = Math.max(idleMs, IDLE_MS);
+  }
+
+  /** Browsers that no worker has used. */
+  get fresh(): HeldBrowser[] {
+    return [...this.#all].filter(isFresh);
+  }
+
+  get used(): HeldBrowser[] {
+    return [...this.#all].filter((held) => !isFresh(held));
+  }
+
+  /**
+   * Returns a suitable browser for this request, preferably one of the same slot; null if there is none. Ends browsers
+   * that are too old for the request.
+   */
+  best(request: WorkerRequest): HeldBrowser | null {
+    const now = this.#clock.now();
+    let best: HeldBrowser | null = null;
+    for (const held of this.#all) {
+      if (request.ahead && !isFresh(held)) continue;
+      if (suits(held, request, now)) {
+        if (held.slot.index === request.slot.index && best?.slot.index !== request.slot.index) best = held;
+        best ??= held;
+      } else if (!request.ahead && !suits(held, { ...request, takesUsed: true }, now)) this.discard(held, 'expired');
+    }
+    return best;
+  }
+
+  /** Marks a browser as idle. */
+  keep(held: HeldBrowser): void {
+    this.#all.add(held);
+    this.#lookAfter(held, this.#clock.now());
+  }
+
+  /** Removes a browser that is leased or about to end. */
+  delete(held: HeldBrowser): void {
+    this.#all.delete(held);
+  }
+
+  discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {
+    this.#all.delete(held);
+    this.#actions.end(held, reason);
+  }
+
+  /** Ends surplus browsers, those that expire first before the others. */
+  keepMost(most: { used: number; fresh: number }): void {
+    for (const kind of ['used', 'fresh'] as const) {
+      const endOf = ({ browser }: HeldBrowser) => browser.expiresAt.getTime();
+      const all = this[kind].sort((a, b) => endOf(a) - endOf(b));
+      for (const held of all.slice(0, Math.max(0, all.length - most[kind]))) this.discard(held, 'idle');
+    }
+  }
+
+  #lookAfter(held: HeldBrowser, since: number): void {
+    const look = () => {
+      const isOver = this.#clock.now() - since >= this.#idleMs && !this.#actions.hasTests(held);
+      if (!isOver && !this.#actions.othersStarve()) return this.#lookAfter(held, since);
+      if (isFresh(held)) this.#actions.unclaimed();
+      this.discard(held, 'idle');
+    };
+    idle(held, this.#clock.after(LOOK_MS, look));
+  }
+}

@@ -1,0 +1,148 @@
+import type { Clock } from '../../../common/clock.ts';
+import { LeaseError, PoolwrightError, type ServiceError } from '../../../errors.ts';
+import { hasOwnState } from '../../../options/context-mode.ts';
+import type { LeasePlan } from '../../../options/lease-plan.ts';
+import { LIMITS } from '../../../service/limits.ts';
+import type { Pool, Session } from '../../../service/schemas/index.ts';
+import type { AcquiredBrowser } from '../../leases/acquired-browser.ts';
+import { SurplusOrder } from '../pending-orders.ts';
+import type { BrowserService } from './browser-service.ts';
+import { type Attempts, endsTheRun, type NextStep, nextStep } from './failure-policy.ts';
+import { findCreated, stopTwins } from './find-created.ts';
+
+/** What a request needs besides its plan. */
+export interface RequestOptions {
+  client: BrowserService;
+  plan: LeasePlan;
+  /** The pool to lease from; null: create a session. */
+  pool: Pool | null;
+  /** The note of the session. It is unique, so that a create with a lost response can be found by it. */
+  note: string;
+  /** Aborts the request. */
+  signal: AbortSignal;
+  /** Fires when no more browsers are requested. */
+  closes: AbortSignal;
+  /** Called when a create may have left a session whose response was lost. */
+  onDoubt(): void;
+  clock: Clock;
+  random(): number;
+}
+
+/** Duration of one long poll of the pool. Short, so that the end of a run does not wait long for its response. */
+const POOL_WAIT_MS = 5_000;
+
+/**
+ * One request for a browser: from the pool, then according to `plan.fallback`, or as a session. After a create with an
+ * unknown outcome, the request looks for the session by its note before it sends another create.
+ */
+export class BrowserRequest {
+  /** Number of requests sent to the service. */
+  attempts = 0;
+  #pool: Pool | null;
+  /** Whether a create may have left a session. */
+  #isDoubtful = false;
+  /** The failure after which nothing more is created; an existing session may still be found. */
+  #last: ServiceError | null = null;
+  readonly #failures: Attempts['failures'] = new Map();
+
+  readonly #options: RequestOptions;
+
+  constructor(options: RequestOptions) {
+    this.#options = options;
+    this.#pool = options.pool;
+  }
+
+  /**
+   * Sends one request.
+   * @throws ServiceError, for which {@link next} decides the next step; LeaseError `CONNECT_FAILED`
+   */
+  async send(): Promise<AcquiredBrowser> {
+    return this.#pool ? await this.#lease(this.#pool) : await this.#create();
+  }
+
+  /** Decides the next step after a failure of {@link send}. */
+  next(error: ServiceError): NextStep {
+    if (this.#last) return { do: 'fail' };
+    const { plan, random } = this.#options;
+    const from = this.#pool ? 'pool' : 'session';
+    const step = nextStep(error, { from, fallback: plan.fallback, failures: this.#failures }, random);
+    if (step.do === 'fall-back') this.#pool = null;
+    if (step.do !== 'fail' || !this.#isDoubtful || endsTheRun(error)) return step;
+    this.#last = error;
+    return { do: 'retry', delayMs: 0, waitsFor: 'answer' };
+  }
+
+  async #lease(pool: Pool): Promise<AcquiredBrowser> {
+    const { client, note, signal, clock } = this.#options;
+    const askedAt = this.#asks();
+    const lease = await client.acquire(pool.id, { waitMs: POOL_WAIT_MS }, { signal, retry: 'none' });
+    // The note tells whose session it is. A session without a note still works.
+    client.updateSession(lease.sessionId, { note }).catch(() => undefined);
+    const lifetimeSeconds = pool.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default;
+    return {
+      source: 'pool',
+      sessionId: lease.sessionId,
+      leaseId: lease.leaseId,
+      poolId: pool.id,
+      servedBy: lease.servedBy,
+      type: 'hosted',
+      hasOwnState: hasOwnState(pool.browser ?? {}),
+      cdpUrl: lease.cdpUrl,
+      ...lifetime(askedAt, clock.now(), lifetimeSeconds),
+    };
+  }
+
+  async #create(): Promise<AcquiredBrowser> {
+    const { client, plan, clock } = this.#options;
+    const askedAt = this.#asks();
+    const session = await this.#createOrFind();
+    const { sessionId, cdpUrl, servedBy } = session;
+    if (!cdpUrl) {
+      await client.stopSession(sessionId).catch(() => undefined);
+      const problem = `Session ${sessionId} was created but has no CDP address; it was stopped.`;
+      throw new LeaseError('CONNECT_FAILED', problem, { sessionId });
+    }
+    return {
+      source: 'session',
+      sessionId,
+      leaseId: null,
+      poolId: null,
+      servedBy: servedBy ?? null,
+      type: plan.session.type ?? 'hosted',
+      hasOwnState: hasOwnState(plan.session),
+      cdpUrl,
+      ...lifetime(askedAt, clock.now(), plan.session.duration ?? LIMITS.duration.default),
+    };
+  }
+
+  async #createOrFind(): Promise<Session> {
+    const { client, plan, note, signal, closes, onDoubt } = this.#options;
+    const found = this.#isDoubtful ? await findCreated(this.#options) : null;
+    if (found) return found;
+    if (this.#last) throw this.#last;
+    if (closes.aborted) throw new SurplusOrder();
+    const doubt = () => {
+      this.#isDoubtful = true;
+      onDoubt();
+    };
+    const wasDoubtful = this.#isDoubtful;
+    const session = await client.createSession({ ...plan.session, note }, { signal, retry: 'none', onDoubt: doubt });
+    // The session exists: a failed search for duplicates must not lose it.
+    if (wasDoubtful) await stopTwins(this.#options, session.sessionId).catch(ignoreFailure);
+    return session;
+  }
+
+  /** Counts one more request and returns its time, in ms since the epoch. */
+  #asks(): number {
+    this.attempts += 1;
+    return this.#options.clock.now();
+  }
+}
+
+function lifetime(askedAt: number, now: number, lifetimeSeconds: number) {
+  return { startedAt: new Date(now), lifetimeSeconds, expiresAt: new Date(askedAt + lifetimeSeconds * 1000) };
+}
+
+function ignoreFailure(error: unknown): void {
+  if (!(error instanceof PoolwrightError)) throw error;
+}

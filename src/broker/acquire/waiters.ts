@@ -1,0 +1,69 @@
+import type { HeldBrowser } from '../leases/held-browser.ts';
+import type { WorkerRequest } from './worker-request.ts';
+
+/** A worker that waits for a browser. */
+export interface Waiter extends WorkerRequest {
+  /** ms since the epoch */
+  readonly since: number;
+  resolve(held: HeldBrowser): void;
+  reject(error: unknown): void;
+}
+
+/** The workers that wait for browsers of one plan; the one that waits longest comes first. */
+export class Waiters {
+  readonly #all: Waiter[] = [];
+
+  /** Workers that need a browser now. */
+  get inNeed(): Waiter[] {
+    return this.#all.filter(({ ahead }) => !ahead);
+  }
+
+  /** Prefetches. */
+  get ahead(): Waiter[] {
+    return this.#all.filter(({ ahead }) => ahead);
+  }
+
+  /**
+   * Adds a worker, which waits until it gets a browser or is refused.
+   * @param lent called with the browser before its worker gets it
+   * @param gone called when `signal` fires; the promise rejects with its reason
+   */
+  add(
+    request: WorkerRequest,
+    since: number,
+    signal: AbortSignal,
+    { lent, gone }: { lent(held: HeldBrowser): void; gone(): void },
+  ): Promise<HeldBrowser> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        const at = this.#all.indexOf(waiter);
+        if (at >= 0) this.#all.splice(at, 1);
+        signal.removeEventListener('abort', giveUp);
+      };
+      const giveUp = () => {
+        waiter.reject(signal.reason);
+        gone();
+      };
+      const waiter: Waiter = {
+        ...request,
+        since,
+        resolve: (held) => {
+          leave();
+          lent(held);
+          resolve(held);
+        },
+        reject: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      this.#all.push(waiter);
+      signal.addEventListener('abort', giveUp);
+    });
+  }
+
+  /** Rejects every waiting worker with this error. */
+  refuse(error: unknown): void {
+    for (const waiter of [...this.#all]) waiter.reject(error);
+  }
+}

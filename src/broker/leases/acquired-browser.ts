@@ -1,0 +1,18 @@
+import type { BrowserIdentity } from '../../common/browser-identity.ts';
+import type { SessionType } from '../../service/schemas/index.ts';
+
+/** One browser that this run holds, leased from a pool or created as a session. */
+export interface AcquiredBrowser extends BrowserIdentity {
+  readonly source: 'pool' | 'session';
+  /** Kind of browser. A pool's template does not name one: `hosted`. */
+  readonly type: SessionType;
+  /** Whether it has a profile or extensions, which are visible only in its default context. */
+  readonly hasOwnState: boolean;
+  /** A secret: it gives full control over the browser. */
+  readonly cdpUrl: string;
+  readonly startedAt: Date;
+  /** Maximum lifetime at the service, in seconds: `duration` of a session, `leaseTimeoutSeconds` of a pool. */
+  readonly lifetimeSeconds: number;
+  /** When the lifetime ends, counted from the request, so rather too early than too late. */
+  readonly expiresAt: Date;
+}

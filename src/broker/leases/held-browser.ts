@@ -1,0 +1,169 @@
+import { identityOf } from '../../common/browser-identity.ts';
+import type { Timer } from '../../common/clock.ts';
+import type { LeasePlan } from '../../options/lease-plan.ts';
+import { recordedMs } from '../../record/bounds.ts';
+import type { EndReason } from '../../record/enums.ts';
+import type { SessionRecord } from '../../record/run-record.ts';
+import type { SessionFacts } from '../../record/session-record.ts';
+import type { LeasedBrowser } from '../rpc/protocol.ts';
+import type { AcquiredBrowser } from './acquired-browser.ts';
+
+/** The holder of a leased browser: one worker's connection. */
+export type Holder = object;
+
+/** The worker that a browser is for. */
+export interface WorkerSlot {
+  /** Name of the project. */
+  project: string;
+  /** `parallelIndex` of the worker. */
+  index: number;
+}
+
+/**
+ * One browser that the broker holds. `idle`: no worker has it; `claimed`: a worker has it; `ending`: it is being given
+ * back to the service (marked before the call, so that no worker gets it meanwhile); `ended`.
+ */
+export interface HeldBrowser {
+  readonly browser: AcquiredBrowser;
+  /** `req=` of its note and its key in the ledger. */
+  readonly request: string;
+  readonly plan: LeasePlan;
+  /** The slot in the original request: its note names this slot until another note is written. */
+  readonly askedFor: WorkerSlot;
+  readonly record: SessionFacts;
+  state: 'idle' | 'claimed' | 'ending' | 'ended';
+  holder: Holder | null;
+  slot: WorkerSlot;
+  idleTimer: Timer | null;
+  /** Settles when the service has confirmed its end, or when all attempts are over. */
+  ended: Promise<void> | null;
+}
+
+/** A browser that the service has just provided, and the request for it. */
+export interface Fetched extends Pick<HeldBrowser, 'browser' | 'request' | 'plan' | 'slot'> {
+  askedAt: Date;
+  shard: SessionRecord['shard'];
+}
+
+/** Creates a browser that no worker holds yet. */
+export function heldBrowser({ browser, request, plan, slot, askedAt, shard }: Fetched): HeldBrowser {
+  return {
+    browser,
+    request,
+    plan,
+    askedFor: slot,
+    state: 'idle',
+    holder: null,
+    slot,
+    idleTimer: null,
+    ended: null,
+    record: {
+      ...identityOf(browser),
+      source: browser.source,
+      type: browser.type,
+      project: slot.project,
+      parallelIndex: slot.index,
+      shard,
+      requestedAt: askedAt.toISOString(),
+      startedAt: browser.startedAt.toISOString(),
+      lentAt: null,
+      endingAt: null,
+      endedAt: null,
+      startMs: recordedMs(browser.startedAt.getTime() - askedAt.getTime()),
+      waitMs: 0,
+      endReason: null,
+      endConfirmed: false,
+      workersServed: 0,
+      bridgedBytes: 0,
+      pictureBytes: 0,
+      roundTripMs: null,
+      carriedOrigins: [],
+      bandwidthBytes: null,
+      tests: [],
+    },
+  };
+}
+
+/** Leases it to a worker that has waited for `waitedMs`. `now`: ms since the epoch. */
+export function claim(held: HeldBrowser, holder: Holder, slot: WorkerSlot, waitedMs: number, now: number): void {
+  stopIdling(held);
+  held.state = 'claimed';
+  held.holder = holder;
+  held.slot = slot;
+  const { record } = held;
+  record.workersServed += 1;
+  if (record.workersServed > 1) return;
+  record.project = slot.project;
+  record.parallelIndex = slot.index;
+  record.lentAt = new Date(now).toISOString();
+  record.waitMs = recordedMs(waitedMs);
+}
+
+/** Marks it as held by no worker; `timer` limits how long. */
+export function idle(held: HeldBrowser, timer: Timer): void {
+  held.state = 'idle';
+  held.holder = null;
+  held.idleTimer = timer;
+}
+
+/** Records why and when it is being ended. `now`: ms since the epoch. */
+export function markEnding(held: HeldBrowser, reason: EndReason, now: number): void {
+  stopIdling(held);
+  held.state = 'ending';
+  held.holder = null;
+  held.record.endReason = reason;
+  held.record.endingAt = new Date(now).toISOString();
+}
+
+/** Records its end: the service has confirmed it, or all attempts are over. `now`: ms since the epoch. */
+export function markEnded(held: HeldBrowser, now: number): void {
+  held.state = 'ended';
+  held.record.endedAt = new Date(now).toISOString();
+}
+
+/** Whether no worker has used it. */
+export function isFresh(held: HeldBrowser): boolean {
+  return held.record.workersServed === 0;
+}
+
+/** Undoes the lease of a prefetched browser that its worker returns before any test used it. */
+export function takeBackUnused(held: HeldBrowser): void {
+  const { record } = held;
+  if (record.tests.length > 0) return;
+  record.workersServed -= 1;
+  if (record.workersServed > 0) return;
+  record.lentAt = null;
+  record.waitMs = 0;
+}
+
+/** Whether the service lets it live for this long from `now`, both in ms. */
+export function lasts(held: HeldBrowser, ms: number, now: number): boolean {
+  return held.browser.expiresAt.getTime() - now >= ms;
+}
+
+/**
+ * Whether its end saves a profile. A pool's template is unknown here; the run does not wait for the profiles of its
+ * browsers.
+ */
+export function savesProfile({ plan, browser }: HeldBrowser): boolean {
+  return browser.leaseId === null && plan.session.profile?.persist === true;
+}
+
+/** The browser as it is sent to a worker. */
+export function asMessage({ browser, record }: HeldBrowser): LeasedBrowser {
+  return {
+    ...identityOf(browser),
+    type: browser.type,
+    hasOwnState: browser.hasOwnState,
+    cdpUrl: browser.cdpUrl,
+    startedAt: record.startedAt,
+    lifetimeMs: browser.lifetimeSeconds * 1000,
+    expiresAt: browser.expiresAt.toISOString(),
+    reused: record.workersServed > 1,
+  };
+}
+
+function stopIdling(held: HeldBrowser): void {
+  held.idleTimer?.cancel();
+  held.idleTimer = null;
+}

@@ -1,0 +1,122 @@
+import type { Clock, Timer } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { LeaseError } from '../../errors.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
+import type { BrowserQueue } from '../acquire/browser-queue.ts';
+import type { GiveBackParams, LeasedBrowser, LeaseParams, PrefetchParams, RemainingParams } from '../rpc/protocol.ts';
+import { asMessage, type HeldBrowser, type Holder, isFresh, savesProfile, takeBackUnused } from './held-browser.ts';
+import type { HeldBrowsers } from './held-browsers.ts';
+import { PrefetchCancelled } from './prefetch-cancelled.ts';
+import type { Projects } from './projects.ts';
+import type { SessionNotes } from './session-notes.ts';
+
+/** How long a worker waits until the browser that it gave back has ended and its profile is saved, in ms. */
+const SAVED_MS = 10_000;
+
+/** What {@link LeaseService} needs. */
+export interface LeaseServiceOptions {
+  projects: Projects;
+  browsers: HeldBrowsers;
+  queue: BrowserQueue;
+  notes: Pick<SessionNotes, 'writeIfMoved'>;
+  recorder: Pick<RunRecorder, 'leaseFailed'>;
+  /** Fires when the run leases no more browsers. */
+  closing: AbortSignal;
+  clock: Clock;
+}
+
+/**
+ * Leases browsers to workers and takes them back. A returned browser goes to the next worker if it is as good as
+ * before.
+ */
+export class LeaseService {
+  readonly #options: LeaseServiceOptions;
+
+  constructor(options: LeaseServiceOptions) {
+    this.#options = options;
+  }
+
+  /** Requests browsers for workers that Playwright is starting. */
+  prefetch({ projects: ids }: PrefetchParams): void {
+    const { projects, queue, closing } = this.#options;
+    if (closing.aborted) return;
+    ids.forEach((id, index) => {
+      const project = projects.ofRun(id);
+      if (project) queue.of(project.plan).prefetch({ project: project.name, index });
+    });
+  }
+
+  /** Sets the remaining tests: idle browsers that they can use are kept, all others are ended; null: unknown. */
+  remaining(reported: RemainingParams['projects'] | null): void {
+    const { projects, queue } = this.#options;
+    const known = reported?.flatMap(({ project: id, ...outlook }) => {
+      const project = projects.ofRun(id);
+      return project ? { ...outlook, plan: project.plan } : [];
+    });
+    queue.expectTests(known ?? null);
+  }
+
+  /**
+   * Leases a browser to a worker.
+   * @param gone fires when the worker's connection breaks
+   * @throws LeaseError, ServiceError, OptionsError: no browser within `acquireTimeout`, or none can come
+   */
+  async lease(params: LeaseParams, holder: Holder, gone: AbortSignal): Promise<LeasedBrowser> {
+    const { projects, queue, notes, recorder, closing } = this.#options;
+    const { parallelIndex: index, needMs, ahead = false, during } = params;
+    try {
+      const { name: project, plan } = projects.of(holder, params.project);
+      for (const signal of [closing, gone]) signal.throwIfAborted();
+      const takesUsed = plan.reuse === 'run';
+      const held = await queue.take({ holder, slot: { project, index }, needMs, takesUsed, ahead, during }, plan);
+      notes.writeIfMoved(held);
+      return asMessage(held);
+    } catch (error) {
+      if (!ahead && !gone.aborted) recorder.leaseFailed(errorMessage(error));
+      throw error;
+    }
+  }
+
+  /** Cancels this worker's prefetches; a prefetch that already has its browser is not affected. */
+  cancelAhead(holder: Holder): void {
+    this.#options.queue.cancel(holder, 'ahead', new PrefetchCancelled());
+  }
+
+  /**
+   * A worker returns its browser; a healthy one goes to the next worker. A browser that saves its profile when it ends
+   * is ended, and this method waits for the end: the next project may rely on the profile. Ignores a browser that this
+   * worker does not hold.
+   */
+  async giveBack({ sessionId, condition, toBeReplaced, unused }: GiveBackParams, holder: Holder): Promise<void> {
+    const { browsers, queue, closing } = this.#options;
+    const held = browsers.get(sessionId);
+    if (held?.state !== 'claimed' || held.holder !== holder) return;
+    if (!unused && !toBeReplaced) queue.of(held.plan).goesOn(holder);
+    if (condition !== 'healthy') {
+      queue.end(held, condition === 'unreachable' ? 'connect-failed' : condition);
+      return;
+    }
+    if (unused) takeBackUnused(held);
+    const goesOn = (held.plan.reuse === 'run' || isFresh(held)) && !closing.aborted;
+    if (goesOn && (toBeReplaced || !savesProfile(held))) return queue.of(held.plan).offer(held);
+    queue.end(held, 'finished');
+    if (savesProfile(held)) await this.#saved(held);
+  }
+
+  /** A worker's connection broke: cancels its requests and ends the browsers it holds at once, without reuse. */
+  holderGone(holder: Holder): void {
+    const { browsers, queue } = this.#options;
+    queue.cancel(holder, 'all', new LeaseError('ABORTED', 'The worker has gone.'));
+    for (const held of browsers.claimedBy(holder)) queue.end(held, 'worker-died');
+  }
+
+  async #saved(held: HeldBrowser): Promise<void> {
+    let timer: Timer | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = this.#options.clock.after(SAVED_MS, resolve);
+      timer.unref();
+    });
+    await Promise.race([held.ended, over]);
+    timer?.cancel();
+  }
+}

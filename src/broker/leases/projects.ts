@@ -1,0 +1,53 @@
+import { OptionsError } from '../../errors.ts';
+import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { HostedProject } from '../rpc/protocol.ts';
+import type { Holder } from './held-browser.ts';
+
+/**
+ * The requirements of each project on hosted browsers. The runner sets them once, before any worker asks. A worker
+ * names its project. Only a worker whose tests override options registers a separate project, for its connection alone.
+ */
+export class Projects {
+  readonly #run: ReadonlyMap<string, HostedProject>;
+  readonly #own = new WeakMap<Holder, HostedProject>();
+
+  constructor(projects: readonly HostedProject[]) {
+    this.#run = new Map(projects.map((project) => [project.id, project]));
+  }
+
+  /** Registers a worker's own project. For this worker, it overrides a project of the run with the same ID. */
+  register(holder: Holder, project: HostedProject): void {
+    this.#own.set(holder, project);
+  }
+
+  /**
+   * Returns the project with this ID, as this worker sees it.
+   * @throws OptionsError for an unknown project
+   */
+  of(holder: Holder, id: string): HostedProject {
+    const own = this.#own.get(holder);
+    const found = own?.id === id ? own : this.#run.get(id);
+    if (!found) throw unknownProject(id, [...this.#run.keys()]);
+    return found;
+  }
+
+  /** Returns the run's project with this ID; null for one on local browsers. */
+  ofRun(id: string): HostedProject | null {
+    return this.#run.get(id) ?? null;
+  }
+
+  /** The plans of the run. */
+  get plans(): LeasePlan[] {
+    return [...this.#run.values()].map(({ plan }) => plan);
+  }
+}
+
+function unknownProject(id: string, known: readonly string[]): OptionsError {
+  const named = (each: string) => (each === '' ? 'the default project' : `"${each}"`);
+  return new OptionsError(
+    'projects',
+    `The run has no project ${id === '' ? 'without a name' : named(id)} on hosted browsers: when it began there ${
+      known.length === 1 ? 'was' : 'were'
+    } ${known.map(named).join(', ') || 'none'}. The config gives other projects in a worker than in the runner; it must give the same ones in both, whatever a global setup changes in the environment.`,
+  );
+}

@@ -1,0 +1,68 @@
+import { LIMITS } from '../../service/limits.ts';
+
+/** The content of a session's note: the run that it belongs to. */
+export interface NoteFields {
+  runId: string;
+  shard: { current: number; total: number } | null;
+  project: string;
+  slot: number;
+  /** Unique among all requests of all brokers: identifies a create whose response was lost. */
+  request: string;
+  /** The test suite: the same on every machine that runs it. */
+  suite: string;
+  /** The run's last sign of life, by the service's clock. */
+  beat: Date;
+}
+
+/** The fields of a parsed note. `shard` and `project` are verbatim. */
+export interface ParsedNote {
+  runId: string;
+  shard: string;
+  project: string;
+  slot: number;
+  request: string;
+  suite: string;
+  /** To the minute. */
+  beat: Date;
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Returns `poolwright run=… shard=… project=… slot=… req=… suite=… beat=…` after the user's own note, at most 256
+ * characters (section 8 of the service document). If it is too long, the project's name is shortened first, then the
+ * user's note.
+ */
+export function sessionNote(fields: NoteFields, userNote: string | undefined): string {
+  const { runId, slot, request, suite, beat } = fields;
+  const shard = fields.shard ? `${fields.shard.current}/${fields.shard.total}` : '1/1';
+  const minutes = Math.floor(beat.getTime() / MINUTE_MS).toString(36);
+  const mark = (project: string) =>
+    `poolwright run=${runId} shard=${shard} project=${project} slot=${slot} req=${request} suite=${suite} beat=${minutes}`;
+  const front = userNote ? `${userNote} ` : '';
+  const project = fields.project.replace(/\s+/g, '_') || 'default';
+
+  const over = front.length + mark(project).length - LIMITS.note.max;
+  const shortened = mark(over > 0 ? project.slice(0, Math.max(1, project.length - over)) : project);
+  const room = LIMITS.note.max - shortened.length;
+  return `${front.length > room ? `${front.slice(0, Math.max(0, room - 1)).trimEnd()} ` : front}${shortened}`.trimStart();
+}
+
+const MARK =
+  /(?:^|\s)poolwright run=(\S+) shard=(\S+) project=(\S+) slot=(\d+) req=(\S+) suite=(\S+) beat=([0-9a-z]+)$/;
+
+/** Parses a note of poolwright; null for every other note. */
+export function parseNote(note: string | null | undefined): ParsedNote | null {
+  const found = MARK.exec(note ?? '');
+  if (!found) return null;
+  const [, runId = '', shard = '', project = '', slot = '', request = '', suite = '', beat = ''] = found;
+  return {
+    runId,
+    shard,
+    project,
+    slot: Number(slot),
+    request,
+    suite,
+    beat: new Date(Number.parseInt(beat, 36) * MINUTE_MS),
+  };
+}

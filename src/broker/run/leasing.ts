@@ -1,0 +1,126 @@
+import { type Clock, systemClock } from '../../common/clock.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
+import { BrowserOrders, type Refusals } from '../acquire/browser-orders.ts';
+import { BrowserQueue } from '../acquire/browser-queue.ts';
+import type { BrowserService } from '../acquire/service/browser-service.ts';
+import { endsTheRun } from '../acquire/service/failure-policy.ts';
+import { RequestScheduler } from '../acquire/service/request-scheduler.ts';
+import { WaitNotices } from '../acquire/wait-notices.ts';
+import { BrowserEnder } from '../leases/browser-ender.ts';
+import { HeldBrowsers } from '../leases/held-browsers.ts';
+import { LeaseService } from '../leases/lease-service.ts';
+import type { Projects } from '../leases/projects.ts';
+import type { RunIdentity } from '../leases/run-identity.ts';
+import { SessionNotes, startHeartbeat } from '../leases/session-notes.ts';
+import type { PoolDirectory } from '../pools/pool-directory.ts';
+import type { Log } from '../process/log.ts';
+import type { Ledger } from '../recovery/ledger.ts';
+import type { RunState } from '../rpc/protocol.ts';
+import { endRun } from './run-end.ts';
+import { RunPhase } from './run-phase.ts';
+import { runStateOf } from './run-state.ts';
+
+/** What {@link createLeasing} needs. */
+export interface LeasingOptions {
+  client: BrowserService;
+  run: RunIdentity;
+  projects: Projects;
+  pools: PoolDirectory;
+  /** `plan.concurrent_browsers` of the workspace; null: unknown. */
+  limit: number | null;
+  ledger: Ledger;
+  log: Log;
+  refusals: Refusals;
+  /** Fires with the reason if the service ends before the run; if not given, it never does. */
+  serviceGone?: AbortSignal | undefined;
+  recorder: Pick<RunRecorder, 'add' | 'changed' | 'leaseFailed'>;
+  /** How long to keep an idle browser while the remaining tests are unknown, in ms. Default: a worker's start. */
+  idleMs?: number | undefined;
+  /** Default: the machine's clock. */
+  clock?: Clock;
+  /** Source of jitter, from 0 up to 1. Default `Math.random`. */
+  random?(): number;
+}
+
+/** The interface for the broker's server: acquire and return browsers, and end the run. */
+export interface Leasing
+  extends Pick<LeaseService, 'lease' | 'cancelAhead' | 'prefetch' | 'remaining' | 'giveBack' | 'holderGone'> {
+  /** The current state of the browsers. */
+  state(): Omit<RunState, 'said'>;
+  /** Gives every browser back and waits, with a deadline, until the service confirms each end. Safe to call again. */
+  endAll(): Promise<void>;
+}
+
+/** Creates the parts that lease the browsers of a run, each after the parts it depends on. */
+export function createLeasing(options: LeasingOptions): Leasing {
+  const { client, run, projects, pools, limit, ledger, log, refusals, recorder } = options;
+  const { clock = systemClock, random = Math.random, serviceGone = new AbortController().signal } = options;
+  const browsers = new HeldBrowsers();
+  const phase = new RunPhase();
+  const { closing } = phase;
+  serviceGone.addEventListener('abort', () => {
+    log.error('no browser is lent any more', serviceGone.reason);
+    phase.close(serviceGone.reason);
+  });
+  const scheduler = new RequestScheduler({
+    client,
+    runId: run.runId,
+    limit,
+    held: () => browsers.held.length,
+    owns: (sessionId) => browsers.get(sessionId) !== null,
+    clock,
+    random,
+  });
+  closing.addEventListener('abort', () => scheduler.close());
+  const orders = new BrowserOrders({
+    client,
+    run,
+    scheduler,
+    pools,
+    ledger,
+    log,
+    refusals,
+    clock,
+    random,
+    closes: closing,
+    ends: phase.answersOver,
+    onCame: (held) => {
+      browsers.add(held);
+      recorder.add(held.record);
+    },
+    onFailed: (error) => {
+      if (endsTheRun(error)) phase.close(error);
+    },
+  });
+  const ender = new BrowserEnder({
+    client,
+    ledger,
+    log,
+    clock,
+    ends: phase.endsOver,
+    serviceGone,
+    onEnded: (confirmed) => {
+      if (confirmed) scheduler.slotFreed();
+      recorder.changed();
+    },
+  });
+  const notices = new WaitNotices(log, clock);
+  const queue = new BrowserQueue({ orders, ender, recorder, notices, closing, clock, idleMs: options.idleMs });
+  const notes = new SessionNotes(client, run);
+  const stopHeartbeat = startHeartbeat({ ledger, browsers, notes, clock });
+  const leases = new LeaseService({ projects, browsers, queue, notes, recorder, closing, clock });
+  return {
+    lease: (params, holder, gone) => leases.lease(params, holder, gone),
+    cancelAhead: (holder) => leases.cancelAhead(holder),
+    prefetch: (params) => leases.prefetch(params),
+    remaining: (projects) => leases.remaining(projects),
+    giveBack: (params, holder) => leases.giveBack(params, holder),
+    holderGone: (holder) => leases.holderGone(holder),
+    state: () => runStateOf(browsers.all, queue.all),
+    endAll: async () => {
+      stopHeartbeat();
+      notices.stop();
+      await endRun({ phase, browsers, queue, orders, pools, client, ledger, log, clock });
+    },
+  };
+}

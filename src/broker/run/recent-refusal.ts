@@ -1,0 +1,28 @@
+import type { RetryInfo } from '../../service/index.ts';
+import type { Log } from '../process/log.ts';
+
+/** How long a refusal of the service explains why a request waits, in ms. */
+const LATELY_MS = 45_000;
+
+/** Remembers the service's last refusal to provide a browser. */
+export class RecentRefusal {
+  #text = '';
+  #until = 0;
+
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  saw({ request, attempt, status, delayMs, message }: RetryInfo): void {
+    this.#log.info(`asking again in ${delayMs} ms (attempt ${attempt} of ${request} failed): ${message}`);
+    this.#text = status === 0 ? 'the service does not answer' : `the service answered ${status}`;
+    this.#until = Date.now() + LATELY_MS;
+  }
+
+  /** Null if there is no recent refusal. */
+  lately(): string | null {
+    return Date.now() < this.#until ? `${this.#text}, asking again` : null;
+  }
+}

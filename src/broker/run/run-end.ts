@@ -1,0 +1,65 @@
+import type { Clock } from '../../common/clock.ts';
+import { LeaseError } from '../../errors.ts';
+import type { BrowserOrders } from '../acquire/browser-orders.ts';
+import type { BrowserQueue } from '../acquire/browser-queue.ts';
+import type { BrowserService } from '../acquire/service/browser-service.ts';
+import type { HeldBrowsers } from '../leases/held-browsers.ts';
+import type { PoolDirectory } from '../pools/pool-directory.ts';
+import type { Log } from '../process/log.ts';
+import type { Ledger } from '../recovery/ledger.ts';
+import { stopLostCreates } from '../recovery/lost-creates.ts';
+import type { RunPhase } from './run-phase.ts';
+
+/** How long the end of a run waits for requests already at the service, in ms. */
+const PENDING_GRACE_MS = 6_000;
+/** How long it waits for the service to confirm every end, in ms. Unconfirmed ends stay in the ledger. */
+const CONFIRM_GRACE_MS = 60_000;
+/** How long it waits until the pools of the run are deleted, in ms. */
+const DELETE_GRACE_MS = 60_000;
+/** After this time the terminal shows which ends are pending, in ms. */
+const SLOW_END_MS = 3_000;
+
+/** What {@link endRun} needs. */
+export interface RunEndOptions {
+  phase: RunPhase;
+  browsers: HeldBrowsers;
+  queue: Pick<BrowserQueue, 'end'>;
+  orders: Pick<BrowserOrders, 'settled' | 'doubtful'>;
+  pools: Pick<PoolDirectory, 'deleteOwn'>;
+  client: BrowserService;
+  ledger: Ledger;
+  log: Log;
+  clock: Clock;
+}
+
+/** Gives every browser back and waits, with a deadline, for the service's confirmations. Safe to call again. */
+export async function endRun(options: RunEndOptions): Promise<void> {
+  const { phase, browsers, orders, pools, client, ledger, log, clock } = options;
+  phase.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.'));
+  endHeld(options);
+  const confirm = clock.after(CONFIRM_GRACE_MS, () => phase.giveUpEnds());
+  const slow = clock.after(SLOW_END_MS, () => printSlowEnd(browsers, log));
+  const pending = clock.after(PENDING_GRACE_MS, () => phase.giveUpAnswers());
+  await orders.settled();
+  pending.cancel();
+  // End the browsers that arrived meanwhile.
+  endHeld(options);
+  await Promise.all(browsers.all.map(({ ended }) => ended));
+  await stopLostCreates({ client, ledger, log, doubtful: orders.doubtful, signal: phase.endsOver });
+  const late = new AbortController();
+  const deleted = clock.after(DELETE_GRACE_MS, () => late.abort(new Error('not deleted in time')));
+  for (const failure of await pools.deleteOwn(late.signal)) log.error('a pool of this run was not deleted', failure);
+  deleted.cancel();
+  confirm.cancel();
+  slow.cancel();
+}
+
+function endHeld({ browsers, queue }: RunEndOptions): void {
+  for (const held of browsers.held) queue.end(held, 'run-ended');
+}
+
+function printSlowEnd(browsers: HeldBrowsers, log: Log): void {
+  const { ending } = browsers;
+  const what = ending.length === 1 ? `browser ${ending[0]?.browser.sessionId}` : `${ending.length} browsers`;
+  if (ending.length > 0) log.momentary(`waiting for the service to confirm the end of ${what}`);
+}

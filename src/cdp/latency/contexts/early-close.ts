@@ -1,0 +1,70 @@
+import type { Protocol } from 'devtools-protocol';
+import { withDescendants } from '../../model/session.ts';
+import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { PipelinedCommands } from '../pipelined-commands.ts';
+import type { Savings } from '../savings.ts';
+import { Windows } from './windows.ts';
+
+/**
+ * Lets the client continue while the browser closes a context: the client immediately gets the events that its page is
+ * gone, and the response that the context is disposed. The browser does that in the meantime, before any later command
+ * of the client. This happens only when the browser would report nothing else: with several pages, or a page with
+ * out-of-process frames or workers, only the browser knows the order, and sessions that a test has opened get these
+ * events, too. A new page's window opens when the old one is gone, as usual.
+ */
+export class EarlyClose implements Interceptor {
+  readonly #transport: InterceptorTransport;
+  readonly #savings: Savings;
+  readonly #sent: PipelinedCommands;
+  /** Contexts that are closed for the client, but not yet in the browser. */
+  readonly #closing = new Set<string>();
+  readonly #windows = new Windows();
+  /** Commands of the client for new pages that wait until the old windows are gone. */
+  readonly #waiting: CdpMessage[] = [];
+
+  constructor(transport: InterceptorTransport, savings: Savings) {
+    this.#transport = transport;
+    this.#savings = savings;
+    this.#sent = new PipelinedCommands(transport, savings);
+  }
+
+  onCommand(command: CdpMessage): CdpMessage | null {
+    const { id, method, params, sessionId } = command;
+    if (method === 'Target.createTarget' && sessionId === undefined && this.#closing.size > 0 && this.#windows.exist) {
+      this.#waiting.push(command);
+      return null;
+    }
+    if (method !== 'Target.disposeBrowserContext' || sessionId !== undefined || !this.#savings.isFar) return command;
+    const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params);
+    if (typeof browserContextId !== 'string') return command;
+    const all = new Set(this.#transport.model.sessionsIn(browserContextId).flatMap(withDescendants));
+    const shown = [...all].filter(({ isShown }) => isShown);
+    const isPlain = shown.length < 2 && shown.every(({ target, parent }) => target.type === 'page' && !parent);
+    if (!isPlain) return command;
+    this.#closing.add(browserContextId);
+    this.#transport.view.hide(browserContextId);
+    this.#sent.post({ method, params }, () => this.#closed(browserContextId));
+    for (const { id: gone, target } of shown) {
+      this.#transport.deliver({
+        method: 'Target.detachedFromTarget',
+        params: { sessionId: gone, targetId: target.id },
+      });
+    }
+    this.#savings.used();
+    this.#transport.deliver({ id, result: {} });
+    return null;
+  }
+
+  onMessage(message: CdpMessage): CdpMessage | null {
+    this.#windows.onAnswer(message);
+    return this.#sent.onMessage(message);
+  }
+
+  #closed(browserContextId: string): void {
+    this.#closing.delete(browserContextId);
+    this.#transport.view.closed(browserContextId);
+    if (this.#closing.size > 0) return;
+    for (const command of this.#waiting.splice(0)) this.#sent.sendLate(command);
+  }
+}

@@ -1,0 +1,164 @@
+import type { InterceptorTransport } from '../transport/interceptor.ts';
+import type { CdpMessage } from '../transport/message.ts';
+import { isTargetGone } from '../transport/owed-responses.ts';
+import type { Savings } from './savings.ts';
+
+/** What happens to the response to a command. */
+type State =
+  /** The client has not sent the command. */
+  | { readonly is: 'waiting' }
+  /** The same, and the response has arrived. */
+  | { readonly is: 'answered'; readonly answer: CdpMessage; readonly at: number }
+  /** The client has sent this command, and waits for the response. */
+  | { readonly is: 'asked'; readonly command: CdpMessage }
+  /** Another component takes it; null if there is no usable response. */
+  | { readonly is: 'taken'; readonly taker: (answer: CdpMessage | null) => void }
+  /** The client gets it unchanged, with this ID. */
+  | { readonly is: 'late'; readonly id: number }
+  /** It is not needed. */
+  | { readonly is: 'dropped' };
+
+/** A command that the client has not sent itself. */
+interface Sent {
+  /** What the client must send to get the response. */
+  readonly key: string;
+  readonly sessionId: string | undefined;
+  readonly sentAt: number;
+  state: State;
+  /** Called with the response as soon as it arrives. */
+  readonly onAnswer?: ((answer: CdpMessage) => void) | undefined;
+}
+
+/** How responses of one kind may be used. */
+interface Uses {
+  /** Decides about each result. Default: all are usable. */
+  isUsable?(answer: CdpMessage): boolean;
+  /** Called with each response that the client does not get. */
+  onUnused?(answer: CdpMessage): void;
+  /** How long a response stays valid, in ms. Default: forever. */
+  freshMs?: number;
+}
+
+/** The most commands that may wait for the client; the oldest is dropped. */
+const MAX_WAITING = 200;
+
+/**
+ * Commands that are sent before the client sends them, and their responses until it does. A response is used once, only
+ * for exactly the same command, and only if it is a result: otherwise the client's own command is sent, unless its
+ * target is gone. Unused commands are dropped together with their responses.
+ */
+export class PipelinedCommands {
+  readonly #transport: InterceptorTransport;
+  readonly #savings: Savings;
+  readonly #uses: Uses;
+  readonly #unanswered = new Map<number, Sent>();
+  /** In the order in which they were sent. */
+  readonly #waiting = new Set<Sent>();
+
+  constructor(transport: InterceptorTransport, savings: Savings, uses: Uses = {}) {
+    this.#transport = transport;
+    this.#savings = savings;
+    this.#uses = uses;
+  }
+
+  /** Sends a command that the client will send as `key`. @param onAnswer called with any response */
+  send(key: string, command: Omit<CdpMessage, 'id'>, onAnswer?: (answer: CdpMessage) => void): void {
+    this.#waiting.add(this.#send(key, command, { is: 'waiting' }, onAnswer));
+    const [oldest] = this.#waiting;
+    if (oldest && this.#waiting.size > MAX_WAITING) this.#drop(oldest);
+  }
+
+  /** Sends a command that the client will not send. */
+  post(command: Omit<CdpMessage, 'id'>, onAnswer?: (answer: CdpMessage) => void): void {
+    this.#send('', command, { is: 'dropped' }, onAnswer);
+  }
+
+  /** Whether a command waits for the client as `key`. */
+  has(key: string): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  /** The client sends this command. Returns whether it gets its response from here. */
+  ask(key: string, command: CdpMessage): boolean {
+    const sent = this.#find(key);
+    if (!sent) return false;
+    const { state } = sent;
+    const { freshMs = Number.POSITIVE_INFINITY } = this.#uses;
+    if (state.is === 'answered' && this.#savings.now() - state.at > freshMs) {
+      this.#drop(sent);
+      return false;
+    }
+    this.#waiting.delete(sent);
+    this.#savings.used(sent.sentAt);
+    if (state.is === 'answered') this.#transport.deliver({ ...state.answer, id: command.id });
+    else sent.state = { is: 'asked', command };
+    return true;
+  }
+
+  /**
+   * The client has sent the command, and gets another response. Not possible if the response has arrived: returns false
+   * then.
+   * @param taker gets the response; null if there is no usable one
+   */
+  take(key: string, taker: (answer: CdpMessage | null) => void): boolean {
+    const sent = this.#find(key);
+    if (!sent || sent.state.is === 'answered') return false;
+    this.#waiting.delete(sent);
+    this.#savings.used();
+    sent.state = { is: 'taken', taker };
+    return true;
+  }
+
+  /** Returns null for a response that is not for the client, otherwise the message for the client. */
+  onMessage(message: CdpMessage): CdpMessage | null {
+    const { id } = message;
+    const sent = id === undefined ? undefined : this.#unanswered.get(id);
+    if (id === undefined || !sent) return message;
+    this.#unanswered.delete(id);
+    sent.onAnswer?.(message);
+    const { state } = sent;
+    if (state.is === 'late') return { ...message, id: state.id };
+    const isUsable = message.error === undefined && (this.#uses.isUsable?.(message) ?? true);
+    if (state.is === 'asked' && (isUsable || isTargetGone(message))) return { ...message, id: state.command.id };
+    if (!isUsable || state.is === 'dropped') this.#uses.onUnused?.(message);
+    if (state.is === 'asked') this.sendLate(state.command);
+    if (state.is === 'taken') state.taker(isUsable ? message : null);
+    if (state.is !== 'waiting') return null;
+    if (isUsable) sent.state = { is: 'answered', answer: message, at: this.#savings.now() };
+    else this.#waiting.delete(sent);
+    return null;
+  }
+
+  /** Sends a client's command that was held back; the client gets the response. */
+  sendLate({ id, ...command }: CdpMessage): void {
+    this.#send('', command, id === undefined ? { is: 'dropped' } : { is: 'late', id });
+  }
+
+  /** The client will not send these. @param which default: all */
+  drop(which: (sessionId: string | undefined, key: string) => boolean = () => true): void {
+    for (const sent of [...this.#waiting]) if (which(sent.sessionId, sent.key)) this.#drop(sent);
+  }
+
+  #send(key: string, command: Omit<CdpMessage, 'id'>, state: State, onAnswer?: Sent['onAnswer']): Sent {
+    const sent: Sent = { key, sessionId: command.sessionId, sentAt: this.#savings.now(), state, onAnswer };
+    this.#unanswered.set(this.#transport.send(command), sent);
+    return sent;
+  }
+
+  #drop(sent: Sent): void {
+    const { state } = sent;
+    this.#waiting.delete(sent);
+    sent.state = { is: 'dropped' };
+    if (state.is === 'answered') this.#uses.onUnused?.(state.answer);
+  }
+
+  #find(key: string): Sent | undefined {
+    for (const sent of this.#waiting) if (sent.key === key) return sent;
+    return undefined;
+  }
+}
+
+/** Equal for two commands that differ only in their ID. */
+export function commandKey({ sessionId = '', method, params }: CdpMessage): string {
+  return `${sessionId} ${method} ${JSON.stringify(params ?? {})}`;
+}

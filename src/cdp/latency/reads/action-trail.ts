@@ -1,0 +1,67 @@
+import type { World } from '../../model/session.ts';
+import type { CdpMessage } from '../../transport/message.ts';
+import { type Follower, type HabitKeys, isSame } from './read-habits.ts';
+
+/** A command of the client and the reads that have followed it so far. */
+export class ActionTrail {
+  readonly keys: HabitKeys;
+  readonly world: World;
+  readonly #names = new Map<string, string>();
+  /** Names of the results that the client waits for, by command ID. */
+  readonly #results = new Map<number, string>();
+  readonly #sent = new Set<Follower>();
+  readonly #asked: Follower[] = [];
+
+  /** @param known further named objects, by name */
+  constructor(head: CdpMessage, keys: HabitKeys, world: World, known: ReadonlyMap<string, string>) {
+    this.keys = keys;
+    this.world = world;
+    let count = 0;
+    JSON.stringify(head.params, (field, value) => {
+      if (field === 'objectId') this.#name(value, `head ${count++}`);
+      return value;
+    });
+    for (const [name, id] of known) this.#name(id, name);
+    if (head.id !== undefined) this.#results.set(head.id, 'head');
+  }
+
+  get names(): ReadonlyMap<string, string> {
+    return this.#names;
+  }
+
+  /** IDs by name. */
+  ids(): Map<string, string> {
+    return new Map([...this.#names].map(([id, name]) => [name, id]));
+  }
+
+  /** A follower was sent early. */
+  sent(follower: Follower): void {
+    this.#sent.add(follower);
+  }
+
+  /** The client sends a follower itself. @param id of its command */
+  asked(follower: Follower, id: number | undefined): void {
+    this.#asked.push(follower);
+    if (id !== undefined && follower.result !== null) this.#results.set(id, follower.result);
+  }
+
+  /** The client gets a response. Returns whether it contains an object that the client requested here. */
+  answered(id: number, objectId: unknown): boolean {
+    const name = this.#results.get(id);
+    this.#results.delete(id);
+    if (name === undefined || typeof objectId !== 'string') return false;
+    this.#name(objectId, name);
+    return true;
+  }
+
+  /** The trail ends: followers that were sent in vain lose worth. */
+  end(): void {
+    for (const follower of this.#sent) {
+      if (!this.#asked.some((asked) => isSame(asked, follower))) follower.worth -= 1;
+    }
+  }
+
+  #name(id: unknown, name: string): void {
+    if (typeof id === 'string' && !this.#names.has(id)) this.#names.set(id, name);
+  }
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { functionsOf } from './recognised-reads.ts';
+
+/** A read that followed a command, with names instead of object IDs. */
+export interface Follower {
+  readonly method: string;
+  /** JSON. */
+  readonly template: string;
+  /** The name of the object that it creates, if any. */
+  readonly result: string | null;
+  /**
+   * Whether it is worth sending early: rises when the client sends it, falls when it does not; at 0 it is no longer
+   * sent.
+   */
+  worth: number;
+}
+
+/** Marks a name in a template, so that it is never taken for an ID of the browser. */
+const MARK = '\u0000';
+const NEW_WORTH = 3;
+const MAX_WORTH = 6;
+const MAX_FOLLOWERS = 8;
+const MAX_KEYS = 500;
+
+/** How a command is identified: by itself, and by its position after the query that its action began with. */
+export interface HabitKeys {
+  readonly alone: string;
+  readonly inPlace: string;
+}
+
+/** Which reads the client sends after the response to which command. */
+export class ReadHabits {
+  readonly #followers = new Map<string, Follower[]>();
+
+  /** @param root of the query that the action began with, see {@link ReadHabits.rootOf}; empty if there is none */
+  static keysOf({ method, params }: CdpMessage, root: string): HabitKeys {
+    const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
+    const alone = digest(`${method} ${returnByValue} ${functionsOf(params).join('\n')}`);
+    return { alone, inPlace: `${root} ${alone}` };
+  }
+
+  /** Equal for two queries that ask for the same thing in the same way. */
+  static rootOf({ params }: CdpMessage): string {
+    return digest(JSON.stringify(params ?? {}, (field, value) => (field === 'objectId' ? null : value)));
+  }
+
+  /** The followers worth sending: those seen in the same position or, in a new position, anywhere. */
+  followers({ alone, inPlace }: HabitKeys): readonly Follower[] {
+    const list = this.#followers.get(inPlace) ?? this.#followers.get(alone) ?? [];
+    return list.filter(({ worth }) => worth > 0);
+  }
+
+  /** The client has got its response to such a command, with or without followers. */
+  meet({ inPlace }: HabitKeys): void {
+    this.#listOf(inPlace);
+  }
+
+  /**
+   * The client has sent this read after such a command. Returns it as a follower.
+   * @param names of the known objects, by ID
+   * @returns null when it refers to an unknown object
+   */
+  observe(keys: HabitKeys, { method = '', params }: CdpMessage, names: ReadonlyMap<string, string>): Follower | null {
+    let isKnown = true;
+    const template = JSON.stringify(params ?? {}, (field, value) => {
+      if (field !== 'objectId') return value;
+      const name = names.get(value);
+      isKnown &&= name !== undefined;
+      return `${MARK}${name}`;
+    });
+    if (!isKnown) return null;
+    const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
+    const makesObject = method === 'Runtime.callFunctionOn' && returnByValue !== true;
+    const follower = { method, template, result: makesObject ? digest(template) : null, worth: NEW_WORTH };
+    for (const list of [this.#listOf(keys.alone), this.#listOf(keys.inPlace)]) add(list, follower);
+    return follower;
+  }
+
+  /** The parameters of a follower; null if they contain a name without an ID. */
+  static fill({ template }: Follower, ids: ReadonlyMap<string, string>): object | null {
+    let isKnown = true;
+    const params = JSON.parse(template, (field, value) => {
+      if (field !== 'objectId' || typeof value !== 'string' || !value.startsWith(MARK)) return value;
+      const id = ids.get(value.slice(MARK.length));
+      isKnown &&= id !== undefined;
+      return id;
+    });
+    return isKnown ? params : null;
+  }
+
+  #listOf(key: string): Follower[] {
+    const list = this.#followers.get(key) ?? [];
+    // The newest at the end: the oldest is dropped first.
+    this.#followers.delete(key);
+    this.#followers.set(key, list);
+    const [oldest] = this.#followers.keys();
+    if (oldest !== undefined && this.#followers.size > MAX_KEYS) this.#followers.delete(oldest);
+    return list;
+  }
+}
+
+function add(list: Follower[], follower: Follower): void {
+  const known = list.find((one) => isSame(one, follower));
+  if (known) {
+    known.worth = Math.min(MAX_WORTH, known.worth + 1);
+    return;
+  }
+  if (list.length >= MAX_FOLLOWERS) list.splice(0);
+  list.push({ ...follower });
+}
+
+/** Whether two followers of one command are the same read. */
+export function isSame(one: Follower, other: Follower): boolean {
+  return one.method === other.method && one.template === other.template;
+}
+
+function digest(text: string): string {
+  return createHash('sha1').update(text).digest('base64');
+}

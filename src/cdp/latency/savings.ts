@@ -1,0 +1,59 @@
+/** The shortest round trip, in ms, from which commands are sent early; closer browsers do not need it. */
+export const FAR_MS = 5;
+
+/**
+ * The latency of one browser connection, and the time saved on it. Both are measured: the latency is the shortest
+ * response time so far; the saved time of a response is how much later it would have arrived if the command had been
+ * sent when the client sent it.
+ */
+export class Savings {
+  readonly #farMs: number;
+  readonly #now: () => number;
+  #shortest = Number.POSITIVE_INFINITY;
+  #saved = 0;
+  /** The longest saving among concurrent commands: commands sent together wait together. */
+  #inFlight = 0;
+
+  /** @param farMs shortest round trip from which commands are sent early. Default: 5 ms */
+  constructor(farMs = FAR_MS, now = () => performance.now()) {
+    this.#farMs = farMs;
+    this.#now = now;
+  }
+
+  /** Round trip to the browser, in ms; null before the first response. */
+  get roundTripMs(): number | null {
+    return Number.isFinite(this.#shortest) ? this.#shortest : null;
+  }
+
+  /** Time saved so far, in ms. */
+  get savedMs(): number {
+    return this.#saved;
+  }
+
+  /** Whether the browser is known to be far enough away for savings. */
+  get isFar(): boolean {
+    return Number.isFinite(this.#shortest) && this.#shortest >= this.#farMs;
+  }
+
+  now(): number {
+    return this.#now();
+  }
+
+  /** The browser itself has responded after `ms`. */
+  measured(ms: number): void {
+    this.#shortest = Math.min(this.#shortest, ms);
+  }
+
+  /** The client gets a message: commands that it sends from now on had to wait for it. */
+  told(): void {
+    this.#inFlight = 0;
+  }
+
+  /** The client sends a command that was sent early at `sentAt`; omitted for a response without the browser. */
+  used(sentAt?: number): void {
+    const whole = this.roundTripMs ?? 0;
+    const saved = sentAt === undefined ? whole : Math.min(whole, this.#now() - sentAt);
+    this.#saved += Math.max(0, saved - this.#inFlight);
+    this.#inFlight = Math.max(this.#inFlight, saved);
+  }
+}

@@ -1,0 +1,279 @@
+import type { Protocol } from 'devtools-protocol';
+import { PerSession } from '../../model/per-session.ts';
+import type { World } from '../../model/session.ts';
+import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { PipelinedCommands } from '../pipelined-commands.ts';
+import { referencedObjects } from '../referenced-objects.ts';
+import type { Savings } from '../savings.ts';
+import { UtilityWorlds } from '../utility-worlds.ts';
+import { CommandsInFlight } from './commands-in-flight.ts';
+import { Isolates } from './isolates.ts';
+import { callOf, type FoundScript, type KnownScript, KnownScripts } from './known-scripts.ts';
+import { PredictedObjects } from './predicted-objects.ts';
+import { ScriptCache } from './script-cache.ts';
+
+/** Evaluated only to learn the prefix of object IDs. */
+const ANY_OBJECT = '({})';
+
+/** What is known about one of the client's worlds. */
+interface WorldState {
+  /** The number of objects that its scripts have created there; undefined once something else may have created one. */
+  made: number | undefined;
+  /** The scripts stored there. */
+  readonly stock: readonly KnownScript[];
+}
+
+/** What is known about a page. */
+interface PageState {
+  /** It has left its initial empty document. */
+  hasNavigated: boolean;
+  /** Its process is not known yet. */
+  isBlank: boolean;
+}
+
+/** One of the client's scripts, and the world where it is evaluated. */
+interface ScriptInWorld extends FoundScript {
+  readonly world: World;
+}
+
+/**
+ * Hides the latency of the scripts that the client evaluates in each new document before its first action there. The
+ * scripts are stored in the browser, so that they cross the connection once per page. And the client gets the response
+ * at once: the objects of a new world are numbered from one, so the client can already use them while its script is
+ * being sent. The scripts are learned from what the client evaluates in its isolated worlds. Nothing is evaluated
+ * before the client asks for it, and nothing in the main world.
+ */
+export class PipelinedScripts implements Interceptor {
+  readonly #transport: InterceptorTransport;
+  readonly #savings: Savings;
+  readonly #sent: PipelinedCommands;
+  readonly #worlds: UtilityWorlds;
+  readonly #scripts = new KnownScripts();
+  readonly #cache: ScriptCache;
+  readonly #isolates: Isolates;
+  readonly #predicted: PredictedObjects;
+  readonly #states = new WeakMap<World, WorldState>();
+  readonly #pages: PerSession<PageState>;
+  readonly #inFlight: CommandsInFlight;
+  /** Commands of the client that may turn out to be such scripts. */
+  readonly #asked = new Map<number, string>();
+
+  constructor(transport: InterceptorTransport, savings: Savings) {
+    this.#transport = transport;
+    this.#savings = savings;
+    this.#sent = new PipelinedCommands(transport, savings, {
+      isUsable: hasObject,
+      onUnused: (answer) => this.#release(answer),
+    });
+    this.#isolates = new Isolates(transport.model);
+    this.#inFlight = new CommandsInFlight(transport.model);
+    this.#pages = new PerSession(transport.model, () => ({ hasNavigated: false, isBlank: false }));
+    this.#cache = new ScriptCache(transport.model, (command, onAnswer) => this.#sent.post(command, onAnswer));
+    this.#predicted = new PredictedObjects(transport.model, (command) => this.#sent.sendLate(command));
+    this.#worlds = new UtilityWorlds(transport.model);
+    transport.model.onWorld((world) => this.#onWorld(world));
+    transport.model.onWorldEnd(({ session, frameId }) => {
+      // A main frame's world ends when its document is left.
+      const isMain = frameId === session.target.id;
+      if (isMain) Object.assign(this.#pages.of(session.id) ?? {}, { hasNavigated: true, isBlank: false });
+    });
+    transport.model.onSessionEnd(({ id }) => this.#sent.drop((of) => of === id));
+  }
+
+  onCommand(command: CdpMessage): CdpMessage | null {
+    const { method, params, sessionId } = command;
+    this.#worlds.onCommand(command);
+    if (sessionId === undefined) return command;
+    if (method === 'Page.addScriptToEvaluateOnNewDocument') this.#keep(sessionId, params);
+    if (method === 'Page.createIsolatedWorld' && this.#isPage(sessionId)) this.#askForIsolateLater(sessionId);
+    if (method === 'Debugger.enable') this.#cache.remove(sessionId);
+    const found = method === 'Runtime.evaluate' ? this.#scriptIn(command, sessionId) : null;
+    if (found) return this.#evaluate(command, found);
+    return this.#predicted.onCommand(command, this.#touch(command, sessionId));
+  }
+
+  onMessage(message: CdpMessage): CdpMessage | null {
+    const { id } = message;
+    if (id === undefined) return message;
+    this.#isolates.onResponse(message);
+    const text = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (text !== undefined && hasObject(message)) this.#scripts.add(text, looksOf(message));
+    const passed = this.#sent.onMessage(message);
+    if (passed?.id !== undefined) this.#inFlight.answered(passed.id);
+    return passed && this.#predicted.onAnswer(passed);
+  }
+
+  /** The client's script in a command, if it evaluates one in its isolated world. */
+  #scriptIn({ id, params }: CdpMessage, sessionId: string): ScriptInWorld | null {
+    const { expression, contextId, ...more } = fieldsOf<Protocol.Runtime.EvaluateRequest>(params);
+    const world = this.#worlds.get(sessionId, contextId);
+    if (!world || typeof expression !== 'string' || !KnownScripts.mayBe(expression)) return null;
+    if (Object.keys(more).length > 0) return null;
+    const found = this.#scripts.find(expression);
+    if (!found && id !== undefined) this.#asked.set(id, expression);
+    return found && { ...found, world };
+  }
+
+  /** Returns the command to send; null if the client has its response, or gets it from here. */
+  #evaluate(command: CdpMessage, found: ScriptInWorld): CdpMessage | null {
+    const { world } = found;
+    const [sessionId, contextId] = [world.session.id, world.id];
+    const state = this.#states.get(world);
+    const made = state?.made;
+    if (state && made !== undefined) state.made = made + 1;
+    this.#inFlight.sent(command.id, sessionId, contextId);
+    if (!this.#mayHide(sessionId)) return command;
+    const prefix = this.#isolates.prefixOf(world);
+    const key = `${sessionId} ${contextId} ${command.id}`;
+    const short = this.#shortened(command, found);
+    if (prefix !== null && made !== undefined) {
+      this.#sent.send(key, short ?? withoutId(command), () => this.#inFlight.answered(command.id));
+      this.#predict(command, key, `${prefix}.${made + 1}`, found);
+      return null;
+    }
+    if (!short) return command;
+    this.#sent.send(key, short, () => this.#inFlight.answered(command.id));
+    return this.#sent.ask(key, command) ? null : command;
+  }
+
+  /** The same evaluation, but the script's text is stored in the world; null if it is not. */
+  #shortened({ method, sessionId }: CdpMessage, { world, script, number }: ScriptInWorld): CdpMessage | null {
+    const known = this.#scripts.all;
+    const indexes = (this.#states.get(world)?.stock ?? []).map((each) => known.indexOf(each));
+    const index = known.indexOf(script);
+    if (!indexes.includes(index) || indexes.includes(-1)) return null;
+    return { method, sessionId, params: { expression: callOf(index, number, indexes), contextId: world.id } };
+  }
+
+  /** Responds to the client with its script's future object; the script is being sent as `key`. */
+  #predict(command: CdpMessage, key: string, objectId: string, { script, world }: ScriptInWorld): void {
+    const { id } = command;
+    const [sessionId, contextId] = [world.session.id, world.id];
+    this.#predicted.predict(sessionId, objectId);
+    this.#sent.take(key, (answer) => {
+      if (answer) {
+        this.#predicted.made(sessionId, objectId, String(objectOf(answer).objectId));
+        return;
+      }
+      if (!this.#predicted.late(sessionId, objectId)) return;
+      this.#inFlight.sent(key, sessionId, contextId);
+      this.#sent.send(`${key} late`, withoutId(command), () => this.#inFlight.answered(key));
+      this.#sent.take(`${key} late`, (late) => {
+        this.#predicted.made(sessionId, objectId, late && String(objectOf(late).objectId));
+      });
+    });
+    this.#transport.deliver({ id, sessionId, result: { result: { ...script.looks, objectId } } });
+  }
+
+  #onWorld(world: World): void {
+    const { session } = world;
+    this.#isolates.onWorld(world);
+    if (this.#worlds.includes(world) && this.#pages.of(session.id)?.hasNavigated) this.#onUtilityWorld(world);
+    this.#askForIsolate(session.id);
+  }
+
+  #onUtilityWorld(world: World): void {
+    const { session, id, frameId } = world;
+    const stock = this.#scripts.all.filter((script) => this.#cache.has(session.id, script));
+    const state: WorldState = { made: undefined, stock };
+    this.#states.set(world, state);
+    if (this.#inFlight.has(session.id, id)) return;
+    state.made = 0;
+    const isMain = frameId === session.target.id;
+    if (!isMain || this.#isolates.prefixOf(world) !== null || !this.#mayHide(session.id)) return;
+    // In a new process, its first object is ours.
+    state.made = 1;
+    this.#makeObject(session.id, id);
+  }
+
+  /**
+   * A command that may create objects in a new world: from then on their number is unknown.
+   * Returns whether it names the world itself, not an object in it.
+   */
+  #touch(command: CdpMessage, sessionId: string): boolean {
+    const { contextId, executionContextId } = fieldsOf<{ contextId: number; executionContextId: number }>(
+      command.params,
+    );
+    const named = contextId ?? executionContextId;
+    if (typeof named === 'number' && command.id !== undefined) this.#inFlight.sent(command.id, sessionId, named);
+    const world = this.#worlds.get(sessionId, named);
+    const all = [world, ...referencedObjects(command).map((objectId) => this.#worlds.ofObject(sessionId, objectId))];
+    for (const each of all) {
+      const state = each && this.#states.get(each);
+      if (state) state.made = undefined;
+    }
+    return world !== undefined;
+  }
+
+  /** The client creates an isolated world in each of a page's documents: its scripts are needed there. */
+  #keep(sessionId: string, params: unknown): void {
+    const { worldName } = fieldsOf<Protocol.Page.AddScriptToEvaluateOnNewDocumentRequest>(params);
+    if (typeof worldName !== 'string' || worldName === '' || !this.#isPage(sessionId)) return;
+    // After the commands that the client sends at once and waits for.
+    setImmediate(() => {
+      if (this.#mayHide(sessionId)) this.#cache.keep(sessionId, worldName, this.#scripts.all);
+    });
+  }
+
+  #askForIsolateLater(sessionId: string): void {
+    const page = this.#pages.of(sessionId);
+    if (!page || !this.#mayHide(sessionId)) return;
+    page.isBlank = true;
+    // After the client's own command.
+    queueMicrotask(() => this.#askForIsolate(sessionId));
+  }
+
+  /**
+   * The client creates a world in a page's initial blank document. Any object there shows the prefix of the object IDs
+   * in the first real document, if the process stays the same. The world is the context after the newest one.
+   */
+  #askForIsolate(sessionId: string): void {
+    const page = this.#pages.of(sessionId);
+    const contextId = page?.isBlank ? this.#isolates.nextContext(sessionId) : null;
+    if (!page || contextId === null) return;
+    page.isBlank = false;
+    this.#makeObject(sessionId, contextId);
+  }
+
+  #makeObject(sessionId: string, contextId: number): void {
+    const command = { method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId };
+    this.#inFlight.sent(command, sessionId, contextId);
+    this.#sent.post(command, () => this.#inFlight.answered(command));
+  }
+
+  #mayHide(sessionId: string): boolean {
+    const { isFar } = this.#savings;
+    return isFar && this.#scripts.all.length > 0 && this.#worlds.has(sessionId) && !this.#worlds.isWatched(sessionId);
+  }
+
+  #isPage(sessionId: string): boolean {
+    return this.#worlds.has(sessionId) && this.#transport.model.session(sessionId)?.target.type === 'page';
+  }
+
+  #release(answer: CdpMessage): void {
+    const { sessionId } = answer;
+    const { objectId } = objectOf(answer);
+    if (typeof objectId !== 'string' || sessionId === undefined || !this.#worlds.has(sessionId)) return;
+    this.#sent.post({ method: 'Runtime.releaseObject', params: { objectId }, sessionId });
+  }
+}
+
+function withoutId({ id: _, ...command }: CdpMessage): CdpMessage {
+  return command;
+}
+
+function hasObject(message: CdpMessage): boolean {
+  const { exceptionDetails } = fieldsOf<Protocol.Runtime.EvaluateResponse>(message.result);
+  return exceptionDetails === undefined && typeof objectOf(message).objectId === 'string';
+}
+
+function looksOf(message: CdpMessage): object {
+  const { objectId: _, ...looks } = objectOf(message);
+  return looks;
+}
+
+function objectOf({ result }: CdpMessage) {
+  return fieldsOf<Protocol.Runtime.RemoteObject>(fieldsOf<Protocol.Runtime.EvaluateResponse>(result).result);
+}

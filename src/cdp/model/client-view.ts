@@ -1,0 +1,231 @@
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import type { BrowserModel } from './browser-model.ts';
+import { SessionMap } from './per-session.ts';
+import { type Session, type Veil, withDescendants } from './session.ts';
+
+/** What the view does on the connection. */
+export interface ViewEnds {
+  /** Delivers a message to the client. */
+  toClient(message: CdpMessage): void;
+  /** The client has received the end of these sessions. */
+  ended(sessionIds: string[]): void;
+  /** Resumes a target in case it waits for the debugger, and detaches from it. */
+  letGo(session: Session): void;
+}
+
+/** For targets that are hidden from all interceptors and then detached. */
+const OURS: Veil = { state: 'ours', keepsPages: false };
+/** For targets that are hidden from all interceptors and stay attached. */
+const OURS_WITH_PAGES: Veil = { state: 'ours', keepsPages: true };
+
+/**
+ * The client's view of the model, and the only place where the two differ. Everything is shown except for sessions with
+ * a {@link Veil}. The client receives the end of each session that it knows exactly once, even if the session is veiled
+ * by then.
+ */
+export class ClientView {
+  readonly #model: BrowserModel;
+  readonly #ends: ViewEnds;
+  readonly #contexts = new Map<string, Veil>();
+  /** Our own targets that the browser reports without a session. */
+  readonly #targets = new Set<string>();
+  /** Targets whose next session is for our own commands. */
+  readonly #claimed = new Set<string>();
+  readonly #rules: ((session: Session) => boolean)[] = [];
+  /** The next session on the browser itself is for our own commands. */
+  #claimsBrowser = false;
+  readonly #whenShown: ((session: Session) => void)[] = [];
+  readonly #whenDelivered: (() => void)[] = [];
+  /** Receive the events of our sessions, by session ID. */
+  readonly #listeners: SessionMap<string, (event: CdpMessage) => void>;
+  /** Messages delivered one by one, each in a separate task. New messages queue behind them. */
+  readonly #queue: CdpMessage[] = [];
+
+  constructor(model: BrowserModel, ends: ViewEnds) {
+    this.#model = model;
+    this.#ends = ends;
+    this.#listeners = new SessionMap(model);
+    model.onSession((session) => this.#judge(session));
+  }
+
+  /** Adds a rule that marks a new session as ours: no interceptor sees its target, and we detach from it. */
+  addRule(isOurs: (session: Session) => boolean): void {
+    this.#rules.push(isOurs);
+  }
+
+  /** Calls a listener for each session whose announcement the client gets. */
+  onShown(listener: (session: Session) => void): void {
+    this.#whenShown.push(listener);
+  }
+
+  /** Calls a listener for each message that the client gets. */
+  onDelivered(listener: () => void): void {
+    this.#whenDelivered.push(listener);
+  }
+
+  /** Marks the next session on a target as ours, and keeps it attached. */
+  claim(targetId: string): void {
+    this.#claimed.add(targetId);
+  }
+
+  /**
+   * Marks the next session on the browser itself as ours, and the sessions on pages that it opens. Other sessions on
+   * these pages are not affected.
+   */
+  claimBrowserSession(): void {
+    this.#claimsBrowser = true;
+  }
+
+  /** Sets the listener for the events of one of our sessions. */
+  listen(sessionId: string, listener: (event: CdpMessage) => void): void {
+    this.#listeners.set(sessionId, listener, sessionId);
+  }
+
+  /** Marks a reported target as ours. */
+  own(targetId: string): void {
+    this.#targets.add(targetId);
+  }
+
+  /** Marks a context and its pages as ours, and keeps the pages attached. */
+  ownContext(contextId: string): void {
+    this.#contexts.set(contextId, OURS_WITH_PAGES);
+  }
+
+  /** Holds back all events of a context that has no targets yet. */
+  hold(contextId: string): void {
+    this.#contexts.set(contextId, { state: 'held', messages: [] });
+  }
+
+  /** Shows a context that was held back, with all its events. */
+  show(contextId: string): void {
+    const held = this.#contexts.get(contextId);
+    if (held?.state !== 'held') return;
+    this.#contexts.delete(contextId);
+    this.#veil(contextId, undefined, (session) => session.veil === held);
+    const isIdle = this.#queue.length === 0;
+    for (const message of held.messages) this.#queue.push(message);
+    if (isIdle) this.#deliverNext();
+  }
+
+  /** Drops everything held back for a context; shows what is new in it from now on. */
+  discard(contextId: string): void {
+    const held = this.#contexts.get(contextId);
+    if (held?.state !== 'held') return;
+    this.#contexts.delete(contextId);
+    this.#veil(contextId, { state: 'hidden' }, (session) => session.veil === held);
+  }
+
+  /** Hides everything in a context, now and until it is closed. */
+  hide(contextId: string): void {
+    const veil: Veil = { state: 'hidden' };
+    this.#contexts.set(contextId, veil);
+    this.#veil(contextId, veil);
+  }
+
+  /** A context is closed. */
+  closed(contextId: string): void {
+    this.#contexts.delete(contextId);
+  }
+
+  /** Takes a message from the browser if it is about one of our targets or sessions. Returns whether it is. */
+  takes(message: CdpMessage): boolean {
+    const isOurs = this.#isOurs(message);
+    if (isOurs && message.sessionId !== undefined) this.#listeners.get(message.sessionId)?.(message);
+    return isOurs;
+  }
+
+  #isOurs({ id, method, params, sessionId }: CdpMessage): boolean {
+    if (id !== undefined) return false;
+    if (sessionId !== undefined) return this.#model.session(sessionId)?.veil?.state === 'ours';
+    if (!method?.startsWith('Target.')) return false;
+    const fields = fieldsOf<Protocol.Target.AttachedToTargetEvent & Protocol.Target.TargetDestroyedEvent>(params);
+    const session = this.#model.session(fields.sessionId);
+    if (session) return session.veil?.state === 'ours';
+    const { targetId = fields.targetId, browserContextId } = fieldsOf<Protocol.Target.TargetInfo>(fields.targetInfo);
+    if (method === 'Target.targetDestroyed') return this.#targets.delete(String(targetId));
+    if (this.#contexts.get(String(browserContextId))?.state === 'ours') this.#targets.add(String(targetId));
+    return this.#targets.has(String(targetId));
+  }
+
+  /** Delivers a message to the client, now or later, unless it is hidden. */
+  deliver(message: CdpMessage): void {
+    const { veil, isShown = false } = this.#sessionOf(message) ?? {};
+    const isVeiled = veil !== undefined && !(message.method === 'Target.detachedFromTarget' && isShown);
+    if (isVeiled) {
+      if (veil.state === 'held') veil.messages.push(message);
+    } else if (this.#queue.length > 0) {
+      this.#queue.push(message);
+    } else {
+      this.#deliver(message);
+    }
+  }
+
+  /** The session that an event belongs to or announces. */
+  #sessionOf({ id, method, params, sessionId }: CdpMessage): Session | undefined {
+    if (id !== undefined) return undefined;
+    const { sessionId: about } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
+    return this.#model.session(method?.startsWith('Target.') && about !== undefined ? about : sessionId);
+  }
+
+  #deliver(message: CdpMessage): void {
+    this.#ends.toClient(message);
+    for (const listener of this.#whenDelivered) listener();
+    const { method } = message;
+    if (method !== 'Target.attachedToTarget' && method !== 'Target.detachedFromTarget') return;
+    const { sessionId } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(message.params);
+    const session = this.#model.session(sessionId);
+    if (method === 'Target.attachedToTarget') {
+      if (!session) return;
+      session.isShown = true;
+      for (const listener of this.#whenShown) listener(session);
+      return;
+    }
+    const over = session ? withDescendants(session) : [];
+    for (const each of over) each.isShown = false;
+    this.#ends.ended([String(sessionId), ...over.map(({ id }) => id)]);
+  }
+
+  #deliverNext(): void {
+    setImmediate(() => {
+      const [next] = this.#queue;
+      if (next) this.#deliver(next);
+      this.#queue.shift();
+      if (this.#queue.length > 0) this.#deliverNext();
+    });
+  }
+
+  #judge(session: Session): void {
+    const { target, parent } = session;
+    if (this.#claimsBrowser && target.type === 'browser' && !parent) {
+      this.#claimsBrowser = false;
+      session.veil = OURS_WITH_PAGES;
+      return;
+    }
+    session.veil = this.#claimed.delete(target.id) ? OURS : this.#veilOf(session);
+    if (session.veil?.state !== 'ours') this.#targets.delete(target.id);
+    else if (!parent) this.#targets.add(target.id);
+  }
+
+  #veilOf(session: Session): Veil | undefined {
+    const { target, parent } = session;
+    let veil = parent?.veil ?? this.#contexts.get(target.contextId ?? '');
+    if (!parent && this.#rules.some((isOurs) => isOurs(session))) veil = OURS;
+    // Only one page is held back: the client itself has opened any other page in that context.
+    if (veil?.state === 'held' && target.type === 'page' && this.#hasOtherPage(session)) return undefined;
+    if (veil?.state === 'ours' && !(veil.keepsPages && target.type === 'page')) this.#ends.letGo(session);
+    return veil;
+  }
+
+  #hasOtherPage(session: Session): boolean {
+    const { contextId = '' } = session.target;
+    return this.#model.sessionsIn(contextId).some((other) => other !== session && other.target.type === 'page');
+  }
+
+  #veil(contextId: string, veil: Veil | undefined, which: (session: Session) => boolean = () => true): void {
+    for (const session of this.#model.sessionsIn(contextId).filter(which)) {
+      // Our own sessions on the same targets stay ours.
+      for (const each of withDescendants(session)) if (each.veil?.state !== 'ours') each.veil = veil;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import type { Protocol } from 'devtools-protocol';
+import { withoutFragment } from '../../common/url/without-fragment.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { type Frame, FrameDocument } from './frame.ts';
+import type { Session, World } from './session.ts';
+
+/** How many documents are kept for each frame. */
+const KEPT = 4;
+
+/**
+ * Frames and their documents, as the client's own sessions report them. (A session that a test opens reports them
+ * again, at another time.) Frames of a page whose Page domain is off are unknown here.
+ */
+export class Frames {
+  readonly #frames = new Map<string, Frame>();
+  readonly #documents = new Map<string, FrameDocument>();
+  readonly #whenDocumentComes: ((document: FrameDocument) => void)[] = [];
+
+  /** Undefined until the browser reports a document in it. */
+  get(frameId: string | undefined): Frame | undefined {
+    return frameId === undefined ? undefined : this.#frames.get(frameId);
+  }
+
+  /** Finds a document by its loader. */
+  document(loaderId: string): FrameDocument | undefined {
+    return this.#documents.get(loaderId);
+  }
+
+  /** Calls a listener with each document that a frame gets. */
+  onDocument(listener: (document: FrameDocument) => void): void {
+    this.#whenDocumentComes.push(listener);
+  }
+
+  /** Takes a message of a session before the interceptors do. */
+  before({ method, params }: CdpMessage, session: Session): void {
+    if (method === 'Page.frameNavigated') {
+      const { frame, type } = fieldsOf<Protocol.Page.FrameNavigatedEvent>(params);
+      this.#commit(session, frame, type === 'BackForwardCacheRestore');
+    }
+  }
+
+  /** Takes the same message after the interceptors. */
+  after({ method, params }: CdpMessage): void {
+    if (method !== 'Page.frameDetached') return;
+    const { frameId, reason } = fieldsOf<Protocol.Page.FrameDetachedEvent>(params);
+    // A swapped frame continues in another session.
+    if (reason !== 'swap') this.#remove(String(frameId));
+  }
+
+  /** The browser has reported the world of a document. */
+  meetWorld(world: World): void {
+    const document = world.isDefault ? this.get(world.frameId)?.documents.at(-1) : undefined;
+    if (document?.session === world.session) document.meet(world);
+  }
+
+  end(ended: Session): void {
+    for (const { id, session } of [...this.#frames.values()]) if (session === ended) this.#remove(id);
+  }
+
+  #commit(session: Session, described: unknown, isRestored: boolean): void {
+    const { id, parentId, loaderId, url, unreachableUrl } = fieldsOf<Protocol.Page.Frame>(described);
+    if (typeof id !== 'string' || typeof loaderId !== 'string' || typeof url !== 'string') return;
+    this.#removeChildren(id);
+    const known = this.#frames.get(id);
+    const frame: Frame = known ?? {
+      id,
+      parentId: typeof parentId === 'string' ? parentId : undefined,
+      session,
+      documents: [],
+    };
+    frame.session = session;
+    frame.documents.at(-1)?.leave();
+    const isUnreachable = unreachableUrl !== undefined || url.startsWith('chrome-error:');
+    const fields = { loaderId, url: withoutFragment(url), isUnreachable, isRestored };
+    const document = new FrameDocument(frame, fields);
+    // A frame's first document takes over the world of its initial empty document.
+    const world = !known && url === 'about:blank' ? mainWorldOf(session, id) : undefined;
+    if (world) document.meet(world);
+    this.#frames.set(id, frame);
+    this.#documents.set(loaderId, document);
+    const same = frame.documents.findIndex((earlier) => earlier.loaderId === loaderId);
+    if (same !== -1) frame.documents.splice(same, 1);
+    frame.documents.push(document);
+    for (const old of frame.documents.splice(0, frame.documents.length - KEPT)) this.#documents.delete(old.loaderId);
+    for (const listener of this.#whenDocumentComes) listener(document);
+  }
+
+  #remove(frameId: string): void {
+    const { documents = [] } = this.#frames.get(frameId) ?? {};
+    this.#frames.delete(frameId);
+    for (const document of documents.splice(0)) {
+      document.leave();
+      this.#documents.delete(document.loaderId);
+    }
+    this.#removeChildren(frameId);
+  }
+
+  #removeChildren(frameId: string): void {
+    for (const { id, parentId } of [...this.#frames.values()]) if (parentId === frameId) this.#remove(id);
+  }
+}
+
+/** The newest main world of a frame in a session. */
+export function mainWorldOf(session: Session | undefined, frameId: string | undefined): World | undefined {
+  return [...(session?.worlds.values() ?? [])].findLast((world) => world.isDefault && world.frameId === frameId);
+}

@@ -1,0 +1,230 @@
+import type { Protocol } from 'devtools-protocol';
+import * as v from 'valibot';
+import { within } from '../../common/pause.ts';
+import type { LocalDownloads } from '../files/local-downloads.ts';
+import { SessionMap } from '../model/per-session.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { isFile } from './files/is-file.ts';
+import { ProxiedFiles } from './files/proxied-files.ts';
+import { PageBinding } from './page-binding.ts';
+import type { NetworkPolicy } from './policy/network-policy.ts';
+import { ProxiedDocuments } from './proxied-documents.ts';
+import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
+import { ImpliedHeaders } from './proxy/headers/implied-headers.ts';
+import { type ContinueFields, givenHeaders, type PausedRequest, pausedRequest } from './proxy/paused-request.ts';
+import { ProxiedRequests } from './proxy/proxied-requests.ts';
+import { StreamedResponses } from './streaming/streamed-responses.ts';
+import { ProxiedWebSockets } from './websockets/proxied-websockets.ts';
+
+/** Commands that release a paused request. */
+const RELEASES = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetch.failRequest']);
+
+/** The targets that a proxy serves, its rules, and its callbacks. */
+export interface ProxyParts {
+  targets: ProxiedTargets;
+  policy: NetworkPolicy;
+  /** Called with the size of bodies and WebSocket messages, in both directions, decoded, in bytes. */
+  onBytes: (bytes: number) => void;
+  /** Takes downloads whose content the browser does not need. */
+  downloads: LocalDownloads;
+}
+
+/** Time limit for a page to confirm that it has our scripts, in ms: a running page takes a few ms. */
+const PREPARED_MS = 2_000;
+
+/**
+ * Makes pages' requests from this machine to the hosts that {@link NetworkPolicy} allows. The browser pauses them
+ * (CDP's Fetch domain), this machine makes them, and the browser gets the response. The client's own use of that
+ * domain, for routes, comes first and is unaffected: only requests that it continues to the network are proxied. Each
+ * redirect is a new request, which is judged again. If the client pauses no requests, the browser pauses only those to
+ * these hosts.
+ */
+export class NetworkProxy implements Interceptor {
+  readonly #transport: InterceptorTransport;
+  readonly #policy: NetworkPolicy;
+  readonly #targets: ProxiedTargets;
+  readonly #requests: ProxiedRequests;
+  readonly #implied: ImpliedHeaders;
+  readonly #files: ProxiedFiles;
+  readonly #binding: PageBinding;
+  /** Requests that the client has paused, by session and ID. */
+  readonly #withClient: SessionMap<string, PausedRequest>;
+
+  constructor(transport: InterceptorTransport, { targets, policy, onBytes, downloads }: ProxyParts) {
+    this.#transport = transport;
+    this.#policy = policy;
+    this.#targets = targets;
+    this.#withClient = new SessionMap(transport.model);
+    const documents = new ProxiedDocuments(transport.model, targets, (target) => policy.hostsOf(target));
+    this.#binding = new PageBinding(transport, documents);
+    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, onBytes });
+    const streams = new StreamedResponses(transport, documents, this.#binding);
+    this.#implied = new ImpliedHeaders(transport);
+    this.#files = new ProxiedFiles(transport, onBytes);
+    const onRedirect = (paused: PausedRequest, location: string) => policy.noteProxiedRedirect(paused, location);
+    this.#requests = new ProxiedRequests(transport, {
+      implied: this.#implied,
+      onBytes,
+      downloads,
+      streams,
+      onRedirect,
+    });
+  }
+
+  /** A new target, which waits for the debugger. */
+  begin(target: ProxiedTarget): void {
+    if (!this.#reachesAny(target)) return;
+    this.#stopRequests(target);
+    // The client does not need these events; the proxy uses them to find the initiator.
+    if (target.isShared) this.#transport.post('Network.enable', {}, target.session.id);
+    if (!target.isDocument) return;
+    void this.#prepare(target);
+    this.#implied.prepare(target.session);
+  }
+
+  /**
+   * Lets pages of a context reach more hosts, including pages that are already open. Resolves when the browser has the
+   * new patterns.
+   * @param led the page that is about to navigate to one of these hosts
+   */
+  async extend(led: ProxiedTarget): Promise<void> {
+    for (const target of this.#targets.in(led.session.target.contextId)) {
+      if (!target.clientIntercepts) this.#stopRequests(target);
+      if (target.isDocument && (target === led || target.script)) await this.#prepareWithin(target);
+    }
+  }
+
+  onCommand(command: CdpMessage): CdpMessage | null {
+    const { method = '', sessionId } = command;
+    if (method === 'Target.detachFromTarget' && this.#keep(command)) return null;
+    if (sessionId === undefined) return command;
+    if (this.#requests.onCommand(command) === null) return null;
+    const target = this.#targets.get(sessionId);
+    if (!target) return command;
+    if (method === 'Fetch.disable' && this.#reachesAny(target)) {
+      return { ...command, method: 'Fetch.enable', params: this.#ownPatterns(target) };
+    }
+    return RELEASES.has(method) ? this.#onRelease(sessionId, command) : command;
+  }
+
+  onMessage(message: CdpMessage): CdpMessage | null {
+    const { sessionId: gone } = fieldsOf<Protocol.Target.DetachedFromTargetEvent>(message.params);
+    const passed = this.#onMessage(message);
+    return this.#targets.get(message.sessionId ?? String(gone))?.isKept ? null : passed;
+  }
+
+  #onMessage(message: CdpMessage): CdpMessage | null {
+    const { id, method = '', sessionId, params } = message;
+    if (sessionId === undefined) return message;
+    if (id !== undefined || method.startsWith('Network.')) return this.#requests.onMessage(message);
+    if (method.startsWith('Runtime.') && this.#implied.isOfOwnWorld(message)) return null;
+    if (method === 'Runtime.bindingCalled') return this.#binding.onMessage(message);
+    const target = method === 'Fetch.requestPaused' ? this.#targets.get(sessionId) : undefined;
+    const paused = target && pausedRequest(target, params);
+    if (!paused) return message;
+    if (target.clientIntercepts) {
+      this.#withClient.set(key(sessionId, paused.requestId), paused, sessionId);
+      return message;
+    }
+    void this.#proxy(paused, { requestId: paused.requestId });
+    return null;
+  }
+
+  end(): void {
+    this.#requests.end();
+  }
+
+  /**
+   * Playwright detaches from every shared worker as soon as it is announced, and the last session that ends takes the
+   * pausing of requests with it. Returns whether the session is kept, hidden from Playwright.
+   */
+  #keep({ id, sessionId: over, params }: CdpMessage): boolean {
+    const { sessionId } = fieldsOf<Protocol.Target.DetachFromTargetRequest>(params);
+    const target = typeof sessionId === 'string' ? this.#targets.get(sessionId) : undefined;
+    if (!target?.isShared || !this.#reachesAny(target)) return false;
+    target.isKept = true;
+    const where = over === undefined ? {} : { sessionId: over };
+    const left = { sessionId, targetId: target.session.target.id };
+    this.#transport.deliver({ ...where, id, result: {} });
+    this.#transport.deliver({ ...where, method: 'Target.detachedFromTarget', params: left });
+    return true;
+  }
+
+  /** The client releases a request that it has paused. */
+  #onRelease(sessionId: string, command: CdpMessage): CdpMessage | null {
+    const { id, method, params } = command;
+    const fields: ContinueFields = fieldsOf(params);
+    const known = key(sessionId, fields.requestId);
+    const paused = this.#withClient.get(known);
+    this.#withClient.delete(known);
+    if (!paused) return command;
+    const location = method === 'Fetch.fulfillRequest' ? redirectOf(params) : null;
+    if (location !== null) this.#policy.noteRedirected(paused, location);
+    if (method !== 'Fetch.continueRequest' || !this.#isReached(paused, fields)) return command;
+    void this.#proxy(paused, fields);
+    this.#transport.deliver({ id, sessionId, result: {} });
+    return null;
+  }
+
+  /**
+   * Proxies a request that has no response yet, or lets it continue to the network. Never rejects.
+   * @param fields the parameters of the release
+   */
+  async #proxy(paused: PausedRequest, fields: ContinueFields): Promise<void> {
+    const { target, sessionId } = paused;
+    if (!this.#isReached(paused, fields) || !(await this.#policy.allows(paused, urlOf(paused, fields)))) {
+      this.#transport.post('Fetch.continueRequest', fields as Protocol.Fetch.ContinueRequestRequest, sessionId);
+      return;
+    }
+    if (isFile(paused.url)) return await this.#files.proxy(paused, fields);
+    // Needed for a page that is older than its context's first proxied host.
+    if (paused.isNavigation && target.isDocument) await this.#prepareWithin(target);
+    await this.#requests.proxy(paused, fields);
+  }
+
+  #isReached(paused: PausedRequest, fields: ContinueFields): boolean {
+    return this.#policy.hostsOf(paused.target).matches(urlOf(paused, fields));
+  }
+
+  #reachesAny(target: ProxiedTarget): boolean {
+    return this.#policy.hostsOf(target).urlPatterns.length > 0;
+  }
+
+  #stopRequests(target: ProxiedTarget): void {
+    this.#transport.post('Fetch.enable', this.#ownPatterns(target), target.session.id);
+  }
+
+  /** Installs our scripts for documents of the hosts that the target reaches, from its next document on. */
+  async #prepare(target: ProxiedTarget): Promise<void> {
+    await this.#binding.prepare(target, this.#policy.hostsOf(target).hostExpressions);
+  }
+
+  /** The same before a navigation, which an unresponsive page must not block. */
+  async #prepareWithin(target: ProxiedTarget): Promise<void> {
+    await within(this.#prepare(target), PREPARED_MS, undefined);
+  }
+
+  #ownPatterns(target: ProxiedTarget): Protocol.Fetch.EnableRequest {
+    const { urlPatterns } = this.#policy.hostsOf(target);
+    return { patterns: urlPatterns.map((urlPattern) => ({ urlPattern, requestStage: 'Request' as const })) };
+  }
+}
+
+/** The address that a released request goes to. */
+function urlOf(paused: PausedRequest, { url }: ContinueFields): string {
+  return typeof url === 'string' ? url : paused.url;
+}
+
+/** Where a response from the test redirects to; null if it does not. */
+function redirectOf(params: unknown): string | null {
+  const { responseCode, responseHeaders } = fieldsOf<Protocol.Fetch.FulfillRequestRequest>(params);
+  if (typeof responseCode !== 'number' || responseCode < 300 || responseCode >= 400) return null;
+  const headers = v.safeParse(givenHeaders, responseHeaders);
+  const location = headers.success ? headers.output.find(({ name }) => /^location$/i.test(name)) : undefined;
+  return location?.value ?? null;
+}
+
+function key(sessionId: string, id: unknown): string {
+  return `${sessionId} ${id}`;
+}

@@ -1,0 +1,122 @@
+import { LocalDownloads } from '../files/local-downloads.ts';
+import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
+import type { CdpMessage } from '../transport/message.ts';
+import type { NetworkProxy } from './network-proxy.ts';
+import { NetworkPolicy, type PolicyEvents, type Visit } from './policy/network-policy.ts';
+import type { ProxiedHosts } from './proxied-hosts.ts';
+import { ProxiedTargets } from './proxied-targets.ts';
+
+/** What pages reach through this machine. */
+export interface NetworkOptions {
+  /** Hosts that every page reaches. Default: none. */
+  bridge?: ProxiedHosts | undefined;
+  /** Set if pages reach the hosts that the test itself visits. */
+  byIntent?: PolicyEvents | undefined;
+  /** Called with the size of bodies and WebSocket messages, in both directions, decoded, in bytes. */
+  onBridgedBytes?: (bytes: number) => void;
+  /** Takes downloads that need not go through the browser. Without it, the browser gets all of them. */
+  downloads?: LocalDownloads;
+}
+
+interface NetworkInterceptor {
+  create: InterceptorFactory;
+  /** Whether requests to an address are made from this machine. */
+  proxies(url: string): boolean;
+}
+
+const NONE: ProxiedHosts = { matches: () => false, urlPatterns: [], hostExpressions: [] };
+
+/** Null if nothing is proxied. Loads the proxy now if it is certainly needed: its libraries take time to load. */
+export async function networkInterceptor(options: NetworkOptions): Promise<NetworkInterceptor | null> {
+  if (!options.bridge && !options.byIntent) return null;
+  const loaded = options.bridge ? await loadProxy() : undefined;
+  let made: Network | undefined;
+  return {
+    create: (transport) => {
+      made = new Network(transport, options, loaded);
+      return made;
+    },
+    proxies: (url) => made?.policy.reachesAnywhere(url) ?? false,
+  };
+}
+
+async function loadProxy(): Promise<typeof NetworkProxy> {
+  return (await import('./network-proxy.ts')).NetworkProxy;
+}
+
+/**
+ * Makes pages' requests from this machine, as {@link NetworkPolicy} decides. If no host is listed, the proxy loads when
+ * the runner first visits an address that needs it: most suites never do.
+ */
+export class Network implements Interceptor {
+  readonly policy: NetworkPolicy;
+  readonly #transport: InterceptorTransport;
+  readonly #options: NetworkOptions;
+  readonly #targets: ProxiedTargets;
+  #proxy: NetworkProxy | null;
+  /** Original IDs of the commands that were held until the browser knew what is proxied. */
+  readonly #held = new Map<number, number | undefined>();
+
+  constructor(transport: InterceptorTransport, options: NetworkOptions, loaded?: typeof NetworkProxy) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#targets = new ProxiedTargets(transport.model, (target, url) => {
+      this.policy.begin(target, url);
+      this.#proxy?.begin(target);
+    });
+    this.policy = new NetworkPolicy(transport.model, options.bridge ?? NONE, this.#targets, options.byIntent);
+    this.#proxy = loaded ? this.#make(loaded) : null;
+  }
+
+  onCommand(command: CdpMessage): CdpMessage | null {
+    this.#targets.observeCommand(command);
+    this.policy.observeCommand(command);
+    const visit = this.policy.visit(command);
+    if (visit) {
+      void this.#lead(command, visit);
+      return null;
+    }
+    return this.#proxy ? this.#proxy.onCommand(command) : command;
+  }
+
+  onMessage(received: CdpMessage): CdpMessage | null {
+    const message = this.#asAsked(received);
+    this.#targets.observe(message);
+    this.policy.observe(message);
+    return this.#proxy ? this.#proxy.onMessage(message) : message;
+  }
+
+  end(): void {
+    this.#proxy?.end();
+  }
+
+  /** Sends a navigation once the browser knows what is proxied for it. Never rejects. */
+  async #lead({ id, ...command }: CdpMessage, { target }: Visit): Promise<void> {
+    try {
+      const Loaded = await loadProxy();
+      this.#proxy ??= this.#make(Loaded);
+      await this.#proxy.extend(target);
+    } finally {
+      // Without the proxy, the browser makes the request itself.
+      this.#held.set(this.#transport.send(command), id);
+    }
+  }
+
+  /** Restores the ID of a command that was held. */
+  #asAsked(message: CdpMessage): CdpMessage {
+    if (message.id === undefined || !this.#held.has(message.id)) return message;
+    const id = this.#held.get(message.id);
+    this.#held.delete(message.id);
+    return { ...message, id };
+  }
+
+  #make(Loaded: typeof NetworkProxy): NetworkProxy {
+    const { onBridgedBytes = () => undefined, downloads = new LocalDownloads() } = this.#options;
+    return new Loaded(this.#transport, {
+      targets: this.#targets,
+      policy: this.policy,
+      onBytes: onBridgedBytes,
+      downloads,
+    });
+  }
+}

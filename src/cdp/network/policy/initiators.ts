@@ -1,0 +1,252 @@
+import type { Protocol } from 'devtools-protocol';
+import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import type { BrowserModel } from '../../model/browser-model.ts';
+import type { FrameDocument } from '../../model/frame.ts';
+import { SessionMap } from '../../model/per-session.ts';
+import type { NetworkRequest } from '../../model/requests.ts';
+import { pageOf, type Session, type Target } from '../../model/session.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { isFile } from '../files/is-file.ts';
+import type { ProxiedTarget } from '../proxied-targets.ts';
+import type { PausedRequest } from '../proxy/paused-request.ts';
+import { originOf } from './loopback-origin.ts';
+import { type Initiator, Navigations } from './navigations.ts';
+import { addressOf, UNKNOWN, WindowGroups } from './window-groups.ts';
+
+/** Whether an address or origin belongs to a place that the test visits in a browser context. */
+export type IsOwn = (contextId: string | undefined, address: string) => boolean;
+
+/** A request, followed through its redirects, and its initiator. */
+interface Judged {
+  /** Null if it was not announced. */
+  request: NetworkRequest | null;
+  initiator: Initiator;
+  /** Where the response made here redirects it to, without fragment. */
+  leadsTo?: string;
+}
+
+/**
+ * Finds out who initiated each request, from what the browser reports: pages cannot influence this, and anything that
+ * the browser does not report counts as foreign. The `Origin` and `Referer` of a request show its initiator. Without
+ * them, the initiator is the document that makes it; for a navigation, any document that can navigate the frame.
+ */
+export class Initiators {
+  readonly #model: BrowserModel;
+  readonly #isOwn: IsOwn;
+  readonly #groups: WindowGroups;
+  readonly #navigations: Navigations;
+  /** By network ID, until the request ends or turns out never to be announced. */
+  readonly #judged: SessionMap<string, Promise<Judged>>;
+  /** Loaders of denied navigations from foreign pages: their documents do not belong to the server. */
+  readonly #refused: SessionMap<string, true>;
+
+  constructor(model: BrowserModel, isOwn: IsOwn) {
+    this.#model = model;
+    this.#isOwn = isOwn;
+    this.#groups = new WindowGroups(model);
+    this.#navigations = new Navigations(model);
+    this.#judged = new SessionMap(model);
+    this.#refused = new SessionMap(model);
+    model.frames.onDocument((document) => this.#meetDocument(document));
+  }
+
+  /**
+   * The initiator of a paused request. Must be called for each request that is proxied or that the test redirects: its
+   * redirects have the same initiator. Never rejects.
+   */
+  async of(paused: PausedRequest): Promise<Initiator> {
+    const { networkId, target } = paused;
+    // A link with a `download` attribute: Chromium treats it as a download only on the link's own origin, including
+    // redirects.
+    if (networkId === undefined) return paused.isNavigation ? this.#ofNavigation(paused, target) : 'foreign';
+    const judged = this.#judge(networkId, paused, this.#judged.get(networkId));
+    this.#judged.set(networkId, judged, paused.sessionId);
+    const { initiator, request } = await judged;
+    const isUnannounced = !request && initiator === 'foreign';
+    if (isUnannounced && this.#judged.get(networkId) === judged) this.#judged.delete(networkId);
+    return initiator;
+  }
+
+  /**
+   * A response from the proxy or the test redirects a request: the next request with its ID, to that address, has the
+   * same initiator.
+   */
+  noteRedirect({ networkId, url, sessionId }: PausedRequest, location: string): void {
+    if (networkId === undefined || !URL.canParse(location, url)) return;
+    const leadsTo = withoutFragment(new URL(location, url).href);
+    const before = this.#judged.get(networkId);
+    const after = async (): Promise<Judged> => {
+      const { request = null, initiator = 'foreign' } = (await before) ?? {};
+      return { request, initiator, leadsTo };
+    };
+    this.#judged.set(networkId, after(), sessionId);
+  }
+
+  /** A new target of the client. @param url its address now */
+  begin({ session }: ProxiedTarget, url: string): void {
+    const { id, type, openerId } = session.target;
+    if (type === 'page') this.#groups.open(id, openerId);
+    const page = pageOf(session);
+    if (page) this.#groups.add(page.id, addressOf(url));
+  }
+
+  /** Takes each command of the runner to a page. */
+  observeCommand(command: CdpMessage, target: Target): void {
+    if (command.method?.startsWith('Page.')) this.#navigations.observeCommand(command, target);
+  }
+
+  /** Takes messages from the browser. */
+  observe(message: CdpMessage): void {
+    const { id, method, sessionId, params } = message;
+    const session = this.#model.session(sessionId);
+    if (id !== undefined) this.#navigations.observe(message);
+    else if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#endRequest(message);
+    // A session that a test opens reports all of it again.
+    else if (!session?.isClients) return;
+    else if (method === 'Network.responseReceived') this.#expectDocument(session, params);
+    else if (method === 'Page.navigatedWithinDocument') this.#movedWithin(session, params);
+    else this.#navigations.observe(message);
+  }
+
+  async #judge(networkId: string, paused: PausedRequest, before?: Promise<Judged>): Promise<Judged> {
+    const last = await before;
+    if (!paused.isRedirected && last?.request?.url === paused.url) {
+      return { request: last.request, initiator: last.initiator };
+    }
+    // Redirects of beacons and of worker scripts are announced late or never.
+    if (!paused.isNavigation && last?.leadsTo === paused.url) return { request: null, initiator: last.initiator };
+    const request = await this.#model.requests.announced(networkId, paused.url);
+    const initiator = request ? await this.#ofRequest(paused, request, last) : 'foreign';
+    const page = pageOf(paused.target.session);
+    if (request && paused.isNavigation && page) {
+      this.#navigations.note({ ...paused, page }, initiator);
+      if (initiator === 'foreign') this.#refused.set(request.loaderId, true, paused.sessionId);
+    }
+    return { request, initiator };
+  }
+
+  async #ofRequest(paused: PausedRequest, request: NetworkRequest, before: Judged | undefined): Promise<Initiator> {
+    const { redirect } = request;
+    if (redirect) return redirect.from && before?.request === redirect.from ? before.initiator : 'foreign';
+    // It was redirected, and this announces an earlier hop: another server has redirected back to the same address.
+    if (before?.leadsTo !== undefined) return 'foreign';
+    const { target } = paused;
+    if (paused.isNavigation) return this.#ofNavigation(paused, target, request);
+    const { origin, referer } = sources(paused, target);
+    if (origin !== undefined) return this.#whose(target, origin);
+    if (referer !== undefined && this.#whose(target, referer) === 'own') return 'own';
+    return (await this.#isOfOwnDocument(request, target)) ? 'own' : 'foreign';
+  }
+
+  #ofNavigation(paused: PausedRequest, target: ProxiedTarget, request?: NetworkRequest): Initiator {
+    const page = pageOf(target.session);
+    if (!page) return 'foreign';
+    const navigation = { ...paused, page };
+    if (this.#navigations.isTests(navigation)) return 'test';
+    const first = request && this.#navigations.before(navigation, request.loaderId);
+    if (first) return first;
+    const { origin, referer } = sources(paused, target);
+    const source = origin ?? referer;
+    if (source !== undefined) return this.#whose(target, source);
+    return this.#isGroupOwn(page, paused.url) ? 'own' : 'foreign';
+  }
+
+  /** Whether all documents of a page's window group, past and present, belong to places that the test visits. */
+  #isGroupOwn({ id, contextId }: Target, url: string): boolean {
+    // Only a file's page may navigate a frame to a file: the browser enforces that.
+    const leading = [...this.#groups.addresses(id)].filter((address) => !isFile(url) || isFile(address));
+    return leading.length > 0 && leading.every((address) => this.#isOwn(contextId, address));
+  }
+
+  #whose({ session }: ProxiedTarget, source: string): Initiator {
+    return this.#isOwn(session.target.contextId, source) ? 'own' : 'foreign';
+  }
+
+  async #isOfOwnDocument(
+    { loaderId, documentUrl, url, type }: NetworkRequest,
+    target: ProxiedTarget,
+  ): Promise<boolean> {
+    if (loaderId === '') {
+      // A worker. Its own script has the origin of the document that starts it: the browser enforces that.
+      return this.#whose(target, documentUrl) === 'own' && (documentUrl !== url || type === 'Script');
+    }
+    const document = this.#model.frames.document(loaderId);
+    return document !== undefined && (await this.#isOwnDocument(document, target));
+  }
+
+  async #isOwnDocument(document: FrameDocument, target: ProxiedTarget): Promise<boolean> {
+    if (this.#isError(document)) return false;
+    const { url, frame, session } = document;
+    const address = addressOf(url);
+    if (address !== null) return this.#whose(target, address) === 'own';
+    // Sandboxed or not, its parent wrote it.
+    const parent = url === 'about:srcdoc' ? this.#model.frames.get(frame.parentId)?.documents.at(-1) : undefined;
+    if (parent) return await this.#isOwnDocument(parent, target);
+    const origin = await document.origin();
+    if (origin === null) return false;
+    if (originOf(origin) !== null) return this.#whose(target, origin) === 'own';
+    // Its origin is opaque (`data:`, sandboxed): any document in its group may have created it.
+    const page = pageOf(session);
+    return page !== undefined && document.isPresent && this.#isGroupOwn(page, url);
+  }
+
+  /** The browser's own error page, or a response from elsewhere: not a page of the server in its address. */
+  #isError(document: FrameDocument): boolean {
+    return document.isUnreachable || this.#refused.get(document.loaderId) === true;
+  }
+
+  #endRequest({ method, params }: CdpMessage): void {
+    const id = String(fieldsOf<Protocol.Network.LoadingFailedEvent>(params).requestId);
+    this.#judged.delete(id);
+    // A document has its loader's ID.
+    if (method === 'Network.loadingFailed') this.#refused.delete(id);
+  }
+
+  /**
+   * The browser reports the response before its document can do anything; the document itself is reported separately.
+   */
+  #expectDocument(session: Session, params: unknown): void {
+    const { type, response } = fieldsOf<Protocol.Network.ResponseReceivedEvent>(params);
+    const page = type === 'Document' ? pageOf(session) : undefined;
+    if (page) this.#groups.add(page.id, addressOf(String(fieldsOf<Protocol.Network.Response>(response).url)));
+  }
+
+  #meetDocument(document: FrameDocument): void {
+    const { url, frame, session, loaderId, isRestored } = document;
+    const page = pageOf(session);
+    if (!page) return;
+    this.#navigations.meetDocument(document, page);
+    const address = addressOf(url);
+    const isOwn = address !== null && !this.#isError(document) && this.#isOwn(page.contextId, address);
+    if (isOwn && !isRestored && frame.parentId === undefined) this.#groups.restart(page.id);
+    this.#groups.add(page.id, this.#refused.get(loaderId) || isRestored ? UNKNOWN : address);
+    if (isOwn) this.#noteOwn(page, document, url);
+  }
+
+  #movedWithin(session: Session, params: unknown): void {
+    const { frameId, url } = fieldsOf<Protocol.Page.NavigatedWithinDocumentEvent>(params);
+    const page = pageOf(session);
+    const document = this.#model.frames.get(String(frameId))?.documents.at(-1);
+    if (!page || !document || this.#isError(document)) return;
+    const isWithinOwn = [document.url, String(url)].every((address) => this.#isOwn(page.contextId, address));
+    if (isWithinOwn) this.#noteOwn(page, document, String(url));
+  }
+
+  #noteOwn(page: Target, { frame }: FrameDocument, url: string): void {
+    this.#navigations.note({ page, frameId: frame.id, method: 'GET', url }, 'own');
+  }
+}
+
+/**
+ * The headers of a request that show where it comes from. Pages cannot forge them; headers set by the test prove
+ * nothing.
+ */
+function sources({ headers }: PausedRequest, { hasOwnOrigin }: ProxiedTarget): { origin?: string; referer?: string } {
+  if (hasOwnOrigin) return {};
+  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const [origin, referer] = [byName.get('origin'), byName.get('referer')];
+  return {
+    ...(origin !== undefined && originOf(origin) !== null && { origin }),
+    ...(referer !== undefined && { referer }),
+  };
+}

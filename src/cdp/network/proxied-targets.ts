@@ -1,0 +1,134 @@
+import type { Protocol } from 'devtools-protocol';
+import type { BrowserModel } from '../model/browser-model.ts';
+import type { Session } from '../model/session.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+
+/** A target that makes requests, with the client's settings for them. */
+export interface ProxiedTarget {
+  /** The client's own session on it. */
+  readonly session: Session;
+  /** A page or a frame; otherwise a worker. */
+  readonly isDocument: boolean;
+  /** A worker shared by several pages. */
+  readonly isShared: boolean;
+  /** The test overrides headers that show where its requests come from. */
+  hasOwnOrigin: boolean;
+  /** The client pauses all requests of the target, for routes or credentials. */
+  clientIntercepts: boolean;
+  ignoreHTTPSErrors: boolean;
+  /** The session that has turned the network off, if any. */
+  offlineBy: string | null;
+  cacheDisabled: boolean;
+  /** The script that we install in its documents, from the next one on, and the browser's response to that. */
+  script: { source: string; added: Promise<unknown> } | null;
+  /** The client has detached; the session is kept for the target's requests. */
+  isKept: boolean;
+}
+
+/** Targets whose requests can be paused. A dedicated worker's are paused with its page's. */
+const TYPES = /^(page|iframe|service_worker|shared_worker)$/;
+
+/**
+ * The targets that the client itself is attached to. A test may open more sessions on a target later (`newCDPSession`).
+ */
+export class ProxiedTargets {
+  readonly #model: BrowserModel;
+  readonly #begin: (target: ProxiedTarget, url: string) => void;
+  readonly #targets = new WeakMap<Session, ProxiedTarget>();
+  /** Set for the whole browser, as Puppeteer does. */
+  #ignoresHTTPSErrors = false;
+
+  /** @param begin called with each new target, while it still waits for the debugger, and with its address */
+  constructor(model: BrowserModel, begin: (target: ProxiedTarget, url: string) => void) {
+    this.#model = model;
+    this.#begin = begin;
+    model.onSessionEnd(({ id }) => {
+      const target = this.of(id);
+      // A setting made by a test's session ends with that session.
+      if (target?.offlineBy === id) target.offlineBy = null;
+    });
+  }
+
+  /** The target of one of the client's own sessions. */
+  get(sessionId: string | undefined): ProxiedTarget | undefined {
+    const session = this.#model.session(sessionId);
+    return session && this.#targets.get(session);
+  }
+
+  /** The target of a session that the client or a test has opened. */
+  of(sessionId: string | undefined): ProxiedTarget | undefined {
+    const { sessions = [] } = this.#model.session(sessionId)?.target ?? {};
+    for (const session of sessions) if (session.isClients) return this.#targets.get(session);
+    return undefined;
+  }
+
+  in(contextId: string | undefined): ProxiedTarget[] {
+    return this.#model.sessionsIn(String(contextId)).flatMap((session) => this.#targets.get(session) ?? []);
+  }
+
+  /** Takes messages from the browser. */
+  observe({ method, params }: CdpMessage): void {
+    if (method !== 'Target.attachedToTarget') return;
+    const { sessionId, targetInfo } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
+    const session = this.#model.session(sessionId);
+    const met = session && this.#meet(session);
+    if (met) this.#begin(met, String(fieldsOf<Protocol.Target.TargetInfo>(targetInfo).url));
+  }
+
+  /** Takes the client's commands, including those that a test sends. */
+  observeCommand({ method, params, sessionId }: CdpMessage): void {
+    if (sessionId === undefined && method === 'Security.setIgnoreCertificateErrors') {
+      this.#ignoresHTTPSErrors = ignores(params);
+      for (const session of this.#model.sessions()) {
+        const target = this.#targets.get(session);
+        if (target) target.ignoreHTTPSErrors = this.#ignoresHTTPSErrors;
+      }
+    }
+    const own = this.get(sessionId);
+    if (own && method === 'Fetch.enable') own.clientIntercepts = true;
+    if (own && method === 'Fetch.disable') own.clientIntercepts = false;
+    // These apply to the target, no matter which session sets them.
+    const target = this.of(sessionId);
+    if (!target) return;
+    if (method === 'Network.setExtraHTTPHeaders') {
+      const { headers } = fieldsOf<Protocol.Network.SetExtraHTTPHeadersRequest>(params);
+      target.hasOwnOrigin = Object.keys(headers ?? {}).some((name) => /^(origin|referer)$/i.test(name));
+    } else if (method === 'Security.setIgnoreCertificateErrors') {
+      target.ignoreHTTPSErrors = ignores(params);
+    } else if (method === 'Network.setCacheDisabled') {
+      target.cacheDisabled = fieldsOf<Protocol.Network.SetCacheDisabledRequest>(params).cacheDisabled === true;
+    } else if (method === 'Network.emulateNetworkConditions') {
+      const { offline } = fieldsOf<Protocol.Network.EmulateNetworkConditionsRequest>(params);
+      target.offlineBy = offline === true ? String(sessionId) : null;
+    }
+  }
+
+  #meet(session: Session): ProxiedTarget | undefined {
+    const { target } = session;
+    // Puppeteer attaches to pages through their tabs.
+    const parent = session.parent?.target.type === 'tab' ? undefined : session.parent;
+    // A session opened from a test's session is the test's, too, even if the browser announces it first.
+    if (!TYPES.test(target.type) || this.of(session.id) || (parent && !parent.isClients)) return undefined;
+    session.isClients = true;
+    // Settings that the client makes on a page apply to its frames and workers before it sets their own.
+    const inherited = parent && this.#targets.get(parent);
+    const met: ProxiedTarget = {
+      session,
+      isDocument: target.type === 'page' || target.type === 'iframe',
+      isShared: target.type === 'shared_worker',
+      hasOwnOrigin: inherited?.hasOwnOrigin ?? false,
+      clientIntercepts: false,
+      ignoreHTTPSErrors: inherited?.ignoreHTTPSErrors ?? this.#ignoresHTTPSErrors,
+      offlineBy: inherited?.offlineBy == null ? null : session.id,
+      cacheDisabled: false,
+      script: null,
+      isKept: false,
+    };
+    this.#targets.set(session, met);
+    return met;
+  }
+}
+
+function ignores(params: unknown): boolean {
+  return fieldsOf<Protocol.Security.SetIgnoreCertificateErrorsRequest>(params).ignore === true;
+}

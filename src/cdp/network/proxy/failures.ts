@@ -1,0 +1,46 @@
+import type { Protocol } from 'devtools-protocol';
+
+/** Chromium's name for a failure. */
+export type NetError = `net::ERR_${string}`;
+
+/** Why there is no response, in CDP's terms. */
+export interface Failure {
+  failure: Protocol.Network.ErrorReason;
+  detail: string;
+  /** Chromium's own name, if CDP has no term for it. */
+  netError?: NetError | undefined;
+}
+
+/** By Node's error codes. */
+const FAILURES: readonly [code: RegExp, failure: Protocol.Network.ErrorReason, netError?: NetError][] = [
+  [/^ECONNREFUSED$/, 'ConnectionRefused'],
+  [/^(ECONNRESET|EPIPE)$/, 'ConnectionReset'],
+  [/^UND_ERR_SOCKET$/, 'ConnectionClosed', 'net::ERR_EMPTY_RESPONSE'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'NameNotResolved'],
+  [/^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'TimedOut'],
+  [/^(EHOSTUNREACH|ENETUNREACH)$/, 'AddressUnreachable'],
+  [
+    /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/,
+    'Failed',
+    'net::ERR_CERT_AUTHORITY_INVALID',
+  ],
+  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, 'Failed', 'net::ERR_CERT_DATE_INVALID'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'Failed', 'net::ERR_CERT_COMMON_NAME_INVALID'],
+  [/^(EPROTO|ERR_SSL_\w+)$/, 'Failed', 'net::ERR_SSL_PROTOCOL_ERROR'],
+  [/^HPE_\w+$/, 'Failed', 'net::ERR_INVALID_HTTP_RESPONSE'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'Failed', 'net::ERR_RESPONSE_HEADERS_TOO_BIG'],
+];
+
+/** The reason why a request failed. */
+export function failureOf(error: unknown): Failure {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const [, failure = 'Failed', netError] = FAILURES.find(([pattern]) => pattern.test(code)) ?? [];
+  return { failure, netError, detail: message || code || String(error) };
+}
+
+/** Chromium's name for the way a body was cut short. @param head of the response, as the server sent it */
+export function howBroken({ code = '' }: NodeJS.ErrnoException, head: string): NetError {
+  if (/^(Z_|ERR__)/.test(code)) return 'net::ERR_CONTENT_DECODING_FAILED';
+  const isOfKnownLength = /^content-length:/im.test(head) && !/^transfer-encoding:/im.test(head);
+  return isOfKnownLength ? 'net::ERR_CONTENT_LENGTH_MISMATCH' : 'net::ERR_INCOMPLETE_CHUNKED_ENCODING';
+}

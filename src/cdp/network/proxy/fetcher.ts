@@ -1,0 +1,189 @@
+import {
+  type BrotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  type Gunzip,
+  type Inflate,
+} from 'node:zlib';
+import { type Dispatcher, request as send } from 'undici';
+import { Connections, type Server } from './connections.ts';
+import { type Failure, failureOf } from './failures.ts';
+import { type HeaderList, headerOf } from './headers/header-list.ts';
+import { ResponseBody } from './response-body.ts';
+
+/** A page's request that is made from this machine. */
+export interface ProxyRequest {
+  url: string;
+  method: string;
+  /** In wire text. */
+  headers: Record<string, string>;
+  body: Buffer | null;
+  /** The page's context ignores certificate errors. */
+  ignoreHTTPSErrors: boolean;
+  /** Whether the browser downloads the response: never, if its headers ask for that, or always. */
+  download: 'never' | 'may-be' | 'is';
+  signal: AbortSignal;
+}
+
+/** The result: a response with any status, or the reason why there is none. */
+export type Outcome = ProxyResponse | Failure;
+
+/** What the browser gets. */
+export interface WholeResponse {
+  status: number;
+  phrase: string;
+  /** Headers that match `body`, in wire text, with names as the server wrote them. */
+  headers: HeaderList;
+  body: Buffer;
+}
+
+export interface ProxyResponse extends WholeResponse {
+  /** All headers that the server sent, including those that describe the body before decoding. */
+  received: HeaderList;
+  /** The part after `body`, if that is incomplete: for a body larger than {@link MAX_BODY_BYTES}, or a stream. */
+  rest: ResponseBody | null;
+  /** The browser downloads it instead of showing it. */
+  isDownload: boolean;
+  /** Its network data. */
+  exchange: {
+    server: Server | undefined;
+    /** Time from the request to the response's head, in ms. */
+    waited: number;
+    /** The head as the server sent it, in wire text. */
+    head: string;
+    /** Bytes of the response that crossed the network so far, without chunk framing. */
+    bytes(): number;
+  };
+}
+
+/**
+ * Largest body that the browser gets in one message, in bytes. It crosses the connection in base64, and Chromium closes
+ * the connection on a message of more than 100 MB.
+ */
+export const MAX_BODY_BYTES = 70 * 1024 * 1024;
+/** Downloads up to this size go to the browser, in bytes. */
+const DOWNLOAD_BYTES = 256 * 1024;
+/** Time limit for a response's head, and for each next piece of its body, in ms: the same as Chromium's. */
+const RESPONSE_MS = 300_000;
+/** A body that takes longer than this, in ms, counts as a stream. */
+const STREAM_MS = 50;
+
+/** Headers of a single connection, which the sender sets itself. */
+const OF_CONNECTION =
+  /^(:.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|expect|accept-encoding)$/i;
+
+/** The content encodings that requests accept. */
+export const ACCEPTED = 'gzip, deflate, br';
+
+const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompress>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * Makes pages' requests from this machine. It does not follow redirects: the page does, and the browser pauses each one
+ * again.
+ */
+export class ProxyFetcher {
+  readonly #connections = new Connections(RESPONSE_MS);
+  readonly #onBytes: (bytes: number) => void;
+
+  /** @param onBytes called with the bytes of bodies, in both directions, decoded */
+  constructor(onBytes: (bytes: number) => void) {
+    this.#onBytes = onBytes;
+  }
+
+  /** Never rejects. */
+  async fetch(request: ProxyRequest): Promise<Outcome> {
+    try {
+      return await this.#fetch(request);
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** Aborts all requests. */
+  close(): void {
+    this.#connections.close();
+  }
+
+  async #send(...args: Parameters<typeof send>): ReturnType<typeof send> {
+    for (;;) {
+      try {
+        return await send(...args);
+      } catch (error) {
+        if (!this.#connections.wasStale(error)) throw error;
+      }
+    }
+  }
+
+  async #fetch(request: ProxyRequest): Promise<Outcome> {
+    const { url, method, headers, body, ignoreHTTPSErrors, download, signal } = request;
+    const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
+    this.#onBytes(body?.length ?? 0);
+    const asked = performance.now();
+    const response = await this.#send(url, {
+      method: method as Dispatcher.HttpMethod,
+      headers: { ...sent, 'accept-encoding': ACCEPTED },
+      body,
+      signal,
+      responseHeaders: 'raw',
+      dispatcher: this.#connections.agent(ignoreHTTPSErrors),
+    });
+    const waited = performance.now() - asked;
+    const received = pairs(response.headers);
+    const header = (wanted: string) => headerOf(received, wanted);
+    const { statusCode: status, statusText: phrase } = response;
+    const lines = received.map(({ name, value }) => `${name}: ${value}\r\n`);
+    const head = `HTTP/1.1 ${status} ${phrase}\r\n${lines.join('')}\r\n`;
+    const encoding = (header('content-encoding') ?? '').toLowerCase();
+    const bodiless = method === 'HEAD' || status === 204 || status === 304;
+    // Chromium does not decode a body that it gets over CDP, so this code must.
+    const decoder = bodiless ? undefined : DECODERS[encoding]?.();
+    const source = new ResponseBody(response.body, decoder, this.#onBytes);
+    // A body that is known to be large is not buffered.
+    const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
+    const patience = bodiless ? RESPONSE_MS : STREAM_MS;
+    const isDownload = status === 200 && (download === 'is' || (download === 'may-be' && isDownloaded(header)));
+    const most = isDownload ? DOWNLOAD_BYTES : MAX_BODY_BYTES;
+    const { begun, ended } =
+      known > most ? { begun: Buffer.alloc(0), ended: false } : await source.readWithin(most + 1, patience);
+    return {
+      status,
+      phrase,
+      headers: received.filter(
+        // Neither is correct for a decoded body.
+        ({ name }) => decoder === undefined || !/^content-(encoding|length)$/i.test(name),
+      ),
+      received,
+      body: begun,
+      rest: ended ? null : source,
+      isDownload,
+      exchange: {
+        server: this.#connections.serverOf(url),
+        waited,
+        head,
+        bytes: () => head.length + source.encodedBytes,
+      },
+    };
+  }
+}
+
+/**
+ * Whether a browser that navigates there downloads the response: its headers ask for it, or the browser cannot show its
+ * type.
+ */
+function isDownloaded(header: (name: string) => string | undefined): boolean {
+  const type = (header('content-type') ?? '').toLowerCase();
+  if (/^\s*attachment\b/i.test(header('content-disposition') ?? '')) return true;
+  return /^application\/(octet-stream|zip|gzip|x-(zip|gzip|tar|bzip2?|7z|rar)\S*|vnd\.(ms|openxml)\S+)/.test(type);
+}
+
+/** @param raw alternating names and values, as undici gives them for `responseHeaders: 'raw'` */
+function pairs(raw: unknown): HeaderList {
+  const flat = raw as string[];
+  return flat.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: flat[at + 1] ?? '' }] : []));
+}

@@ -1,0 +1,7 @@
+/** Headers in order, with values in wire text. */
+export type HeaderList = readonly { name: string; value: string }[];
+
+/** The first value of a header. @param wanted its name, in lower case */
+export function headerOf(headers: HeaderList, wanted: string): string | undefined {
+  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
+}

@@ -1,0 +1,146 @@
+import type { Protocol } from 'devtools-protocol';
+import * as v from 'valibot';
+import type { NetworkRequest } from '../../model/requests.ts';
+import type { BrowserCommands, CommandParams } from '../../transport/interceptor.ts';
+import { type Fields, fieldsOf } from '../../transport/message.ts';
+import type { ProxiedTarget } from '../proxied-targets.ts';
+import type { Failure } from './failures.ts';
+import type { WholeResponse } from './fetcher.ts';
+import { announcedValues } from './headers/announced-values.ts';
+import { binaryHeaders, wireText } from './headers/header-bytes.ts';
+
+/** A request that the browser has paused before sending it. */
+export interface PausedRequest {
+  /** The target that paused it. */
+  target: ProxiedTarget;
+  sessionId: string;
+  /** Its ID in the Fetch domain. */
+  requestId: string;
+  /** Its ID in the Network domain. */
+  networkId: string | undefined;
+  frameId: string | undefined;
+  url: string;
+  method: string;
+  /** A document for a frame or a page: scripts cannot set its headers. */
+  isNavigation: boolean;
+  /** A redirect caused it. False if the browser restarts a request, as for a font behind a redirect. */
+  isRedirected: boolean;
+  /** Its type, in the terms of CDP's `Network.ResourceType`. */
+  resourceType: string;
+  headers: Record<string, string>;
+  hasBody: boolean;
+  /** Null if it has none, or if the browser must be asked for it because it contains files. */
+  body: Buffer | null;
+}
+
+/** What the client may change when it continues a request. */
+export type ContinueFields = Fields<Protocol.Fetch.ContinueRequestRequest>;
+
+/** Headers in the client's format. */
+export const givenHeaders = v.array(v.looseObject({ name: v.string(), value: v.string() }));
+
+const pausedParams = v.looseObject({
+  requestId: v.string(),
+  networkId: v.optional(v.string()),
+  redirectedRequestId: v.optional(v.string()),
+  frameId: v.optional(v.string()),
+  resourceType: v.optional(v.string()),
+  request: v.looseObject({
+    url: v.string(),
+    method: v.string(),
+    headers: v.record(v.string(), v.string()),
+    hasPostData: v.optional(v.boolean()),
+    postDataEntries: v.optional(v.array(v.looseObject({ bytes: v.optional(v.string()) }))),
+  }),
+});
+
+const postData = v.looseObject({ postData: v.string(), base64Encoded: v.optional(v.boolean()) });
+
+/** Parses `Fetch.requestPaused`; null for a request paused at its response, and for any other event. */
+export function pausedRequest(target: ProxiedTarget, params: unknown): PausedRequest | null {
+  const { responseStatusCode, responseErrorReason } = fieldsOf<Protocol.Fetch.RequestPausedEvent>(params);
+  if (responseStatusCode !== undefined || responseErrorReason !== undefined) return null;
+  const { success, output: data } = v.safeParse(pausedParams, params);
+  if (!success) return null;
+  const { requestId, networkId, redirectedRequestId, frameId, resourceType, request } = data;
+  return {
+    target,
+    sessionId: target.session.id,
+    requestId,
+    networkId,
+    frameId,
+    url: request.url,
+    method: request.method,
+    isNavigation: resourceType === 'Document',
+    isRedirected: redirectedRequestId !== undefined,
+    resourceType: resourceType ?? 'Other',
+    headers: request.headers,
+    hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,
+    // Decoded at once: the browser's JSON is more than twice as large and need not be kept.
+    body: decoded(request.postDataEntries ?? []),
+  };
+}
+
+/**
+ * The headers to send, in wire text: the client's if it sets any, but cookies always come from the browser.
+ * @param announced the request as the browser announced it
+ */
+export function requestHeaders(
+  { headers }: Pick<PausedRequest, 'headers'>,
+  changes: ContinueFields,
+  announced: Pick<NetworkRequest, 'headers'> | undefined,
+): Record<string, string> {
+  const values = announcedValues(announced, headers);
+  const own = Object.entries(headers).map(
+    ([name, value]) => [name, values.get(name.toLowerCase()) ?? wireText(value)] as const,
+  );
+  if (!changes.headers) return Object.fromEntries(own);
+  const given = v.parse(givenHeaders, changes.headers).map(({ name, value }) => [name, wireText(value)] as const);
+  return Object.fromEntries([...given, ...own.filter(([name]) => /^cookie$/i.test(name))]);
+}
+
+/**
+ * The body to send; null for none.
+ * @throws PoolwrightError when the browser does not provide it
+ */
+export async function requestBody(
+  commands: BrowserCommands,
+  paused: PausedRequest,
+  changes: ContinueFields,
+): Promise<Buffer | null> {
+  if (typeof changes.postData === 'string') return Buffer.from(changes.postData, 'base64');
+  const { body, hasBody, networkId, sessionId } = paused;
+  if (!hasBody || body) return body;
+  const asked = { requestId: String(networkId) };
+  const result = v.parse(postData, await commands.call('Network.getRequestPostData', asked, sessionId));
+  return Buffer.from(result.postData, result.base64Encoded ? 'base64' : 'utf8');
+}
+
+type ResponseCommand =
+  | ['Fetch.failRequest', CommandParams<'Fetch.failRequest'>]
+  | ['Fetch.fulfillRequest', CommandParams<'Fetch.fulfillRequest'>];
+
+/** The command that gives the browser the result of a request made here. */
+export function responseCommand(requestId: string, outcome: WholeResponse | Failure): ResponseCommand {
+  if ('failure' in outcome) return ['Fetch.failRequest', { requestId, errorReason: outcome.failure }];
+  const { status, phrase, headers, body } = outcome;
+  const params = {
+    requestId,
+    responseCode: status,
+    ...(phrase !== '' && { responsePhrase: phrase }),
+    // As bytes: text would be sent as UTF-8, whatever encoding the server used.
+    binaryResponseHeaders: binaryHeaders(headers),
+    body: body.toString('base64'),
+  };
+  return ['Fetch.fulfillRequest', params];
+}
+
+function decoded(entries: { bytes?: string | undefined }[]): Buffer | null {
+  const parts: Buffer[] = [];
+  for (const { bytes } of entries) {
+    if (bytes === undefined) return null;
+    parts.push(Buffer.from(bytes, 'base64'));
+  }
+  if (parts.length === 1 && parts[0]) return parts[0];
+  return parts.length > 0 ? Buffer.concat(parts) : null;
+}

@@ -1,0 +1,291 @@
+import type { Protocol } from 'devtools-protocol';
+import { errorMessage } from '../../../common/error-message.ts';
+import type { LocalDownloads } from '../../files/local-downloads.ts';
+import { SessionMap } from '../../model/per-session.ts';
+import { firstOf } from '../../model/requests.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import type { ProxiedTarget } from '../proxied-targets.ts';
+import type { StreamedResponses } from '../streaming/streamed-responses.ts';
+import { whenAbandoned } from './abandoned-requests.ts';
+import { Credentials } from './credentials.ts';
+import { type Failure, howBroken } from './failures.ts';
+import {
+  ACCEPTED,
+  MAX_BODY_BYTES,
+  type Outcome,
+  ProxyFetcher,
+  type ProxyRequest,
+  type ProxyResponse,
+} from './fetcher.ts';
+import { mayHaveOwnBytes } from './headers/announced-values.ts';
+import type { ImpliedHeaders } from './headers/implied-headers.ts';
+import { ReportedResponses } from './headers/reported-responses.ts';
+import {
+  type ContinueFields,
+  type PausedRequest,
+  requestBody,
+  requestHeaders,
+  responseCommand,
+} from './paused-request.ts';
+import { cutShort, isEventStream, redirectOf, wholeOf } from './response-forms.ts';
+
+/** How often a request is retried with credentials. Playwright provides them once. */
+const MAX_CREDENTIALS = 2;
+
+interface Parts {
+  implied: ImpliedHeaders;
+  downloads: LocalDownloads;
+  streams: StreamedResponses;
+  onBytes: (bytes: number) => void;
+  /** Called with the `Location` of a redirect before the browser gets the response. */
+  onRedirect: (paused: PausedRequest, location: string) => void;
+}
+
+/** A request to make, without the page's connection settings. */
+type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors'> & { isScripts: boolean };
+
+/** Makes the proxied requests and gives the results to the browser. */
+export class ProxiedRequests {
+  readonly #transport: InterceptorTransport;
+  readonly #downloads: LocalDownloads;
+  readonly #streams: StreamedResponses;
+  readonly #onRedirect: Parts['onRedirect'];
+  readonly #fetcher: ProxyFetcher;
+  readonly #credentials: Credentials;
+  readonly #reported: ReportedResponses;
+  readonly #implied: ImpliedHeaders;
+  /** Network IDs of requests that lost their body in a redirect. */
+  readonly #bodiless: SessionMap<string, true>;
+  /** By network ID. */
+  readonly #underWay: SessionMap<string, AbortController>;
+
+  constructor(transport: InterceptorTransport, { implied, streams, downloads, onBytes, onRedirect }: Parts) {
+    this.#transport = transport;
+    this.#downloads = downloads;
+    this.#streams = streams;
+    this.#onRedirect = onRedirect;
+    this.#fetcher = new ProxyFetcher(onBytes);
+    this.#credentials = new Credentials(transport);
+    this.#reported = new ReportedResponses(transport);
+    this.#implied = implied;
+    this.#bodiless = new SessionMap(transport.model);
+    this.#underWay = new SessionMap(transport.model, (abort) => abort.abort());
+  }
+
+  /** Returns null for a command that responds to our own event, or that gets its response here. */
+  onCommand(command: CdpMessage): CdpMessage | null {
+    return this.#credentials.onCommand(command) && this.#streams.kept.onCommand(command);
+  }
+
+  /** Returns a response or a `Network.*` event of a session as the client gets it. */
+  onMessage(message: CdpMessage): CdpMessage | null {
+    if (message.method === 'Network.loadingFinished' || message.method === 'Network.loadingFailed') {
+      const id = String(fieldsOf<Protocol.Network.LoadingFinishedEvent>(message.params).requestId);
+      this.#bodiless.delete(id);
+      // The page cancels a request or navigates away.
+      if (message.method === 'Network.loadingFailed') this.#underWay.get(id)?.abort();
+    }
+    const corrected = this.#reported.correct(message);
+    return corrected && this.#streams.kept.onMessage(corrected);
+  }
+
+  end(): void {
+    for (const [, abort] of this.#underWay) abort.abort();
+    this.#fetcher.close();
+  }
+
+  /**
+   * Never rejects: a request that is gone needs no response.
+   * @param changes made by the client
+   */
+  async proxy(paused: PausedRequest, changes: ContinueFields): Promise<void> {
+    const { sessionId, requestId, networkId = requestId } = paused;
+    const abort = new AbortController();
+    this.#underWay.set(networkId, abort, sessionId);
+    const endWatch = whenAbandoned(this.#transport, paused, () => abort.abort());
+    try {
+      const request: WorkerRequest = {
+        url: typeof changes.url === 'string' ? changes.url : paused.url,
+        method: typeof changes.method === 'string' ? changes.method : paused.method,
+        headers: await this.#headers(paused, changes),
+        body: await requestBody(this.#transport, paused, changes),
+        download: this.#mayDownload(paused),
+        signal: abort.signal,
+        isScripts: this.#isOfScript(paused),
+      };
+      const document = request.isScripts ? this.#streams.documentOf(paused) : undefined;
+      let outcome = await this.#authorized(paused, request);
+      if (!('failure' in outcome) && outcome.rest) {
+        // The browser does not report every request that ends with its document.
+        if (document && this.#streams.documentOf(paused) !== document) abort.abort();
+        outcome = await this.#inPieces(paused, request, outcome, abort);
+      }
+      endWatch();
+      if (abort.signal.aborted) return;
+      this.#reported.report(paused, asWritten(request), outcome);
+      if ('failure' in outcome) this.#explain(sessionId, request.url, outcome);
+      else {
+        this.#noteRedirect(paused, request.method, outcome);
+        this.#keepBody(paused, outcome);
+      }
+      const [method, params] = responseCommand(requestId, outcome);
+      await this.#transport.call(method, params, sessionId);
+    } catch {
+      // Its page or the connection is gone; if not, the request must not wait forever.
+      this.#transport.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
+    } finally {
+      endWatch();
+      if (this.#underWay.get(networkId) === abort) this.#underWay.delete(networkId);
+    }
+  }
+
+  /** The headers to send, including those that the browser would have added. */
+  async #headers(paused: PausedRequest, changes: ContinueFields): Promise<Record<string, string>> {
+    const { networkId, target, isNavigation, resourceType } = paused;
+    const { requests } = this.#transport.model;
+    // At this stage the browser reports an `EventSource` as a fetch.
+    const isOfScript = /^(XHR|Fetch|EventSource)$/.test(resourceType);
+    const mayHaveValues = changes.headers === undefined && mayHaveOwnBytes(paused.headers);
+    if (networkId !== undefined && (isOfScript || mayHaveValues)) await requests.announced(networkId);
+    const announced = requests.get(networkId);
+    const headers = requestHeaders(paused, changes, announced);
+    if (networkId !== undefined && this.#bodiless.delete(networkId)) {
+      for (const name of Object.keys(headers)) if (/^content-/i.test(name)) delete headers[name];
+    }
+    const { method, type, url } = announced ? firstOf(announced) : {};
+    const isEvents = type === 'EventSource';
+    // The browser's own downloads have no such ID; the client's cache setting does not apply to them.
+    const cacheDisabled = (target.cacheDisabled && networkId !== undefined) || isEvents;
+    const how = { isNavigation, isPosted: method === 'POST', cacheDisabled };
+    const complete = await this.#implied.complete(headers, target, how);
+    const lastId = isEvents ? this.#streams.lastEventId(paused, String(url)) : undefined;
+    return { ...(lastId && { 'last-event-id': Buffer.from(lastId).toString('latin1') }), ...complete };
+  }
+
+  /** Some redirects turn a POST into a GET, which has neither the body nor the headers that describe it. */
+  #noteRedirect(paused: PausedRequest, method: string, response: ProxyResponse): void {
+    const { networkId } = paused;
+    if (networkId === undefined) return;
+    const location = redirectOf(response);
+    if (location !== null) this.#onRedirect(paused, location);
+    if (/^(GET|HEAD)$/.test(method)) return;
+    const isDropped = response.status === 303 || (method === 'POST' && /^30[12]$/.test(String(response.status)));
+    if (isDropped) this.#bodiless.set(networkId, true, paused.sessionId);
+  }
+
+  /** The browser does not keep bodies of images and prefetches that it gets over CDP; the client may ask for them. */
+  #keepBody({ sessionId, networkId, resourceType, headers }: PausedRequest, response: ProxyResponse): void {
+    if (networkId === undefined || response.rest || response.body.length === 0) return;
+    const isPrefetch = Object.entries(headers).some(
+      ([name, value]) => /^sec-purpose$/i.test(name) && /^prefetch/.test(value),
+    );
+    if (!isPrefetch && resourceType !== 'Image') return;
+    this.#streams.kept.begin(networkId, sessionId);
+    this.#streams.kept.add(networkId, response.body);
+    this.#streams.kept.end(networkId, 'whole', response.exchange.bytes());
+  }
+
+  /** Whether a document's script may have made the request, with an API that can take a response in parts. */
+  #isOfScript({ resourceType, sessionId, networkId }: PausedRequest): boolean {
+    // A worker's request is announced in the worker's session and paused in its page's.
+    const announced = this.#transport.model.requests.get(networkId);
+    return (announced?.session.id ?? sessionId) === sessionId && /^(XHR|Fetch)$/.test(resourceType);
+  }
+
+  #mayDownload({ isNavigation, networkId }: PausedRequest): ProxyRequest['download'] {
+    if (!isNavigation || !this.#downloads.areTaken) return 'never';
+    // A request from a link with a `download` attribute does not belong to a page.
+    return networkId === undefined ? 'is' : 'may-be';
+  }
+
+  /** Makes a request, and retries it with credentials from its address or the client. */
+  async #authorized(paused: PausedRequest, request: WorkerRequest): Promise<Outcome> {
+    const { target } = paused;
+    const retry = (authorization: string) =>
+      this.#outcome(target, { ...request, headers: { ...request.headers, authorization } });
+    let outcome = await this.#outcome(target, request);
+    const own = Credentials.inAddress(request.url, outcome);
+    if (own !== null) outcome = await retry(own);
+    for (let tries = 0; tries < MAX_CREDENTIALS && target.clientIntercepts; tries += 1) {
+      const authorization = await this.#credentials.ask(paused, outcome);
+      if (authorization === null) break;
+      outcome = await retry(authorization);
+    }
+    return outcome;
+  }
+
+  async #outcome({ offlineBy, ignoreHTTPSErrors }: ProxiedTarget, request: WorkerRequest): Promise<Outcome> {
+    if (offlineBy !== null) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
+    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors });
+  }
+
+  /**
+   * A response that is a stream, or too large for the browser, goes to the script that requested it, if there is one.
+   */
+  async #inPieces(
+    paused: PausedRequest,
+    request: WorkerRequest,
+    response: ProxyResponse,
+    abort: AbortController,
+  ): Promise<Outcome> {
+    if (response.isDownload) return this.#toDisk(paused, response);
+    const announced = this.#transport.model.requests.get(paused.networkId);
+    const first = announced && firstOf(announced);
+    // At this stage the browser reports it as a fetch.
+    const isEvents = first?.type === 'EventSource';
+    // A browser does not wait for the rest of these.
+    if (redirectOf(response) !== null || (isEvents && !isEventStream(response))) {
+      response.rest?.cancel();
+      return cutShort(response, response.body);
+    }
+    const offered = { ...paused, asked: first?.url ?? paused.url };
+    if (request.isScripts && !isEvents && (await this.#streams.offer(offered, response, abort))) {
+      return { ...response, body: Buffer.alloc(0) };
+    }
+    if (announced) this.#reported.reportHead(paused, asWritten(request), response, announced);
+    const last = isEvents && request.isScripts ? await this.#streams.offerEvents(offered, response, abort) : null;
+    if (last) return cutShort(response, last);
+    let body: Buffer | null;
+    try {
+      body = await wholeOf(response);
+    } catch (error) {
+      const netError = howBroken(error as Error, response.exchange.head);
+      return { failure: 'ConnectionClosed', detail: errorMessage(error), netError };
+    }
+    if (body) return { ...response, body, rest: null };
+    response.rest?.cancel();
+    const most = `${MAX_BODY_BYTES / 1024 ** 2} MB`;
+    const detail = `the response is larger than ${most}: only fetch() and XMLHttpRequest of a page can take it`;
+    return { failure: 'Failed', detail };
+  }
+
+  /** The browser gets only the head of a download: the body is written on this machine. */
+  #toDisk(
+    { frameId, url, networkId, requestId }: PausedRequest,
+    { body: head, rest, ...response }: ProxyResponse,
+  ): Outcome {
+    const pieces = head.length > 0 ? [head] : [];
+    this.#downloads.offer(frameId, url, {
+      read: async (bytes) => pieces.pop() ?? (await rest?.read(bytes)) ?? Buffer.alloc(0),
+      cancel: () => rest?.cancel(),
+    });
+    // For its page, a navigation that becomes a download ends as aborted.
+    this.#underWay.delete(networkId ?? requestId);
+    return cutShort(response, Buffer.alloc(0));
+  }
+
+  /** The page only sees `net::ERR_FAILED`; its console shows the reason. */
+  #explain(sessionId: string, url: string, { failure, detail }: Failure): void {
+    if (failure !== 'Failed') return;
+    const text = `poolwright: ${new URL(url).host} was reached through the test machine, but ${detail}`;
+    const entry = { source: 'network', level: 'error', text, url, timestamp: Date.now() };
+    this.#transport.deliver({ sessionId, method: 'Log.entryAdded', params: { entry } });
+  }
+}
+
+/** A request's headers plus those of its connection, which is made here. */
+function asWritten({ url, headers, body }: Pick<ProxyRequest, 'url' | 'headers' | 'body'>): Record<string, string> {
+  const own = { host: new URL(url).host, connection: 'keep-alive', 'accept-encoding': ACCEPTED };
+  return { ...own, ...(body && { 'content-length': String(body.length) }), ...headers };
+}

@@ -1,0 +1,125 @@
+import { pipeline, type Readable } from 'node:stream';
+import type { BrotliDecompress, Gunzip, Inflate } from 'node:zlib';
+import { within } from '../../../common/pause.ts';
+
+type Decoder = Gunzip | Inflate | BrotliDecompress;
+
+/**
+ * Chunks that arrive within this time, in ms, are passed on together: for streams, and for bodies that are just large.
+ */
+const PART_MS = 2;
+const BULK_MS = 40;
+/** The minimum chunk size of a body that is just large, in bytes. */
+const BULK_BYTES = 16 * 1024;
+
+/** A response's body, decoded and read on demand: the rest stays with the server. */
+export class ResponseBody {
+  readonly #source: Readable;
+  readonly #decoder: Decoder | undefined;
+  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #onRead: (bytes: number) => void;
+  #read = 0;
+  /** The next chunk, if an earlier wait for it timed out. */
+  #coming: Promise<Buffer | null> | null = null;
+
+  /** @param onRead called with the size of each chunk that is read, decoded */
+  constructor(source: Readable, decoder: Decoder | undefined, onRead: (bytes: number) => void) {
+    this.#source = source;
+    this.#onRead = onRead;
+    this.#decoder = decoder;
+    // Readers handle errors; until there is a reader, errors are ignored.
+    source.on('error', () => undefined);
+    const body = decoder ? pipeline(source, decoder, () => undefined) : source;
+    this.#chunks = body[Symbol.asyncIterator]();
+  }
+
+  /** Bytes read so far, encoded as on the network. */
+  get encodedBytes(): number {
+    return this.#decoder?.bytesWritten ?? this.#read;
+  }
+
+  /**
+   * Reads the next `bytes`, or slightly more (chunks are not split); fewer only at the end.
+   * @throws Error when the connection breaks, or decoding fails
+   */
+  async read(bytes: number): Promise<Buffer> {
+    return (await this.#collect(bytes, () => this.#next())).begun;
+  }
+
+  /**
+   * Reads what arrives within `ms`, up to `bytes`; `ended` if nothing more follows. If the connection breaks after
+   * that, the next read throws.
+   */
+  async readWithin(bytes: number, ms: number): Promise<{ begun: Buffer; ended: boolean }> {
+    const deadline = performance.now() + ms;
+    const next = () => this.#nextWithin(deadline - performance.now()).catch((error) => this.#putOff(error));
+    return await this.#collect(bytes, next);
+  }
+
+  /**
+   * Waits for the next chunk and returns it with all that has arrived by then, at most slightly more than `bytes`; null
+   * at the end.
+   * @throws Error when the connection breaks, or decoding fails
+   */
+  async readNext(bytes: number): Promise<Buffer | null> {
+    const { begun } = await this.#collect(bytes, (last) =>
+      last ? this.#nextWithin(last.length < BULK_BYTES ? PART_MS : BULK_MS) : this.#next(),
+    );
+    return begun.length === 0 ? null : begun;
+  }
+
+  /** The rest is not needed. */
+  cancel(): void {
+    this.#source.destroy();
+  }
+
+  /** Collects `bytes`, or less at the end or at the deadline. @param next called with the previous chunk */
+  async #collect(
+    bytes: number,
+    next: (last: Buffer | undefined) => Promise<Buffer | null | 'late'>,
+  ): Promise<{ begun: Buffer; ended: boolean }> {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    while (size < bytes) {
+      const chunk = await next(pieces.at(-1));
+      if (chunk === null || chunk === 'late') return { begun: Buffer.concat(pieces, size), ended: chunk === null };
+      pieces.push(chunk);
+      size += chunk.length;
+    }
+    return { begun: Buffer.concat(pieces, size), ended: false };
+  }
+
+  /** The head of a response is valid even if its body breaks at once: the next read reports the error. */
+  #putOff(error: Error): 'late' {
+    this.#coming = Promise.reject(error);
+    this.#coming.catch(() => undefined);
+    return 'late';
+  }
+
+  async #nextWithin(ms: number): Promise<Buffer | null | 'late'> {
+    this.#coming ??= this.#take();
+    const chunk = await within(this.#coming, ms, 'late' as const);
+    if (chunk !== 'late') this.#coming = null;
+    return chunk;
+  }
+
+  async #next(): Promise<Buffer | null> {
+    const coming = this.#coming ?? this.#take();
+    this.#coming = null;
+    return await coming;
+  }
+
+  async #take(): Promise<Buffer | null> {
+    try {
+      const { done, value } = await this.#chunks.next();
+      if (done) return null;
+      this.#read += value.length;
+      this.#onRead(value.length);
+      return value;
+    } catch (error) {
+      // An empty body is valid with any encoding.
+      if ((error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && this.#decoder?.bytesWritten === 0) return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
+
+/** Frame opcodes (RFC 6455). */
+const TEXT = 1;
+const BINARY = 2;
+
+/** Reports a proxied WebSocket to the client like the browser's own: needed for `page.on('websocket')` and HAR. */
+export class WebSocketEvents {
+  readonly #sessionId: string;
+  readonly #transport: InterceptorTransport;
+  readonly #requestId = randomUUID();
+
+  constructor(transport: InterceptorTransport, sessionId: string, url: string) {
+    this.#sessionId = sessionId;
+    this.#transport = transport;
+    this.#report('webSocketCreated', { url });
+    this.#report('webSocketWillSendHandshakeRequest', { wallTime: Date.now() / 1000, request: { headers: {} } });
+  }
+
+  opened(): void {
+    const response = { status: 101, statusText: 'Switching Protocols', headers: {} };
+    this.#report('webSocketHandshakeResponseReceived', { response });
+  }
+
+  /** @param data text, or base64 for binary data */
+  sent(data: string, binary: boolean): void {
+    this.#report('webSocketFrameSent', { response: frame(data, binary) });
+  }
+
+  /** @param data text, or base64 for binary data */
+  received(data: string, binary: boolean): void {
+    this.#report('webSocketFrameReceived', { response: frame(data, binary) });
+  }
+
+  failed(errorMessage: string): void {
+    this.#report('webSocketFrameError', { errorMessage });
+  }
+
+  closed(): void {
+    this.#report('webSocketClosed', {});
+  }
+
+  #report(event: string, fields: object): void {
+    const params = { requestId: this.#requestId, timestamp: performance.now() / 1000, ...fields };
+    this.#transport.deliver({ sessionId: this.#sessionId, method: `Network.${event}`, params });
+  }
+}
+
+function frame(payloadData: string, binary: boolean): object {
+  return { opcode: binary ? BINARY : TEXT, mask: false, payloadData };
+}

@@ -1,0 +1,68 @@
+import * as v from 'valibot';
+import type { InterceptorTransport } from '../transport/interceptor.ts';
+import type { CdpMessage } from '../transport/message.ts';
+
+const attached = v.looseObject({ sessionId: v.string() });
+
+/**
+ * Our own session on the browser. Sessions that it opens on pages are ours, too: a client's session on the same page
+ * cannot be mistaken for one of them. The client sees none of this.
+ */
+export class BrowserSession {
+  readonly #transport: InterceptorTransport;
+  /** IDs of the client's commands that open a session on the browser, without a response yet. */
+  readonly #clients = new Set<number>();
+  #whenIdle: (() => void)[] = [];
+  #opened: Promise<string> | undefined;
+
+  constructor(transport: InterceptorTransport) {
+    this.#transport = transport;
+  }
+
+  observeCommand({ id, method }: CdpMessage): void {
+    if (method === 'Target.attachToBrowserTarget' && id !== undefined) this.#clients.add(id);
+  }
+
+  observe({ id }: CdpMessage): void {
+    if (id === undefined || !this.#clients.delete(id) || this.#clients.size > 0) return;
+    for (const resume of this.#whenIdle.splice(0)) resume();
+  }
+
+  /** Opens a session on a page, and returns its ID. @throws PoolwrightError when the page is gone */
+  async attach(targetId: string): Promise<string> {
+    const session = await this.#open();
+    return v.parse(attached, await this.#transport.call('Target.attachToTarget', { targetId, flatten: true }, session))
+      .sessionId;
+  }
+
+  /** Ends a session that this one has opened. */
+  detach(sessionId: string): void {
+    void this.#opened?.then((session) => this.#transport.post('Target.detachFromTarget', { sessionId }, session));
+  }
+
+  /** Ends the session and those that it has opened. */
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    const sessionId = await opened?.catch(() => undefined);
+    if (sessionId !== undefined) this.#transport.post('Target.detachFromTarget', { sessionId });
+  }
+
+  /** Opens it on the first call. */
+  #open(): Promise<string> {
+    this.#opened ??= this.#start();
+    const opened = this.#opened;
+    // After a failure, the next call tries again.
+    opened.catch(() => {
+      if (this.#opened === opened) this.#opened = undefined;
+    });
+    return opened;
+  }
+
+  async #start(): Promise<string> {
+    // The browser announces sessions in the order of the commands: the next one must be ours.
+    if (this.#clients.size > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    this.#transport.view.claimBrowserSession();
+    return v.parse(attached, await this.#transport.call('Target.attachToBrowserTarget')).sessionId;
+  }
+}

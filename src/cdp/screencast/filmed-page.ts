@@ -1,0 +1,69 @@
+import type { Target } from '../model/session.ts';
+import type { InterceptorTransport } from '../transport/interceptor.ts';
+import type { BrowserSession } from './browser-session.ts';
+import { type NewPicture, PageScreencast } from './page-screencast.ts';
+import type { PictureReceiver } from './picture.ts';
+
+/** A page whose pictures one receiver gets, through a separate session. */
+export class FilmedPage {
+  readonly #transport: InterceptorTransport;
+  readonly #browser: BrowserSession;
+  readonly #target: Target;
+  readonly #receiver: PictureReceiver;
+  readonly #count: (bytes: number) => void;
+  #sessionId: string | undefined;
+  #screencast: PageScreencast | undefined;
+  #hasEnded = false;
+
+  /** @param count called with the size of each picture in base64 */
+  constructor(
+    transport: InterceptorTransport,
+    browser: BrowserSession,
+    target: Target,
+    receiver: PictureReceiver,
+    count: (bytes: number) => void,
+  ) {
+    this.#transport = transport;
+    this.#browser = browser;
+    this.#target = target;
+    this.#receiver = receiver;
+    this.#count = count;
+  }
+
+  /** Rejects when the page or the connection has closed. */
+  async open(): Promise<void> {
+    const sessionId = await this.#browser.attach(this.#target.id);
+    this.#sessionId = sessionId;
+    if (this.#hasEnded) return this.#detach();
+    const ends = {
+      count: this.#count,
+      // A new page has no address yet.
+      address: () => this.#target.address || 'about:blank',
+      take: (picture: NewPicture) => this.#take(picture),
+    };
+    const screencast = new PageScreencast(this.#transport, sessionId, this.#receiver.options, ends);
+    this.#screencast = screencast;
+    this.#transport.view.listen(sessionId, ({ method, params }) => {
+      if (method === 'Page.screencastFrame') screencast.onFrame(params);
+    });
+    await screencast.start();
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#screencast?.end();
+    this.#detach();
+  }
+
+  #detach(): void {
+    if (this.#sessionId !== undefined && this.#transport.model.session(this.#sessionId)) {
+      this.#browser.detach(this.#sessionId);
+    }
+  }
+
+  async #take(picture: NewPicture): Promise<void> {
+    // The client may believe that the page is closed.
+    if (![...this.#target.sessions].some(({ isShown }) => isShown)) return;
+    await this.#receiver.onPicture({ target: this.#target.id, ...picture });
+  }
+}

@@ -1,0 +1,84 @@
+import type { Session, Target } from '../model/session.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
+import type { CdpMessage } from '../transport/message.ts';
+import { BrowserSession } from './browser-session.ts';
+import { FilmedPage } from './filmed-page.ts';
+import type { PictureReceiver } from './picture.ts';
+import type { Screencast } from './screencast.ts';
+
+/**
+ * Takes the pictures of a {@link Screencast}: of each page that the client has been shown, until it closes, through a
+ * separate session for each receiver. Neither the client nor the page can notice. Without a receiver, it opens no
+ * session and sends no command.
+ */
+export class FilmedPages implements Interceptor {
+  readonly #transport: InterceptorTransport;
+  readonly #screencast: Screencast;
+  readonly #browser: BrowserSession;
+  readonly #pages = new Map<Target, Map<PictureReceiver, FilmedPage>>();
+
+  constructor(transport: InterceptorTransport, screencast: Screencast) {
+    this.#transport = transport;
+    this.#screencast = screencast;
+    this.#browser = new BrowserSession(transport);
+    transport.view.onShown(({ target }) => {
+      for (const receiver of screencast.receivers) this.#film(target, receiver);
+    });
+    transport.model.onSessionEnd((session) => this.#onSessionEnd(session));
+    screencast.connect({
+      started: (receiver) => {
+        for (const { isShown, target } of transport.model.sessions()) if (isShown) this.#film(target, receiver);
+      },
+      stopped: (receiver) => this.#stop(receiver),
+    });
+  }
+
+  onCommand(command: CdpMessage): CdpMessage {
+    this.#browser.observeCommand(command);
+    return command;
+  }
+
+  onMessage(message: CdpMessage): CdpMessage {
+    this.#browser.observe(message);
+    return message;
+  }
+
+  end(): void {
+    for (const target of [...this.#pages.keys()]) this.#endPage(target);
+  }
+
+  #film(target: Target, receiver: PictureReceiver): void {
+    if (target.type !== 'page' || this.#pages.get(target)?.has(receiver)) return;
+    const count = (bytes: number) => this.#screencast.count(bytes);
+    const page = new FilmedPage(this.#transport, this.#browser, target, receiver, count);
+    const filmed = this.#pages.get(target) ?? new Map<PictureReceiver, FilmedPage>();
+    this.#pages.set(target, filmed.set(receiver, page));
+    // It fails for a page that has just closed.
+    page.open().catch(() => undefined);
+  }
+
+  #stop(receiver: PictureReceiver): void {
+    for (const [target, filmed] of [...this.#pages]) {
+      filmed.get(receiver)?.end();
+      filmed.delete(receiver);
+      if (filmed.size === 0) this.#pages.delete(target);
+    }
+    const [another] = this.#screencast.receivers;
+    if (!another) void this.#browser.close();
+  }
+
+  #onSessionEnd(ended: Session): void {
+    const { target } = ended;
+    const isShown = [...target.sessions].some((session) => session !== ended && session.isShown);
+    if (!isShown) this.#endPage(target);
+  }
+
+  #endPage(target: Target): void {
+    const filmed = this.#pages.get(target);
+    this.#pages.delete(target);
+    for (const [receiver, page] of filmed ?? []) {
+      page.end();
+      receiver.onPageEnd?.(target.id);
+    }
+  }
+}

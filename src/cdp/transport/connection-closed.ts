@@ -1,0 +1,20 @@
+/** Why and how a connection to a browser closed. */
+export interface ConnectionClosed {
+  /**
+   * WebSocket close code; 1006 when the connection was cut without a close frame; null where Playwright did not report
+   * one.
+   */
+  code: number | null;
+  /** The reason that the other side gave; often empty. */
+  reason: string;
+  /** Whether this side closed it. */
+  byUs: boolean;
+}
+
+/** Describes `closed` in a sentence. */
+export function describeClosed({ code, reason, byUs }: ConnectionClosed): string {
+  if (byUs) return 'The link to the browser was closed on this side.';
+  if (code === null) return 'The link to the browser closed.';
+  const how = code === 1006 ? 'was cut' : 'was closed by the other side';
+  return `The link to the browser ${how} (code ${code}${reason === '' ? '' : `: ${reason}`}).`;
+}

@@ -1,0 +1,88 @@
+import type { Browser, BrowserContext, BrowserContextOptions, BrowserType } from '@playwright/test';
+import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import { supportsTransport } from '../../cdp/transport/supports-transport.ts';
+import type { CdpTransport } from '../../cdp/transport/transport.ts';
+import { keepsIdentity } from '../../options/identity.ts';
+import {
+  type ClientLibrary,
+  type Connection,
+  type ConnectionOptions,
+  connectThrough,
+} from '../shared/connection/connect-through.ts';
+import { assertPersistent, withoutEmulation } from './context-options.ts';
+
+/** Playwright's connection to one leased browser. */
+export interface PlaywrightConnection extends Connection<Browser> {
+  /** The browser's own context, which isolated tests do not use. */
+  readonly defaultContext: BrowserContext | undefined;
+  /**
+   * Opens a context, in the mode and with the identity of the connection's settings.
+   * @param use the options that Playwright adds by itself
+   * @throws OptionsError
+   */
+  newContext(options?: BrowserContextOptions, use?: Readonly<Record<string, unknown>>): Promise<BrowserContext>;
+}
+
+const SECOND_CONTEXT =
+  'only one context can have the profile and extensions of the browser; this second one is a new context without them';
+const CREDENTIALS_STAY =
+  '`httpCredentials` in a persistent context: the browser keeps them until it ends, also for the following tests';
+
+/**
+ * Connects Playwright to a leased browser.
+ * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
+ */
+export async function connectPlaywright(
+  chromium: BrowserType,
+  lease: LeasedBrowser,
+  options: ConnectionOptions,
+): Promise<PlaywrightConnection> {
+  const connection = await connectThrough(libraryOf(chromium), lease, options);
+  const { browser, mode } = connection;
+  const defaultContext = browser.contexts()[0];
+  const openContext = async (contextOptions: BrowserContextOptions) => {
+    const context = await browser.newContext(contextOptions);
+    context.on('requestfailed', (request) =>
+      connection.requestFailed(request.url(), request.failure()?.errorText ?? ''),
+    );
+    return context;
+  };
+  return {
+    ...connection,
+    defaultContext,
+    newContext: async (given = {}, use = {}) => {
+      if (mode.persistent) {
+        const taken = browser.contexts().some((context) => context !== defaultContext);
+        if (taken) options.onNote(SECOND_CONTEXT);
+        else assertPersistent(given, 'newContext');
+        if ((given.httpCredentials ?? use.httpCredentials) && !taken) options.onNote(CREDENTIALS_STAY);
+      }
+      if (!keepsIdentity(options.identity, lease.type)) return await openContext(given);
+      const { kept, dropped } = withoutEmulation(given, use);
+      if (dropped.length > 0) options.onNote(droppedNote(lease.type, dropped));
+      return await openContext(kept);
+    },
+  };
+}
+
+function libraryOf(chromium: BrowserType): ClientLibrary<Browser> {
+  return {
+    name: 'playwright',
+    connect: async (transport, timeout) => {
+      if (await supportsTransport(chromium)) return await chromium.connectOverCDP(transport, { timeout });
+      return await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
+    },
+    isConnected: (browser) => browser.isConnected(),
+    disconnect: (browser) => browser.close(),
+  };
+}
+
+/** Older Playwright versions accept only an address. */
+async function tunnelTo(transport: CdpTransport): Promise<string> {
+  const { openTunnel } = await import('../../cdp/transport/tunnel.ts');
+  return await openTunnel(transport);
+}
+
+function droppedNote(type: string, names: string[]): string {
+  return `a ${type} browser keeps its own identity; ignored: ${names.join(', ')} (set \`hosted: { identity: 'override' }\` to apply them)`;
+}

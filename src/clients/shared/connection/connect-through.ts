@@ -1,0 +1,182 @@
+import type { LeasedBrowser } from '../../../broker/rpc/protocol.ts';
+import { Savings } from '../../../cdp/latency/savings.ts';
+import { Meter } from '../../../cdp/metering/meter.ts';
+import { VisitedPlaces } from '../../../cdp/network/policy/visited-places.ts';
+import type { Client } from '../../../cdp/pipeline.ts';
+import { Screencast } from '../../../cdp/screencast/screencast.ts';
+import { type ConnectionClosed, describeClosed } from '../../../cdp/transport/connection-closed.ts';
+import type { CdpTransport } from '../../../cdp/transport/transport.ts';
+import { errorMessage } from '../../../common/error-message.ts';
+import { traceTime } from '../../../common/time-trace.ts';
+import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { LeaseError } from '../../../errors.ts';
+import { Film } from '../../../film/film.ts';
+import { type ContextMode, contextMode } from '../../../options/context-mode.ts';
+import { type Exposure, parseExposure } from '../../../options/expose-network.ts';
+import { redactText } from '../../../redact.ts';
+import { followConnection } from './connection-lifetime.ts';
+import type { ConnectionSettings } from './connection-settings.ts';
+import type { ConnectionEvents, LeasedConnection, RecordedConnection } from './leased-connection.ts';
+import { unreachableText } from './unreachable.ts';
+
+/** Settings of a connection, and its callbacks. */
+export interface ConnectionOptions extends ConnectionSettings, ConnectionEvents {}
+
+/** How a client library connects through our transport. */
+export interface ClientLibrary<Browser> {
+  name: Client;
+  /** @param timeout in ms */
+  connect(transport: CdpTransport, timeout: number): Promise<Browser>;
+  isConnected(browser: Browser): boolean;
+  /** Disconnects without ending the browser. */
+  disconnect(browser: Browser): Promise<void>;
+}
+
+/** A client's connection to a leased browser. */
+export interface Connection<Browser> extends LeasedConnection {
+  /** The client library's browser object. */
+  readonly browser: Browser;
+  /** Takes pictures of its pages. */
+  readonly screencast: Screencast;
+  /** Which context of the browser tests use. */
+  readonly mode: ContextMode;
+  /** Resolves with the reason when the connection closes, whichever side closed it. Never rejects. */
+  readonly closed: Promise<ConnectionClosed>;
+  /** A page's request failed. Notifies the user if its target was a server or file of this machine. */
+  requestFailed(url: string, error: string): void;
+}
+
+/** Measurements of a transport. */
+type Figures = Pick<
+  RecordedConnection,
+  'bridgedBytes' | 'carriedOrigins' | 'commands' | 'distance' | 'observedBytes' | 'pictureBytes'
+>;
+
+/** Time limit for connecting to a browser that the service reported as ready, in ms: a hung tab can block forever. */
+const CONNECT_TIMEOUT_MS = 30_000;
+/** How many denied addresses are remembered to explain failed requests. */
+const MAX_DENIED = 1_000;
+
+/**
+ * Connects a client library to a leased browser. Opening the transport and connecting the client share one time limit
+ * and one error.
+ * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
+ */
+export async function connectThrough<Browser>(
+  library: ClientLibrary<Browser>,
+  lease: LeasedBrowser,
+  options: ConnectionOptions,
+): Promise<Connection<Browser>> {
+  traceTime('worker', 'a browser is leased');
+  const { cdpUrl, sessionId } = lease;
+  const deadline = performance.now() + CONNECT_TIMEOUT_MS;
+  const mode = contextMode(options.context, lease.hasOwnState);
+  const exposure = parseExposure(options.exposeNetwork);
+  const screencast = new Screencast();
+  const film = options.film === 'off' ? null : new Film(options.film);
+  if (film) screencast.start(film);
+  const opened = await openFor(library.name, lease, options, { mode, exposure, screencast });
+  const { transport, figures, wasProxied } = opened;
+  traceTime('worker', 'the connection is open');
+  let cut: ConnectionClosed | null = null;
+  void transport.closed.then((why) => {
+    if (!why.byUs) cut = why;
+  });
+  try {
+    // Zero would mean no time limit.
+    const browser = await library.connect(transport, Math.max(1, deadline - performance.now()));
+    const life = followConnection({
+      transport,
+      isConnected: () => library.isConnected(browser),
+      disconnect: () => library.disconnect(browser),
+      onSilent: options.onSilent,
+    });
+    return {
+      browser,
+      lease,
+      mode,
+      screencast,
+      film,
+      closed: transport.closed,
+      requestFailed: (url, error) => {
+        const text = unreachableText(url, error, { byIntent: exposure.byIntent, wasProxied });
+        if (text !== null) reportUnreachable(options, text);
+      },
+      ...figures,
+      ...life,
+    };
+  } catch (error) {
+    transport.close();
+    throw connectFailed(sessionId, cut ? describeClosed(cut) : redactText(errorMessage(error), [cdpUrl]));
+  }
+}
+
+interface OpenedTransport {
+  transport: CdpTransport;
+  figures: Figures;
+  /** Whether requests to this address went through this machine and were not denied. */
+  wasProxied(url: string): boolean;
+}
+
+async function openFor(
+  client: Client,
+  { cdpUrl, sessionId }: LeasedBrowser,
+  options: ConnectionOptions,
+  { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
+): Promise<OpenedTransport> {
+  // Loaded here, because processes without a browser do not need it.
+  const { openTransport } = await import('../../../cdp/open-transport.ts');
+  const meter = options.metering ? new Meter() : undefined;
+  const savings = new Savings();
+  const places = new VisitedPlaces();
+  const denied = new Set<string>();
+  let bridgedBytes = 0;
+  const transport = await openTransport(cdpUrl, {
+    timeout: CONNECT_TIMEOUT_MS,
+    sessionId,
+    client,
+    meter,
+    screencast,
+    ahead: options.ahead,
+    sharesBrowser: options.sharesBrowser,
+    savings,
+    onNotCarried: (text) => reportUnreachable(options, text),
+    ...(client === 'playwright' && mode.persistent && { persistent: { clear: mode.clear } }),
+    ...(exposure.hosts && { bridge: exposure.hosts }),
+    ...(exposure.byIntent && {
+      byIntent: {
+        onPlace: (place: string) => void places.add(place),
+        onDenied: (url: string) => {
+          if (denied.size < MAX_DENIED) denied.add(url);
+        },
+      },
+    }),
+    onBridgedBytes: (bytes) => {
+      bridgedBytes += bytes;
+    },
+  });
+  return {
+    transport,
+    figures: {
+      observedBytes: () => meter?.total() ?? null,
+      commands: () => transport.commands,
+      distance: () => ({ roundTripMs: savings.roundTripMs, savedMs: savings.savedMs }),
+      bridgedBytes: () => bridgedBytes,
+      pictureBytes: () => screencast.bytes(),
+      carriedOrigins: () => [...places.origins, ...places.directories],
+    },
+    wasProxied: (url) => exposure.hosts?.matches(url) || (places.has(url) && !denied.has(withoutFragment(url))),
+  };
+}
+
+function reportUnreachable({ onNote, onUnreachable }: ConnectionOptions, text: string): void {
+  onNote(text);
+  onUnreachable(text);
+}
+
+/** Without `cause`, because the client's error may contain the address. */
+function connectFailed(sessionId: string, reason: string): LeaseError {
+  return new LeaseError('CONNECT_FAILED', `Could not connect to the browser of session ${sessionId}: ${reason}`, {
+    sessionId,
+  });
+}

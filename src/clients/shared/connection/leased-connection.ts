@@ -1,0 +1,42 @@
+import type { LeasedBrowser } from '../../../broker/rpc/protocol.ts';
+import type { Film } from '../../../film/film.ts';
+import type { Loss } from './loss.ts';
+
+/** The data of a connected browser that goes into the run record. */
+export interface RecordedConnection {
+  readonly lease: LeasedBrowser;
+  /** Bytes since the connection opened; null without metering. */
+  observedBytes(): number | null;
+  /** Bytes that pages sent and received through this machine since then. */
+  bridgedBytes(): number;
+  /** Bytes of pictures that were taken of its pages since then. */
+  pictureBytes(): number;
+  /** Null without the option. */
+  readonly film: Film | null;
+  /** Origins on this machine that tests navigated to since then and that were proxied for them. */
+  carriedOrigins(): readonly string[];
+  /** Round-trip time to the browser in ms (null: unknown), and how much waiting was saved since then. */
+  distance(): { roundTripMs: number | null; savedMs: number };
+  /** Number of commands that the client has sent since then. */
+  commands(): number;
+  /** Null while the connection is open and the browser responds, and after a release. */
+  lost(): Loss | null;
+}
+
+/** A client's connection to one leased browser, as far as workers need it. Implemented for Playwright and Puppeteer. */
+export interface LeasedConnection extends RecordedConnection {
+  /** Whether the browser responds within `ms`, plus the time that pending data takes to send. */
+  isResponsive(ms: number): Promise<boolean>;
+  /** Disconnects without ending the browser. */
+  close(): Promise<void>;
+}
+
+/** Callbacks of a connection. */
+export interface ConnectionEvents {
+  /** Called with a message for the user about this browser. */
+  onNote(text: string): void;
+  /** Called with what a page did not reach and which option allows it, or which part of an upload was lost. */
+  onUnreachable(text: string): void;
+  /** Called once when the browser stops responding. */
+  onSilent(): void;
+}

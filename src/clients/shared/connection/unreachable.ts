@@ -1,0 +1,46 @@
+import { withoutStack } from '../../../common/error-message.ts';
+import { PoolwrightError } from '../../../errors.ts';
+import { parseNetworkRules } from '../../../options/network-rules.ts';
+
+/** Which servers and files of this machine pages reach. */
+export interface ExposedNetwork {
+  /** Whether addresses that the test navigates to are proxied (`auto`). */
+  byIntent: boolean;
+  wasProxied(url: string): boolean;
+}
+
+/** Errors of requests that reached no server. Excludes those that a page, a route or `setOffline` aborted. */
+const NO_SERVER =
+  /^net::ERR_((CONNECTION|TUNNEL|PROXY|ADDRESS|NAME|EMPTY|SOCKET|SOCKS)_|BLOCKED_BY_(PRIVATE|LOCAL)_NETWORK_)/;
+const NO_FILE = /^net::ERR_(FILE_NOT_FOUND|ACCESS_DENIED)$/;
+const LOOPBACK = parseNetworkRules('<loopback>');
+
+/**
+ * Explains a failed request to a server or file of this machine, which a remote browser cannot reach by itself. The
+ * test only sees a refused connection or a missing file. Null for all other requests.
+ * @param error the browser's name for it (`net::ERR_…`)
+ */
+export function unreachableText(url: string, error: string, exposed: ExposedNetwork): string | null {
+  if (exposed.wasProxied(url)) return null;
+  if (LOOPBACK.matches(url) && NO_SERVER.test(error)) return ofServer(new URL(url), exposed);
+  return url.startsWith('file:///') && NO_FILE.test(error) ? ofFile(url, exposed) : null;
+}
+
+/** Added to the test's own error, which does not say which option to set. */
+export function unreachableError(texts: Iterable<string>): PoolwrightError {
+  return withoutStack(new PoolwrightError('NOT_CARRIED', [...texts].join('\n')));
+}
+
+function ofServer({ origin, host }: URL, { byIntent }: ExposedNetwork): string {
+  if (!byIntent) {
+    return `${origin} was not reached: a hosted browser reaches servers of this machine only through it. To allow this, set \`exposeNetwork: '<loopback>'\`.`;
+  }
+  return `${origin} was not reached: it was requested by a page or redirect. A hosted browser reaches servers of this machine only if the test navigates to them (\`page.goto\`), and only from their pages. To allow this, set \`exposeNetwork: 'auto,${host}'\`.`;
+}
+
+function ofFile(url: string, { byIntent }: ExposedNetwork): string {
+  if (!byIntent) {
+    return `${url} was not read: a hosted browser has another disk. To read this machine's file, set \`exposeNetwork: '<files>'\`.`;
+  }
+  return `${url} was not read: a hosted browser can only read files of this machine from the directory of a file that the test navigates to (\`page.goto\`). To expose all files, set \`exposeNetwork: 'auto,<files>'\`.`;
+}

@@ -1,0 +1,137 @@
+import type { StartedBroker } from '../../broker/process/start.ts';
+import type { HostedProject, LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
+import { notify } from '../../common/text/notify.ts';
+import { OptionsError } from '../../errors.ts';
+import { DEFAULTS, RUN_WIDE_KEYS } from '../../options/defaults.ts';
+import { assertNoEvidence } from '../../options/evidence-option.ts';
+import { exposedNetwork } from '../../options/expose-network.ts';
+import { leasePlan } from '../../options/lease-plan.ts';
+import { parseHostedOptions } from '../../options/schema/parse.ts';
+import type { HostedOptions } from '../../options/schema/schema.ts';
+import { BrokerClient } from './broker-client.ts';
+import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
+import { connectionSettings } from './connection/connection-settings.ts';
+import { activeResources, watchLease } from './forgotten-lease.ts';
+import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
+import { startOwnBroker } from './own-broker.ts';
+import { WorkerBrowser } from './worker-browser.ts';
+
+/** Options of a script that leases a browser. */
+export interface LeaseOptions extends HostedOptions {
+  /**
+   * Minimum remaining lifetime of the browser in ms, so that no browser is returned that is about to end. Capped by the
+   * session's `duration` or the pool's `leaseTimeoutSeconds`. Default 60 000.
+   */
+  needMs?: number;
+}
+
+/** A browser that is leased until it is released. */
+export interface Leased<Connected> extends AsyncDisposable {
+  connection: Connected;
+  /** The session that the browser belongs to. */
+  session: HostedSession;
+  /** Gives the browser back. Calling it again has no effect. Never rejects. */
+  release(): Promise<void>;
+}
+
+type Connect<Browser, Connected extends Connection<Browser>> = (
+  lease: LeasedBrowser,
+  options: ConnectionOptions,
+) => Promise<Connected>;
+
+const NEED_MS = { default: 60_000, max: 24 * 3_600_000 };
+const WHERE = 'leaseBrowser(options)';
+/** The project under which the broker knows browsers leased by scripts. */
+const PROJECT = { id: 'leaseBrowser', name: '' };
+
+/** One broker per service. Each ends with this process. */
+const own = new Map<string, Promise<StartedBroker>>();
+let leases = 0;
+
+/**
+ * Leases one browser without a test runner: from the broker of the run that this process belongs to, or from a broker
+ * that this process starts. Such a broker ends with the process, even after a crash.
+ * @throws OptionsError for an unknown or invalid option; LeaseError, ServiceError or EmulatorError when no browser is
+ * available within `acquireTimeout`
+ */
+export async function leaseOne<Browser, Connected extends Connection<Browser>>(
+  { needMs = NEED_MS.default, ...given }: LeaseOptions,
+  connect: Connect<Browser, Connected>,
+): Promise<Leased<Connected>> {
+  assertNeed(needMs);
+  const before = activeResources();
+  const options = parseHostedOptions(given, WHERE);
+  assertNoEvidence(options, WHERE);
+  const project = { ...PROJECT, plan: leasePlan(options, process.env) };
+  const shared = sharedBrokerOf(process.env);
+  if (shared) assertNotRunWide(options);
+  const address: BrokerAddress = shared ?? (await ownBroker(options, project)).address;
+  const settings = connectionSettings(options, exposedNetwork(options.exposeNetwork, {}), process.env);
+  const worker = new WorkerBrowser<Connected>({
+    broker: new BrokerClient(address, project),
+    connect: (lease, events) => connect(lease, { ...settings, ...events, film: 'off', onNote: notify }),
+    reuse: options.reuse ?? DEFAULTS.reuse,
+    project: PROJECT,
+    parallelIndex: leases++,
+    testTimeout: needMs,
+    forScript: true,
+  });
+  try {
+    const connection = await worker.start();
+    const session = hostedSessionOf(connection.lease);
+    const unwatch = watchLease(
+      before,
+      () => connection.commands(),
+      () => notify(forgotten(session)),
+    );
+    const release = () => {
+      unwatch();
+      return worker.close().catch(() => undefined);
+    };
+    // Releases when the browser is lost or closed without `release`. Otherwise the script would not exit.
+    void connection.closed.then(release);
+    return { connection, session, release, [Symbol.asyncDispose]: release };
+  } catch (error) {
+    await worker.close();
+    throw error;
+  }
+}
+
+function forgotten({ sessionId }: HostedSession): string {
+  return `session ${sessionId} is still leased, and this process has nothing else to do. Call \`await release()\`: it gives the browser back and lets the process exit`;
+}
+
+function ownBroker(options: HostedOptions, project: HostedProject): Promise<StartedBroker> {
+  const key = JSON.stringify(RUN_WIDE_KEYS.map((name) => options[name]));
+  const known = own.get(key);
+  if (known) return known;
+  const starting = startOwnBroker({
+    options,
+    projects: [project],
+    folder: process.cwd(),
+    shard: null,
+    runner: null,
+  });
+  own.set(key, starting);
+  starting.catch(() => own.delete(key));
+  return starting;
+}
+
+function assertNeed(needMs: number): void {
+  if (typeof needMs === 'number' && needMs >= 0 && needMs <= NEED_MS.max) return;
+  throw new OptionsError(
+    'needMs',
+    `\`needMs\` in ${WHERE} must be a number of ms from 0 to ${NEED_MS.max}, got ${needMs}.`,
+  );
+}
+
+/** A run has one service. A different value here would be ignored. */
+function assertNotRunWide(options: HostedOptions): void {
+  const misplaced = RUN_WIDE_KEYS.find((key) => options[key] !== undefined);
+  if (misplaced === undefined) return;
+  throw new OptionsError(
+    misplaced,
+    `\`${misplaced}\` in ${WHERE}: this process belongs to a poolwright run (POOLWRIGHT_BROKER) and gets its browsers from that run's broker. Set the option where the run is configured, or unset POOLWRIGHT_BROKER to start a separate broker.`,
+  );
+}

@@ -1,0 +1,17 @@
+import type { StartedBroker } from '../../broker/process/start.ts';
+import type { BrokerStart } from '../../broker/process/start-with-options.ts';
+
+/** A process that belongs to no run and needs its own broker. */
+export type OwnBroker = Omit<BrokerStart, 'idleMs' | 'recordFolder' | 'workers'>;
+
+/**
+ * Starts a broker that ends with this process, in the same way as a run starts one, but without a run record.
+ * @throws OptionsError, ServiceError or EmulatorError, see {@link StartedBroker.ready}
+ */
+export async function startOwnBroker(start: OwnBroker): Promise<StartedBroker> {
+  // Loaded here, because most workers use their run's broker and do not need this code.
+  const { startBrokerWith } = await import('../../broker/process/start-with-options.ts');
+  const { broker } = await startBrokerWith({ ...start, recordFolder: null, workers: 1 });
+  await broker.started();
+  return broker;
+}

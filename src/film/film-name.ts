@@ -1,0 +1,11 @@
+import { createHash } from 'node:crypto';
+
+/** The file name of a test's film: readable, and different for each try of each test. */
+export function filmName(titles: readonly string[], id: string, retry: number): string {
+  const words = titles
+    .join(' ')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-');
+  const short = createHash('sha256').update(`${id} ${retry}`).digest('hex').slice(0, 8);
+  return `${words.slice(0, 60).replaceAll(/^-+|-+$/g, '') || 'test'}-${short}.html`;
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { distFile } from '../common/dist-file.ts';
+import { pageFile } from '../common/text/page-file.ts';
+import { redactText } from '../redact.ts';
+import type { FilmData, FilmPage } from './data.ts';
+import { FILM_BYTES, type PageFilm } from './film.ts';
+import { fitted } from './fitted.ts';
+
+/** The longest address that is shown: `data:` addresses have no limit. */
+const MAX_ADDRESS = 500;
+
+const BODY = `<main>
+<h1></h1>
+<p class="facts"></p>
+<div class="pages"><label for="page">Page</label> <select id="page"></select></div>
+<figure>
+<img alt="">
+<figcaption><output class="time"></output> <span class="address"></span></figcaption>
+</figure>
+<div class="controls">
+<button type="button" class="play" aria-pressed="false">Play</button>
+<button type="button" class="previous" aria-label="Previous picture">◀</button>
+<button type="button" class="next" aria-label="Next picture">▶</button>
+<input type="range" class="scrubber" aria-label="Time" min="0" step="1">
+</div>
+<p class="hint">Space plays and pauses, the arrow keys go from picture to picture, Home and End to the first and last one.</p>
+<h2>Addresses</h2>
+<ol class="visits"></ol>
+<noscript>This page needs JavaScript.</noscript>
+</main>`;
+
+/** A test whose film is shown. */
+export interface FilmedTest extends Pick<FilmData, 'facts' | 'failed' | 'title'> {
+  /** When it began, in ms since the epoch. */
+  from: number;
+  pages: readonly PageFilm[];
+}
+
+/** The film of a test: one HTML file of at most 3 MB that loads nothing else. Secrets in addresses are masked. */
+export function filmHtml({ title, facts, failed, from, pages }: FilmedTest): string {
+  const style = readFileSync(distFile('film.css'), 'utf8');
+  const script = readFileSync(distFile('film.js'), 'utf8');
+  const page = (shown: FilmPage[]) => {
+    const data: FilmData = {
+      title: redactText(title),
+      facts: facts.map((fact) => redactText(fact)),
+      failed,
+      pages: shown,
+    };
+    return pageFile({ title: `film: ${data.title}`, style, script, data, body: BODY });
+  };
+  const empty = Buffer.byteLength(page([]));
+  return page(
+    fitted(
+      pages.map((each) => dataOf(each, from)),
+      FILM_BYTES - empty,
+    ),
+  );
+}
+
+function dataOf({ pictures, from, until }: PageFilm, start: number): FilmPage {
+  const addresses = [...new Set(pictures.map(({ url }) => addressOf(url)))];
+  return {
+    from: from - start,
+    until: until - start,
+    addresses,
+    pictures: pictures.map(({ at, url, width, height, data }) => [
+      Math.max(at, from) - start,
+      addresses.indexOf(addressOf(url)),
+      width,
+      height,
+      data,
+    ]),
+  };
+}
+
+function addressOf(url: string): string {
+  const shown = redactText(url.slice(0, 2 * MAX_ADDRESS));
+  return shown.length > MAX_ADDRESS ? `${shown.slice(0, MAX_ADDRESS)}…` : shown;
+}

@@ -1,0 +1,155 @@
+import type { FilmPage, FilmPicture } from '../data.ts';
+import { find } from './find.ts';
+
+/** Plays the pictures of one page. */
+export class Player {
+  readonly #image = find('img', HTMLImageElement);
+  readonly #time = find('.time', HTMLElement);
+  readonly #address = find('.address', HTMLElement);
+  readonly #scrubber = find('.scrubber', HTMLInputElement);
+  readonly #play = find('.play', HTMLButtonElement);
+  readonly #visits = find('.visits', HTMLElement);
+  #page: FilmPage | undefined;
+  #shown: FilmPicture | undefined;
+  /** When playing: the difference between the time of the film and the page's clock, in ms. */
+  #offset: number | undefined;
+
+  constructor() {
+    this.#scrubber.addEventListener('input', () => {
+      this.#pause();
+      this.#show();
+    });
+    this.#play.addEventListener('click', () => this.#toggle());
+    find('.previous', HTMLButtonElement).addEventListener('click', () => this.#step(-1));
+    find('.next', HTMLButtonElement).addEventListener('click', () => this.#step(1));
+    document.addEventListener('keydown', (event) => this.#onKey(event));
+  }
+
+  /** Shows the last picture of a page. */
+  open(page: FilmPage): void {
+    this.#pause();
+    this.#page = page;
+    this.#shown = undefined;
+    this.#scrubber.min = String(Math.floor(this.#firstTime()));
+    this.#scrubber.max = String(Math.ceil(page.until));
+    this.#listVisits(page);
+    this.#go(page.until);
+  }
+
+  #firstTime(): number {
+    return this.#page?.pictures[0]?.[0] ?? 0;
+  }
+
+  #go(time: number): void {
+    this.#scrubber.value = String(Math.ceil(time));
+    this.#show();
+  }
+
+  #show(): void {
+    const page = this.#page;
+    const time = Number(this.#scrubber.value);
+    const picture = page?.pictures.findLast(([at]) => at <= time) ?? page?.pictures[0];
+    if (!page || !picture) return;
+    const [at, number, width, height, jpeg] = picture;
+    const address = page.addresses[number] ?? '';
+    this.#time.textContent = `${seconds(time)} of ${seconds(page.until)}`;
+    this.#scrubber.setAttribute('aria-valuetext', `${seconds(time)}, ${address}`);
+    if (picture === this.#shown) return;
+    this.#shown = picture;
+    this.#image.src = `data:image/jpeg;base64,${jpeg}`;
+    this.#image.alt = `The page at ${seconds(at)}`;
+    this.#image.title = `${width} × ${height}`;
+    this.#address.textContent = address;
+    for (const button of this.#visits.querySelectorAll('button')) {
+      button.setAttribute('aria-current', String(Number(button.value) === this.#visitOf(picture)));
+    }
+  }
+
+  /** The time at which the page got the address that a picture has. */
+  #visitOf(picture: FilmPicture): number {
+    const pictures = this.#page?.pictures ?? [];
+    let at = pictures.indexOf(picture);
+    while (pictures[at - 1]?.[1] === picture[1]) at -= 1;
+    return Math.ceil(pictures[at]?.[0] ?? 0);
+  }
+
+  #listVisits({ pictures, addresses }: FilmPage): void {
+    const first = pictures.filter(([, address], at) => pictures[at - 1]?.[1] !== address);
+    this.#visits.replaceChildren();
+    for (const [at, address] of first) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.value = String(Math.ceil(at));
+      button.textContent = `${seconds(at)} ${addresses[address]}`;
+      button.addEventListener('click', () => {
+        this.#pause();
+        this.#go(at);
+      });
+      const item = document.createElement('li');
+      item.append(button);
+      this.#visits.append(item);
+    }
+  }
+
+  #toggle(): void {
+    if (this.#offset !== undefined) {
+      this.#pause();
+      return;
+    }
+    const { until = 0 } = this.#page ?? {};
+    const time = Number(this.#scrubber.value);
+    const from = time >= until ? this.#firstTime() : time;
+    this.#offset = from - performance.now();
+    this.#play.textContent = 'Pause';
+    this.#play.setAttribute('aria-pressed', 'true');
+    requestAnimationFrame(() => this.#tick());
+  }
+
+  #tick(): void {
+    if (this.#offset === undefined) return;
+    const time = performance.now() + this.#offset;
+    this.#go(time);
+    if (time >= (this.#page?.until ?? 0)) this.#pause();
+    else requestAnimationFrame(() => this.#tick());
+  }
+
+  #pause(): void {
+    this.#offset = undefined;
+    this.#play.textContent = 'Play';
+    this.#play.setAttribute('aria-pressed', 'false');
+  }
+
+  #step(by: 1 | -1): void {
+    this.#pause();
+    const pictures = this.#page?.pictures ?? [];
+    const picture = this.#shown && pictures[pictures.indexOf(this.#shown) + by];
+    if (picture) this.#go(picture[0]);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const { target, key } = event;
+    // A list and a button have keys already.
+    if (target instanceof HTMLSelectElement || (target instanceof HTMLButtonElement && key === ' ')) return;
+    const action = this.#actions[key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    action();
+  }
+
+  readonly #actions: Readonly<Record<string, () => void>> = {
+    ' ': () => this.#toggle(),
+    ArrowLeft: () => this.#step(-1),
+    ArrowRight: () => this.#step(1),
+    Home: () => this.#leap(this.#firstTime()),
+    End: () => this.#leap(this.#page?.until ?? 0),
+  };
+
+  #leap(time: number): void {
+    this.#pause();
+    this.#go(time);
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

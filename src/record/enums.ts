@@ -1,0 +1,21 @@
+/** Closed sets of a record's fields. Separate from its schemas, so that workers do not load zod. */
+
+/** What runs the tests. A script that leases a browser itself has no runner. */
+export const runners = ['playwright', 'vitest', 'jest', 'mocha', 'node-test'] as const;
+
+export const testStatuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'] as const;
+
+export const endReasons = [
+  'finished',
+  'idle',
+  'worker-died',
+  'connect-failed',
+  'expired',
+  'rolled-over',
+  'lost',
+  'run-ended',
+  'broker-died',
+] as const;
+
+export type Runner = (typeof runners)[number];
+export type EndReason = (typeof endReasons)[number];

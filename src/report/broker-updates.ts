@@ -1,0 +1,89 @@
+import type { FullConfig, Suite, TestCase, TestResult } from '@playwright/test/reporter';
+import type { BrokerConnection } from '../broker/rpc/client.ts';
+import { connectInTime, LISTENS_WITHIN_MS } from '../broker/rpc/connect-in-time.ts';
+import { type BrokerAddress, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
+import { firstWorkers } from './first-workers.ts';
+import { RemainingTests } from './remaining-tests.ts';
+
+/**
+ * Reports the remaining tests to the run's broker, so that it leases browsers for them and for no others. At the start,
+ * it reports those of the workers that Playwright starts first. Without a connection, the workers request browsers
+ * themselves.
+ */
+export class BrokerUpdates {
+  readonly #tests: RemainingTests;
+  /** Projects of the first workers, until the broker has been asked for their browsers. */
+  #firstWorkers: readonly string[];
+  #connection: BrokerConnection | null = null;
+  #sentState = '';
+  #isSending = false;
+  #stopped = false;
+
+  readonly #address: BrokerAddress;
+
+  private constructor(address: BrokerAddress, config: FullConfig, suite: Suite) {
+    this.#address = address;
+    this.#tests = new RemainingTests(config, suite);
+    this.#firstWorkers = firstWorkers(config, suite);
+    this.#schedule();
+  }
+
+  /** Null without a broker: no project uses hosted browsers, or there is no global setup. */
+  static open(config: FullConfig, suite: Suite): BrokerUpdates | null {
+    const address = sharedBrokerOf(process.env);
+    return address && new BrokerUpdates(address, config, suite);
+  }
+
+  began(test: TestCase, result: TestResult): void {
+    this.#tests.began(test, result);
+    this.#schedule();
+  }
+
+  ended(test: TestCase, result: TestResult): void {
+    this.#tests.ended(test, result);
+    this.#schedule();
+  }
+
+  /** Call it when the run has ended. */
+  close(): void {
+    this.#stopped = true;
+    this.#connection?.close();
+  }
+
+  /** Combines all changes of one event loop turn into one message. */
+  #schedule(): void {
+    if (this.#isSending || this.#stopped) return;
+    this.#isSending = true;
+    setImmediate(() => void this.#send());
+  }
+
+  async #send(): Promise<void> {
+    try {
+      this.#connection ??= await this.#connect();
+      const projects = this.#tests.state;
+      const state = JSON.stringify(projects);
+      if (state !== this.#sentState) await this.#connection.remaining({ projects });
+      this.#sentState = state;
+      const first = this.#firstWorkers;
+      this.#firstWorkers = [];
+      if (first.length > 0) await this.#connection.prefetch({ projects: [...first] });
+    } catch {
+      this.#connection = null;
+    }
+    this.#isSending = false;
+    // The state may have changed meanwhile.
+    if (this.#connection && JSON.stringify(this.#tests.state) !== this.#sentState) this.#schedule();
+  }
+
+  async #connect(): Promise<BrokerConnection> {
+    const connection = await connectInTime(LISTENS_WITHIN_MS, () => this.#stopped, this.#address, 'control');
+    connection.unref();
+    if (this.#stopped) connection.close();
+    // If the broker crashes, its replacement knows nothing about the tests.
+    void connection.closed.then(() => {
+      this.#connection = null;
+      this.#sentState = '';
+    });
+    return connection;
+  }
+}

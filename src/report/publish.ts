@@ -1,0 +1,66 @@
+import { join, relative } from 'node:path';
+import { errorMessage } from '../common/error-message.ts';
+import { notify, print } from '../common/text/notify.ts';
+import { writeAtomically } from '../common/write-atomically.ts';
+import type { Budget } from '../options/schema/budget.ts';
+import { type RunWithFigures, withFigures } from '../record/figures.ts';
+import { recordText } from '../record/record-file.ts';
+import type { RunRecord } from '../record/run-record.ts';
+import { checkBudget } from './summary/budget.ts';
+import { reportToGitHub } from './summary/github.ts';
+import { Sheet } from './summary/layout.ts';
+import { type SummaryFiles, summaryLines } from './summary/summary.ts';
+import { timelineHtml } from './timeline/timeline-page.ts';
+
+/**
+ * Publishes record, timeline and summary of a run. The files are written as soon as the run has ended; the summary is
+ * printed after the output of the other reporters.
+ */
+
+/** A run with its files. */
+export interface WrittenRun extends RunWithFigures {
+  /** Paths relative to the working directory; null if writing failed. */
+  files: SummaryFiles | null;
+  /** The error if writing failed, else null. */
+  failure: string | null;
+}
+
+/** Where a run's files are written, and what they link to. */
+export interface WriteOptions {
+  directory: string;
+  /** Address of the HTML report relative to `directory`, or null. */
+  htmlReport: string | null;
+  /** Creates the timeline. Default: {@link timelineHtml}, whose script exists only in the built package. */
+  timeline?: typeof timelineHtml;
+}
+
+/** Writes `run.json` and `timeline.html`. Never rejects. */
+export async function writeRun(
+  record: RunRecord,
+  { directory, htmlReport, timeline = timelineHtml }: WriteOptions,
+): Promise<WrittenRun> {
+  const run = withFigures(record);
+  const files = { record: join(directory, 'run.json'), timeline: join(directory, 'timeline.html') };
+  try {
+    await writeAtomically(files.record, recordText(record));
+    await writeAtomically(files.timeline, timeline(run, htmlReport));
+  } catch (error) {
+    return { ...run, files: null, failure: errorMessage(error) };
+  }
+  const seen = { record: relative('', files.record), timeline: relative('', files.timeline) };
+  return { ...run, files: seen, failure: null };
+}
+
+/** Prints a run's summary, here and on GitHub. Returns the exceeded budget limits, one line each. */
+export function printRun(run: WrittenRun, budget: Budget): string[] {
+  const { exceeded, unknown } = checkBudget(run.figures, budget);
+  const notes = [...unknown, ...exceeded];
+  const lines = [
+    ...summaryLines(run, { files: run.files, notes, sheet: Sheet.of(process.stderr, process.env) }),
+    ...reportToGitHub(run, notes, process.env),
+  ];
+  // To stderr, because stdout may contain a reporter's JSON.
+  if (run.failure !== null) notify(`record and timeline could not be written: ${run.failure}`);
+  void print(`\n${lines.join('\n')}`);
+  return exceeded;
+}

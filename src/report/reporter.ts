@@ -1,0 +1,87 @@
+import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
+import { notify } from '../common/text/notify.ts';
+import { traceTime } from '../common/time-trace.ts';
+import type { Budget } from '../options/schema/budget.ts';
+import { parseHostedOptions } from '../options/schema/parse.ts';
+import { BrokerUpdates } from './broker-updates.ts';
+import { LiveLine } from './live/live-line.ts';
+import type { RunReport } from './run-report.ts';
+import { registerReporter } from './run-reporter.ts';
+
+/** Options of the reporter. `withHostedBrowsers` passes its own `budget`. */
+export interface PoolwrightReporterOptions {
+  /** What the run may use; more makes it fail. Default: no limit. */
+  budget?: Budget;
+}
+
+/**
+ * Reports to the broker which tests are still to come, so that it has browsers for them; shows on a terminal what
+ * happens to the browsers; and at the end of the run completes its record, writes the timeline, prints the summary and
+ * checks the budget. `withHostedBrowsers` adds it. In `playwright merge-reports` it works from the attachments.
+ */
+export default class PoolwrightReporter implements Reporter {
+  readonly #startedAt = new Date();
+  readonly #budget: Budget;
+  #config: FullConfig | null = null;
+  #report: Promise<RunReport> | null = null;
+  #live: LiveLine | null = null;
+  #updates: BrokerUpdates | null = null;
+
+  /** @throws OptionsError for a wrong budget. Playwright adds other options. */
+  constructor({ budget }: PoolwrightReporterOptions = {}) {
+    this.#budget = budget ? (parseHostedOptions({ budget }, 'the options of poolwright/reporter').budget ?? {}) : {};
+    registerReporter({ take: async (record) => await (await this.#loaded())?.take(record) });
+  }
+
+  /** Playwright keeps its default terminal reporter when no other one prints. */
+  printsToStdio(): boolean {
+    return false;
+  }
+
+  onBegin(config: FullConfig, suite: Suite): void {
+    traceTime('runner', 'the tests are known');
+    notifyLocalProjects(suite);
+    this.#updates = BrokerUpdates.open(config, suite);
+    this.#live = LiveLine.start();
+    this.#config = config;
+  }
+
+  onTestBegin(test: TestCase, result: TestResult): void {
+    this.#updates?.began(test, result);
+    // While the first test runs, this process is idle.
+    void this.#loaded();
+  }
+
+  onTestEnd(test: TestCase, result: TestResult): void {
+    this.#updates?.ended(test, result);
+    void this.#loaded()?.then((report) => report.add(test, result));
+  }
+
+  /** The global teardown is over, and the record of the broker has been taken. */
+  async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
+    traceTime('runner', 'end');
+    this.#live?.stop();
+    this.#updates?.close();
+    const exceeded = (await (await this.#loaded())?.print(this.#budget)) ?? [];
+    return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
+  }
+
+  /** Null before the run begins. */
+  #loaded(): Promise<RunReport> | null {
+    const config = this.#config;
+    if (!config) return null;
+    this.#report ??= import('./run-report.ts').then(({ RunReport }) => new RunReport(config, this.#startedAt));
+    return this.#report;
+  }
+}
+
+/** Names the projects of this run that stay on local browsers, if others do not. */
+function notifyLocalProjects(suite: Suite): void {
+  const hosted = suite.suites.map((each) => {
+    const use: object = each.project()?.use ?? {};
+    return { name: each.title, option: 'hosted' in use ? use.hosted : undefined };
+  });
+  const local = hosted.filter(({ option }) => option === false).map(({ name }) => name || 'the default project');
+  const isMixed = hosted.some(({ option }) => typeof option === 'object');
+  if (isMixed && local.length > 0) notify(`on local browsers: ${local.join(', ')}`);
+}

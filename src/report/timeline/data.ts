@@ -1,0 +1,101 @@
+/** Data of the timeline page, as JSON in the page. Compact, because there may be thousands of tests. */
+
+/** Times are ms since `from`; `project`, `shard` and `file` are indexes of the lists. */
+export interface TimelineSession {
+  id: string;
+  lease: string | null;
+  pool: string | null;
+  servedBy: string | null;
+  type: string | null;
+  project: number;
+  shard: number;
+  slot: number;
+  asked: number | null;
+  had: number;
+  lent: number | null;
+  waitMs: number | null;
+  ending: number | null;
+  ended: number;
+  /** `running` if its end is not recorded. */
+  reason: string;
+  confirmed: boolean | null;
+  workers: number;
+  observed: number;
+  bridged: number;
+  service: number | null;
+  failures: string[];
+}
+
+/**
+ * `session`, `start`, `duration`, `status`, `ok` (0 or 1), `retry`, `project`, `file`, `line`, `title`, `id`, `bytes`,
+ * `lost`.
+ */
+export type TimelineTest = [
+  session: number,
+  start: number,
+  duration: number,
+  status: number,
+  ok: 0 | 1,
+  retry: number,
+  project: number,
+  file: number,
+  line: number,
+  title: string,
+  id: string,
+  bytes: number | null,
+  lost: string | null,
+];
+
+export interface TimelineData {
+  /** ms since the epoch. */
+  from: number;
+  /** Total time in ms. */
+  length: number;
+  runIds: string[];
+  service: string | null;
+  projects: string[];
+  /** `1/3`, or empty without shards. */
+  shards: string[];
+  files: string[];
+  statuses: string[];
+  sessions: TimelineSession[];
+  tests: TimelineTest[];
+  figures: { label: string; value: string }[];
+  slowest: TimelineNamed[];
+  heaviest: TimelineNamed[];
+  problems: string[];
+  /** How many browsers a run like this needs; null if the record does not show it. */
+  advice: TimelineAdvice | null;
+  /** Address of Playwright's HTML report relative to the page, without a hash, or null. */
+  report: string | null;
+}
+
+/** Predictions for runs with other numbers of browsers. Times in ms. */
+export interface TimelineAdvice {
+  choices: TimelineChoice[];
+  /** Index in `choices`, or -1. */
+  recommended: number;
+  /** The past runs that it is based on. */
+  runs: { browsers: number; wallMs: number }[];
+  /** Time of the longest group of tests, which one worker runs. */
+  boundMs: number;
+  sentences: string[];
+}
+
+/** A number of browsers, and the predicted time of a run with them. */
+export interface TimelineChoice {
+  browsers: number;
+  shards: number;
+  workers: number;
+  medianMs: number;
+  p90Ms: number;
+  browserMs: number;
+  /** Null without prices. */
+  cost: number | null;
+}
+
+/** A row of a table, with its index in `tests`. */
+export interface TimelineNamed {
+  test: number;
+  value: string;
+}

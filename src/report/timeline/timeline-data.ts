@@ -1,0 +1,138 @@
+import { largest } from '../../common/numbers/extremes.ts';
+import { printable } from '../../common/text/printable.ts';
+import { testStatuses } from '../../record/enums.ts';
+import type { RunWithFigures, TestTry } from '../../record/figures.ts';
+import type { SessionRecord, TestRecord } from '../../record/run-record.ts';
+import type { Advice } from '../advice/advise.ts';
+import { figureRows } from '../summary/figure-rows.ts';
+import { bytes, duration } from '../summary/format.ts';
+import { adviceData } from './advice-data.ts';
+import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from './data.ts';
+
+/**
+ * The data of the timeline page.
+ * @param report address of the HTML report relative to the page
+ * @param advice for runs with other numbers of browsers
+ */
+export function timelineData(run: RunWithFigures, report: string | null, advice: Advice | null): TimelineData {
+  const { record, figures } = run;
+  const times = record.sessions.flatMap(timesOf).sort((a, b) => a - b);
+  const from = times[0] ?? Date.parse(record.startedAt);
+  const until = times.at(-1) ?? from;
+  const [projects, shards, files] = [new NameIndex(), new NameIndex(), new NameIndex()];
+  const sessions = record.sessions.map((session) => sessionData(session, from, projects, shards));
+  const tests = record.sessions.flatMap((session, n) =>
+    session.tests.map((test) => testData(test, n, from, projects, files)),
+  );
+  const named = (tries: TestTry[], value: (one: TestTry) => string): TimelineNamed[] =>
+    tries.map((one) => ({
+      test: tests.findIndex(([, , , , , retry, , , , , id]) => id === one.id && retry === one.retry),
+      value: value(one),
+    }));
+  return {
+    from,
+    length: Math.max(1, until - from),
+    runIds: [
+      ...new Set((record.merged.length > 0 ? record.merged : [record]).map(({ runId }) => printable(runId ?? ''))),
+    ],
+    service: record.service,
+    projects: projects.names,
+    shards: shards.names,
+    files: files.names,
+    statuses: [...testStatuses],
+    sessions,
+    tests,
+    figures: figureRows(run),
+    slowest: named(figures.slowest, ({ durationMs }) => duration(durationMs)),
+    heaviest: named(figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
+    problems: [
+      ...figures.lost.map((text) => `browser lost: ${text}`),
+      ...figures.leaseFailures.map((text) => `no browser: ${text}`),
+      ...figures.unconfirmed.map((id) => `not confirmed ended: session ${id}`),
+    ].map(printable),
+    advice: advice && adviceData(advice),
+    report,
+  };
+}
+
+/** A list of unique names, with the index of each. */
+class NameIndex {
+  readonly names: string[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  of(given: string): number {
+    const name = printable(given);
+    const place = this.#indexes.get(name) ?? this.names.push(name) - 1;
+    this.#indexes.set(name, place);
+    return place;
+  }
+}
+
+function timesOf(session: SessionRecord): number[] {
+  const { requestedAt, startedAt, lentAt, waitMs, endedAt, tests } = session;
+  const times = [requestedAt, startedAt, endedAt, ...tests.flatMap((test) => [test.startedAt, test.endedAt])];
+  const waitBegan = lentAt === null ? [] : [Date.parse(lentAt) - (waitMs ?? 0)];
+  return [...times.flatMap((time) => (time === null ? [] : Date.parse(time))), ...waitBegan];
+}
+
+function sessionData(session: SessionRecord, from: number, projects: NameIndex, shards: NameIndex): TimelineSession {
+  const since = (time: string | null) => (time === null ? null : Date.parse(time) - from);
+  // If its end is unknown, a session ends with its last test.
+  const seen =
+    largest(
+      session.tests.map((test) => Date.parse(test.endedAt)),
+      Date.parse(session.startedAt),
+    ) - from;
+  return {
+    id: printable(session.sessionId),
+    lease: shown(session.leaseId),
+    pool: shown(session.poolId),
+    servedBy: shown(session.servedBy),
+    type: shown(session.type),
+    project: projects.of(session.project),
+    shard: shards.of(session.shard ? `${session.shard.current}/${session.shard.total}` : ''),
+    slot: session.parallelIndex,
+    asked: since(session.requestedAt),
+    had: since(session.startedAt) ?? 0,
+    lent: since(session.lentAt),
+    waitMs: session.waitMs,
+    ending: since(session.endingAt),
+    ended: since(session.endedAt) ?? seen,
+    reason: session.endReason ?? 'running',
+    confirmed: session.endConfirmed,
+    workers: session.workersServed,
+    observed: session.observedBytes,
+    bridged: session.bridgedBytes,
+    service: session.bandwidthBytes,
+    failures: session.infrastructureFailures.map(printable),
+  };
+}
+
+function shown(text: string | null): string | null {
+  return text === null ? null : printable(text);
+}
+
+function testData(
+  test: TestRecord,
+  session: number,
+  from: number,
+  projects: NameIndex,
+  files: NameIndex,
+): TimelineTest {
+  const started = Date.parse(test.startedAt);
+  return [
+    session,
+    started - from,
+    Math.max(0, Date.parse(test.endedAt) - started),
+    testStatuses.indexOf(test.status),
+    test.ok ? 1 : 0,
+    test.retry,
+    projects.of(test.project),
+    files.of(test.file),
+    test.line,
+    printable(test.title),
+    test.id, // for links, never shown
+    test.observedBytes,
+    shown(test.infrastructureFailure),
+  ];
+}

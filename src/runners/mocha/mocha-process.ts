@@ -1,0 +1,131 @@
+import type { Page } from 'puppeteer-core';
+import { errorMessage } from '../../common/error-message.ts';
+import { notify } from '../../common/text/notify.ts';
+import { addToMessage } from '../shared/add-to-message.ts';
+import { RunnerWorker } from '../shared/runner-worker.ts';
+import type { Scope } from '../shared/scope.ts';
+import { type EndedTest, failureNotes, type HostedValues, hostedValuesOf, type TestRun } from '../shared/test-run.ts';
+import type { MochaTest } from './mocha-api.ts';
+import { type Requirement, requirementOf } from './requirement.ts';
+import { outcomeOf, startOf } from './test-facts.ts';
+import { withoutTimeout } from './without-timeout.ts';
+
+/** The values behind `this.page` and the like. */
+type ReadyValues = Omit<HostedValues, 'page'> & { page: Page };
+
+/** The running test. */
+interface Running {
+  test: MochaTest;
+  run: TestRun;
+  /** Its browser values, or why it has none; null when its file needs none. */
+  ready: ReadyValues | Error | null;
+}
+
+/** The hosted browser of one Mocha process, and the test that runs there. */
+export class MochaProcess {
+  #worker: RunnerWorker | null = null;
+  #running: Running | null = null;
+  /** The context of a `before` hook. */
+  #shared: Scope | null = null;
+  /** The file of the previous test. */
+  #file: { path: string | undefined; requirement: Requirement } | null = null;
+
+  /**
+   * A test begins. Leases what its file needs. An error is stored and thrown when the test uses the browser, because a
+   * root hook that throws would end the run.
+   * @throws OptionsError when no run was set up
+   */
+  async begin(test: MochaTest): Promise<void> {
+    const worker = this.#openWorker();
+    const start = startOf(test);
+    const scope = worker.openScope(start.timeout, this.#shared !== null);
+    const running: Running = { test, run: worker.begin(start, scope), ready: null };
+    this.#running = running;
+    const requirement = this.#requirementOf(test.file);
+    try {
+      if (requirement === 'browser') await worker.prepare(start.timeout);
+      if (requirement === 'page') {
+        const values = await running.run.open();
+        running.ready = { ...values, page: await values.page() };
+      }
+    } catch (error) {
+      running.ready = error instanceof Error ? error : new Error(errorMessage(error));
+    }
+  }
+
+  /** Browser values of the running test, or null. @throws the reason why no browser is available */
+  readyValues(): ReadyValues | null {
+    const ready = this.#running?.ready ?? null;
+    if (ready instanceof Error) throw ready;
+    return ready;
+  }
+
+  /** Opens the context of the running test, or the one all tests of a `describe` share. @throws PoolwrightError */
+  async open(): Promise<HostedValues> {
+    if (!this.#running) {
+      this.#shared ??= this.#openWorker().openScope(0);
+      return hostedValuesOf(await this.#shared.open());
+    }
+    const { test, run } = this.#running;
+    return await withoutTimeout(test, () => run.open());
+  }
+
+  /** A test and the user's hooks are over. Never rejects. */
+  async end(test: MochaTest): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    if (!running || !this.#worker) return;
+    const outcome = outcomeOf(test);
+    const ended = await this.#worker.end(running.run, outcome);
+    if (ended && !outcome.ok) reportFailure(test, ended);
+  }
+
+  /** Closes the context that a `before` hook opened. Never rejects. */
+  async closeShared(): Promise<void> {
+    const shared = this.#shared;
+    this.#shared = null;
+    await shared?.close();
+  }
+
+  /** Gives the browser back. Never rejects. */
+  async close(): Promise<void> {
+    await this.closeShared();
+    const worker = this.#worker;
+    this.#worker = null;
+    this.#file = null; // the file may change before this process runs it again
+    await worker?.close();
+  }
+
+  #openWorker(): RunnerWorker {
+    const index = Number(process.env.MOCHA_WORKER_ID ?? 0);
+    this.#worker ??= new RunnerWorker('mocha', { parallelIndex: index, workerIndex: index });
+    return this.#worker;
+  }
+
+  #requirementOf(path: string | undefined): Requirement {
+    if (this.#file === null || this.#file.path !== path) this.#file = { path, requirement: requirementOf(path) };
+    return this.#file.requirement;
+  }
+}
+
+/** Adds to a failed test's error which browser it had, and whether that was lost. */
+function reportFailure(test: MochaTest, ended: EndedTest): void {
+  const { error } = ended;
+  const notes = failureNotes(ended);
+  const note = notes.map((line) => `(${line})`).join('\n');
+  const text = error ? `${error.message}\n${note}` : note;
+  if (test.err) addToMessage(test.err, text);
+  // Without an error object, it failed in a hook, which has the error, or is retried. A retry is reported only after a
+  // loss.
+  else if (error || test.currentRetry() >= test.retries())
+    notify(`${test.fullTitle()}: ${error ? text : notes.join('; ')}`);
+}
+
+const KEY = Symbol.for('poolwright.mocha');
+
+/** One per process, even if this module is loaded twice: by `require` and by a test file that imports it. */
+export function mochaProcess(): MochaProcess {
+  const place = globalThis as { [KEY]?: MochaProcess };
+  place[KEY] ??= new MochaProcess();
+  return place[KEY];
+}

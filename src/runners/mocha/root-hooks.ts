@@ -1,0 +1,52 @@
+import { HOSTED_NAMES, hostedValue } from './hosted-values.ts';
+import type { MochaContext } from './mocha-api.ts';
+import { mochaProcess } from './mocha-process.ts';
+
+/** Mocha runs these in every process that runs tests; with `--parallel` once per file. */
+export const mochaHooks: {
+  /** Defines `this.page` and the like, and adds the hooks that end a test. */
+  beforeAll(): void;
+  /** Begins a test and prepares its browser if its file needs one. */
+  beforeEach(): Promise<void>;
+} = {
+  beforeAll(this: MochaContext): void {
+    const root = this.test?.parent;
+    if (!root) return;
+    defineHostedValues(this);
+    // Added now, after all files were loaded, so that they run after the user's own hooks, which may still use the
+    // page.
+    root.afterEach('poolwright: end of the test', async function () {
+      this.timeout(0);
+      if (this.currentTest) await mochaProcess().end(this.currentTest);
+    });
+    for (const suite of root.suites) {
+      suite.afterAll('poolwright: end of the shared page', async function () {
+        this.timeout(0);
+        await mochaProcess().closeShared();
+      });
+    }
+    root.afterAll('poolwright: give the browser back', async function () {
+      this.timeout(0);
+      await mochaProcess().close();
+    });
+  },
+
+  async beforeEach(this: MochaContext): Promise<void> {
+    // Getting a browser has its own time limit, `acquireTimeout`.
+    this.timeout(0);
+    if (this.currentTest) await mochaProcess().begin(this.currentTest);
+  },
+};
+
+/** Defines the properties of {@link HOSTED_NAMES} on `this` of all tests. A suite may assign its own values. */
+function defineHostedValues(context: MochaContext): void {
+  for (const name of HOSTED_NAMES) {
+    Object.defineProperty(context, name, {
+      configurable: true,
+      get: () => hostedValue(mochaProcess(), name),
+      set(this: object, value: unknown) {
+        Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
+      },
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import { relative } from 'node:path';
+import type { TestRecord } from '../../record/run-record.ts';
+import type { TestStart } from '../shared/test-run.ts';
+
+/** The part of Node's `TestContext` that is used here. */
+export interface NodeTest {
+  readonly name: string;
+  /** Includes the names of its suites: `suite > test`. */
+  readonly fullName: string;
+  /** Not available in every Node version. */
+  readonly filePath?: string | undefined;
+  /** In `afterEach`: whether the test has passed, and its error. */
+  readonly passed?: boolean;
+  readonly error?: NodeTestError | null;
+  readonly signal: AbortSignal;
+  diagnostic(message: string): void;
+}
+
+/** Node's wrapper around the error of a test. */
+interface NodeTestError {
+  cause?: unknown;
+  failureType?: string;
+}
+
+const BETWEEN = ' > ';
+
+/** Start data of a test. Node reports neither its line nor its timeout. */
+export function startOf({ fullName, filePath }: NodeTest): TestStart {
+  const file = filePath ?? process.argv[1] ?? '';
+  const id = `${relative('', file).replaceAll('\\', '/')}#${fullName}`;
+  return { id, titles: fullName.split(BETWEEN), file, line: 0, project: '', retry: 0, timeout: 0 };
+}
+
+/** The outcome of a test, in its last hook. */
+export function outcomeOf({ passed, error }: NodeTest): Pick<TestRecord, 'ok' | 'status'> {
+  if (passed || !error) return { status: 'passed', ok: true };
+  const { failureType } = error;
+  if (failureType === 'testTimeoutFailure') return { status: 'timedOut', ok: false };
+  const isCancelled = failureType === 'cancelledByParent' || failureType === 'testAborted';
+  return { status: isCancelled ? 'interrupted' : 'failed', ok: false };
+}
+
+/** Whether a test is a subtest of the other one. */
+export function isWithin(test: NodeTest, other: NodeTest): boolean {
+  return test.fullName.startsWith(`${other.fullName}${BETWEEN}`);
+}

@@ -1,0 +1,20 @@
+import type { PlaywrightTestOptions } from '@playwright/test';
+
+/** Input and output types of the fixtures. */
+
+export type Use<T> = (value: T) => Promise<void>;
+
+/** Options of `use` that a hosted browser may have to change. */
+export type ContextUse = Pick<
+  PlaywrightTestOptions,
+  | 'colorScheme'
+  | 'contextOptions'
+  | 'deviceScaleFactor'
+  | 'hasTouch'
+  | 'httpCredentials'
+  | 'isMobile'
+  | 'locale'
+  | 'timezoneId'
+  | 'userAgent'
+  | 'viewport'
+>;

@@ -1,0 +1,133 @@
+import type { TestInfo } from '@playwright/test';
+import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
+import { TestUse } from '../../../clients/shared/test-use.ts';
+import { type RecordSink, UsageRecorder } from '../../../clients/shared/usage-recorder.ts';
+import { notify } from '../../../common/text/notify.ts';
+import { testTry } from '../../../common/text/test-try.ts';
+import type { PoolwrightError } from '../../../errors.ts';
+import { ATTACHMENT_NAME } from '../../../record/test-record.ts';
+import { wasHook } from './hook-or-test.ts';
+import { testFactsOf } from './test-facts.ts';
+
+/** A test that runs, or one of its hooks does. */
+interface OpenTest {
+  testInfo: TestInfo;
+  use: TestUse;
+  attached: boolean;
+  /** How many fixtures have begun it. Those of the config and of the test file may both run. */
+  depth: number;
+}
+
+/** Records which hosted browser each test of one Playwright worker used. One test runs at a time. */
+export class Recorder {
+  readonly #tests = new WeakMap<TestInfo, OpenTest>();
+  #current: OpenTest | null = null;
+  readonly #usage = new UsageRecorder();
+
+  /**
+   * A test begins, or one of its `beforeAll` hooks, which get the same `testInfo` before the test does.
+   * @param connection the browser that is already connected
+   * @param inUse whether it has open contexts, such as one for a page that the tests of a file share
+   */
+  begin(testInfo: TestInfo, connection: RecordedConnection | null, inUse: boolean): void {
+    const test = this.#tests.get(testInfo) ?? { testInfo, use: new TestUse(), attached: false, depth: 0 };
+    this.#tests.set(testInfo, test);
+    this.#current = test;
+    test.depth += 1;
+    if (test.depth === 1) test.use.begin(connection, inUse);
+  }
+
+  /** Whether a fixture has already begun this test, or the hook that has its `testInfo`. */
+  isRunning(testInfo: TestInfo): boolean {
+    return (this.#tests.get(testInfo)?.depth ?? 0) > 0;
+  }
+
+  /** Timeout of the running test in ms (0: none); null between tests. */
+  get testTimeout(): number | null {
+    return this.#current?.testInfo.timeout ?? null;
+  }
+
+  /** Whether the running test has failed. Its pages may still be open. */
+  get hasFailed(): boolean {
+    const { status, expectedStatus } = this.#current?.testInfo ?? {};
+    return status !== expectedStatus;
+  }
+
+  /** ID of the running try, or of the test whose hook runs; undefined between tests. */
+  get runningTry(): string | undefined {
+    const test = this.#current?.testInfo;
+    return test && testTry(test.testId, test.retry);
+  }
+
+  /** Warns the user about the running test, in its annotations and on the terminal. */
+  warn(text: string): void {
+    const annotations = this.#current?.testInfo.annotations ?? [];
+    if (annotations.some(({ description }) => description === text)) return;
+    annotations.push({ type: 'warning', description: text });
+    notify(`${this.#current?.testInfo.title ?? ''}: ${text}`);
+  }
+
+  /** See {@link TestUse.addUnreachable}. */
+  addUnreachable(text: string): void {
+    this.#current?.use.addUnreachable(text);
+  }
+
+  /** The running test opens a context on this connection. */
+  uses(connection: RecordedConnection): void {
+    this.#current?.use.uses(connection);
+  }
+
+  /** See {@link TestUse.mayHaveUsed}. */
+  mayHaveUsed(connection: RecordedConnection): void {
+    this.#current?.use.mayHaveUsed(connection);
+  }
+
+  /**
+   * The test's contexts are closed. Attaches its record if it used a browser. Returns the error to add to its failure
+   * if its browser was lost, or its pages did not reach a server or file of this machine.
+   */
+  async end(testInfo: TestInfo, sink: RecordSink | null): Promise<PoolwrightError | null> {
+    const test = this.#tests.get(testInfo);
+    if (!test) return null;
+    test.depth -= 1;
+    if (test.depth > 0) return null;
+    const isUsed = test.use.hasUsedBrowser();
+    this.#current = null;
+    // The use of a hook counts for its test. If the record is attached, this was one of its `afterAll` hooks.
+    if (wasHook(testInfo) || test.attached || !isUsed || !sink) return null;
+    return await this.#attach(test, sink);
+  }
+
+  /**
+   * The worker ends. Records a test that timed out before its fixtures could end, because Playwright then skips their
+   * teardown.
+   */
+  async endUnfinished(sink: RecordSink): Promise<void> {
+    const test = this.#current;
+    // A test without an error is still running and closed the browser itself.
+    if (!test || test.attached || test.testInfo.errors.length === 0 || !test.use.hasUsedBrowser()) return;
+    await this.#attach(test, sink);
+  }
+
+  async #attach(test: OpenTest, sink: RecordSink): Promise<PoolwrightError | null> {
+    test.attached = true;
+    const { testInfo, use } = test;
+    const { workerIndex, config, errors } = testInfo;
+    const facts = testFactsOf(testInfo, use.startedAt);
+    const end = { facts, failed: errors.length > 0, workerIndex, shard: config.shard };
+    const ended = await use.end(end, this.#usage, sink);
+    if (!ended) return null;
+    const { attachment, error, film } = ended;
+    testInfo.annotations.push({ type: ATTACHMENT_NAME, description: attachment.sessionId });
+    await testInfo.attach(ATTACHMENT_NAME, {
+      body: JSON.stringify(attachment, null, 2),
+      contentType: 'application/json',
+    });
+    // Loaded here, because few tests have one. Without it, a test is still a test.
+    if (film.length > 0) {
+      const { attachFilm } = await import('./film-attachment.ts');
+      await attachFilm(testInfo, facts, film).catch((reason) => notify(`no film of ${testInfo.title}: ${reason}`));
+    }
+    return error;
+  }
+}

@@ -1,0 +1,95 @@
+import { dirname, join } from 'node:path';
+import type { FullConfig } from '@playwright/test';
+import { dropEarlyBroker } from '../../../broker/process/spawn-broker.ts';
+import type { StartedBroker } from '../../../broker/process/start.ts';
+import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
+import { notify } from '../../../common/text/notify.ts';
+import { traceTime } from '../../../common/time-trace.ts';
+import { OptionsError } from '../../../errors.ts';
+import { leasePlan } from '../../../options/lease-plan.ts';
+import { htmlReportFrom } from '../../../report/html-report.ts';
+import { runReporter } from '../../../report/run-reporter.ts';
+import { beginRun } from '../../shared/start-run.ts';
+import { isPlainRun } from '../config/plain-run.ts';
+import { rememberedRun, type WrappedRun } from '../config/run-registry.ts';
+import { BackgroundStart } from './background-start.ts';
+import { ineffectiveLaunchOptions } from './launch-options.ts';
+import { selectedProjects } from './selected-projects.ts';
+import { runUserSetup } from './user-setup.ts';
+
+/**
+ * The global setup that the wrapper adds. Starts the run's broker and publishes its address for the workers. Returns
+ * the teardown. If the runner dies before the teardown, the broker's pipe closes, which has the same effect.
+ */
+export default async function globalSetup(config: FullConfig): Promise<() => Promise<void>> {
+  traceTime('runner', 'global setup');
+  const run = rememberedRun();
+  if (!run) {
+    throw new OptionsError(
+      'globalSetup',
+      "poolwright's global setup runs only in a config made by withHostedBrowsers.",
+    );
+  }
+  const selected = selectedProjects(config, process.argv);
+  // A run of only local projects needs no API key.
+  const broker = run.hosted.some(({ name }) => selected.has(name)) ? await start(config, run) : null;
+  dropEarlyBroker();
+  const background = broker && isPlainRun(process.argv) ? new BackgroundStart(broker) : null;
+  if (!background) await broker?.started();
+  let userTeardown: (() => unknown) | null = null;
+  const { POOLWRIGHT_POOL: pool } = process.env;
+  try {
+    userTeardown = await runUserSetup(run.userGlobalSetup, config);
+    if (process.env.POOLWRIGHT_POOL !== pool) {
+      notify('the global setup changed POOLWRIGHT_POOL, but this run keeps the value from its start');
+    }
+  } catch (error) {
+    await broker?.finish();
+    throw error;
+  }
+  await background?.runBegins();
+  return async () => {
+    traceTime('runner', 'teardown');
+    background?.runEnds();
+    try {
+      await userTeardown?.();
+    } finally {
+      if (broker && !background?.isAbandoned) await finish(broker, config);
+      traceTime('runner', 'the broker has ended');
+    }
+  };
+}
+
+async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
+  const broker = await beginRun({
+    runner: 'playwright',
+    options: run.options,
+    folder: config.configFile ? dirname(config.configFile) : config.rootDir,
+    recordFolder: recordDirectory(config),
+    workers: config.workers,
+    shard: config.shard,
+    projects: run.hosted.map(({ id, name, options }) => ({ id, name, plan: leasePlan(options, process.env) })),
+  });
+  traceTime('runner', 'the broker has its run');
+  const ineffective = ineffectiveLaunchOptions(config.projects);
+  if (ineffective !== null) notify(ineffective);
+  return broker;
+}
+
+async function finish(broker: StartedBroker, config: FullConfig): Promise<void> {
+  const reporter = runReporter();
+  if (!reporter) {
+    const directory = recordDirectory(config);
+    const files = { directory, htmlReport: htmlReportFrom(directory, config) };
+    // Only this path needs the report, which takes long to load.
+    const { finishRun } = await import('../../shared/finish-run.ts');
+    return await finishRun(broker, files, rememberedRun()?.options.budget);
+  }
+  delete process.env[BROKER_VARIABLE];
+  await reporter.take(await broker.finish());
+}
+
+function recordDirectory(config: FullConfig): string {
+  const outputDir = config.projects[0]?.outputDir ?? join(dirname(config.configFile ?? '.'), 'test-results');
+  return join(outputDir, 'poolwright');
+}

@@ -1,0 +1,32 @@
+import type { FullConfig } from '@playwright/test';
+
+type Project = Pick<FullConfig['projects'][number], 'name' | 'use'>;
+
+/**
+ * Names the launch options that hosted projects set without effect, because a hosted browser is already launched. Null
+ * if they set none.
+ */
+export function ineffectiveLaunchOptions(projects: readonly Project[]): string | null {
+  const options = new Set<string>();
+  const names = new Set<string>();
+  for (const { name, use } of projects) {
+    if (!('hosted' in use) || use.hosted === false) continue;
+    const set = launchOptionsOf(use);
+    for (const option of set) options.add(option);
+    if (set.length > 0 && name !== '') names.add(`"${name}"`);
+  }
+  if (options.size === 0) return null;
+  const where = names.size === 0 ? '' : ` (${[...names].join(', ')})`;
+  return `no effect on hosted browsers${where}: ${[...options].join(', ')}. To use Playwright's own browsers, set POOLWRIGHT_SERVICE=local`;
+}
+
+function launchOptionsOf({ headless, channel, launchOptions }: Project['use']): string[] {
+  const { headless: own, ...others } = launchOptions ?? {};
+  const isHeaded = (headless ?? own) === false;
+  const named = Object.entries(others).filter(([, value]) => value !== undefined);
+  return [
+    ...(isHeaded ? ['headless: false (--headed)'] : []),
+    ...(channel === undefined ? [] : ['channel']),
+    ...named.map(([key]) => `launchOptions.${key}`),
+  ];
+}

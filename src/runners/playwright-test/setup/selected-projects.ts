@@ -1,0 +1,49 @@
+import type { FullConfig } from '@playwright/test';
+
+type Project = Pick<FullConfig['projects'][number], 'name' | 'dependencies' | 'teardown'>;
+
+/** The projects of a config, as the user wrote it or as Playwright resolved it. */
+interface Projects {
+  projects: readonly Project[];
+  /** Set by Playwright since 1.65. */
+  filteredProjects?: readonly Project[];
+}
+
+/**
+ * The names of the projects that this run may run: those selected on the command line, with their dependencies and
+ * teardown projects. All projects of the config when the selection is unknown.
+ * @param args of this process
+ */
+export function selectedProjects(config: Projects, args: readonly string[]): Set<string> {
+  const { projects, filteredProjects } = config;
+  const selected = new Set(filteredProjects?.map(({ name }) => name) ?? namedBy(projects, args));
+  for (let before = 0; before < selected.size; ) {
+    before = selected.size;
+    for (const { name, dependencies, teardown } of projects)
+      if (selected.has(name)) for (const other of [...dependencies, teardown ?? name]) selected.add(other);
+  }
+  return selected;
+}
+
+/**
+ * The projects that `--project` selects. It takes several names and `*`. An argument that may be a name counts as one.
+ */
+function namedBy(projects: readonly Project[], args: readonly string[]): string[] {
+  const names = projects.map(({ name }) => name);
+  const patterns: string[] = [];
+  for (const [at, arg] of args.entries()) {
+    const [, inline] = /^--project=(.*)$/.exec(arg) ?? [];
+    if (inline === undefined && arg !== '--project') continue;
+    const rest = args.slice(at + 1);
+    const end = rest.findIndex((each) => each.startsWith('-'));
+    if (inline !== undefined) patterns.push(inline);
+    for (const each of rest.slice(0, end < 0 ? rest.length : end)) patterns.push(each);
+  }
+  if (patterns.length === 0) return names;
+  const isNamed = patterns.map((pattern) => {
+    const parts = pattern.toLowerCase().split('*');
+    const expression = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
+    return new RegExp(`^${expression}$`);
+  });
+  return names.filter((name) => isNamed.some((pattern) => pattern.test(name.toLowerCase())));
+}

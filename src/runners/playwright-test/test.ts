@@ -1,0 +1,95 @@
+import {
+  test as base,
+  type PlaywrightTestArgs,
+  type PlaywrightTestOptions,
+  type PlaywrightWorkerArgs,
+  type PlaywrightWorkerOptions,
+  type TestType,
+} from '@playwright/test';
+import type { HostedSession } from '../../clients/shared/hosted-session.ts';
+import type { HostedOptions } from '../../options/schema/schema.ts';
+import { asMerged, isLocal } from './config/merged-options.ts';
+import { assertChromium, currentSession, provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
+
+/** Test-scoped fixtures that poolwright's `test` adds. */
+export interface HostedTestFixtures {
+  /** The session whose browser the test uses. */
+  hostedSession: HostedSession;
+}
+
+/** Worker-scoped options that poolwright's `test` adds. */
+export interface HostedWorkerOptions {
+  /** Options of the project; `false` keeps it on a local browser. */
+  hosted: HostedOptions | false;
+}
+
+/**
+ * Declared here, because the published types would otherwise import `playwright/test`, which is not a peer dependency.
+ */
+type HostedTest = TestType<
+  PlaywrightTestArgs & PlaywrightTestOptions & HostedTestFixtures,
+  PlaywrightWorkerArgs & PlaywrightWorkerOptions & HostedWorkerOptions
+>;
+
+// An override of an option must declare `option` again: Playwright 1.60 rejects a config that sets it otherwise. The
+// types allow this only for new fixtures.
+const TEST_OPTION = { scope: 'test', option: true } as { scope: 'test' };
+const WORKER_OPTION = { scope: 'worker', option: true } as { scope: 'worker' };
+
+/**
+ * Playwright's `test` on hosted browsers, with the fixture `hostedSession`. Works with and without
+ * `withHostedBrowsers`, and in `mergeTests`.
+ */
+export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOptions>({
+  hosted: [{}, { scope: 'worker', option: true }],
+
+  // If the config sets `connectOptions`, its fixture replaces this one, which does the same.
+  connectOptions: [
+    async ({ playwright, hosted, browserName }, use, workerInfo) => {
+      if (hosted === false || isLocal(hosted)) return await use(undefined);
+      assertChromium(browserName, workerInfo.project.name);
+      const { name } = workerInfo.project;
+      const project = { id: name, name, options: asMerged(hosted, 'use.hosted'), wrapped: false };
+      await provideHostedBrowser(playwright.chromium, project, use, workerInfo);
+    },
+    WORKER_OPTION,
+  ],
+
+  // Playwright sets up both options around every test; see the config wrapper.
+  contextOptions: [
+    async ({ contextOptions, hosted }, use, testInfo) => {
+      if (isLocal(hosted)) return await use(contextOptions);
+      await recordTest(contextOptions, use, testInfo);
+    },
+    TEST_OPTION,
+  ],
+  serviceWorkers: [
+    async (
+      {
+        serviceWorkers,
+        contextOptions,
+        colorScheme,
+        deviceScaleFactor,
+        hasTouch,
+        httpCredentials,
+        isMobile,
+        locale,
+        timezoneId,
+        userAgent,
+        viewport,
+        hosted,
+      },
+      use,
+      testInfo,
+    ) => {
+      if (isLocal(hosted)) return await use(serviceWorkers);
+      const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
+      await recordTestWith({ ...emulation, httpCredentials, contextOptions }, serviceWorkers, use, testInfo);
+    },
+    TEST_OPTION,
+  ],
+
+  hostedSession: async ({ browser: _leased }, use) => {
+    await use(await currentSession());
+  },
+});

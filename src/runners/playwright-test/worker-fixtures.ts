@@ -1,0 +1,155 @@
+import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
+import { isRunRefused } from '../../broker/rpc/run-refused.ts';
+import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
+import { BrokerClient } from '../../clients/shared/broker-client.ts';
+import { connectionSettings } from '../../clients/shared/connection/connection-settings.ts';
+import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
+import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
+import { traceTime } from '../../common/time-trace.ts';
+import { OptionsError, type PoolwrightError } from '../../errors.ts';
+import { DEFAULTS } from '../../options/defaults.ts';
+import { exposedNetwork } from '../../options/expose-network.ts';
+import { reusesContext } from './config/reused-context.ts';
+import type { ContextUse, Use } from './fixture-types.ts';
+import { lastMeasurably } from './recording/hook-or-test.ts';
+import { brokerForWorker, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
+import { testBrowser } from './test-browser.ts';
+import { workerState } from './worker-state.ts';
+
+/** The implementation of the fixtures. `fixtures.ts` imports it in workers that have a test for a hosted browser. */
+
+/** The address that identifies our own `connect` call. */
+const ENDPOINT = 'poolwright://leased-browser';
+
+type ConnectOptions = NonNullable<PlaywrightWorkerOptions['connectOptions']>;
+
+/**
+ * The worker fixture `connectOptions`. While it is active, `chromium.connect` to our own endpoint returns the leased
+ * browser. Playwright's built-in `browser` fixture makes that call, without a time limit. The wait for a lease
+ * therefore happens there, and not in this fixture, which has the project's test timeout.
+ */
+export async function provideHostedBrowser(
+  chromium: BrowserType,
+  project: WorkerProject,
+  use: Use<ConnectOptions>,
+  workerInfo: WorkerInfo,
+): Promise<void> {
+  traceTime('worker', 'its first test on a hosted browser');
+  const state = workerState();
+  const original = chromium.connect;
+  const connect = async (...args: Parameters<BrowserType['connect']>) => {
+    if (!isOurEndpoint(args[0])) return await original.apply(chromium, args);
+    const broker = await brokerForWorker(project, workerInfo.config);
+    const hosted = workerBrowser(chromium, broker, project, workerInfo);
+    // Set before the browser is ready, so that an interrupted run does not wait for it.
+    state.hosted = hosted;
+    try {
+      const handle = testBrowser(hosted, await hosted.start());
+      traceTime('worker', 'connected');
+      return handle;
+    } catch (error) {
+      state.hosted = null;
+      await hosted.close();
+      // Playwright has ended a run that could not begin, but sometimes loses its message to this worker, and would wait
+      // five minutes for its end.
+      if (isRunRefused(error)) process.exit(1);
+      throw error;
+    }
+  };
+  chromium.connect = connect as BrowserType['connect'];
+  try {
+    await use({ wsEndpoint: ENDPOINT });
+    traceTime('worker', 'the browser is given back');
+  } finally {
+    chromium.connect = original;
+    // Usually the `browser` fixture has closed it. Needed when that fixture failed half-way.
+    await state.hosted?.close();
+    state.hosted = null;
+  }
+}
+
+function workerBrowser(
+  chromium: BrowserType,
+  { address, ownProject }: WorkerBrokerAddress,
+  { id, name, options }: WorkerProject,
+  { project, config, parallelIndex }: WorkerInfo,
+): WorkerBrowser<PlaywrightConnection> {
+  const exposeNetwork = exposedNetwork(options.exposeNetwork, {
+    // Playwright passes the address of a `webServer` that has only a port in this variable.
+    baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
+    webServer: config.webServer,
+  });
+  const settings = connectionSettings(options, exposeNetwork, process.env);
+  return new WorkerBrowser({
+    broker: new BrokerClient(address, ownProject),
+    connect: (lease, events) => connectPlaywright(chromium, lease, { ...settings, ...events }),
+    reuse: options.reuse ?? DEFAULTS.reuse,
+    project: { id, name },
+    parallelIndex,
+    testTimeout: project.timeout,
+    runningTry: () => workerState().recorder.runningTry,
+    onUnreachable: (text) => workerState().recorder.addUnreachable(text),
+  });
+}
+
+/** The first argument is the address, or the options in older Playwright versions. */
+function isOurEndpoint(endpoint: unknown): boolean {
+  if (typeof endpoint === 'string') return endpoint === ENDPOINT;
+  return (
+    typeof endpoint === 'object' && endpoint !== null && 'wsEndpoint' in endpoint && endpoint.wsEndpoint === ENDPOINT
+  );
+}
+
+/**
+ * Runs around every test, and ends after its contexts have closed, because it is an option that Playwright's context
+ * fixture needs. Passes the option's value on unchanged.
+ */
+export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
+  const { recorder, hosted } = workerState();
+  const inUse = isInUse(hosted?.current);
+  // Two options call this for the same test.
+  if (hosted && !recorder.isRunning(testInfo)) {
+    if (inUse) hosted.beginSharing();
+    else hosted.beginTest(testInfo.timeout);
+    if (!inUse && reusesContext(testInfo.project.use)) await hosted.connected(testInfo.timeout);
+  }
+  traceTime('worker', 'a test begins');
+  recorder.begin(testInfo, hosted?.current ?? null, inUse);
+  if (inUse) await lastMeasurably();
+  let lost: PoolwrightError | null = null;
+  try {
+    await use(value);
+  } finally {
+    traceTime('worker', 'a test has ended');
+    const worker = workerState().hosted;
+    // Playwright opens a reused context without the handle.
+    if (worker?.current && reusesContext(testInfo.project.use)) recorder.mayHaveUsed(worker.current);
+    if (worker) worker.lastTestFailed = testInfo.status !== testInfo.expectedStatus;
+    lost = await recorder.end(testInfo, worker?.sink ?? null);
+  }
+  if (lost) throw lost;
+}
+
+/** Whether contexts are open, such as one for a page that the tests of a file share. */
+function isInUse(connection: PlaywrightConnection | null | undefined): boolean {
+  return (connection?.browser.contexts() ?? []).some((context) => context !== connection?.defaultContext);
+}
+
+/** Keeps the context options of the running test, including those of `test.use`, for contexts that it opens. */
+export function rememberUse({ contextOptions, ...options }: ContextUse): void {
+  workerState().contextUse = { ...options, ...contextOptions };
+}
+
+/** The session whose browser the running test uses. @throws OptionsError for a project on local browsers */
+export async function currentSession(): Promise<HostedSession> {
+  const { hosted, recorder } = workerState();
+  if (!hosted) {
+    throw new OptionsError(
+      'hosted',
+      "`hostedSession` needs a hosted browser, but this test runs on a local one, because of `use: { hosted: false }` or `service: 'local'` (POOLWRIGHT_SERVICE). Set `service: 'emulator'`, or skip the test: `test.skip(process.env.POOLWRIGHT_SERVICE === 'local', 'needs a hosted browser')`.",
+    );
+  }
+  const connection = await hosted.connected();
+  recorder.uses(connection);
+  return hostedSessionOf(connection.lease);
+}

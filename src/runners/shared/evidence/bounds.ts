@@ -1,0 +1,18 @@
+/** Limits of the evidence of one failed test. */
+
+/** Time for all of it, in ms. */
+export const LIMIT_MS = 1_000;
+/** Time that is left for the list of its files, in ms. */
+export const LIST_MS = 100;
+export const MAX_PAGES = 5;
+/** Length of a line, an address or a script's place, in characters. */
+export const MAX_TEXT = 1_000;
+/** Size of a page's HTML, in bytes. */
+export const MAX_HTML = 1_000_000;
+/** How much more is read before secrets are masked, in characters: a secret that the limit cuts would not be found. */
+export const SPARE = 1_000;
+
+/** Cuts a masked text. @param wasCut whether the text was already cut before: its end may be a part of a secret */
+export function cut(masked: string, wasCut: boolean, limit: number): string {
+  return (wasCut ? masked.slice(0, -SPARE) : masked).slice(0, limit);
+}

@@ -1,0 +1,29 @@
+import pTimeout from 'p-timeout';
+
+// Taken when this file loads, because a failed test may have left fake ones.
+const { setTimeout, clearTimeout } = globalThis;
+const now = performance.now.bind(performance);
+
+/** One time limit for several steps. */
+export class TimeLimit {
+  readonly #start = now();
+  readonly #ms: number;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /** How long it has run, in ms. */
+  get passedMs(): number {
+    return Math.round(now() - this.#start);
+  }
+
+  /** @throws TimeoutError when the step takes longer than what is left */
+  async step<T>(work: Promise<T>): Promise<T> {
+    return await pTimeout(work, {
+      milliseconds: Math.max(1, this.#ms - this.passedMs),
+      message: 'not ready in time',
+      customTimers: { setTimeout, clearTimeout },
+    });
+  }
+}

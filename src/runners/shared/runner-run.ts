@@ -1,0 +1,91 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connectToBroker } from '../../broker/rpc/client.ts';
+import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
+import { connectionSettings } from '../../clients/shared/connection/connection-settings.ts';
+import { DEFAULTS } from '../../options/defaults.ts';
+import { exposedNetwork } from '../../options/expose-network.ts';
+import { leasePlan } from '../../options/lease-plan.ts';
+import type { Runner } from '../../record/enums.ts';
+import type { RunRecord } from '../../record/run-record.ts';
+import { FILM_DIRECTORY } from './film-file.ts';
+import { finishRun } from './finish-run.ts';
+import { optionsFromFile } from './options-file.ts';
+import { startRun } from './start-run.ts';
+import { PROJECT, SETTINGS_VARIABLE, type WorkerSettings } from './worker-settings.ts';
+
+/** How long an idle browser is kept in watch mode, in ms. A forgotten terminal must not cost a night. */
+const WATCHED_IDLE_MS = 600_000;
+
+/** A run, as the runner's main process describes it. */
+export interface RunnerStart {
+  runner: Exclude<Runner, 'playwright'>;
+  /** The runner's root directory, which contains `poolwright.config.*` and `test-results/poolwright`. */
+  root: string;
+  /** Maximum number of browsers at the same time. */
+  workers: number;
+  shard: RunRecord['shard'];
+  /** Watch mode: browsers are kept between runs, for ten minutes at most. */
+  watches?: boolean;
+  /** How many browsers are certainly needed. They are requested at once. Default 0. */
+  expected?: number;
+}
+
+/** A run with its broker. */
+export interface RunnerRun {
+  /** Gives every browser back, writes the record, prints the summary. @throws PoolwrightError `BUDGET_EXCEEDED` */
+  finish(): Promise<void>;
+}
+
+/**
+ * Starts the run's broker and publishes its settings in the environment, which the processes that run tests inherit.
+ * @throws OptionsError, ServiceError or EmulatorError, before any browser is requested
+ */
+export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
+  const { runner, root, workers, shard, watches = false, expected = 0 } = start;
+  const options = await optionsFromFile(root);
+  const directory = join(root, 'test-results', 'poolwright');
+  // Films of an earlier run.
+  await rm(join(root, FILM_DIRECTORY), { recursive: true, force: true });
+  const plan = leasePlan(options, process.env);
+  const projects = [{ ...PROJECT, plan }];
+  const broker = await startRun({
+    runner,
+    options,
+    folder: root,
+    recordFolder: directory,
+    workers,
+    shard,
+    projects,
+    ...(watches && { idleMs: WATCHED_IDLE_MS }),
+  });
+  const evidence = join(directory, 'evidence');
+  // Evidence belongs to the record, which this run replaces.
+  await rm(evidence, { recursive: true, force: true }).catch(() => undefined);
+  const settings: WorkerSettings = {
+    runner,
+    root,
+    shard,
+    reuse: options.reuse ?? DEFAULTS.reuse,
+    evidence: (options.evidence ?? DEFAULTS.evidence) ? evidence : null,
+    connection: connectionSettings(options, exposedNetwork(options.exposeNetwork, {}), process.env),
+  };
+  process.env[SETTINGS_VARIABLE] = JSON.stringify(settings);
+  if (expected > 0) await prefetch(broker.address, Math.min(expected, workers));
+  return {
+    finish: async () => {
+      delete process.env[SETTINGS_VARIABLE];
+      await finishRun(broker, { directory, htmlReport: null }, options.budget);
+    },
+  };
+}
+
+/** Requests the first browsers while the runner loads its tests. @throws LeaseError when the broker is unreachable */
+export async function prefetch(address: BrokerAddress, count: number): Promise<void> {
+  const control = await connectToBroker(address, 'control');
+  try {
+    await control.prefetch({ projects: Array.from({ length: count }, () => PROJECT.id) });
+  } finally {
+    control.close();
+  }
+}

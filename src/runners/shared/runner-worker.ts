@@ -1,0 +1,97 @@
+import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
+import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
+import { BrokerClient } from '../../clients/shared/broker-client.ts';
+import { UsageRecorder } from '../../clients/shared/usage-recorder.ts';
+import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
+import type { Runner } from '../../record/enums.ts';
+import { Evidence } from './evidence/evidence.ts';
+import { Scope } from './scope.ts';
+import { TestRun, type TestStart, type WorkerContext } from './test-run.ts';
+import { PROJECT, runOfWorker } from './worker-settings.ts';
+
+/** Identifies a worker of a run. */
+export type WorkerIndexes = Pick<WorkerContext, 'parallelIndex' | 'workerIndex'>;
+
+/** The hosted browser of one process that runs tests. Leased on first use, given back when the process ends. */
+export class RunnerWorker {
+  readonly #worker: WorkerBrowser<PuppeteerConnection>;
+  readonly #where: WorkerContext;
+  /** Several when tests of one file run concurrently. */
+  readonly #running = new Set<TestRun>();
+
+  /** @throws OptionsError when no run was set up */
+  constructor(runner: Exclude<Runner, 'playwright'>, place: WorkerIndexes) {
+    const { address, settings } = runOfWorker(runner);
+    const { root, shard, reuse } = settings;
+    const broker = new BrokerClient(address);
+    const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
+    this.#where = { ...place, root, shard, usage: new UsageRecorder(), sink: broker, evidence };
+    const connection = { ...settings.connection, identity: settings.connection.identity };
+    this.#worker = new WorkerBrowser<PuppeteerConnection>({
+      broker,
+      connect: async (lease, events) => {
+        const puppeteer = await loadPuppeteer();
+        const connected = await connectPuppeteer(lease, { ...connection, ...events, puppeteer, connect: {} });
+        evidence?.follow(connected);
+        return connected;
+      },
+      reuse,
+      project: PROJECT,
+      parallelIndex: place.parallelIndex,
+      testTimeout: 0,
+      onUnreachable: (text) => {
+        for (const test of this.#running) test.addUnreachable(text);
+      },
+    });
+    // Runners start a new worker for the next file, which can take over this worker's browser.
+    this.#worker.lastTestFailed = true;
+  }
+
+  /**
+   * Prepares a context for a test, or one that several tests share.
+   * @param timeout how long its browser must last, in ms; 0: unknown
+   * @param shares whether another context is open, whose browser must be kept
+   */
+  openScope(timeout: number, shares = false): Scope {
+    if (shares) this.#worker.beginSharing();
+    else if (this.#running.size === 0) this.#worker.beginTest(timeout);
+    return new Scope(this.#worker, timeout);
+  }
+
+  /** Leases a browser if there is none, before a test needs it. @throws LeaseError, ServiceError */
+  async prepare(timeout: number): Promise<void> {
+    await this.#worker.connected(timeout);
+  }
+
+  /**
+   * A test begins. Call {@link end} when it is over.
+   * @param staysOpen whether other tests use the scope, too: its owner closes it then
+   */
+  begin(test: TestStart, scope: Scope, staysOpen = false): TestRun {
+    const others = () => [...this.#running].flatMap((other) => (other === run ? [] : (other.context ?? [])));
+    const run: TestRun = new TestRun(test, { scope, staysOpen, others }, this.#where, this.#worker.current);
+    this.#running.add(run);
+    return run;
+  }
+
+  /** A test is over, and its context is closed. Null when it used no hosted browser. */
+  async end(run: TestRun, outcome: Parameters<TestRun['end']>[0]): ReturnType<TestRun['end']> {
+    await run.finish(outcome);
+    this.#running.delete(run);
+    return await run.end(outcome);
+  }
+
+  /** Gives the browser back. Never rejects. */
+  async close(): Promise<void> {
+    await this.#worker.close().catch(() => undefined);
+  }
+}
+
+function evidenceOf(root: string, directory: string, broker: BrokerClient): Evidence {
+  return new Evidence({
+    root,
+    directory,
+    redact: (texts, secrets) => broker.redact({ texts, secrets }),
+    onFailure: (text) => void broker.say(text).catch(() => undefined),
+  });
+}

@@ -1,0 +1,43 @@
+import type { StartedBroker } from '../../broker/process/start.ts';
+import { type BrokerStart, startBrokerWith } from '../../broker/process/start-with-options.ts';
+import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
+import { notify } from '../../common/text/notify.ts';
+import { aheadVariable } from '../../options/environment.ts';
+import type { ServiceChoice } from '../../options/resolve-service.ts';
+
+/**
+ * Starts the broker of a run, and waits until it can lease browsers.
+ * @throws OptionsError, ServiceError or EmulatorError, see {@link StartedBroker}, before any browser is requested
+ */
+export async function startRun(start: BrokerStart): Promise<StartedBroker> {
+  const broker = await beginRun(start);
+  await broker.started();
+  return broker;
+}
+
+/**
+ * Starts the broker of a run, publishes its address in the environment for child processes, and prints which service is
+ * used.
+ * @throws OptionsError for invalid options or environment variables
+ */
+export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
+  // Only workers use this variable. Check it before they start.
+  aheadVariable(process.env);
+  const { broker, service } = await startBrokerWith(start);
+  process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid });
+  broker.ready.catch(() => {
+    delete process.env[BROKER_VARIABLE];
+  });
+  notify(greeting(service));
+  return broker;
+}
+
+function greeting(service: ServiceChoice): string {
+  if (service.kind === 'hosted') return `hosted browsers of ${new URL(service.baseURL).host}`;
+  const why = {
+    option: "`service: 'emulator'`",
+    variable: 'POOLWRIGHT_SERVICE=emulator',
+    'no-key': 'no POOLWRIGHT_API_KEY is set',
+  }[service.chosenBy];
+  return `browsers on this machine, through the emulator (${why})`;
+}

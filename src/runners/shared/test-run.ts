@@ -1,0 +1,145 @@
+import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import type { PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
+import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
+import { type EndedUse, TestUse } from '../../clients/shared/test-use.ts';
+import type { RecordSink, UsageRecorder } from '../../clients/shared/usage-recorder.ts';
+import type { HostedBrowserAttachment } from '../../record/attachment.ts';
+import type { TestRecord } from '../../record/run-record.ts';
+import type { Evidence } from './evidence/evidence.ts';
+import { writeFilm } from './film-file.ts';
+import type { OpenContext, Scope } from './scope.ts';
+
+/** The start data of a test. */
+export interface TestStart extends Pick<TestRecord, 'id' | 'line' | 'project' | 'retry'> {
+  /** Names of its groups, then its own. */
+  titles: readonly string[];
+  /** Absolute path. */
+  file: string;
+  /** ms; 0: none. */
+  timeout: number;
+}
+
+/** The browser, context and session of a test. */
+export interface HostedValues {
+  browser: Browser;
+  context: BrowserContext;
+  session: HostedSession;
+  /** The context's first page, opened on first use. */
+  page(): Promise<Page>;
+}
+
+/** Where a test runs, and where its record goes. */
+export interface WorkerContext {
+  parallelIndex: number;
+  workerIndex: number;
+  /** Recorded file names are relative to it. */
+  root: string;
+  shard: HostedBrowserAttachment['shard'];
+  usage: UsageRecorder;
+  sink: RecordSink;
+  /** Null: no evidence is kept. */
+  evidence: Evidence | null;
+}
+
+/** The scope of a test, and of the tests that run at the same time. */
+export interface TestScope {
+  scope: Scope;
+  /** Whether other tests use its pages after this one. */
+  staysOpen: boolean;
+  others(): BrowserContext[];
+}
+
+/** A recorded test. */
+export interface EndedTest extends EndedUse {
+  /** Directory of its evidence, see `TestRecord`. */
+  evidence: string | null;
+}
+
+/** How a test ended. */
+type Outcome = Pick<TestRecord, 'ok' | 'status'>;
+
+/** One test from start to end. */
+export class TestRun {
+  readonly #test: TestStart;
+  readonly #scope: TestScope;
+  readonly #where: WorkerContext;
+  readonly #use = new TestUse();
+  /** The end of the previous test in the same pages. */
+  readonly #since: number;
+  #evidence: Promise<string | null> | null = null;
+
+  /** @param current the browser that is already connected */
+  constructor(test: TestStart, scope: TestScope, where: WorkerContext, current: PuppeteerConnection | null) {
+    this.#test = test;
+    this.#scope = scope;
+    this.#where = where;
+    this.#since = scope.scope.lastTestEnd;
+    // Tests may share a page of a hook or of their file.
+    this.#use.begin(current, true);
+  }
+
+  /** See {@link TestUse.addUnreachable}. */
+  addUnreachable(text: string): void {
+    this.#use.addUnreachable(text);
+  }
+
+  /** Opens the test's context on first use. @throws LeaseError, ServiceError when no browser is available */
+  async open(): Promise<HostedValues> {
+    const open = await this.#scope.scope.open();
+    this.#use.uses(open.connection);
+    return hostedValuesOf(open);
+  }
+
+  /** The context of the test, if it is open. */
+  get context(): BrowserContext | null {
+    return this.#scope.scope.context;
+  }
+
+  /**
+   * The test has failed, and its pages are still open. {@link finish} calls it. A runner calls it earlier if it knows
+   * of the failure before the user's hooks run, which may close pages. Never rejects.
+   */
+  async failed(): Promise<void> {
+    this.#evidence ??= this.#collectEvidence();
+    await this.#evidence;
+  }
+
+  /** The test is over: its pages close, unless other tests use them. Never rejects. */
+  async finish({ status, ok }: Outcome): Promise<void> {
+    const { scope, staysOpen } = this.#scope;
+    if (!ok && status !== 'interrupted') await this.failed();
+    scope.lastTestEnd = Date.now();
+    if (!staysOpen) await scope.close();
+  }
+
+  /** Records the test. Null when it used no hosted browser. Call once, after {@link finish}. */
+  async end({ status, ok }: Outcome): Promise<EndedTest | null> {
+    const { timeout: _timeout, ...test } = this.#test;
+    const { parallelIndex, workerIndex, root: rootDir, shard, usage, sink } = this.#where;
+    const times = { startedAt: this.#use.startedAt, endedAt: new Date() };
+    const evidence = ok ? null : await this.#evidence;
+    const facts = { ...test, ...times, status, ok, rootDir, parallelIndex, evidence };
+    const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, usage, sink);
+    if (ended && ended.film.length > 0) await writeFilm(facts, ended.film);
+    return ended && { ...ended, evidence };
+  }
+
+  async #collectEvidence(): Promise<string | null> {
+    const { evidence } = this.#where;
+    const connection = this.#use.lastUsed();
+    if (!evidence || !connection) return null;
+    const others = this.#scope.others();
+    return await evidence.collect({ test: this.#test, connection, context: this.context, others, since: this.#since });
+  }
+}
+
+/** The public values of an open context. */
+export function hostedValuesOf({ connection, context, page }: OpenContext): HostedValues {
+  return { browser: connection.browser, context, session: hostedSessionOf(connection.lease), page };
+}
+
+/** Lines for the error of a failed test: which browser it had, and where its evidence is. */
+export function failureNotes({ attachment: { sessionId, poolId }, evidence }: EndedTest): string[] {
+  const session = `hosted browser: session ${sessionId}${poolId === null ? '' : ` of pool ${poolId}`}`;
+  return evidence === null ? [session] : [session, `evidence: ${evidence}`];
+}

@@ -1,0 +1,58 @@
+import type { Page } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
+
+const BYTES = 500_000;
+
+async function download(page: Page, fields: object): Promise<void> {
+  const link = `void Object.assign(document.createElement('a'), ${JSON.stringify(fields)}).click()`;
+  const [download] = await Promise.all([page.waitForEvent('download'), page.evaluate(link)]);
+  await download.path();
+}
+
+test('counts downloads that the browser fetched, but not proxied ones or those from routes', async ({
+  farChromium,
+  open,
+  dev,
+}) => {
+  const meter = new Meter();
+  let bridged = 0;
+  const onBridgedBytes = (bytes: number) => {
+    bridged += bytes;
+  };
+  const bridge = parseNetworkRules(LISTED);
+  const transport = await open(farChromium.cdpUrl, { meter, bridge, onBridgedBytes });
+  const browser = await chromium.connectOverCDP(transport);
+  const page = await browser.newPage();
+  const path = `/huge?bytes=${BYTES}&told`;
+  for (const [host, counted] of [
+    [LISTED, false],
+    ['localhost', true],
+  ] as const) {
+    // Without an icon, which Chromium would request meanwhile.
+    await page.goto(`http://${host}:${dev.port}/page?html=${encodeURIComponent('<link rel=icon href=data:,>')}`);
+    for (const fields of [{ href: path }, { href: path, download: 'huge' }]) {
+      const [before, carried] = [meter.total(), bridged];
+      await download(page, fields);
+      expect(bridged - carried).toBe(counted ? 0 : BYTES);
+      const bytes = meter.total() - before;
+      if (counted) expect(bytes).toBeGreaterThanOrEqual(BYTES);
+      else expect(bytes).toBeLessThan(10_000);
+    }
+  }
+  await page.route('**/huge?*', (route) =>
+    route.fulfill({ contentType: 'application/octet-stream', body: Buffer.alloc(BYTES) }),
+  );
+  for (const again of [1, 2]) {
+    const before = meter.total();
+    await download(page, { href: path });
+    expect(meter.total() - before, `routed, time ${again}`).toBeLessThan(10_000);
+  }
+  await page.unrouteAll();
+  const before = meter.total();
+  await download(page, { href: path });
+  expect(meter.total() - before).toBeGreaterThanOrEqual(BYTES);
+  await browser.close();
+});

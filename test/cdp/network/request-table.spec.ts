@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import type { BrowserContext } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import { openTransport, type TransportOptions } from '../../../src/cdp/open-transport.ts';
+import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+import { startFarChromium } from '../../support/cdp/far-chromium.ts';
+import { test as base, expect } from '../../support/cdp/fixtures.ts';
+import { KINDS, TREATMENTS, type Treatment } from '../../support/cdp/request-kinds.ts';
+import { differences, type Observation, observe, TableServer } from '../../support/cdp/request-table.ts';
+import { fullLength } from '../../support/property-runs.ts';
+
+interface Way {
+  server: TableServer;
+  newContext: () => Promise<BrowserContext>;
+}
+
+const WAYS: Readonly<Record<string, TransportOptions>> = {
+  local: {},
+  listed: { bridge: parseNetworkRules('localhost') },
+  auto: { byIntent: { onPlace: () => undefined } },
+};
+
+const test = base.extend<object, { ways: Record<string, Way> }>({
+  ways: [
+    async ({}, use) => {
+      const started = await Promise.all(
+        Object.entries(WAYS).map(async ([name, options]) => {
+          const server = await TableServer.start();
+          const isBridged = name !== 'local';
+          const far = await startFarChromium(isBridged ? ['localhost', '127.0.0.1'] : []);
+          const browser = await chromium.connectOverCDP(await openTransport(far.cdpUrl, options));
+          const end = async () => {
+            await browser.close();
+            await far.close();
+            await server.stop();
+          };
+          return { name, way: { server, newContext: () => browser.newContext() }, end };
+        }),
+      );
+      await use(Object.fromEntries(started.map(({ name, way }) => [name, way])));
+      for (const { end } of started) await end();
+    },
+    { scope: 'worker' },
+  ],
+});
+
+/** How a proxied request differs from a local browser's. */
+interface Difference {
+  /** Its row in docs/network.md. */
+  row: string;
+  /** Default: every kind; then `fetch` proves that the difference still exists. */
+  kinds?: readonly string[];
+  /** Default: every treatment. */
+  treatments?: readonly Treatment[];
+  /** Default: both ways. */
+  way?: 'auto' | 'listed';
+  /** The paths that differ, see {@link differences}. */
+  paths: RegExp;
+}
+
+const DIFFERENCES: readonly Difference[] = [
+  { row: '`Sec-Fetch-*` headers', paths: /headers\.sec-fetch-\w+$/ },
+  { row: '`accept-encoding`', paths: /headers\.accept-encoding$/ },
+  { row: '`request.sizes()`', paths: /sizes\.requestHeadersSize$/ },
+  { row: 'the script of a worker or a service worker', kinds: ['worker'], paths: /sizes\.responseBodySize$/ },
+  {
+    row: 'the script of a worker or a service worker',
+    kinds: ['service worker'],
+    paths:
+      /requests\.GET \/\w+\/service worker\.(headers\.|response\.(headers\.set-cookie|sizes))|server\.\d\.headers\.(cache-control|pragma)/,
+  },
+  {
+    row: 'the script of a worker inside a worker',
+    kinds: ['nested worker'],
+    paths:
+      /^page$|^server\.\d$|^playwright\.(others\.\d|requests\.(GET \/(asked|redirected|final)\/nested worker|POST \/inner)\b.*)$/,
+  },
+  {
+    row: 'a font behind a redirect',
+    kinds: ['font'],
+    treatments: ['redirected'],
+    paths:
+      /^server\.(1\.(headers\.cookie|request)|2)$|^playwright\.requests\.GET \/(redirected|final)\/font\.(headers\.cookie|response\.(headers|sizes)\.)/,
+  },
+  {
+    row: 'a prefetch (`<link rel=prefetch>`) while the test has routes',
+    kinds: ['prefetch'],
+    treatments: ['mocked', 'continued', 'redirected by the test'],
+    paths: /^server\.0(\.request|\.headers\.x-continued)?$|^playwright\.requests\.GET \/(asked|final)\/prefetch$/,
+  },
+  { row: "a WebSocket's handshake", kinds: ['WebSocket'], paths: /accept-language$|^playwright\.others/ },
+];
+
+/** The browser itself varies here: a source that is closed while its stream ends. */
+const BY_CHANCE = /^EventSource mocked playwright\.requests\.GET \/asked\/EventSource\.(events|failure|response)/;
+
+/** Kinds that `npm test` observes under every treatment, because pages, scripts and workers differ. */
+const THOROUGH = ['document', 'fetch', 'XHR', 'worker', 'prefetch'];
+const treatmentsOf = (kind: string) =>
+  THOROUGH.includes(kind)
+    ? TREATMENTS
+    : fullLength<readonly Treatment[]>(TREATMENTS, ['plain', 'continued', 'redirected']);
+/** The ways that a treatment is compared on: once a request is proxied, both are the same. */
+const waysOf = (treatment: Treatment) =>
+  /^(plain|redirected)$/.test(treatment) ? ['auto', 'listed'] : fullLength(['auto', 'listed'], ['auto']);
+
+for (const kind of Object.keys(KINDS)) {
+  test(`${kind}: as in a local browser, except for documented differences`, async ({ ways }) => {
+    const used = new Set<Difference>();
+    for (const treatment of treatmentsOf(kind)) {
+      const seen: Record<string, Observation> = {};
+      const compared = waysOf(treatment);
+      const each = Object.entries(ways).map(async ([name, { server, newContext }]) => {
+        if (name === 'local' || compared.includes(name))
+          seen[name] = await observe(newContext, server, kind, treatment);
+      });
+      await Promise.all(each);
+      for (const way of compared) {
+        const unexpected = differences(seen.local, seen[way]).filter(([path]) => {
+          const known = DIFFERENCES.find(
+            (one) =>
+              (one.kinds ?? [kind]).includes(kind) &&
+              (one.treatments ?? [treatment]).includes(treatment) &&
+              (one.way ?? way) === way &&
+              one.paths.test(path),
+          );
+          if (known) used.add(known);
+          return !known && !BY_CHANCE.test(`${kind} ${treatment} ${path}`);
+        });
+        expect.soft(unexpected, `${way}, ${treatment}`).toEqual([]);
+      }
+    }
+    const documented = DIFFERENCES.filter(({ kinds }) => (kinds ?? ['fetch']).includes(kind));
+    expect(documented.filter((one) => !used.has(one))).toEqual([]);
+  });
+}
+
+test('documents each difference in docs/network.md', () => {
+  const table = readFileSync('docs/network.md', 'utf8');
+  for (const { row } of DIFFERENCES) expect(table).toContain(`| ${row} |`);
+});

@@ -1,0 +1,162 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { runCommand } from '../../support/e2e/run-command.ts';
+import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { vitest } from '../../support/e2e/runner-kits.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+
+/** The film of a failed test, in a real browser, loaded from its file. */
+
+const MAX_BYTES = 3_000_000;
+
+/** Changes often, in two pages, then shows a secret address. */
+const FAILS = `
+  await page.goto('/');
+  for (let n = 0; n < 8; n += 1) {
+    await page.evaluate((hue) => { document.body.innerHTML = '<h1>' + hue + '</h1>'; document.body.style.background = 'hsl(' + hue + ', 80%, 60%)'; }, n * 40);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  await page.goto('/?token=s3cr3t-value');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));`;
+
+const SUITE = suite(`
+test('passes', async ({ page }) => { await page.goto('/'); });
+test('fails </script> & ends', async ({ page, context }) => {
+  const other = await context.newPage();
+  await other.goto('about:blank');
+  ${FAILS}
+  expect(await page.title()).toBe('another');
+});
+test('fails at once', async ({ page }) => { await page.goto('/'); await page.goto('/?last'); expect(1).toBe(2); });
+test.fail('fails as expected', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`);
+
+/** Opens a film, and checks what every film must do. */
+async function watch(page: Page, file: string): Promise<void> {
+  expect((await stat(file)).size).toBeLessThanOrEqual(MAX_BYTES);
+  expect(await readFile(file, 'utf8')).not.toContain('s3cr3t-value');
+  const said: string[] = [];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(String(error)));
+  page.on('request', (request) => {
+    if (!/^(file|data):/.test(request.url())) said.push(`asked for ${request.url()}`);
+  });
+  await page.goto(`file://${file}`);
+  const image = page.getByRole('img');
+  await expect.poll(() => page.evaluate(`document.querySelector('img').naturalWidth`)).toBeGreaterThan(100);
+  const scrubber = page.getByRole('slider', { name: 'Time' });
+  await expect(scrubber).toHaveAttribute('aria-valuetext', /token=\*\*\*/);
+  const last = await image.getAttribute('src');
+  const texts = new Set<string | null>();
+  await page.keyboard.press('Home');
+  for (let n = 0; n < 12; n += 1) {
+    texts.add(await image.getAttribute('src'));
+    await page.keyboard.press('ArrowRight');
+  }
+  expect(texts.size).toBeGreaterThan(4);
+  for (const src of texts) {
+    const width = await page.evaluate(
+      `(async () => { const image = new Image(); image.src = ${JSON.stringify(src)}; await image.decode(); return image.width; })()`,
+    );
+    expect(width).toBeGreaterThan(100);
+  }
+  await page.keyboard.press('Home');
+  const value = Number(await scrubber.inputValue());
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect.poll(async () => Number(await scrubber.inputValue())).toBeGreaterThan(value + 500);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.locator('.visits button').last().click();
+  await expect(page.locator('.address')).toContainText('token=***');
+  await page.keyboard.press('End');
+  await expect(image).toHaveAttribute('src', String(last));
+  expect(said).toEqual([]);
+}
+
+test('is attached to failed tests, shows the last seconds, and its bytes are on record', async ({
+  newConsumer,
+  service,
+  site,
+  page,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(`{ film: 'retain-on-failure' }`, 'workers: 1,'),
+    'tests/a.spec.ts': SUITE,
+  });
+  const { code, output } = await runPlaywright(consumer, [], {
+    ...service.env,
+    SITE_URL: site.url,
+    PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json',
+  });
+  expect(code, output).toBe(1);
+  const films = (await reportedTests(consumer)).map(({ title, results }) => ({
+    title,
+    films: results.flatMap(({ attachments }) => attachments.filter(({ name }) => name === 'film')),
+  }));
+  expect(films.map(({ title, films: { length } }) => [title, length])).toEqual([
+    ['passes', 0],
+    ['fails </script> & ends', 1],
+    ['fails at once', 1],
+    ['fails as expected', 0],
+  ]);
+  const [film, atOnce] = films.flatMap((each) => each.films);
+  expect(film?.contentType).toBe('text/html');
+  await watch(page, String(film?.path));
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('fails </script> & ends');
+  const chooser = page.getByRole('combobox', { name: 'Page' });
+  await expect(chooser.locator('option')).toHaveCount(2);
+  await chooser.selectOption({ index: 1 });
+  await expect(page.locator('.address')).toHaveText('about:blank');
+  await chooser.selectOption({ index: 0 });
+
+  await page.goto(`file://${atOnce?.path}`);
+  await expect(page.locator('.address')).toHaveText(`${site.url}/?last`.replace('//?', '/?'));
+  await expect(chooser).toBeHidden();
+  await page.goBack();
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [390, 1024]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      const path = test.info().outputPath(`${colorScheme}-${width}.png`);
+      await page.screenshot({ path, fullPage: true });
+      await test.info().attach(`${colorScheme} ${width}`, { path, contentType: 'image/png' });
+    }
+  }
+  const { sessions } = await recordOf(consumer);
+  const bytes = sessions.reduce((sum, { pictureBytes }) => sum + pictureBytes, 0);
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(output).toMatch(/bandwidth .*; [\d.]+ [kM]B of pictures of pages/);
+});
+
+test('is a file beside the record under Vitest, for failed tests', async ({ newConsumer, service, site, page }) => {
+  const consumer = await newConsumer();
+  const passes = { name: 'passes', body: `await page.goto(process.env.SITE_URL);` };
+  const fails = { name: 'fails', body: `${FAILS.replaceAll("'/", "process.env.SITE_URL + '/")} expect(1).toBe(2);` };
+  await consumer.write({
+    ...vitest.config,
+    ...Object.fromEntries([vitest.file('a', [passes, fails])]),
+    'poolwright.config.mjs': `export default { film: 'retain-on-failure' };`,
+    'test-results/poolwright/film/old.html': 'of an earlier run',
+  });
+  const { code, output } = await runCommand(consumer, vitest.args, { ...service.env, SITE_URL: site.url });
+  expect(code, output).toBe(1);
+  const directory = join(consumer.folder, 'test-results/poolwright/film');
+  const names = await readdir(directory);
+  expect(names).toEqual([expect.stringMatching(/^fails-[0-9a-f]{8}\.html$/)]);
+  await watch(page, join(directory, String(names[0])));
+});
+
+test('costs nothing when it is off', async ({ newConsumer, service, site }) => {
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
+  await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  const { sessions } = await recordOf(consumer);
+  expect(sessions.map(({ pictureBytes }) => pictureBytes)).toEqual([0]);
+});

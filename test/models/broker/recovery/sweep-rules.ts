@@ -1,0 +1,61 @@
+import type { LedgerContent } from '../../../../src/broker/recovery/ledger-file.ts';
+import { parseNote } from '../../../../src/broker/recovery/session-note.ts';
+import type { ScriptedSession } from '../../../support/unit/broker/scripted-workspace.ts';
+
+/**
+ * A second, independent statement of what a sweep may and must do: by who is dead, and by what the sweep can know about
+ * it from its place.
+ */
+
+const SILENT_MS = 20 * 60_000;
+
+/** The real state of a broker. */
+export interface Fate {
+  run: { runId: string; mark: string };
+  place: string | null;
+  alive: boolean;
+}
+
+/** What a sweep sees, and from where. */
+export interface Eyes {
+  place: string | null;
+  /** The ledgers that it can read, by mark. */
+  ledgers: ReadonlyMap<string, LedgerContent>;
+  /** Whether it gets the list of sessions. */
+  listed: boolean;
+  sessions: readonly ScriptedSession[];
+  time: number;
+  runId: string | undefined;
+  overRuns: readonly string[];
+  /** The mark of the broker that the sweeping broker replaces. */
+  replaces: string | undefined;
+}
+
+/** `never`: the sweep may not touch anything of it; `must`: everything visible of it has to end. */
+export function judge({ run, place, alive }: Fate, eyes: Eyes): 'never' | 'may' | 'must' {
+  const ledger = eyes.ledgers.get(run.mark);
+  if (run.runId === eyes.runId) return alive ? 'may' : 'must';
+  if (ledger && run.mark === eyes.replaces) return 'must';
+  // Its socket can be checked.
+  if (ledger && place !== null && place === eyes.place) return alive ? 'never' : 'must';
+  if (eyes.overRuns.includes(run.runId)) return 'must';
+  const beats = notedSessions(run.mark, eyes.sessions).map(({ note }) => parseNote(note)?.beat.getTime() ?? 0);
+  const lastSign = Math.max(...beats, ledger ? Date.parse(ledger.beatAt) : 0);
+  if (!eyes.listed || eyes.time - lastSign <= SILENT_MS) return 'never';
+  // After this silence, it is dead for every sweep that cannot check its socket.
+  return alive ? 'may' : 'must';
+}
+
+/** Running sessions that belong to a broker by their notes. */
+export function notedSessions(mark: string, sessions: readonly ScriptedSession[]): ScriptedSession[] {
+  return sessions.filter(({ running, note }) => running && parseNote(note)?.request.startsWith(`${mark}-`));
+}
+
+/** Running sessions that visibly belong to a broker. */
+export function seenSessions(mark: string, { ledgers, sessions }: Eyes): ScriptedSession[] {
+  const entries = new Set(ledgers.get(mark)?.entries.map(({ sessionId }) => sessionId));
+  return [
+    ...notedSessions(mark, sessions),
+    ...sessions.filter(({ running, sessionId }) => running && entries.has(sessionId)),
+  ];
+}

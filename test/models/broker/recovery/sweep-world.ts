@@ -1,0 +1,400 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mock } from 'node:test';
+import { noteFor, type RunIdentity } from '../../../../src/broker/leases/run-identity.ts';
+import type { Log } from '../../../../src/broker/process/log.ts';
+import { Ledger, workspaceMark } from '../../../../src/broker/recovery/ledger.ts';
+import { type LedgerContent, parseLedger } from '../../../../src/broker/recovery/ledger-file.ts';
+import { sweep } from '../../../../src/broker/recovery/sweep.ts';
+import { leasePlan } from '../../../../src/options/lease-plan.ts';
+import { foreignLedger, foreignNote } from '../../../support/unit/broker/foreign-things.ts';
+import { type ScriptedSession, ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
+import { checkClocks, checkGone, checkLedgers, checkTouched } from './sweep-checks.ts';
+import { type Eyes, judge, seenSessions } from './sweep-rules.ts';
+import type { Step } from './sweep-steps.ts';
+
+/**
+ * The world of ledgers and sweeps: machines with their own clocks, brokers that start and die there, shared directories
+ * that may fail, and one workspace.
+ */
+
+const API_KEY = 'key-0123456789';
+const BASE_URL = 'https://service.test';
+const SUITE = 'c0ffee';
+const MINUTE_MS = 60_000;
+const BEAT_MS = 5 * MINUTE_MS;
+/** Start of every history, in ms since the epoch. */
+const BEGUN = Date.UTC(2026, 10, 21);
+
+/** A broker, alive or dead. */
+interface Broker {
+  run: RunIdentity & { now: () => number };
+  machine: Machine;
+  place: string | null;
+  folder: number;
+  socket: string;
+  ledger: Ledger;
+  alive: boolean;
+  requests: number;
+  /** Its sessions; unknown ones come from creates with a lost response. */
+  held: { request: string; session: ScriptedSession; known: boolean }[];
+  /** Requests without a confirmed end. */
+  open: Set<string>;
+  pools: string[];
+  lastBeat: number;
+}
+
+interface Machine {
+  boot: string;
+  /** A host and its container; null: a system that does not report its identity. */
+  views: (string | null)[];
+  skewMs: number;
+}
+
+const PLAN = leasePlan({}, {});
+const QUIET: Log = {
+  info: () => undefined,
+  notice: () => undefined,
+  once: () => undefined,
+  momentary: () => undefined,
+  error: () => undefined,
+};
+
+/** The world of one history. */
+export class World {
+  /** The service's clock, in ms since the epoch. */
+  private time = BEGUN;
+  private readonly workspace = new ScriptedWorkspace(() => this.time);
+  /** The first two share a host name, like a host and its container. */
+  private readonly machines: Machine[] = [
+    { boot: 'boot-a', views: ['host', 'container'], skewMs: 0 },
+    { boot: 'boot-b', views: ['host'], skewMs: 0 },
+    { boot: 'boot-c', views: [null], skewMs: 0 },
+  ];
+  private readonly brokers: Broker[] = [];
+  private readonly broken = new Set<number>();
+  private made = 0;
+  /** Number of sessions that this history's sweeps have stopped. */
+  stopped = 0;
+
+  /** @param root an empty directory, used by this history only */
+  constructor(private readonly root: string) {}
+
+  /** Runs one step. @throws if the result is forbidden, or a required result is missing */
+  async take(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'start':
+        return this.start(step);
+      case 'ask':
+        return this.ask(step);
+      case 'end':
+        return this.end(step);
+      case 'pool':
+        return this.pool(step);
+      case 'pass':
+        return this.pass(step);
+      case 'expire':
+        for (const session of at(this.workspace.sessions, step.which)) session.running = false;
+        return;
+      case 'crash':
+        for (const broker of at(this.living, step.which)) broker.alive = false;
+        return;
+      case 'reboot':
+        return this.reboot(step.which);
+      case 'skew':
+        for (const machine of at(this.machines, step.machine)) machine.skewMs = step.hours * 60 * MINUTE_MS;
+        return;
+      case 'disk':
+        return this.disk(step.folder % 2, step.works);
+      case 'junk':
+        return this.junk(step.folder % 2, step.kind);
+      case 'foreign':
+        return this.foreign(step.note);
+      case 'sweep':
+        return await this.sweep(step);
+    }
+  }
+
+  private get living(): Broker[] {
+    return this.brokers.filter(({ alive }) => alive);
+  }
+
+  private get places(): { machine: Machine; place: string | null }[] {
+    return this.machines.flatMap((machine) =>
+      machine.views.map((view) => ({ machine, place: view && `${machine.boot} ${view}` })),
+    );
+  }
+
+  /** Does something on a machine, by its clock. */
+  private on<T>(machine: Machine, act: () => T): T {
+    mock.timers.setTime(this.time + machine.skewMs);
+    return act();
+  }
+
+  private start({ place, folder, sameRun }: Step & { do: 'start' }): void {
+    const [where] = at(this.places, place);
+    if (!where || this.brokers.length === 6) return;
+    this.made += 1;
+    const last = this.brokers.at(-1);
+    const runId = sameRun && last ? last.run.runId : `run-${this.made}`; // another shard of it
+    const run = { runId, shard: null, suite: SUITE, mark: `mark${this.made}`, now: () => this.time };
+    const socket = `/tmp/socket-${this.made}`;
+    const content = { runId, mark: run.mark, baseURL: BASE_URL, workspace: workspaceMark(API_KEY), socket };
+    const owner = { folder: this.path(folder % 2), content: { ...content, place: where.place } };
+    this.brokers.push({
+      ...where,
+      run,
+      folder: folder % 2,
+      socket,
+      ledger: new Ledger(owner, QUIET, run.now, () => () => undefined), // `disk` retries
+      alive: true,
+      requests: 0,
+      held: [],
+      open: new Set(),
+      pools: [],
+      lastBeat: this.time,
+    });
+  }
+
+  private ask(asked: Step & { do: 'ask' }): void {
+    for (const broker of at(this.living, asked.run)) this.on(broker.machine, () => this.request(broker, asked));
+  }
+
+  private request(broker: Broker, { pool, outcome, noted }: Step & { do: 'ask' }): void {
+    const { run, ledger, held, open } = broker;
+    broker.requests += 1;
+    const request = `${run.mark}-${broker.requests}`;
+    const poolId = pool ? 'pool-1' : null;
+    ledger.asked(request, poolId);
+    if (outcome === 'refused') ledger.settled(request);
+    else open.add(request);
+    if (outcome === 'refused' || outcome === 'lost') return;
+    // A pool's browser gets its note after the lease, if that works; before, no one can tell whose it is.
+    const isNoted = !pool || (noted && outcome === 'got');
+    const note = isNoted ? noteFor(run, { project: '', index: 0 }, request, PLAN) : null;
+    const leaseId = pool ? `l-${request}` : null;
+    const session = this.workspace.create(note, leaseId && poolId ? { leaseId, poolId } : null);
+    if (outcome === 'got') ledger.got(request, { sessionId: session.sessionId, leaseId, poolId });
+    held.push({ request, session, known: outcome === 'got' });
+  }
+
+  private end({ run: which, session: one, outcome }: Step & { do: 'end' }): void {
+    for (const broker of at(this.living, which)) {
+      for (const held of at(broker.held, one)) {
+        if (outcome !== 'doubt') held.session.running = false;
+        if (outcome === 'confirmed') this.settled(broker, held.request);
+      }
+    }
+  }
+
+  private settled({ machine, ledger, open }: Broker, request: string): void {
+    open.delete(request);
+    this.on(machine, () => ledger.settled(request));
+  }
+
+  private pool({ run: which, gone }: Step & { do: 'pool' }): void {
+    for (const { run, ledger, pools, machine } of at(this.living, which)) {
+      this.made += 1;
+      const name = `pool-${run.mark}-${this.made}`;
+      const [mine] = pools;
+      this.on(machine, () => {
+        if (!gone || mine === undefined) {
+          ledger.poolAsked(name);
+          pools.push(name);
+          this.workspace.pools.push({ id: `id-${name}`, name });
+          return;
+        }
+        pools.shift();
+        this.workspace.pools.splice(
+          this.workspace.pools.findIndex((pool) => pool.name === mine),
+          1,
+        );
+        ledger.poolGone(mine);
+      });
+    }
+  }
+
+  private pass({ minutes, lost }: Step & { do: 'pass' }): void {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      this.time += MINUTE_MS;
+      for (const broker of this.living) if (this.time - broker.lastBeat >= BEAT_MS) this.beat(broker, lost);
+    }
+  }
+
+  /** `notes`: the beats in the notes are lost, as on an overloaded service; `everything`: the machine sleeps. */
+  private beat(broker: Broker, lost: 'nothing' | 'notes' | 'everything'): void {
+    broker.lastBeat = this.time;
+    this.on(broker.machine, () => {
+      if (lost !== 'everything') broker.ledger.beat();
+      for (const { request, session, known } of broker.held) {
+        if (known && lost === 'nothing') session.note = noteFor(broker.run, { project: '', index: 0 }, request, PLAN);
+      }
+    });
+  }
+
+  private reboot(which: number): void {
+    for (const machine of at(this.machines, which)) {
+      for (const broker of this.living) if (broker.machine === machine) broker.alive = false;
+      this.made += 1;
+      machine.boot = `boot-${this.made}`;
+    }
+  }
+
+  private path(folder: number): string {
+    return join(this.root, `ledgers-${folder}`);
+  }
+
+  /** Makes a directory unusable: something in its place prevents reading and writing. */
+  private disk(folder: number, works: boolean): void {
+    const path = this.path(folder);
+    if (works !== this.broken.has(folder)) return;
+    if (works) {
+      rmSync(path);
+      renameSync(`${path}.away`, path);
+      this.broken.delete(folder);
+      // Brokers retry by themselves.
+      for (const broker of this.living) if (broker.folder === folder) broker.ledger.beat();
+    } else {
+      mkdirSync(path, { recursive: true });
+      renameSync(path, `${path}.away`);
+      writeFileSync(path, '');
+      this.broken.add(folder);
+    }
+  }
+
+  private junk(folder: number, kind: number): void {
+    if (this.broken.has(folder)) return;
+    this.made += 1;
+    mkdirSync(this.path(folder), { recursive: true });
+    const { sessionId } = this.workspace.create(null);
+    const text = foreignLedger(kind, sessionId, { baseURL: BASE_URL, workspace: workspaceMark(API_KEY) });
+    const file = join(this.path(folder), `junk-${this.made}.ledger.json`);
+    if (text === null) mkdirSync(join(file, 'not-empty'), { recursive: true });
+    else writeFileSync(file, text);
+  }
+
+  private foreign(kind: number): void {
+    this.workspace.create(foreignNote(kind, SUITE));
+    this.made += 1;
+    if (kind === 0) this.workspace.pools.push({ id: `id-${this.made}`, name: `pool-of-them-${this.made}` });
+  }
+
+  private async sweep(asked: Step & { do: 'sweep' }): Promise<void> {
+    const [named] = at(this.brokers, asked.run);
+    // From exactly a broker's place, or from anywhere.
+    const where =
+      (asked.near && this.places.find(({ place }) => place === named?.place)) || this.places[asked.place % 4];
+    if (!where) return;
+    const { machine, place } = where;
+    const elsewhere = asked.folder % 3 === 2 ? null : asked.folder % 3;
+    const folder = asked.near && named ? named.folder : elsewhere;
+    const runId = asked.flag === 'run' ? named?.run.runId : undefined;
+    const overRuns = asked.flag === 'over' ? this.overRuns : [];
+    // A successor listens at its predecessor's address, in the same place.
+    const replaced = asked.flag === 'replaces' && named?.alive === false && named.place === place ? named : null;
+    const self = replaced ? { mark: 'successor', socket: replaced.socket } : undefined;
+    const eyes: Eyes = {
+      place,
+      ledgers: this.ledgersIn(folder),
+      listed: !asked.fails.some((call) => call < 2), // one call for each status
+      sessions: this.workspace.sessions,
+      time: this.time,
+      runId,
+      overRuns,
+      replaces: replaced?.run.mark,
+    };
+    checkClocks(eyes, BEGUN);
+    const verdicts = this.brokers.map((broker) => ({
+      broker,
+      verdict: judge(broker, eyes),
+      seen: seenSessions(broker.run.mark, eyes),
+    }));
+    const running = this.workspace.sessions.filter((session) => session.running);
+    const pools = this.workspace.pools.map(({ name }) => name);
+
+    this.workspace.failAt(asked.fails);
+    const result = await this.on(machine, () =>
+      sweep({
+        client: this.workspace.client,
+        baseURL: BASE_URL,
+        apiKey: API_KEY,
+        suite: SUITE,
+        ledgerFolder: folder === null ? null : this.path(folder),
+        overRuns,
+        place,
+        ...(runId !== undefined && { runId }),
+        ...(self && { self }),
+        askSocket: async (socket) => this.askSocket(socket, place),
+      }),
+    );
+    this.workspace.failAt([]);
+    this.stopped += result.stopped.length;
+
+    const touchable = verdicts.filter(({ verdict }) => verdict !== 'never').map(({ broker }) => broker);
+    checkTouched({ running, pools }, this.workspace, touchable);
+    checkLedgers(eyes, this.ledgersIn(folder), this.workspace, touchable);
+    if (asked.fails.length > 0) return;
+    for (const { broker, verdict, seen } of verdicts) {
+      const own = eyes.ledgers.get(broker.run.mark)?.pools ?? [];
+      if (verdict === 'must') checkGone({ seen, pools: own }, this.workspace, result);
+    }
+  }
+
+  /**
+   * Checking a socket from another place than the broker's is a mistake: the result does not show the broker's state.
+   */
+  private askSocket(socket: string, place: string | null): 'answers' | 'nobody' {
+    const broker = this.brokers.find((each) => each.socket === socket);
+    return broker?.alive && broker.place === place ? 'answers' : 'nobody';
+  }
+
+  /** Runs without a live broker, as a CI knows them. */
+  private get overRuns(): string[] {
+    const alive = new Set(this.living.map(({ run }) => run.runId));
+    return this.brokers.map(({ run }) => run.runId).filter((runId) => !alive.has(runId));
+  }
+
+  private ledgersIn(folder: number | null): Map<string, LedgerContent> {
+    const found = new Map<string, LedgerContent>();
+    if (folder === null || this.broken.has(folder)) return found;
+    for (const name of namesIn(this.path(folder))) {
+      const content = name.startsWith('run-') ? readLedger(join(this.path(folder), name)) : null;
+      if (content) found.set(content.mark, content);
+    }
+    return found;
+  }
+
+  /** Once every disk works, the ledger of each live broker names everything that it holds, whatever failed before. */
+  checkRecovery(): void {
+    for (const folder of [0, 1]) this.disk(folder, true);
+    for (const broker of this.living) {
+      this.on(broker.machine, () => broker.ledger.beat());
+      const entries = this.ledgersIn(broker.folder).get(broker.run.mark)?.entries ?? [];
+      const named = entries.map(({ request }) => request).sort();
+      if (named.join() !== [...broker.open].sort().join()) {
+        throw new Error(`the ledger of ${broker.run.mark} names ${named.join()}, not ${[...broker.open].join()}`);
+      }
+    }
+  }
+}
+
+/** Returns the element that a number selects; none if there are none. */
+function at<T>(all: readonly T[], which: number): T[] {
+  return all.length === 0 ? [] : [all[which % all.length] as T];
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readLedger(file: string): LedgerContent | null {
+  try {
+    return parseLedger(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+}

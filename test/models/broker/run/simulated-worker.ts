@@ -1,0 +1,181 @@
+import type { TestCase, TestResult } from '@playwright/test/reporter';
+import { PrefetchCancelled } from '../../../../src/broker/leases/prefetch-cancelled.ts';
+import type { LeasedBrowser } from '../../../../src/broker/rpc/protocol.ts';
+import type { Leasing } from '../../../../src/broker/run/leasing.ts';
+import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
+import { type WorkerBroker, WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
+import { testTry } from '../../../../src/common/text/test-try.ts';
+import { ATTACHMENT_NAME } from '../../../../src/record/test-record.ts';
+import type { TestUsage } from '../../../../src/record/test-usage.ts';
+import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
+import type { GivenRun, GivenTest } from './given-run.ts';
+
+const TEST_TIMEOUT = 30_000;
+
+/** The run of a worker. */
+export interface WorkersRun {
+  /** Test attempts that requested a browser. */
+  asked: number;
+  /** Whether tests were stopped early. */
+  interrupted: boolean;
+  readonly stopped: boolean;
+  readonly clock: FakeClock;
+  readonly registry: Leasing;
+  readonly given: GivenRun;
+  givenOf(test: TestCase): GivenTest;
+  /** A short wait. */
+  pause(): Promise<void>;
+}
+
+/** One worker process. */
+export class Worker {
+  /** Set while it ends. */
+  stopped: Promise<void> | null = null;
+
+  readonly hash: string;
+  readonly #run: WorkersRun;
+  readonly #index: number;
+  #browser: WorkerBrowser | null = null;
+  #try: string | undefined;
+  #running: Promise<unknown> | null = null;
+
+  constructor(run: WorkersRun, hash: string, index: number) {
+    this.#run = run;
+    this.hash = hash;
+    this.#index = index;
+  }
+
+  get ends(): boolean {
+    return this.stopped !== null;
+  }
+
+  async run(test: TestCase, retry: number): Promise<TestResult['status']> {
+    const running = this.#test(test, retry);
+    this.#running = running;
+    return await running;
+  }
+
+  async stop(): Promise<void> {
+    await this.#run.pause();
+    if (this.#run.stopped) await this.#browser?.close();
+    await this.#running?.catch(() => undefined);
+    await this.#browser?.close();
+    await this.#run.pause();
+  }
+
+  async #test(test: TestCase, retry: number): Promise<TestResult['status']> {
+    const { opens, fails, ms, skips, names } = this.#run.givenOf(test);
+    this.#try = testTry(test.id, retry);
+    const browser = this.#browser;
+    browser?.beginTest(TEST_TIMEOUT);
+    await this.#run.pause();
+    if (this.#run.stopped) return this.#interrupted();
+    let sessionId: string | null = null;
+    if (opens || names === 'page') {
+      this.#run.asked += 1;
+      try {
+        if (!browser) {
+          this.#browser = this.#newBrowser(test);
+          await this.#browser.start();
+        }
+        sessionId = (await this.#browser?.connected(TEST_TIMEOUT))?.lease.sessionId ?? null;
+      } catch (error) {
+        if (!this.#run.stopped) throw error;
+        return this.#interrupted();
+      }
+    }
+    await this.#run.clock.sleep(ms);
+    if (this.#run.stopped) return this.#interrupted();
+    if (sessionId) test.annotations = [{ type: ATTACHMENT_NAME, description: sessionId }];
+    this.#try = undefined;
+    const status = retry < fails ? 'failed' : skips ? 'skipped' : 'passed';
+    if (this.#browser) this.#browser.lastTestFailed = status === 'failed';
+    return status;
+  }
+
+  #interrupted(): 'interrupted' {
+    this.#run.interrupted = true;
+    return 'interrupted';
+  }
+
+  #newBrowser(test: TestCase): WorkerBrowser {
+    const name = test.parent.project()?.name ?? '';
+    return new WorkerBrowser({
+      broker: new Line(this.#run).broker,
+      connect: async (lease) => {
+        await this.#run.pause();
+        return this.#link(lease);
+      },
+      reuse: this.#run.given.reuse,
+      project: { id: name, name },
+      parallelIndex: this.#index,
+      testTimeout: TEST_TIMEOUT,
+      runningTry: () => this.#try,
+    });
+  }
+
+  #link(lease: LeasedBrowser): LeasedConnection {
+    const close = () => this.#run.pause();
+    return {
+      lease,
+      lost: () => null,
+      close,
+      isResponsive: () => close().then(() => true),
+    } as unknown as LeasedConnection;
+  }
+}
+
+/** A worker's connection: its messages arrive in order, and later. */
+class Line {
+  readonly #run: WorkersRun;
+  readonly #holder = {};
+  readonly #gone = new AbortController();
+  #cancels = 0;
+  #there: Promise<void> = Promise.resolve();
+  #back: Promise<void> = Promise.resolve();
+
+  constructor(run: WorkersRun) {
+    this.#run = run;
+  }
+
+  readonly broker: WorkerBroker = {
+    allowSilence: () => undefined,
+    lease: async (params) => {
+      const before = this.#cancels;
+      const leased = await this.#ask(() => this.#run.registry.lease(params, this.#holder, this.#gone.signal));
+      if (!params.ahead || this.#cancels === before) return leased;
+      const { sessionId } = leased;
+      await this.broker.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
+      throw new PrefetchCancelled();
+    },
+    cancelAhead: () => {
+      this.#cancels += 1;
+      return this.#ask(async () => this.#run.registry.cancelAhead(this.#holder));
+    },
+    giveBack: (params) => this.#ask(() => this.#run.registry.giveBack(params, this.#holder)),
+    testUsage: async (_: TestUsage) => undefined,
+    sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
+    say: async () => undefined,
+    close: () => {
+      void this.#ask(async () => {
+        this.#gone.abort();
+        this.#run.registry.holderGone(this.#holder);
+      });
+    },
+  };
+
+  async #ask<T>(request: () => Promise<T>): Promise<T> {
+    const before = this.#there;
+    const mine = this.#run.pause();
+    this.#there = Promise.all([before, mine]).then(() => undefined);
+    await this.#there;
+    try {
+      return await request();
+    } finally {
+      const earlier = this.#back;
+      const own = this.#run.pause();
+      this.#back = Promise.all([earlier, own]).then(() => undefined);
+      await this.#back;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
+
+/** A client's commands and responses: one response per command, unless the session ended first. */
+export class ClientAccount {
+  /** Wrong messages that it received. */
+  readonly faults: string[] = [];
+  /** Sessions that it knows, with their parent sessions. */
+  readonly sessions = new Map<string, string | undefined>();
+  readonly #pending = new Map<number, CdpMessage>();
+
+  asks(command: CdpMessage): void {
+    if (command.id !== undefined) this.#pending.set(command.id, command);
+  }
+
+  gets({ id, method, params, sessionId: parent }: CdpMessage): void {
+    if (id !== undefined && !this.#pending.delete(id)) this.faults.push(`${id} was not asked, or answered before`);
+    const { sessionId } = (params ?? {}) as { sessionId?: string };
+    if (typeof sessionId !== 'string') return;
+    if (method === 'Target.attachedToTarget') this.sessions.set(sessionId, parent);
+    if (method === 'Target.detachedFromTarget') this.#end(sessionId);
+  }
+
+  /** Commands without a response. */
+  get unanswered(): string[] {
+    return [...this.#pending.values()].map(({ id, method, sessionId }) => `${id} ${method} in ${sessionId}`);
+  }
+
+  #end(sessionId: string): void {
+    this.sessions.delete(sessionId);
+    for (const [id, command] of this.#pending) if (command.sessionId === sessionId) this.#pending.delete(id);
+    for (const [child, parent] of this.sessions) if (parent === sessionId) this.#end(child);
+  }
+}

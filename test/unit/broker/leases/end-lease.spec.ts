@@ -1,0 +1,66 @@
+import { expect, test } from '@playwright/test';
+import { BrowserRequest } from '../../../../src/broker/acquire/service/browser-request.ts';
+import { BrowserEnder } from '../../../../src/broker/leases/browser-ender.ts';
+import { heldBrowser } from '../../../../src/broker/leases/held-browser.ts';
+import { memoryLedger, planOf, quiet } from '../../../support/unit/broker/broker-parts.ts';
+import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
+import { type Outcome, ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
+
+/** Ends a leased browser, with the service's responses to the calls that this takes. */
+async function end(...answers: Outcome[]) {
+  const clock = new FakeClock();
+  const service = new ScriptedService(clock);
+  const pool = service.addPool('warm');
+  const plan = planOf({ pool: pool.id });
+  const request = new BrowserRequest({
+    client: service,
+    plan,
+    pool,
+    note: 'n',
+    signal: new AbortController().signal,
+    closes: new AbortController().signal,
+    onDoubt: () => undefined,
+    clock,
+    random: Math.random,
+  });
+  const acquired = request.send();
+  await clock.advance(100);
+  const asked = { request: 'r-1', plan, slot: { project: '', index: 0 }, askedAt: new Date(clock.now()), shard: null };
+  const held = heldBrowser({ browser: await acquired, ...asked });
+  const ended: boolean[] = [];
+  const ender = new BrowserEnder({
+    client: service,
+    ledger: memoryLedger(),
+    log: quiet,
+    ends: new AbortController().signal,
+    serviceGone: new AbortController().signal,
+    onEnded: (confirmed) => ended.push(confirmed),
+    clock,
+  });
+  service.script.end.push(...answers);
+  ender.end(held, 'finished');
+  await clock.advance(60_000);
+  return { service, held, ended };
+}
+
+for (const refusal of [400, 403, 409] as const) {
+  test(`when a release is refused with ${refusal}, stops the session and counts it as ended`, async () => {
+    const { service, held, ended } = await end(refusal, 'ok');
+    expect(service.running).toEqual([]);
+    expect(ended).toEqual([true]);
+    expect(held.record).toMatchObject({ endConfirmed: true, endReason: 'finished' });
+  });
+}
+
+test('does not retry a refused release while it retries the stop', async () => {
+  const { service, held } = await end(409, 503, 503, 'ok');
+  expect(service.running).toEqual([]);
+  expect(held.record.endConfirmed).toBe(true);
+  expect(service.releases).toBe(1);
+});
+
+test('an unconfirmed end frees no slot', async () => {
+  const { held, ended } = await end(401, 'ok');
+  expect(ended).toEqual([false]);
+  expect(held.record.endConfirmed).toBe(false);
+});

@@ -1,0 +1,292 @@
+import { deepEqual } from 'node:assert/strict';
+import { test } from '@playwright/test';
+import fc from 'fast-check';
+import { PrefetchCancelled } from '../../../../src/broker/leases/prefetch-cancelled.ts';
+import type { Ledger } from '../../../../src/broker/recovery/ledger.ts';
+import { parseNote } from '../../../../src/broker/recovery/session-note.ts';
+import type { Leasing } from '../../../../src/broker/run/leasing.ts';
+import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
+import { propertyParts } from '../../../support/property-runs.ts';
+import { planOf, registryOf } from '../../../support/unit/broker/broker-parts.ts';
+import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
+import { type Outcome, ScriptedService, type ScriptedSession } from '../../../support/unit/broker/scripted-service.ts';
+
+/**
+ * Random histories of a run: workers lease, prefetch, cancel, give back, die; browsers end by themselves; the service
+ * refuses, breaks connections and loses responses; other runs share the workspace. In every history, each requested
+ * browser ends once and no foreign browser does, no worker waits while a suitable browser is idle, and every wait ends.
+ */
+
+const WORKERS = 4;
+const ACQUIRE_TIMEOUT = 60_000;
+/** Longer waits are endless: everything that the end of a run may wait for, plus a margin. */
+const END_MS = 6_000 + 60_000 + 10_000;
+
+type Step =
+  | { do: 'lease'; worker: number; plan: number; ahead: boolean }
+  | { do: 'cancelAhead' | 'die'; worker: number }
+  | { do: 'giveBack'; which: number; condition: 'healthy' | 'rolled-over' | 'lost' | 'unreachable'; replaced: boolean }
+  | { do: 'expect'; plans: number[] }
+  | { do: 'advance'; ms: number }
+  | { do: 'lose'; which: number }
+  | { do: 'other'; starts: boolean }
+  | { do: 'script'; kind: 'ask' | 'end' | 'pool' | 'list'; outcome: Outcome };
+
+const worker = fc.nat(WORKERS - 1);
+const plan = fc.nat(3);
+/** How calls of each kind may fail. */
+const OUTCOMES: Record<'ask' | 'end' | 'pool' | 'list', Outcome[]> = {
+  ask: [400, 403, 409, 429, 503, 504, 'reset-done', 'reset-undone', 502, 'doubt-503', 'twin'],
+  end: [400, 403, 409, 503, 'reset-done', 'reset-undone'],
+  pool: [409, 503, 502, 'reset-done', 'reset-undone'],
+  list: [503],
+};
+const script = (kind: keyof typeof OUTCOMES) =>
+  fc.record({
+    do: fc.constant('script' as const),
+    kind: fc.constant(kind),
+    outcome: fc.constantFrom(...OUTCOMES[kind]),
+  });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('lease' as const), worker, plan, ahead: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('cancelAhead' as const, 'die' as const), worker }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('giveBack' as const),
+      which: fc.nat(5),
+      condition: fc.constantFrom('healthy', 'healthy', 'rolled-over', 'lost', 'unreachable'),
+      replaced: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('expect' as const), plans: fc.array(plan, { maxLength: 3 }) }) },
+  {
+    weight: 7,
+    arbitrary: fc.record({
+      do: fc.constant('advance' as const),
+      ms: fc.constantFrom(0, 30, 100, 2_000, 6_000, 31_000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const), which: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('other' as const), starts: fc.boolean() }) },
+  { weight: 3, arbitrary: script('ask') },
+  { weight: 2, arbitrary: script('end') },
+  { weight: 1, arbitrary: fc.oneof(script('pool'), script('list')) },
+  { weight: 1, arbitrary: fc.constant({ do: 'script' as const, kind: 'ask' as const, outcome: 402 as const }) },
+);
+
+const world = fc.record({
+  limit: fc.constantFrom(1, 2, 3, 100),
+  unlisted: fc.constantFrom(0, 0, 1),
+  known: fc.boolean(),
+  latency: fc.constantFrom(1, 20, 3_000),
+  madeWhenAborted: fc.boolean(),
+});
+
+type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
+
+/** A worker's request without a response. */
+interface Waiting {
+  since: number;
+  ahead: boolean;
+  project: string;
+}
+
+/** A worker's connection and its leased browsers. */
+interface Worker {
+  holder: object;
+  gone: AbortController;
+}
+
+/** One run against a scripted service. */
+class History {
+  readonly clock = new FakeClock();
+  readonly service = new ScriptedService(this.clock);
+  readonly registry: Leasing;
+  readonly recorder: RunRecorder;
+  readonly ledger: Ledger;
+  readonly plans: LeasePlan[];
+  readonly problems: string[] = [];
+  private workers: Worker[] = Array.from({ length: WORKERS }, newWorker);
+  private readonly lent = new Map<string, Worker>();
+  private readonly waiting = new Set<Waiting>();
+  private closing = false;
+  /** How many failures the run may record: real requests that failed, and failed browsers for expected workers. */
+  private reasons = 0;
+
+  constructor({ limit, unlisted, known, latency, madeWhenAborted }: World) {
+    Object.assign(this.service, { limit, unlisted, latency, madeWhenAborted });
+    const pool = this.service.addPool('warm', { warm: 3 });
+    this.plans = [
+      planOf({ reuse: 'run' }),
+      planOf({ reuse: 'test', session: { type: 'hosted_stealth' } }),
+      planOf({ reuse: 'run', pool: pool.id, fallback: 'session' }),
+      planOf({ reuse: 'worker', pool: { create: { name: 'of-the-user' } }, fallback: 'fail' }),
+    ].map((each) => ({ ...each, acquireTimeout: ACQUIRE_TIMEOUT }));
+    this.service.mayEnd = (sessionId) => this.closing || !this.lent.has(sessionId);
+    const { registry, recorder, ledger } = registryOf({
+      client: this.service,
+      workers: WORKERS,
+      plans: this.plans,
+      limit: known && limit < 100 ? limit : null,
+      clock: this.clock,
+      random: () => 0.5,
+    });
+    this.registry = registry;
+    this.recorder = recorder;
+    this.ledger = ledger;
+  }
+
+  async play(step: Step): Promise<void> {
+    if (step.do === 'lease') this.lease(step);
+    else if (step.do === 'cancelAhead') this.registry.cancelAhead(this.worker(step.worker).holder);
+    else if (step.do === 'die') this.die(step.worker);
+    else if (step.do === 'giveBack') this.giveBack(step);
+    else if (step.do === 'expect') this.expect(step.plans);
+    else if (step.do === 'lose') this.pick([...this.service.running], step.which, (each) => this.service.lose(each));
+    else if (step.do === 'other') this.other(step.starts);
+    else if (step.do === 'script') this.service.script[step.kind].push(step.outcome);
+    await this.clock.advance(step.do === 'advance' ? step.ms : 0);
+    this.check();
+  }
+
+  /** The run ends while the service works again; nothing may be left. */
+  async end(): Promise<void> {
+    for (const list of Object.values(this.service.script)) list.length = 0;
+    this.closing = true;
+    let over = false;
+    const ended = this.registry.endAll().then(() => {
+      over = true;
+    });
+    await this.clock.advance(END_MS);
+    if (!over) this.problems.push('the end of the run has no bound');
+    else await ended;
+    await settled();
+    if (this.waiting.size > 0) this.problems.push(`${this.waiting.size} requests were never answered`);
+    for (const { sessionId, told, poolId } of this.service.running.filter(({ ours }) => ours)) {
+      // Only the response to an acquire names its lease.
+      if (told || poolId === null) this.problems.push(`${sessionId} was left running`);
+    }
+    for (const pool of this.service.pools.values()) {
+      if (pool.ours) this.problems.push(`pool ${pool.name} was left`);
+    }
+    const open = this.recorder.sessions.filter(({ endConfirmed }) => !endConfirmed);
+    if (open.length > 0) this.problems.push(`on record as not ended: ${open.map(({ sessionId }) => sessionId)}`);
+    if (this.ledger.unanswered.length > 0) this.problems.push(`left in the ledger: ${this.ledger.unanswered}`);
+    if (this.clock.timers > 0) this.problems.push(`${this.clock.timers} timers are still set`);
+  }
+
+  private lease({ worker: n, plan: which, ahead }: Extract<Step, { do: 'lease' }>): void {
+    const worker = this.worker(n);
+    const project = `p${which}`;
+    const waiting = { since: this.clock.now(), ahead, project };
+    this.waiting.add(waiting);
+    const params = { project, parallelIndex: n, needMs: 30_000, ahead };
+    this.registry.lease(params, worker.holder, worker.gone.signal).then(
+      ({ sessionId }) => {
+        this.waiting.delete(waiting);
+        if (this.lent.has(sessionId)) this.problems.push(`${sessionId} was lent twice`);
+        if (worker.gone.signal.aborted) this.problems.push(`${sessionId} was lent to a dead worker`);
+        this.lent.set(sessionId, worker);
+      },
+      (error: unknown) => {
+        this.waiting.delete(waiting);
+        if (!ahead && !worker.gone.signal.aborted) this.reasons += 1;
+        if (!ahead && error instanceof PrefetchCancelled)
+          this.problems.push('a request that was not ahead was taken back');
+      },
+    );
+  }
+
+  private expect(plans: readonly number[]): void {
+    this.reasons += plans.length;
+    this.registry.prefetch({ projects: plans.map((n) => `p${n}`) });
+  }
+
+  private die(n: number): void {
+    const worker = this.worker(n);
+    this.workers[n] = newWorker();
+    for (const [sessionId, by] of this.lent) if (by === worker) this.lent.delete(sessionId);
+    worker.gone.abort();
+    this.registry.holderGone(worker.holder);
+  }
+
+  private giveBack({ which, condition, replaced }: Extract<Step, { do: 'giveBack' }>): void {
+    this.pick([...this.lent], which, ([sessionId, { holder }]) => {
+      this.lent.delete(sessionId);
+      const unused = condition === 'healthy' && which % 2 === 1;
+      void this.registry.giveBack({ sessionId, condition, toBeReplaced: replaced, unused }, holder);
+    });
+  }
+
+  private other(starts: boolean): void {
+    const others = this.service.running.filter(({ ours }) => !ours);
+    if (!starts) this.pick(others, 0, (each) => this.service.lose(each));
+    else if (this.service.running.length + this.service.unlisted < this.service.limit)
+      this.service.addOther('of somebody');
+  }
+
+  private check(): void {
+    for (const { since, project } of this.waiting) {
+      const waited = this.clock.now() - since;
+      if (waited > ACQUIRE_TIMEOUT) this.problems.push(`a request of ${project} waits for ${waited} ms`);
+    }
+    const idle = this.recorder.sessions.filter(
+      ({ endingAt, sessionId }) => endingAt === null && !this.lent.has(sessionId),
+    );
+    for (const { project } of [...this.waiting].filter(({ ahead }) => !ahead)) {
+      // Of the same plan; projects other than p0 accept only fresh browsers.
+      const fits = idle.find((each) => each.project === project && (project === 'p0' || each.workersServed === 0));
+      if (fits) this.problems.push(`a worker of ${project} waits, and ${fits.sessionId} is idle`);
+    }
+    this.problems.push(...this.service.violations.splice(0));
+    this.checkLedger();
+    // One look at the incomplete list may justify a request, and a success justifies one again.
+    const reasons = 1 + this.recorder.sessions.length + this.service.failedAsks;
+    if (this.service.idleRepeats > reasons)
+      this.problems.push(`${this.service.idleRepeats} requests again after a 403`);
+    if (this.reasons === 0 && this.recorder.leaseFailures.length > 0) {
+      this.problems.push(`counted as a failure of the run: ${this.recorder.leaseFailures}`);
+    }
+    if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
+  }
+
+  /** If the broker died now, its ledger must name the request of every session whose response it did not get. */
+  private checkLedger(): void {
+    const requestOf = ({ note }: ScriptedSession) => parseNote(note)?.request ?? '';
+    const told = new Set([...this.service.sessions.values()].filter((each) => each.told).map(requestOf));
+    const known = new Set([...told, ...this.ledger.unanswered]);
+    for (const session of this.service.running) {
+      // A session whose create got no response may have been found by its note.
+      const isHeld = this.recorder.sessions.some(({ sessionId }) => sessionId === session.sessionId);
+      if (!session.ours || session.told || isHeld || session.poolId !== null || known.has(requestOf(session))) continue;
+      this.problems.push(`${session.sessionId} runs, and is in no ledger`);
+    }
+  }
+
+  private worker(n: number): Worker {
+    return this.workers[n] as Worker;
+  }
+
+  private pick<T>(from: readonly T[], which: number, then: (one: T) => void): void {
+    const one = from[which % Math.max(1, from.length)];
+    if (one) then(one);
+  }
+}
+
+function newWorker(): Worker {
+  return { holder: {}, gone: new AbortController() };
+}
+
+for (const { part, runs } of propertyParts(6, 3_000)) {
+  test(`in every history, no browser is left, leased twice or taken from others, and every wait ends (${part})`, async () => {
+    const property = fc.asyncProperty(world, fc.array(step, { maxLength: 40, size: 'max' }), async (how, steps) => {
+      const history = new History(how);
+      for (const each of steps) await history.play(each);
+      await history.end();
+      deepEqual(history.problems, []);
+    });
+    await fc.assert(property, runs);
+  });
+}

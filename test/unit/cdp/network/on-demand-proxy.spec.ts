@@ -1,0 +1,82 @@
+import { expect, test } from '@playwright/test';
+import { Network } from '../../../../src/cdp/network/network.ts';
+import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
+import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
+import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
+
+/** An on-demand proxy; the test plays both Playwright and the browser. */
+function aLink() {
+  const [toBrowser, toClient, places]: [CdpMessage[], CdpMessage[], string[]] = [[], [], []];
+  const list = new InterceptorList(
+    [(link) => new Network(link, { byIntent: { onPlace: (place) => places.push(place) } })],
+    {
+      toBrowser: (command) => {
+        toBrowser.push(command);
+        if (isOwnId(command.id) && command.method !== 'Page.navigate')
+          queueMicrotask(() => list.message({ id: command.id ?? 0, result: {} }));
+      },
+      toClient: (message) => toClient.push(message),
+    },
+  );
+  const attach = (sessionId: string, browserContextId: string) =>
+    list.message({
+      method: 'Target.attachedToTarget',
+      params: {
+        sessionId,
+        targetInfo: { type: 'page', targetId: `target of ${sessionId}`, browserContextId, url: '' },
+      },
+    });
+  const methods = (sessionId: string) =>
+    toBrowser.filter((command) => command.sessionId === sessionId).map(({ method }) => method);
+  return { list, toBrowser, toClient, places, attach, methods };
+}
+
+const navigate = (id: number, sessionId: string, url: string) => ({
+  id,
+  sessionId,
+  method: 'Page.navigate',
+  params: { url, frameId: `target of ${sessionId}` },
+});
+
+test('sends the browser nothing until the test navigates to this machine', () => {
+  const { list, toBrowser, toClient, places, attach } = aLink();
+  attach('s1', 'c1');
+  const commands = [
+    navigate(1, 's1', 'https://example.com/'),
+    { id: 2, sessionId: 's1', method: 'Fetch.enable', params: { patterns: [{ urlPattern: '*' }] } },
+    { id: 3, sessionId: 's1', method: 'Fetch.disable' },
+    navigate(4, 'nobody', 'http://localhost:1/'),
+  ];
+  for (const command of commands) list.command(command);
+  expect(toBrowser).toEqual(commands);
+  const paused = { method: 'Fetch.requestPaused', sessionId: 's1', params: { requestId: 'r' } };
+  list.message(paused);
+  expect(toClient.at(-1)).toBe(paused);
+  expect(places).toEqual([]);
+});
+
+test('configures the browser first, in that context only, and continues the navigation with its own ID', async () => {
+  const { list, toBrowser, toClient, places, attach, methods } = aLink();
+  attach('s1', 'c1');
+  attach('s2', 'c1');
+  attach('other', 'c2');
+  list.command(navigate(7, 's1', 'http://localhost:4173/a'));
+  expect(toBrowser).toEqual([]);
+  await expect.poll(() => methods('s1').at(-1)).toBe('Page.navigate');
+  expect(places).toEqual(['http://localhost:4173']);
+  expect(methods('s1').filter((method) => /addBinding|addScript|Fetch/.test(method ?? ''))).toEqual([
+    'Fetch.enable',
+    'Runtime.addBinding',
+    'Page.addScriptToEvaluateOnNewDocument',
+  ]);
+  expect(methods('s2')).toEqual(['Fetch.enable']);
+  expect(methods('other')).toEqual([]);
+  const sent = toBrowser.find(({ method }) => method === 'Page.navigate');
+  list.message({ id: sent?.id ?? 0, sessionId: 's1', result: { loaderId: 'l' } });
+  expect(toClient.at(-1)).toEqual({ id: 7, sessionId: 's1', result: { loaderId: 'l' } });
+  // Later navigations pass at once, and a new page is configured before it runs.
+  list.command(navigate(8, 's2', 'http://localhost:4173/b'));
+  expect(toBrowser.at(-1)).toMatchObject({ id: 8 });
+  attach('s3', 'c1');
+  expect(methods('s3')[0]).toBe('Fetch.enable');
+});

@@ -1,0 +1,75 @@
+import { expect, test } from '@playwright/test';
+import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { BrowserModel } from '../../../src/cdp/model/browser-model.ts';
+import { ClientView } from '../../../src/cdp/model/client-view.ts';
+import { type InterceptorOptions, interceptorsFor } from '../../../src/cdp/pipeline.ts';
+import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
+import type { InterceptorTransport } from '../../../src/cdp/transport/interceptor.ts';
+import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+
+const unused = () => {
+  throw new Error('nothing is sent or delivered while the list is made');
+};
+const model = new BrowserModel();
+const link: InterceptorTransport = {
+  model,
+  view: new ClientView(model, { toClient: unused, ended: unused, letGo: unused }),
+  call: unused,
+  post: unused,
+  deliver: unused,
+  send: unused,
+};
+
+async function namesOf(options: InterceptorOptions): Promise<string[]> {
+  return (await interceptorsFor(options)).map((create) => create(link).constructor.name);
+}
+
+test('orders the interceptors from Playwright to the browser', async () => {
+  const bridge = parseNetworkRules('<loopback>');
+  expect(await namesOf({ bridge, meter: new Meter(), persistent: { clear: true } })).toEqual([
+    'BackForwardCache',
+    'LostScreenshots',
+    'Network',
+    'Downloads',
+    'Uploads',
+    'Metering',
+    'PersistentContext',
+    'Distance',
+  ]);
+});
+
+const OTHERS = ['LostScreenshots', 'Downloads', 'Uploads'];
+
+test('places early commands next to Playwright, and the latency measurement next to the browser', async () => {
+  expect(await namesOf({ ahead: true, sharesBrowser: true })).toEqual([
+    'BackForwardCache',
+    'EarlyClose',
+    'PreparedContexts',
+    'PipelinedScripts',
+    'PipelinedReads',
+    ...OTHERS,
+    'HiddenTargets',
+    'Distance',
+  ]);
+});
+
+test('creates no context in advance for one-test browsers and persistent contexts', async () => {
+  const pages = ['BackForwardCache', 'PipelinedScripts', 'PipelinedReads', ...OTHERS];
+  expect(await namesOf({ ahead: true })).toEqual([...pages, 'HiddenTargets', 'Distance']);
+  const persistent = { ahead: true, sharesBrowser: true, persistent: { clear: false } };
+  expect(await namesOf(persistent)).toEqual([...pages, 'PersistentContext', 'Distance']);
+});
+
+test('places pictures after the interceptors that may open a session on the browser', async () => {
+  expect(await namesOf({ screencast: new Screencast() })).toEqual([
+    'BackForwardCache',
+    ...OTHERS,
+    'HiddenTargets',
+    'FilmedPages',
+    'Distance',
+  ]);
+});
+
+test('leaves out interceptors that are not enabled', async () => {
+  expect(await namesOf({})).toEqual(['BackForwardCache', ...OTHERS, 'HiddenTargets', 'Distance']);
+});

@@ -1,0 +1,136 @@
+import { expect, test } from '@playwright/test';
+import { Distance } from '../../../../src/cdp/latency/distance.ts';
+import { PipelinedCommands } from '../../../../src/cdp/latency/pipelined-commands.ts';
+import { Savings } from '../../../../src/cdp/latency/savings.ts';
+import type { InterceptorFactory, InterceptorTransport } from '../../../../src/cdp/transport/interceptor.ts';
+import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
+import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
+
+/** Commands that Chromium does not respond to, or would respond to twice. */
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const CRASHED = { code: -32_000, message: 'Target crashed' };
+
+function aLink(create?: (link: InterceptorTransport) => ReturnType<InterceptorFactory>) {
+  const [toBrowser, toClient]: [CdpMessage[], CdpMessage[]] = [[], []];
+  const links: InterceptorTransport[] = [];
+  const factory: InterceptorFactory = (link) => {
+    links.push(link);
+    return create?.(link) ?? {};
+  };
+  const list = new InterceptorList([factory], {
+    toBrowser: (command) => toBrowser.push(command),
+    toClient: (message) => toClient.push(message),
+  });
+  const attach = (sessionId: string, targetId: string, parent?: string) => {
+    const params = { sessionId, targetInfo: { targetId } };
+    list.message({ method: 'Target.attachedToTarget', params, ...(parent !== undefined && { sessionId: parent }) });
+  };
+  /** The page's process crashes, and the browser responds to the commands sent since. */
+  const crash = async (sessionId: string) => {
+    list.message({ method: 'Inspector.targetCrashed', sessionId });
+    list.message({ id: toBrowser.find(({ method }) => method === 'Browser.getVersion')?.id, result: {} });
+    await turn();
+    await turn();
+  };
+  const responses = () => toClient.filter(({ id }) => id !== undefined);
+  return { list, link: links[0] as InterceptorTransport, toBrowser, attach, crash, responses };
+}
+
+test('rejects own commands when their session ends, or the session in which it was announced', async () => {
+  const { list, link, attach } = aLink();
+  attach('page', 'T');
+  attach('frame', 'F', 'page');
+  attach('other', 'O');
+  const outcomes: string[] = [];
+  for (const sessionId of ['page', 'frame', 'other']) {
+    link.call('Page.enable', {}, sessionId).catch(({ message }: Error) => outcomes.push(`${sessionId}: ${message}`));
+  }
+  list.message({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } });
+  await turn();
+  await turn();
+  expect(outcomes).toEqual([
+    expect.stringContaining('page: the browser refused Page.enable: Session with given id not found.'),
+    expect.stringContaining('frame: the browser refused Page.enable: Session with given id not found.'),
+  ]);
+  list.end();
+});
+
+test('lets the client reject its own commands when a session ends', async () => {
+  const { list, attach, responses } = aLink();
+  attach('page', 'T');
+  list.command({ id: 1, method: 'Page.enable', sessionId: 'page' });
+  list.message({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } });
+  await turn();
+  list.message({ id: 1, result: {}, sessionId: 'page' });
+  expect(responses()).toEqual([]);
+});
+
+test('responds for a crashed process in all its sessions, except to commands that give the page another process', async () => {
+  const { list, attach, crash, responses } = aLink();
+  attach('page', 'T');
+  attach('second', 'T');
+  attach('other', 'O');
+  for (const [index, sessionId] of ['page', 'second', 'other'].entries()) {
+    list.command({ id: index + 1, method: 'Runtime.evaluate', sessionId });
+  }
+  list.command({ id: 4, method: 'Page.reload', sessionId: 'page' });
+  await crash('page');
+  expect(responses()).toEqual([
+    { id: 1, sessionId: 'page', error: CRASHED },
+    { id: 2, sessionId: 'second', error: CRASHED },
+  ]);
+  list.message({ id: 1, sessionId: 'page', error: CRASHED });
+  list.message({ id: 4, sessionId: 'page', result: {} });
+  expect(responses().map(({ id }) => id)).toEqual([1, 2, 4]);
+});
+
+test('ends commands sent in advance when the page crashes, and sends no more', async () => {
+  let sent: PipelinedCommands | undefined;
+  const { list, attach, crash, responses, toBrowser } = aLink((link) => {
+    const pipelined = new PipelinedCommands(link, new Savings());
+    sent = pipelined;
+    return {
+      onCommand: (command) => (pipelined.ask('key', command) ? null : command),
+      onMessage: (message) => pipelined.onMessage(message),
+    };
+  });
+  attach('page', 'T');
+  sent?.send('key', { method: 'Runtime.evaluate', sessionId: 'page' });
+  list.command({ id: 1, method: 'Runtime.evaluate', sessionId: 'page' });
+  await crash('page');
+  expect(responses()).toEqual([{ id: 1, sessionId: 'page', error: CRASHED }]);
+  expect(toBrowser.map(({ method }) => method)).toEqual(['Runtime.evaluate', 'Browser.getVersion']);
+});
+
+test('drops a second response before an interceptor sees it', () => {
+  const seen: CdpMessage[] = [];
+  const { list, responses } = aLink(() => ({
+    onMessage: (message) => {
+      seen.push(message);
+      return message;
+    },
+  }));
+  list.command({ id: 1, method: 'Page.enable' });
+  for (const id of [1, 1, 2]) list.message({ id, result: {} });
+  expect(seen).toEqual([{ id: 1, result: {} }]);
+  expect(responses()).toEqual([{ id: 1, result: {} }]);
+});
+
+test('ignores a response that the browser did not give when it measures the distance', async () => {
+  let now = 0;
+  const savings = new Savings(5, () => now);
+  const { list, attach } = aLink((link) => new Distance(link, savings));
+  attach('page', 'T');
+  list.command({ id: 1, method: 'Runtime.evaluate', sessionId: 'page' });
+  now += 100;
+  list.message({ id: 1, result: {}, sessionId: 'page' });
+  // The page closes while a command is pending, and the event about that is on its way here.
+  const sent = list.call('Runtime.evaluate', { expression: '1' }, 'page');
+  list.command({ id: 2, method: 'Runtime.evaluate', sessionId: 'page' });
+  now += 1;
+  list.message({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } });
+  await expect(sent).rejects.toThrow('Session with given id not found');
+  await turn();
+  expect([savings.roundTripMs, savings.isFar]).toEqual([100, true]);
+});

@@ -1,0 +1,67 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from '@playwright/test';
+import type { RunWithFigures } from '../../../src/record/figures.ts';
+import { readRecord } from '../../../src/record/record-file.ts';
+import { printRun, writeRun } from '../../../src/report/publish.ts';
+import { aRecord, TROUBLED_RUN } from '../../support/unit/records.ts';
+import { test } from '../../support/unit/reporter-fixtures.ts';
+
+/** The files of a run, and its printed summary. */
+
+const timeline = (_run: RunWithFigures, htmlReport: string | null) => `timeline of ${htmlReport}`;
+
+test('writes record and timeline from figures that are computed once', async ({ directory, stderrOf }) => {
+  const given: RunWithFigures[] = [];
+  const run = await writeRun(TROUBLED_RUN, {
+    directory: join(directory, 'deep', 'poolwright'),
+    htmlReport: '../report/index.html',
+    timeline: (computed, htmlReport) => {
+      given.push(computed);
+      return timeline(computed, htmlReport);
+    },
+  });
+  expect(given).toHaveLength(1);
+  expect(given[0]?.figures).toBe(run.figures);
+  expect(run.failure).toBeNull();
+  expect(readRecord(join(directory, 'deep', 'poolwright'))).toEqual(TROUBLED_RUN);
+  expect(await readFile(run.files?.timeline ?? '', 'utf8')).toBe('timeline of ../report/index.html');
+  expect(await readdir(join(directory, 'deep', 'poolwright'))).toEqual(['run.json', 'timeline.html']);
+
+  const file = join(directory, 'summary.md');
+  process.env.GITHUB_STEP_SUMMARY = file;
+  process.env.GITHUB_ACTIONS = 'true';
+  let exceeded: string[] = [];
+  const output = await stderrOf(() => {
+    exceeded = printRun(run, { sessions: 1, costCents: 7 });
+  });
+  expect(exceeded).toEqual(['budget exceeded: sessions is limited to 1, but the run used 2 browsers']);
+  expect(output).toMatch(/^\npoolwright: 6 tests on 2 hosted browsers\n/);
+  expect(output).toContain('  budget exceeded: sessions is limited to 1');
+  expect(output).toContain(`  timeline  ${run.files?.timeline}\n  record    ${run.files?.record}\n`);
+  expect(output).toContain('::warning title=poolwright::browser lost: session two was lost\n');
+  expect(await readFile(file, 'utf8')).toContain('### poolwright: 6 tests on 2 hosted browsers');
+});
+
+test('reports an unwritable directory once, and still prints the summary', async ({ directory, stderrOf }) => {
+  await writeFile(join(directory, 'a-file'), '');
+  const run = await writeRun(TROUBLED_RUN, { directory: join(directory, 'a-file'), htmlReport: null, timeline });
+  expect(run.files).toBeNull();
+  const output = await stderrOf(() => printRun(run, {}));
+  expect(output).toMatch(/^poolwright: record and timeline could not be written: E\w+/);
+  expect(output).toContain('poolwright: 6 tests on 2 hosted browsers\n');
+  expect(output).not.toContain('  timeline');
+});
+
+test('keeps the record when the timeline cannot be written', async ({ directory }) => {
+  await mkdir(join(directory, 'timeline.html'));
+  const run = await writeRun(aRecord({}), { directory, htmlReport: null, timeline });
+  expect(run.files).toBeNull();
+  expect(readRecord(directory)).toEqual(aRecord({}));
+});
+
+test('reports a limit that cannot be checked, and does not fail for it', async ({ directory, stderrOf }) => {
+  const run = await writeRun(aRecord({}), { directory, htmlReport: null, timeline });
+  const output = await stderrOf(() => expect(printRun(run, { costCents: 1 })).toEqual([]));
+  expect(output).toContain('  budget costCents: not checked');
+});

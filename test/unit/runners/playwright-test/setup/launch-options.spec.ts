@@ -1,0 +1,28 @@
+import { expect, type FullConfig, test } from '@playwright/test';
+import { ineffectiveLaunchOptions } from '../../../../../src/runners/playwright-test/setup/launch-options.ts';
+
+const project = (name: string, use: object) => ({ name, use }) as FullConfig['projects'][number];
+
+test('lists the launch options of hosted projects once, and how to use them', () => {
+  const note = ineffectiveLaunchOptions([
+    project('us', { hosted: {}, headless: false, channel: 'msedge' }),
+    project('de', { hosted: {}, headless: false, launchOptions: { slowMo: 50, args: undefined } }),
+    project('quiet', { hosted: {}, headless: true, launchOptions: {} }),
+    project('local', { hosted: false, launchOptions: { devtools: true } }),
+    project('unwrapped', { channel: 'chrome' }),
+  ]);
+  expect(note).toBe(
+    'no effect on hosted browsers ("us", "de"): headless: false (--headed), channel, launchOptions.slowMo. ' +
+      "To use Playwright's own browsers, set POOLWRIGHT_SERVICE=local",
+  );
+});
+
+test('prints nothing without launch options', () => {
+  expect(ineffectiveLaunchOptions([project('', { hosted: {}, headless: true, viewport: null })])).toBe(null);
+});
+
+test('names no project when the config has none', () => {
+  expect(ineffectiveLaunchOptions([project('', { hosted: {}, launchOptions: { headless: false } })])).toMatch(
+    /^no effect on hosted browsers: headless: false \(--headed\)\. /,
+  );
+});
