@@ -72,9 +72,10 @@ export class Film implements PictureReceiver {
   of({ from, ok }: { from: number; ok: boolean }): PageFilm[] {
     if (ok && !this.#keepsPassed) return [];
     const now = Date.now();
-    return [...this.#reels.values()].flatMap(({ pictures, endedAt = now }) => {
+    return [...this.#reels.values()].flatMap((reel) => {
+      const { pictures, endedAt = now } = reel;
       // A page that an earlier test has left behind may end a little later.
-      if (endedAt < now && !pictures.some(({ at }) => at >= from)) return [];
+      if (reel.endedAt !== undefined && !pictures.some(({ at }) => at >= from)) return [];
       const begin = Math.max(from, endedAt - FILM_MS);
       const first = pictures.findLastIndex(({ at }) => at <= begin);
       return [{ pictures: pictures.slice(Math.max(0, first)), from: begin, until: endedAt }];
