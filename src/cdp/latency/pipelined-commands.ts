@@ -1,6 +1,7 @@
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
 import { isTargetGone } from '../transport/owed-responses.ts';
+import { hasThrown, objectOf } from './remote-objects.ts';
 import type { Savings } from './savings.ts';
 
 /** What happens to the response to a command. */
@@ -31,10 +32,8 @@ interface Sent {
 
 /** How responses of one kind may be used. */
 interface Uses {
-  /** Decides about each result. Default: all are usable. */
+  /** Decides about each result without an exception. Default: all are usable. */
   isUsable?(answer: CdpMessage): boolean;
-  /** Called with each response that the client does not get. */
-  onUnused?(answer: CdpMessage): void;
   /** How long a response stays valid, in ms. Default: forever. */
   freshMs?: number;
 }
@@ -45,7 +44,7 @@ const MAX_WAITING = 200;
 /**
  * Commands that are sent before the client sends them, and their responses until it does. A response is used once, only
  * for exactly the same command, and only if it is a result: otherwise the client's own command is sent, unless its
- * target is gone. Unused commands are dropped together with their responses.
+ * target is gone. Unused commands are dropped together with their responses, and the objects in these are released.
  */
 export class PipelinedCommands {
   readonly #transport: InterceptorTransport;
@@ -59,6 +58,7 @@ export class PipelinedCommands {
     this.#transport = transport;
     this.#savings = savings;
     this.#uses = uses;
+    transport.model.onSessionEnd(({ id }) => this.drop((sessionId) => sessionId === id));
   }
 
   /** Sends a command that the client will send as `key`. @param onAnswer called with any response */
@@ -118,9 +118,9 @@ export class PipelinedCommands {
     sent.onAnswer?.(message);
     const { state } = sent;
     if (state.is === 'late') return { ...message, id: state.id };
-    const isUsable = message.error === undefined && (this.#uses.isUsable?.(message) ?? true);
+    const isUsable = !message.error && !hasThrown(message) && (this.#uses.isUsable?.(message) ?? true);
     if (state.is === 'asked' && (isUsable || isTargetGone(message))) return { ...message, id: state.command.id };
-    if (!isUsable || state.is === 'dropped') this.#uses.onUnused?.(message);
+    if (!isUsable || state.is === 'dropped') this.#release(message);
     if (state.is === 'asked') this.sendLate(state.command);
     if (state.is === 'taken') state.taker(isUsable ? message : null);
     if (state.is !== 'waiting') return null;
@@ -149,7 +149,15 @@ export class PipelinedCommands {
     const { state } = sent;
     this.#waiting.delete(sent);
     sent.state = { is: 'dropped' };
-    if (state.is === 'answered') this.#uses.onUnused?.(state.answer);
+    if (state.is === 'answered') this.#release(state.answer);
+  }
+
+  /** The client does not get the object in this response. */
+  #release(answer: CdpMessage): void {
+    const { sessionId } = answer;
+    const { objectId } = objectOf(answer);
+    if (typeof objectId !== 'string' || !this.#transport.model.session(sessionId)) return;
+    this.post({ method: 'Runtime.releaseObject', params: { objectId }, sessionId });
   }
 
   #find(key: string): Sent | undefined {

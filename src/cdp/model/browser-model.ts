@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
-import { Frames, mainWorldOf } from './frames.ts';
+import { Frames } from './frames.ts';
 import { Requests } from './requests.ts';
 import { type Session, type Target, type World, withDescendants } from './session.ts';
 import { worldOf } from './world.ts';
@@ -17,7 +17,6 @@ export class BrowserModel {
   readonly frames = new Frames();
   readonly requests = new Requests();
   readonly #sessions = new Map<string, Session>();
-  readonly #targets = new Map<string, Target>();
   readonly #whenSessionBegins: ((session: Session) => void)[] = [];
   readonly #whenSessionEnds: ((session: Session) => void)[] = [];
   readonly #whenWorldBegins: ((world: World) => void)[] = [];
@@ -27,8 +26,10 @@ export class BrowserModel {
     return this.#sessions.get(id as string);
   }
 
+  /** Only targets with a session are known. */
   target(id: unknown): Target | undefined {
-    return this.#targets.get(id as string);
+    for (const { target } of this.#sessions.values()) if (target.id === id) return target;
+    return undefined;
   }
 
   sessions(): Iterable<Session> {
@@ -38,11 +39,6 @@ export class BrowserModel {
   /** Sessions on the targets of a browser context, oldest first. */
   sessionsIn(contextId: string): Session[] {
     return [...this.#sessions.values()].filter(({ target }) => target.contextId === contextId);
-  }
-
-  /** The newest main world of a frame in a session. */
-  mainWorld(session: Session | undefined, frameId: string | undefined): World | undefined {
-    return mainWorldOf(session, frameId);
   }
 
   /** Calls a listener for each session that the browser announces, before an interceptor sees the announcement. */
@@ -72,6 +68,10 @@ export class BrowserModel {
     const session = this.session(sessionId);
     if (!session) return;
     if (method === 'Runtime.executionContextCreated') this.#meetWorld(params, session);
+    if (method === 'Inspector.targetCrashed') session.target.isCrashed = true;
+    if (method === 'Inspector.targetReloadedAfterCrash' || method === 'Page.frameNavigated') {
+      session.target.isCrashed = false;
+    }
     if (method?.startsWith('Page.')) session.target.address = addressOf(session.target, message);
     if (session.isClients) this.frames.before(message, session);
     this.requests.before(message, session);
@@ -133,17 +133,16 @@ export class BrowserModel {
     const { targetId, type, browserContextId, openerId, url } = fieldsOf<Protocol.Target.TargetInfo>(info);
     const known = this.target(targetId);
     if (known) return known;
-    const target: Target = {
+    return {
       id: String(targetId),
       type: String(type),
       contextId: typeof browserContextId === 'string' ? browserContextId : undefined,
       openerId: typeof openerId === 'string' ? openerId : undefined,
       url: String(url),
       address: String(url),
+      isCrashed: false,
       sessions: new Set(),
     };
-    this.#targets.set(target.id, target);
-    return target;
   }
 
   #end(ended: Session): void {
@@ -155,7 +154,6 @@ export class BrowserModel {
       this.requests.end(session);
       this.#sessions.delete(session.id);
       session.target.sessions.delete(session);
-      if (session.target.sessions.size === 0) this.#targets.delete(session.target.id);
     }
   }
 

@@ -1,24 +1,36 @@
 import type { BrowserModel } from './browser-model.ts';
 import type { Session } from './session.ts';
 
-/** State that an interceptor keeps for each session. Created on first use, and removed with the session. */
-export class PerSession<State extends object> {
+/** State that an interceptor keeps for each object of the model. Created on first use, and removed with the object. */
+export class Attached<Owner extends object, State> {
+  readonly #make: (owner: Owner) => State;
+  readonly #states = new WeakMap<Owner, State>();
+
+  constructor(make: (owner: Owner) => State) {
+    this.#make = make;
+  }
+
+  of(owner: Owner): State {
+    const state = this.#states.get(owner) ?? this.#make(owner);
+    this.#states.set(owner, state);
+    return state;
+  }
+}
+
+/** The same for sessions, by their IDs. */
+export class PerSession<State> {
   readonly #model: BrowserModel;
-  readonly #make: (session: Session) => State;
-  readonly #states = new WeakMap<Session, State>();
+  readonly #states: Attached<Session, State>;
 
   constructor(model: BrowserModel, make: (session: Session) => State) {
     this.#model = model;
-    this.#make = make;
+    this.#states = new Attached(make);
   }
 
   /** Undefined if there is no such session (anymore). */
   of(sessionId: string | undefined): State | undefined {
     const session = this.#model.session(sessionId);
-    if (!session) return undefined;
-    const state = this.#states.get(session) ?? this.#make(session);
-    this.#states.set(session, state);
-    return state;
+    return session && this.#states.of(session);
   }
 }
 

@@ -13,6 +13,8 @@ export interface Target {
   readonly url: string;
   /** Of a page: its present address, as a session with an enabled Page domain reports it. */
   address: string;
+  /** Its process has crashed, and it has no other one yet. */
+  isCrashed: boolean;
   /** Its sessions, oldest first. Each of them gets the target's events. */
   readonly sessions: Set<Session>;
 }

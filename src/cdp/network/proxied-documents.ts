@@ -1,4 +1,5 @@
 import type { BrowserModel } from '../model/browser-model.ts';
+import { mainWorldOf } from '../model/frames.ts';
 import type { World } from '../model/session.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
 import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
@@ -29,7 +30,7 @@ export class ProxiedDocuments {
 
   /** The current document of a frame. */
   inFrame(sessionId: string, frameId: string | undefined): ProxiedDocument | undefined {
-    return this.#proxied(this.#model.mainWorld(this.#model.session(sessionId), frameId));
+    return this.#proxied(mainWorldOf(this.#model.session(sessionId), frameId));
   }
 
   /** Whether a document may reach an address. */

@@ -76,6 +76,7 @@ export class InterceptorList {
       view: this.#view,
       call: this.#own.call,
       post: this.#own.post,
+      isPending: (which) => this.#owed.isPending(which),
       deliver: (message) => {
         if (this.#sending) setImmediate(() => this.#toClient(message, position - 1));
         else this.#toClient(message, position - 1);

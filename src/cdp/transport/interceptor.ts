@@ -2,6 +2,7 @@ import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.j
 import type { BrowserModel } from '../model/browser-model.ts';
 import type { ClientView } from '../model/client-view.ts';
 import type { CdpMessage } from './message.ts';
+import type { PendingCommand } from './pending-commands.ts';
 
 /**
  * One concern of a transport. Interceptors form a list between the client (Playwright, Puppeteer) and the browser. A
@@ -65,6 +66,8 @@ export interface InterceptorTransport extends BrowserCommands {
   readonly model: BrowserModel;
   /** The part of that state that the client sees. */
   readonly view: ClientView;
+  /** Whether such a command, of the client or an interceptor, has no response yet, no matter where it is. */
+  isPending(which: (command: PendingCommand) => boolean): boolean;
   /**
    * Delivers a message to the client as if the browser had sent it: it passes the interceptors between this one and the
    * client, but not this one. Two messages delivered in a row arrive in that order with nothing in between. So to

@@ -2,7 +2,8 @@ import type { BrowserModel } from '../model/browser-model.ts';
 import type { Target } from '../model/session.ts';
 import type { BrowserCommands } from './interceptor.ts';
 import type { CdpMessage } from './message.ts';
-import { PendingCommands } from './pending-commands.ts';
+import { isOwnId } from './own-commands.ts';
+import { type PendingCommand, PendingCommands } from './pending-commands.ts';
 
 /** Chromium's response to a command in a session that has ended. */
 const SESSION_GONE = { code: -32_001, message: 'Session with given id not found.' };
@@ -32,7 +33,8 @@ interface ResponseEnds {
  *   `-32001`. Here, all of them get that. (Clients reject their commands when they receive the session's end.)
  * - A process crashes: Chromium responds to its pending commands with `-32000 Target crashed` only when the page
  *   navigates the next time, and never to a screenshot. Here, all get that response as soon as the browser process has
- *   responded to what it can, including commands sent after the crash.
+ *   responded to what it can, including commands sent until then. Our own later commands get it, too: Chromium would keep
+ *   them for the page's next process, which may never come.
  * - A document is navigated away: every command gets a response, most of them `-32000 Inspected target navigated or
  *   closed`. Screenshots are the exception, see `LostScreenshots`.
  *
@@ -51,7 +53,7 @@ export class OwedResponses {
     this.#model = model;
     this.#ask = ask;
     this.#ends = ends;
-    model.onSessionEnd(({ id }) => this.#answer([id], SESSION_GONE));
+    model.onSessionEnd(({ id }) => this.#answer(({ sessionId }) => sessionId === id, SESSION_GONE));
   }
 
   /** The client has sent a command. */
@@ -62,6 +64,13 @@ export class OwedResponses {
   /** A command goes to the browser. */
   sent(command: CdpMessage): void {
     this.#byBrowser.add(command);
+    const target = isOwnId(command.id) ? this.#model.session(command.sessionId)?.target : undefined;
+    if (target?.isCrashed) void this.#crashed(target, ({ id }) => isOwnId(id));
+  }
+
+  /** Whether the browser still has to respond to such a command, or the client waits for such a response. */
+  isPending(which: (command: PendingCommand) => boolean): boolean {
+    return this.#byBrowser.list(which).length + this.#toClient.list(which).length > 0;
   }
 
   /** Returns whether a message from the browser is an event or the first response to a command. */
@@ -76,7 +85,7 @@ export class OwedResponses {
 
   /** The client receives the end of these sessions, and rejects its commands in them itself. */
   ended(sessionIds: readonly string[]): void {
-    this.#toClient.take(sessionIds);
+    this.#toClient.take(({ sessionId }) => sessionIds.includes(sessionId));
   }
 
   /** The interceptors and the client have received this message from the browser. */
@@ -85,7 +94,8 @@ export class OwedResponses {
     if (session) void this.#crashed(session.target);
   }
 
-  async #crashed({ sessions }: Target): Promise<void> {
+  /** Responds to a crashed page's commands. @param which default: all */
+  async #crashed({ sessions }: Target, which: (command: PendingCommand) => boolean = () => true): Promise<void> {
     try {
       await this.#ask('Browser.getVersion');
     } catch {
@@ -93,15 +103,16 @@ export class OwedResponses {
       return;
     }
     const ids = Array.from(sessions, ({ id }) => id);
-    this.#answer(ids, CRASHED, REVIVES);
+    const isLost = (command: PendingCommand) => ids.includes(command.sessionId) && !REVIVES.has(command.method);
+    this.#answer((command) => isLost(command) && which(command), CRASHED);
   }
 
-  #answer(sessionIds: string[], error: NonNullable<CdpMessage['error']>, except?: ReadonlySet<string>): void {
-    const respond = (commands: CdpMessage[], where: (response: CdpMessage) => void) => {
+  #answer(which: (command: PendingCommand) => boolean, error: NonNullable<CdpMessage['error']>): void {
+    const respond = (commands: PendingCommand[], where: (response: CdpMessage) => void) => {
       // Each in a separate task, like messages from the browser.
       for (const { id, sessionId } of commands) setImmediate(() => where({ id, sessionId, error }));
     };
-    respond(this.#byBrowser.take(sessionIds, except), this.#ends.fromBrowser);
-    setImmediate(() => respond(this.#toClient.list(sessionIds, except), this.#ends.toClient));
+    respond(this.#byBrowser.take(which), this.#ends.fromBrowser);
+    setImmediate(() => respond(this.#toClient.list(which), this.#ends.toClient));
   }
 }

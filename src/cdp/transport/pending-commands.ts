@@ -1,13 +1,25 @@
-import type { CdpMessage } from './message.ts';
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from './message.ts';
+
+/** A command without a response yet. Its other parameters are not kept: an upload can have many MB. */
+export interface PendingCommand {
+  readonly id: number;
+  readonly method: string;
+  /** Empty for the browser's root session. */
+  readonly sessionId: string;
+  /** The JavaScript context that it names, if any. */
+  readonly contextId: unknown;
+}
 
 /** Commands without a response yet. */
 export class PendingCommands {
-  readonly #commands = new Map<number, CdpMessage>();
+  readonly #commands = new Map<number, PendingCommand>();
 
-  add(command: CdpMessage): void {
-    // Not the command itself: an upload can have many MB.
-    const { id, method, sessionId } = command;
-    if (id !== undefined) this.#commands.set(id, { id, method, sessionId });
+  add({ id, method = '', sessionId = '', params }: CdpMessage): void {
+    if (id === undefined) return;
+    const { contextId } = fieldsOf<Protocol.Runtime.EvaluateRequest>(params);
+    const { executionContextId } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
+    this.#commands.set(id, { id, method, sessionId, contextId: contextId ?? executionContextId });
   }
 
   /** Records a response. Returns whether it is the first one to a pending command, which then is no longer pending. */
@@ -15,17 +27,15 @@ export class PendingCommands {
     return this.#commands.delete(id);
   }
 
-  /** Returns and removes the pending commands of some sessions, except for some methods. */
-  take(sessionIds: readonly string[], except?: ReadonlySet<string>): CdpMessage[] {
-    const taken = this.list(sessionIds, except);
-    for (const { id } of taken) this.#commands.delete(id as number);
+  /** Returns and removes some of the pending commands. */
+  take(which: (command: PendingCommand) => boolean): PendingCommand[] {
+    const taken = this.list(which);
+    for (const { id } of taken) this.#commands.delete(id);
     return taken;
   }
 
   /** Returns the same commands without removing them. */
-  list(sessionIds: readonly string[], except?: ReadonlySet<string>): CdpMessage[] {
-    return [...this.#commands.values()].filter(
-      ({ sessionId = '', method = '' }) => sessionIds.includes(sessionId) && !except?.has(method),
-    );
+  list(which: (command: PendingCommand) => boolean): PendingCommand[] {
+    return [...this.#commands.values()].filter(which);
   }
 }

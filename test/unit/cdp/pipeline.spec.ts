@@ -16,6 +16,7 @@ const link: InterceptorTransport = {
   view: new ClientView(model, { toClient: unused, ended: unused, letGo: unused }),
   call: unused,
   post: unused,
+  isPending: unused,
   deliver: unused,
   send: unused,
 };

@@ -45,7 +45,6 @@ export class PreparedContexts implements Interceptor {
     }));
     transport.model.onSession((session) => this.#onSession(session));
     transport.model.onSessionEnd(({ id }) => {
-      this.#sent.drop((of) => of === id);
       const prepared = this.#find(({ sessionId }) => sessionId === id);
       if (prepared) this.#drop(prepared);
     });

@@ -1,10 +1,10 @@
 import type { Protocol } from 'devtools-protocol';
-import { SessionMap } from '../../model/per-session.ts';
+import { Attached, PerSession } from '../../model/per-session.ts';
 import type { World } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { commandKey, PipelinedCommands } from '../pipelined-commands.ts';
-import { referencedObjects } from '../referenced-objects.ts';
+import { objectOf, referencedObjects } from '../remote-objects.ts';
 import type { Savings } from '../savings.ts';
 import { UtilityWorlds } from '../utility-worlds.ts';
 import { ActionTrail } from './action-trail.ts';
@@ -32,10 +32,15 @@ interface Objects {
   prefix?: string;
   /** The number of the last one. */
   last: number;
-  /** The object on which the client calls its functions. */
-  utility?: string;
-  /** The last node that the client got. */
-  node?: string;
+  /** The object on which the client calls its functions (`utility`), and the last node that it got (`node`). */
+  readonly known: Map<string, string>;
+}
+
+/** What the client is doing in a session. */
+interface SessionState {
+  trail?: ActionTrail | undefined;
+  /** The root of its current action, and the handles that it has got since. */
+  action?: { root: string; handles: Set<string> };
 }
 
 /**
@@ -45,32 +50,23 @@ interface Objects {
  * none while an input event is pending: a read could overtake it.
  */
 export class PipelinedReads implements Interceptor {
+  readonly #transport: InterceptorTransport;
   readonly #savings: Savings;
   readonly #sent: PipelinedCommands;
   readonly #worlds: UtilityWorlds;
   readonly #habits = new ReadHabits();
-  readonly #trails: SessionMap<string, ActionTrail>;
-  readonly #objects = new WeakMap<World, Objects>();
-  /** The root of the client's current action in a session, and the handles that it has got since. */
-  readonly #actions: SessionMap<string, { root: string; handles: Set<string> }>;
-  /** Input events without a response yet. */
-  readonly #inputs: SessionMap<number | undefined, true>;
+  readonly #sessions: PerSession<SessionState>;
+  readonly #objects = new Attached<World, Objects>(() => ({ last: 0, known: new Map() }));
 
   constructor(transport: InterceptorTransport, savings: Savings) {
+    this.#transport = transport;
     this.#savings = savings;
-    this.#sent = new PipelinedCommands(transport, savings, {
-      isUsable: isResult,
-      onUnused: (answer) => this.#release(answer),
-      freshMs: FRESH_MS,
-    });
-    this.#trails = new SessionMap(transport.model);
-    this.#actions = new SessionMap(transport.model);
-    this.#inputs = new SessionMap(transport.model);
+    this.#sent = new PipelinedCommands(transport, savings, { freshMs: FRESH_MS });
+    this.#sessions = new PerSession(transport.model, () => ({}));
     this.#worlds = new UtilityWorlds(transport.model);
     transport.model.onWorldEnd((world) => {
       if (this.#worlds.includes(world)) this.#end(world.session.id);
     });
-    transport.model.onSessionEnd(({ id }) => this.#end(id));
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
@@ -80,14 +76,13 @@ export class PipelinedReads implements Interceptor {
     // The client may know objects from events.
     for (const objectId of referencedObjects(command)) this.#count(sessionId, objectId);
     if (HARMLESS.test(method)) return command;
-    const trail = this.#trails.get(sessionId);
+    const trail = this.#sessions.of(sessionId)?.trail;
     if (trail && isRead(command)) {
       const follower = this.#habits.observe(trail.keys, command, trail.names);
       if (follower) trail.asked(follower, id);
       return this.#sent.ask(commandKey(command), command) ? null : command;
     }
     this.#end(sessionId);
-    if (method.startsWith('Input.')) this.#inputs.set(id, true, sessionId);
     const world = this.#worldOf(command);
     if (world) this.#begin(command, world);
     return command;
@@ -99,15 +94,14 @@ export class PipelinedReads implements Interceptor {
       if (sessionId !== undefined && INVALIDATING_EVENTS.test(method)) this.#end(sessionId);
       return message;
     }
-    this.#inputs.delete(id);
-    const { objectId, subtype } = resultOf(message);
-    if (sessionId !== undefined && objectId !== undefined) this.#count(sessionId, objectId);
+    const { objectId, subtype } = objectOf(message);
     const passed = this.#sent.onMessage(message);
-    if (!passed || sessionId === undefined || passed.id === undefined) return passed;
-    const isHandle = this.#trails.get(sessionId)?.answered(passed.id, objectId);
-    if (isHandle && objectId !== undefined) this.#actions.get(sessionId)?.handles.add(objectId);
-    const objects = subtype === 'node' && this.#referencedObjects(this.#worlds.ofObject(sessionId, objectId));
-    if (objects) objects.node = String(objectId);
+    if (sessionId === undefined || typeof objectId !== 'string') return passed;
+    const objects = this.#count(sessionId, objectId);
+    if (passed?.id === undefined) return passed;
+    const { trail, action } = this.#sessions.of(sessionId) ?? {};
+    if (trail?.answered(passed.id, objectId)) action?.handles.add(objectId);
+    if (subtype === 'node') objects?.known.set('node', objectId);
     return passed;
   }
 
@@ -116,31 +110,27 @@ export class PipelinedReads implements Interceptor {
     if (method !== 'Runtime.callFunctionOn' && method !== 'DOM.scrollIntoViewIfNeeded') return undefined;
     const { objectId } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
     const world = this.#worlds.ofObject(sessionId, objectId);
-    const objects = method === 'Runtime.callFunctionOn' && this.#referencedObjects(world);
-    if (objects) objects.utility = String(objectId);
+    if (world && method === 'Runtime.callFunctionOn') this.#objects.of(world).known.set('utility', String(objectId));
     return world;
   }
 
   #begin(command: CdpMessage, world: World): void {
-    const sessionId = world.session.id;
-    const { utility, node, prefix } = this.#objects.get(world) ?? {};
-    const known = new Map<string, string>();
-    if (utility !== undefined) known.set('utility', utility);
-    if (node !== undefined) known.set('node', node);
-    const keys = ReadHabits.keysOf(command, this.#rootOf(command, sessionId));
-    const trail = new ActionTrail(command, keys, world, known);
-    this.#trails.set(sessionId, trail, sessionId);
-    if (this.#worlds.isWatched(sessionId)) return;
-    if (!this.#savings.isFar || this.#inputs.size > 0 || prefix === undefined) return;
+    const state = this.#sessions.of(world.session.id);
+    if (!state) return;
+    const { known, prefix } = this.#objects.of(world);
+    const trail = new ActionTrail(command, ReadHabits.keysOf(command, rootOf(command, state)), world, known);
+    state.trail = trail;
+    if (!this.#savings.isFar || prefix === undefined || this.#worlds.isWatched(world.session.id)) return;
+    if (this.#transport.isPending(({ method }) => method.startsWith('Input.'))) return;
     // After the command itself.
     queueMicrotask(() => this.#sendFollowers(command, trail));
   }
 
   #sendFollowers(command: CdpMessage, trail: ActionTrail): void {
     const sessionId = trail.world.session.id;
-    if (this.#trails.get(sessionId) !== trail) return;
+    if (this.#sessions.of(sessionId)?.trail !== trail) return;
     const ids = trail.ids();
-    const { prefix, last: latest = 0 } = this.#objects.get(trail.world) ?? {};
+    const { prefix, last: latest } = this.#objects.of(trail.world);
     let last = latest;
     const makes = (name: string) => ids.set(name, `${prefix}.${++last}`);
     const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(command.params);
@@ -156,59 +146,34 @@ export class PipelinedReads implements Interceptor {
     }
   }
 
-  /**
-   * The root of the action that a command belongs to: a command that refers to none of its handles starts another
-   * action.
-   */
-  #rootOf(command: CdpMessage, sessionId: string): string {
-    const action = this.#actions.get(sessionId);
-    if (action && referencedObjects(command).some((objectId) => action.handles.has(objectId))) return action.root;
-    const root = ReadHabits.rootOf(command);
-    this.#actions.set(sessionId, { root, handles: new Set() }, sessionId);
-    return root;
-  }
-
   /** Reads in a session are no longer valid. */
   #end(sessionId: string): void {
-    const trail = this.#trails.get(sessionId);
-    if (trail) {
-      trail.end();
-      this.#habits.meet(trail.keys);
+    const state = this.#sessions.of(sessionId);
+    if (state?.trail) {
+      state.trail.end();
+      this.#habits.meet(state.trail.keys);
+      state.trail = undefined;
     }
-    this.#trails.delete(sessionId);
     this.#sent.drop((of) => of === sessionId);
   }
 
-  /** The browser has created this object. */
-  #count(sessionId: string, objectId: string): void {
-    const objects = this.#referencedObjects(this.#worlds.ofObject(sessionId, objectId));
-    if (!objects) return;
+  /** The browser has created this object. Returns what is known about its world, if it is one of the client's. */
+  #count(sessionId: string, objectId: string): Objects | undefined {
+    const world = this.#worlds.ofObject(sessionId, objectId);
+    if (!world) return undefined;
+    const objects = this.#objects.of(world);
     const end = objectId.lastIndexOf('.');
     objects.prefix = objectId.slice(0, end);
     objects.last = Math.max(objects.last, Number(objectId.slice(end + 1)));
-  }
-
-  #referencedObjects(world: World | undefined): Objects | undefined {
-    if (!world) return undefined;
-    const objects = this.#objects.get(world) ?? { last: 0 };
-    this.#objects.set(world, objects);
     return objects;
   }
-
-  #release(answer: CdpMessage): void {
-    const { sessionId } = answer;
-    const { objectId } = resultOf(answer);
-    if (objectId === undefined || sessionId === undefined || !this.#worlds.has(sessionId)) return;
-    this.#sent.post({ method: 'Runtime.releaseObject', params: { objectId }, sessionId });
-  }
 }
 
-function resultOf({ result }: CdpMessage): { objectId?: string; subtype?: unknown } {
-  const { result: value } = fieldsOf<Protocol.Runtime.CallFunctionOnResponse>(result);
-  const { objectId, subtype } = fieldsOf<Protocol.Runtime.RemoteObject>(value);
-  return typeof objectId === 'string' ? { objectId, subtype } : {};
-}
-
-function isResult({ result }: CdpMessage): boolean {
-  return fieldsOf<Protocol.Runtime.CallFunctionOnResponse>(result).exceptionDetails === undefined;
+/** The root of the action that a command belongs to: one that refers to none of its handles starts another action. */
+function rootOf(command: CdpMessage, state: SessionState): string {
+  const { action } = state;
+  if (action && referencedObjects(command).some((objectId) => action.handles.has(objectId))) return action.root;
+  const root = ReadHabits.rootOf(command);
+  state.action = { root, handles: new Set() };
+  return root;
 }

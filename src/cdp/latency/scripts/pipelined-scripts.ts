@@ -3,11 +3,11 @@ import { PerSession } from '../../model/per-session.ts';
 import type { World } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import type { PendingCommand } from '../../transport/pending-commands.ts';
 import { PipelinedCommands } from '../pipelined-commands.ts';
-import { referencedObjects } from '../referenced-objects.ts';
+import { hasThrown, objectOf, referencedObjects } from '../remote-objects.ts';
 import type { Savings } from '../savings.ts';
 import { UtilityWorlds } from '../utility-worlds.ts';
-import { CommandsInFlight } from './commands-in-flight.ts';
 import { Isolates } from './isolates.ts';
 import { callOf, type FoundScript, type KnownScript, KnownScripts } from './known-scripts.ts';
 import { PredictedObjects } from './predicted-objects.ts';
@@ -55,19 +55,14 @@ export class PipelinedScripts implements Interceptor {
   readonly #predicted: PredictedObjects;
   readonly #states = new WeakMap<World, WorldState>();
   readonly #pages: PerSession<PageState>;
-  readonly #inFlight: CommandsInFlight;
   /** Commands of the client that may turn out to be such scripts. */
   readonly #asked = new Map<number, string>();
 
   constructor(transport: InterceptorTransport, savings: Savings) {
     this.#transport = transport;
     this.#savings = savings;
-    this.#sent = new PipelinedCommands(transport, savings, {
-      isUsable: hasObject,
-      onUnused: (answer) => this.#release(answer),
-    });
+    this.#sent = new PipelinedCommands(transport, savings, { isUsable: hasObject });
     this.#isolates = new Isolates(transport.model);
-    this.#inFlight = new CommandsInFlight(transport.model);
     this.#pages = new PerSession(transport.model, () => ({ hasNavigated: false, isBlank: false }));
     this.#cache = new ScriptCache(transport.model, (command, onAnswer) => this.#sent.post(command, onAnswer));
     this.#predicted = new PredictedObjects(transport.model, (command) => this.#sent.sendLate(command));
@@ -78,7 +73,6 @@ export class PipelinedScripts implements Interceptor {
       const isMain = frameId === session.target.id;
       if (isMain) Object.assign(this.#pages.of(session.id) ?? {}, { hasNavigated: true, isBlank: false });
     });
-    transport.model.onSessionEnd(({ id }) => this.#sent.drop((of) => of === id));
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
@@ -99,9 +93,8 @@ export class PipelinedScripts implements Interceptor {
     this.#isolates.onResponse(message);
     const text = this.#asked.get(id);
     this.#asked.delete(id);
-    if (text !== undefined && hasObject(message)) this.#scripts.add(text, looksOf(message));
+    if (text !== undefined && hasObject(message) && !hasThrown(message)) this.#scripts.add(text, looksOf(message));
     const passed = this.#sent.onMessage(message);
-    if (passed?.id !== undefined) this.#inFlight.answered(passed.id);
     return passed && this.#predicted.onAnswer(passed);
   }
 
@@ -123,18 +116,17 @@ export class PipelinedScripts implements Interceptor {
     const state = this.#states.get(world);
     const made = state?.made;
     if (state && made !== undefined) state.made = made + 1;
-    this.#inFlight.sent(command.id, sessionId, contextId);
     if (!this.#mayHide(sessionId)) return command;
     const prefix = this.#isolates.prefixOf(world);
     const key = `${sessionId} ${contextId} ${command.id}`;
     const short = this.#shortened(command, found);
     if (prefix !== null && made !== undefined) {
-      this.#sent.send(key, short ?? withoutId(command), () => this.#inFlight.answered(command.id));
+      this.#sent.send(key, short ?? withoutId(command));
       this.#predict(command, key, `${prefix}.${made + 1}`, found);
       return null;
     }
     if (!short) return command;
-    this.#sent.send(key, short, () => this.#inFlight.answered(command.id));
+    this.#sent.send(key, short);
     return this.#sent.ask(key, command) ? null : command;
   }
 
@@ -150,7 +142,7 @@ export class PipelinedScripts implements Interceptor {
   /** Responds to the client with its script's future object; the script is being sent as `key`. */
   #predict(command: CdpMessage, key: string, objectId: string, { script, world }: ScriptInWorld): void {
     const { id } = command;
-    const [sessionId, contextId] = [world.session.id, world.id];
+    const sessionId = world.session.id;
     this.#predicted.predict(sessionId, objectId);
     this.#sent.take(key, (answer) => {
       if (answer) {
@@ -158,8 +150,7 @@ export class PipelinedScripts implements Interceptor {
         return;
       }
       if (!this.#predicted.late(sessionId, objectId)) return;
-      this.#inFlight.sent(key, sessionId, contextId);
-      this.#sent.send(`${key} late`, withoutId(command), () => this.#inFlight.answered(key));
+      this.#sent.send(`${key} late`, withoutId(command));
       this.#sent.take(`${key} late`, (late) => {
         this.#predicted.made(sessionId, objectId, late && String(objectOf(late).objectId));
       });
@@ -179,7 +170,9 @@ export class PipelinedScripts implements Interceptor {
     const stock = this.#scripts.all.filter((script) => this.#cache.has(session.id, script));
     const state: WorldState = { made: undefined, stock };
     this.#states.set(world, state);
-    if (this.#inFlight.has(session.id, id)) return;
+    // A document in another process may reuse the numbers of earlier contexts: their commands would create objects here.
+    const namesIt = (command: PendingCommand) => command.sessionId === session.id && command.contextId === id;
+    if (this.#transport.isPending(namesIt)) return;
     state.made = 0;
     const isMain = frameId === session.target.id;
     if (!isMain || this.#isolates.prefixOf(world) !== null || !this.#mayHide(session.id)) return;
@@ -196,9 +189,7 @@ export class PipelinedScripts implements Interceptor {
     const { contextId, executionContextId } = fieldsOf<{ contextId: number; executionContextId: number }>(
       command.params,
     );
-    const named = contextId ?? executionContextId;
-    if (typeof named === 'number' && command.id !== undefined) this.#inFlight.sent(command.id, sessionId, named);
-    const world = this.#worlds.get(sessionId, named);
+    const world = this.#worlds.get(sessionId, contextId ?? executionContextId);
     const all = [world, ...referencedObjects(command).map((objectId) => this.#worlds.ofObject(sessionId, objectId))];
     for (const each of all) {
       const state = each && this.#states.get(each);
@@ -238,9 +229,7 @@ export class PipelinedScripts implements Interceptor {
   }
 
   #makeObject(sessionId: string, contextId: number): void {
-    const command = { method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId };
-    this.#inFlight.sent(command, sessionId, contextId);
-    this.#sent.post(command, () => this.#inFlight.answered(command));
+    this.#sent.post({ method: 'Runtime.evaluate', params: { expression: ANY_OBJECT, contextId }, sessionId });
   }
 
   #mayHide(sessionId: string): boolean {
@@ -251,13 +240,6 @@ export class PipelinedScripts implements Interceptor {
   #isPage(sessionId: string): boolean {
     return this.#worlds.has(sessionId) && this.#transport.model.session(sessionId)?.target.type === 'page';
   }
-
-  #release(answer: CdpMessage): void {
-    const { sessionId } = answer;
-    const { objectId } = objectOf(answer);
-    if (typeof objectId !== 'string' || sessionId === undefined || !this.#worlds.has(sessionId)) return;
-    this.#sent.post({ method: 'Runtime.releaseObject', params: { objectId }, sessionId });
-  }
 }
 
 function withoutId({ id: _, ...command }: CdpMessage): CdpMessage {
@@ -265,15 +247,10 @@ function withoutId({ id: _, ...command }: CdpMessage): CdpMessage {
 }
 
 function hasObject(message: CdpMessage): boolean {
-  const { exceptionDetails } = fieldsOf<Protocol.Runtime.EvaluateResponse>(message.result);
-  return exceptionDetails === undefined && typeof objectOf(message).objectId === 'string';
+  return typeof objectOf(message).objectId === 'string';
 }
 
 function looksOf(message: CdpMessage): object {
   const { objectId: _, ...looks } = objectOf(message);
   return looks;
-}
-
-function objectOf({ result }: CdpMessage) {
-  return fieldsOf<Protocol.Runtime.RemoteObject>(fieldsOf<Protocol.Runtime.EvaluateResponse>(result).result);
 }

@@ -2,7 +2,7 @@ import type { BrowserModel } from '../../model/browser-model.ts';
 import { PerSession } from '../../model/per-session.ts';
 import type { World } from '../../model/session.ts';
 import type { CdpMessage } from '../../transport/message.ts';
-import { referencedObjects } from '../referenced-objects.ts';
+import { referencedObjects } from '../remote-objects.ts';
 
 /** State of an object that the client got before the browser had created it. */
 type Predicted =

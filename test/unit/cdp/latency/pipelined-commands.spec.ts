@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { PipelinedCommands } from '../../../../src/cdp/latency/pipelined-commands.ts';
 import { Savings } from '../../../../src/cdp/latency/savings.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../../../../src/cdp/transport/message.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
+const object = (objectId: string) => ({ result: { objectId } });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A component that sends the given commands early, between a client and a browser that responds on demand. */
@@ -14,6 +15,7 @@ function between(freshMs?: number) {
   const clock = { now: 0 };
   const toBrowser: CdpMessage[] = [];
   const toClient: CdpMessage[] = [];
+  /** Objects that are released because the client does not get them. */
   const unused: unknown[] = [];
   let ahead: PipelinedCommands | undefined;
   const list = new InterceptorList(
@@ -21,7 +23,6 @@ function between(freshMs?: number) {
       (link) => {
         const sent = new PipelinedCommands(link, new Savings(0, () => clock.now), {
           isUsable: ({ result }) => result !== 'bad',
-          onUnused: ({ result, error }) => unused.push(result ?? error),
           ...(freshMs !== undefined && { freshMs }),
         });
         ahead = sent;
@@ -31,12 +32,24 @@ function between(freshMs?: number) {
         };
       },
     ],
-    { toBrowser: (command) => toBrowser.push(command), toClient: (message) => toClient.push(message) },
+    {
+      toBrowser: (command) => {
+        if (command.method === 'Runtime.releaseObject')
+          unused.push(fieldsOf<{ objectId: string }>(command.params).objectId);
+        else toBrowser.push(command);
+      },
+      toClient: (message) => toClient.push(message),
+    },
   );
+  for (const sessionId of ['one', 'two']) {
+    list.message({ method: 'Target.attachedToTarget', params: { sessionId, targetInfo: { targetId: sessionId } } });
+  }
+  toClient.splice(0);
   if (!ahead) throw new Error('it was not made');
   const answer = (result: unknown) => {
-    const { id } = toBrowser.shift() ?? {};
-    list.message(result === 'error' ? { id, error: { message: 'no' } } : { id, result });
+    const { id, sessionId } = toBrowser.shift() ?? {};
+    const of = sessionId === undefined ? {} : { sessionId };
+    list.message(result === 'error' ? { ...of, id, error: { message: 'no' } } : { ...of, id, result });
   };
   return { clock, toBrowser, toClient, unused, list, sent: ahead, answer };
 }
@@ -66,12 +79,11 @@ test('delivers a pending response when it arrives, in its place', () => {
 
 for (const result of ['error', 'bad']) {
   test(`does not use an error, but sends the client's command: ${result}`, () => {
-    const { list, sent, answer, toClient, toBrowser, unused } = between();
+    const { list, sent, answer, toClient, toBrowser } = between();
     sent.send('A', { method: 'A' });
     list.command({ id: 1, method: 'A', params: { of: 'the client' } });
     answer(result);
     expect(toClient).toEqual([]);
-    expect(unused.length).toBe(1);
     expect(toBrowser.map(({ method, params }) => [method, params])).toEqual([['A', { of: 'the client' }]]);
     answer('two');
     expect(toClient).toEqual([{ id: 1, result: 'two' }]);
@@ -80,9 +92,9 @@ for (const result of ['error', 'bad']) {
 
 test('does not use a response that is too old', () => {
   const { clock, list, sent, answer, toBrowser, unused } = between(100);
-  sent.send('A', { method: 'A' });
+  sent.send('A', { method: 'A', sessionId: 'one' });
   clock.now = 1_000;
-  answer('one');
+  answer(object('one'));
   clock.now = 1_101;
   list.command({ id: 1, method: 'A' });
   expect(toBrowser.map(({ id }) => id)).toEqual([1]);
@@ -92,11 +104,11 @@ test('does not use a response that is too old', () => {
 test('drops unused responses: before and after they arrive, and the oldest of too many', () => {
   const { sent, answer, unused, toClient, toBrowser } = between();
   sent.send('A', { method: 'A', sessionId: 'one' });
-  answer('first');
+  answer(object('first'));
   sent.send('B', { method: 'B', sessionId: 'one' });
   sent.send('C', { method: 'C', sessionId: 'two' });
   sent.drop((sessionId) => sessionId === 'one');
-  answer('second');
+  answer(object('second'));
   expect(unused).toEqual(['first', 'second']);
   expect([sent.has('A'), sent.has('B'), sent.has('C')]).toEqual([false, false, true]);
   for (let number = 0; number < 500; number += 1) sent.send(`many ${number}`, { method: 'many' });

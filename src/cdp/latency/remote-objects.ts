@@ -1,0 +1,24 @@
+import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
+
+/** The value in the response to `Runtime.evaluate` and `Runtime.callFunctionOn`. */
+export function objectOf({ result }: CdpMessage): Fields<Protocol.Runtime.RemoteObject> {
+  return fieldsOf(fieldsOf<Protocol.Runtime.EvaluateResponse>(result).result);
+}
+
+/** Whether a response reports an exception instead of a result. */
+export function hasThrown({ result }: CdpMessage): boolean {
+  return fieldsOf<Protocol.Runtime.EvaluateResponse>(result).exceptionDetails !== undefined;
+}
+
+/** IDs of the objects that a command refers to. */
+export function referencedObjects({ params }: CdpMessage): string[] {
+  return idsIn(params);
+}
+
+function idsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([field, held]) =>
+    field === 'objectId' && typeof held === 'string' ? [held] : idsIn(held),
+  );
+}
