@@ -2,6 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import { errorMessage } from '../../common/error-message.ts';
 import { within } from '../../common/pause.ts';
+import { SessionMap } from '../model/per-session.ts';
 import type { Session, Target } from '../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
@@ -54,8 +55,8 @@ export class PersistentContext implements Interceptor {
   readonly #options: PersistentOptions;
   /** Hides targets from Playwright: all of the default context while Playwright does not use it. */
   readonly #hidden: HiddenTargets;
-  /** Called, by target ID, when Playwright is no longer attached to the target. */
-  readonly #detached = new Map<string, () => void>();
+  /** Called when Playwright's session on a page that is being closed has ended. */
+  readonly #closing: SessionMap<Session, () => void>;
   #id: string | undefined;
   /** Pages that existed before Playwright first got the context: they stay open. */
   #kept: Set<string> | undefined;
@@ -72,9 +73,7 @@ export class PersistentContext implements Interceptor {
     this.#options = options;
     this.#hidden = new HiddenTargets(transport);
     transport.view.addRule(({ target }) => !this.#settled && this.#isOwn(target));
-    transport.model.onSessionEnd((session) => {
-      if (isPlaywrights(session)) this.#detached.get(session.target.id)?.();
-    });
+    this.#closing = new SessionMap(transport.model, (isClosed) => isClosed());
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
@@ -176,29 +175,23 @@ export class PersistentContext implements Interceptor {
     // This fails only when the connection is closed.
     const targets = await this.#targets().catch(() => []);
     for (const target of targets) {
-      if (!this.#isOwn(target) || !BACKGROUND_TYPES.has(target.type) || this.#isAttachedTo(target.id)) continue;
+      if (!this.#isOwn(target) || !BACKGROUND_TYPES.has(target.type) || this.#sessionOn(target.id)) continue;
       this.#transport.post('Target.attachToTarget', { targetId: target.id, flatten: true });
     }
   }
 
-  /** Whether Playwright is attached to a target. */
-  #isAttachedTo(targetId: string): boolean {
-    return [...(this.#transport.model.target(targetId)?.sessions ?? [])].some(isPlaywrights);
+  /** Playwright's session on a target. */
+  #sessionOn(targetId: string): Session | undefined {
+    return [...(this.#transport.model.target(targetId)?.sessions ?? [])].find(isPlaywrights);
   }
 
-  /** Closes a page, and waits until Playwright has received its end. */
+  /** Closes a page, and waits (5 s at most) until Playwright has received its end. */
   async #closePage(targetId: string): Promise<void> {
-    const detached = this.#isAttachedTo(targetId) && this.#whenDetached(targetId);
+    const session = this.#sessionOn(targetId);
+    const isClosed = session && new Promise<void>((resolve) => this.#closing.set(session, resolve, session.id));
     // This fails for a page that has just closed itself.
     await this.#transport.call('Target.closeTarget', { targetId }).catch(() => undefined);
-    await detached;
-  }
-
-  /** Resolves when Playwright is no longer attached to a target, or after 5 s. */
-  async #whenDetached(targetId: string): Promise<void> {
-    const detached = new Promise<void>((resolve) => this.#detached.set(targetId, resolve));
-    await within(detached, DETACH_MS, undefined);
-    this.#detached.delete(targetId);
+    if (isClosed) await within(isClosed, DETACH_MS, undefined);
   }
 
   /** Only a page can clear the storage of its context; this one is hidden. */

@@ -13,7 +13,6 @@ const KEPT = 4;
  */
 export class Frames {
   readonly #frames = new Map<string, Frame>();
-  readonly #documents = new Map<string, FrameDocument>();
   readonly #whenDocumentComes: ((document: FrameDocument) => void)[] = [];
 
   /** Undefined until the browser reports a document in it. */
@@ -23,7 +22,11 @@ export class Frames {
 
   /** Finds a document by its loader. */
   document(loaderId: string): FrameDocument | undefined {
-    return this.#documents.get(loaderId);
+    for (const { documents } of this.#frames.values()) {
+      const found = documents.find((document) => document.loaderId === loaderId);
+      if (found) return found;
+    }
+    return undefined;
   }
 
   /** Calls a listener with each document that a frame gets. */
@@ -77,21 +80,17 @@ export class Frames {
     const world = !known && url === 'about:blank' ? mainWorldOf(session, id) : undefined;
     if (world) document.meet(world);
     this.#frames.set(id, frame);
-    this.#documents.set(loaderId, document);
     const same = frame.documents.findIndex((earlier) => earlier.loaderId === loaderId);
     if (same !== -1) frame.documents.splice(same, 1);
     frame.documents.push(document);
-    for (const old of frame.documents.splice(0, frame.documents.length - KEPT)) this.#documents.delete(old.loaderId);
+    frame.documents.splice(0, frame.documents.length - KEPT);
     for (const listener of this.#whenDocumentComes) listener(document);
   }
 
   #remove(frameId: string): void {
     const { documents = [] } = this.#frames.get(frameId) ?? {};
     this.#frames.delete(frameId);
-    for (const document of documents.splice(0)) {
-      document.leave();
-      this.#documents.delete(document.loaderId);
-    }
+    for (const document of documents.splice(0)) document.leave();
     this.#removeChildren(frameId);
   }
 

@@ -1,5 +1,5 @@
+import { EventEmitter, once } from 'node:events';
 import type { Protocol } from 'devtools-protocol';
-import { within } from '../../common/pause.ts';
 import { withoutFragment } from '../../common/url/without-fragment.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { Session } from './session.ts';
@@ -35,12 +35,14 @@ const ANNOUNCED_MS = 1_000;
 /** The requests in flight, by network ID, which redirects share. */
 export class Requests {
   readonly #requests = new Map<string, NetworkRequest>();
-  /** Called at the next announcement for each ID. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  /** Emits each ID that is announced. */
+  readonly #announced = new EventEmitter().setMaxListeners(0);
 
   /** How many are tracked. */
   get size(): number {
-    return this.#requests.size + this.#waiting.size;
+    // `once` listens for errors, too.
+    const awaited = this.#announced.eventNames().filter((name) => name !== 'error');
+    return this.#requests.size + awaited.length;
   }
 
   /** The newest request with an ID; undefined if it is not announced yet or already over. */
@@ -53,12 +55,11 @@ export class Requests {
    * announced, like requests that the browser makes for itself.
    */
   async announced(networkId: string, url?: string): Promise<NetworkRequest | null> {
-    const deadline = performance.now() + ANNOUNCED_MS;
+    const signal = AbortSignal.timeout(ANNOUNCED_MS);
     for (;;) {
       const request = atAddress(this.get(networkId), url);
-      const left = deadline - performance.now();
-      if (request || left <= 0) return request;
-      await this.#next(networkId, left);
+      if (request || signal.aborted) return request;
+      await once(this.#announced, networkId, { signal }).catch(() => undefined);
     }
   }
 
@@ -87,7 +88,7 @@ export class Requests {
       at: performance.now(),
       redirect: redirectResponse === undefined ? null : { from: before },
     });
-    for (const resume of this.#waiting.get(requestId) ?? []) resume();
+    this.#announced.emit(requestId);
   }
 
   /** Takes the same message after the interceptors. */
@@ -98,20 +99,6 @@ export class Requests {
 
   end(ended: Session): void {
     for (const [id, { session }] of this.#requests) if (session === ended) this.#requests.delete(id);
-  }
-
-  /** Resolves at the next announcement, or after `ms`. */
-  async #next(networkId: string, ms: number): Promise<void> {
-    const waiting = this.#waiting.get(networkId) ?? new Set();
-    this.#waiting.set(networkId, waiting);
-    let resume: () => void = () => undefined;
-    const announced = new Promise<void>((resolve) => {
-      resume = resolve;
-    });
-    waiting.add(resume);
-    await within(announced, ms, undefined);
-    waiting.delete(resume);
-    if (waiting.size === 0) this.#waiting.delete(networkId);
   }
 }
 

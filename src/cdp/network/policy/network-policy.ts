@@ -52,13 +52,13 @@ export class NetworkPolicy {
   hostsOf({ session }: ProxiedTarget): ProxiedHosts {
     const places = this.#places.get(session.target.contextId);
     if (!places) return this.#listed;
-    const origins = [...places.origins];
+    const { origins } = places;
     return {
       matches: (url) => this.#listed.matches(url) || places.has(url),
       urlPatterns: [
         ...this.#listed.urlPatterns,
         ...origins.flatMap((origin) => [`${origin}/*`, `${origin.replace('//', '//*@')}/*`]),
-        ...(places.directories.size > 0 ? [ALL_FILES] : []),
+        ...(places.directories.length > 0 ? [ALL_FILES] : []),
       ],
       hostExpressions: [...this.#listed.hostExpressions, ...origins.map(hostExpression)],
     };

@@ -3,33 +3,30 @@ import { fileURLToPath } from 'node:url';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { loopbackOrigin, originOf } from './loopback-origin.ts';
 
-/** Places on this machine that a test has visited: origins, and directories of `file:` pages. */
+/** Places on this machine that a test has visited, see {@link placeOf}: origins, and directories of `file:` pages. */
 export class VisitedPlaces {
-  readonly #origins = new Set<string>();
-  readonly #directories = new Set<string>();
+  readonly #places = new Set<string>();
 
-  get origins(): ReadonlySet<string> {
-    return this.#origins;
+  get origins(): string[] {
+    return [...this.#places].filter((place) => !place.startsWith('file:'));
   }
 
-  get directories(): ReadonlySet<string> {
-    return this.#directories;
+  get directories(): string[] {
+    return [...this.#places].filter((place) => place.startsWith('file:'));
   }
 
-  /** Returns whether the place is new. @param place see {@link placeOf} */
+  /** Returns whether the place is new. */
   add(place: string): boolean {
-    const places = place.startsWith('file:') ? this.#directories : this.#origins;
-    if (places.has(place)) return false;
-    places.add(place);
+    if (this.#places.has(place)) return false;
+    this.#places.add(place);
     return true;
   }
 
   /** Whether an address is in one of them. */
   has(url: string): boolean {
-    if (!url.startsWith('file:')) return this.#origins.has(originOf(url.replace(/^ws/, 'http')) ?? '');
+    if (!url.startsWith('file:')) return this.#places.has(originOf(url.replace(/^ws/, 'http')) ?? '');
     const file = withDriveLetter(withoutFragment(url));
-    for (const directory of this.#directories) if (file.startsWith(directory)) return true;
-    return false;
+    return this.directories.some((directory) => file.startsWith(directory));
   }
 }
 

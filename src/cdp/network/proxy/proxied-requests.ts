@@ -48,34 +48,28 @@ type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors'> & { isScripts: bool
 /** Makes the proxied requests and gives the results to the browser. */
 export class ProxiedRequests {
   readonly #transport: InterceptorTransport;
-  readonly #downloads: LocalDownloads;
-  readonly #streams: StreamedResponses;
-  readonly #onRedirect: Parts['onRedirect'];
+  readonly #parts: Parts;
   readonly #fetcher: ProxyFetcher;
   readonly #credentials: Credentials;
   readonly #reported: ReportedResponses;
-  readonly #implied: ImpliedHeaders;
   /** Network IDs of requests that lost their body in a redirect. */
   readonly #bodiless: SessionMap<string, true>;
   /** By network ID. */
   readonly #underWay: SessionMap<string, AbortController>;
 
-  constructor(transport: InterceptorTransport, { implied, streams, downloads, onBytes, onRedirect }: Parts) {
+  constructor(transport: InterceptorTransport, parts: Parts) {
     this.#transport = transport;
-    this.#downloads = downloads;
-    this.#streams = streams;
-    this.#onRedirect = onRedirect;
-    this.#fetcher = new ProxyFetcher(onBytes);
+    this.#parts = parts;
+    this.#fetcher = new ProxyFetcher(parts.onBytes);
     this.#credentials = new Credentials(transport);
     this.#reported = new ReportedResponses(transport);
-    this.#implied = implied;
     this.#bodiless = new SessionMap(transport.model);
     this.#underWay = new SessionMap(transport.model, (abort) => abort.abort());
   }
 
   /** Returns null for a command that responds to our own event, or that gets its response here. */
   onCommand(command: CdpMessage): CdpMessage | null {
-    return this.#credentials.onCommand(command) && this.#streams.kept.onCommand(command);
+    return this.#credentials.onCommand(command) && this.#parts.streams.kept.onCommand(command);
   }
 
   /** Returns a response or a `Network.*` event of a session as the client gets it. */
@@ -87,7 +81,7 @@ export class ProxiedRequests {
       if (message.method === 'Network.loadingFailed') this.#underWay.get(id)?.abort();
     }
     const corrected = this.#reported.correct(message);
-    return corrected && this.#streams.kept.onMessage(corrected);
+    return corrected && this.#parts.streams.kept.onMessage(corrected);
   }
 
   end(): void {
@@ -114,11 +108,11 @@ export class ProxiedRequests {
         signal: abort.signal,
         isScripts: this.#isOfScript(paused),
       };
-      const document = request.isScripts ? this.#streams.documentOf(paused) : undefined;
+      const document = request.isScripts ? this.#parts.streams.documentOf(paused) : undefined;
       let outcome = await this.#authorized(paused, request);
       if (!('failure' in outcome) && outcome.rest) {
         // The browser does not report every request that ends with its document.
-        if (document && this.#streams.documentOf(paused) !== document) abort.abort();
+        if (document && this.#parts.streams.documentOf(paused) !== document) abort.abort();
         outcome = await this.#inPieces(paused, request, outcome, abort);
       }
       endWatch();
@@ -158,8 +152,8 @@ export class ProxiedRequests {
     // The browser's own downloads have no such ID; the client's cache setting does not apply to them.
     const cacheDisabled = (target.cacheDisabled && networkId !== undefined) || isEvents;
     const how = { isNavigation, isPosted: method === 'POST', cacheDisabled };
-    const complete = await this.#implied.complete(headers, target, how);
-    const lastId = isEvents ? this.#streams.lastEventId(paused, String(url)) : undefined;
+    const complete = await this.#parts.implied.complete(headers, target, how);
+    const lastId = isEvents ? this.#parts.streams.lastEventId(paused, String(url)) : undefined;
     return { ...(lastId && { 'last-event-id': Buffer.from(lastId).toString('latin1') }), ...complete };
   }
 
@@ -168,7 +162,7 @@ export class ProxiedRequests {
     const { networkId } = paused;
     if (networkId === undefined) return;
     const location = redirectOf(response);
-    if (location !== null) this.#onRedirect(paused, location);
+    if (location !== null) this.#parts.onRedirect(paused, location);
     if (/^(GET|HEAD)$/.test(method)) return;
     const isDropped = response.status === 303 || (method === 'POST' && /^30[12]$/.test(String(response.status)));
     if (isDropped) this.#bodiless.set(networkId, true, paused.sessionId);
@@ -181,9 +175,9 @@ export class ProxiedRequests {
       ([name, value]) => /^sec-purpose$/i.test(name) && /^prefetch/.test(value),
     );
     if (!isPrefetch && resourceType !== 'Image') return;
-    this.#streams.kept.begin(networkId, sessionId);
-    this.#streams.kept.add(networkId, response.body);
-    this.#streams.kept.end(networkId, 'whole', response.exchange.bytes());
+    this.#parts.streams.kept.begin(networkId, sessionId);
+    this.#parts.streams.kept.add(networkId, response.body);
+    this.#parts.streams.kept.end(networkId, 'whole', response.exchange.bytes());
   }
 
   /** Whether a document's script may have made the request, with an API that can take a response in parts. */
@@ -194,7 +188,7 @@ export class ProxiedRequests {
   }
 
   #mayDownload({ isNavigation, networkId }: PausedRequest): ProxyRequest['download'] {
-    if (!isNavigation || !this.#downloads.areTaken) return 'never';
+    if (!isNavigation || !this.#parts.downloads.areTaken) return 'never';
     // A request from a link with a `download` attribute does not belong to a page.
     return networkId === undefined ? 'is' : 'may-be';
   }
@@ -240,11 +234,11 @@ export class ProxiedRequests {
       return cutShort(response, response.body);
     }
     const offered = { ...paused, asked: first?.url ?? paused.url };
-    if (request.isScripts && !isEvents && (await this.#streams.offer(offered, response, abort))) {
+    if (request.isScripts && !isEvents && (await this.#parts.streams.offer(offered, response, abort))) {
       return { ...response, body: Buffer.alloc(0) };
     }
     if (announced) this.#reported.reportHead(paused, asWritten(request), response, announced);
-    const last = isEvents && request.isScripts ? await this.#streams.offerEvents(offered, response, abort) : null;
+    const last = isEvents && request.isScripts ? await this.#parts.streams.offerEvents(offered, response, abort) : null;
     if (last) return cutShort(response, last);
     let body: Buffer | null;
     try {
@@ -266,7 +260,7 @@ export class ProxiedRequests {
     { body: head, rest, ...response }: ProxyResponse,
   ): Outcome {
     const pieces = head.length > 0 ? [head] : [];
-    this.#downloads.offer(frameId, url, {
+    this.#parts.downloads.offer(frameId, url, {
       read: async (bytes) => pieces.pop() ?? (await rest?.read(bytes)) ?? Buffer.alloc(0),
       cancel: () => rest?.cancel(),
     });

@@ -58,20 +58,14 @@ const ABNORMAL = 1006;
  */
 export class ProxiedWebSockets {
   readonly #transport: InterceptorTransport;
-  readonly #targets: ProxiedTargets;
-  readonly #documents: ProxiedDocuments;
-  readonly #binding: PageBinding;
-  readonly #onBytes: (bytes: number) => void;
+  readonly #parts: Parts;
   /** Open connections, by document and the page's own number. */
   readonly #connections = new Map<string, Connection>();
 
-  constructor(transport: InterceptorTransport, { targets, documents, binding, onBytes }: Parts) {
+  constructor(transport: InterceptorTransport, parts: Parts) {
     this.#transport = transport;
-    this.#targets = targets;
-    this.#documents = documents;
-    this.#binding = binding;
-    this.#onBytes = onBytes;
-    binding.listen((document, payload) => {
+    this.#parts = parts;
+    parts.binding.listen((document, payload) => {
       const { success, output: data } = v.safeParse(said, payload);
       if (success) this.#take(document, data);
     });
@@ -107,7 +101,7 @@ export class ProxiedWebSockets {
     const binary = message.op === 'binary';
     events.sent(message.data, binary);
     const bytes = Buffer.from(message.data, binary ? 'base64' : 'utf8');
-    this.#onBytes(bytes.length);
+    this.#parts.onBytes(bytes.length);
     socket.send(bytes, { binary });
   }
 
@@ -118,9 +112,9 @@ export class ProxiedWebSockets {
     const events = new WebSocketEvents(this.#transport, session.id, url);
     const connection: Connection = { document, socket: undefined, events };
     this.#connections.set(key, connection);
-    const target = this.#targets.get(session.id);
+    const target = this.#parts.targets.get(session.id);
     // Checked here again: the page's own check is not trusted.
-    if (!target || target.offlineBy !== null || !this.#documents.mayReach(document, url)) {
+    if (!target || target.offlineBy !== null || !this.#parts.documents.mayReach(document, url)) {
       return this.#end(key, number, ABNORMAL, '');
     }
     const cookie = await this.#cookies(url, session.id);
@@ -138,14 +132,14 @@ export class ProxiedWebSockets {
     connection.socket = socket;
     socket.on('open', () => {
       events.opened();
-      this.#binding.post(document, { id: number, op: 'open', protocol: socket.protocol });
+      this.#parts.binding.post(document, { id: number, op: 'open', protocol: socket.protocol });
     });
     socket.on('message', (data: RawData, binary: boolean) => {
       // Not fragments: the socket's default is a single buffer.
       const text = (data as Buffer).toString(binary ? 'base64' : 'utf8');
-      this.#onBytes((data as Buffer).length);
+      this.#parts.onBytes((data as Buffer).length);
       events.received(text, binary);
-      this.#binding.post(document, { id: number, op: binary ? 'binary' : 'text', data: text });
+      this.#parts.binding.post(document, { id: number, op: binary ? 'binary' : 'text', data: text });
     });
     socket.on('error', (error) => events.failed(error.message));
     socket.on('close', (code, reason) => this.#end(key, number, code, reason.toString()));
@@ -171,6 +165,6 @@ export class ProxiedWebSockets {
     this.#connections.delete(key);
     connection.events.closed();
     const wasClean = code !== ABNORMAL;
-    this.#binding.post(connection.document, { id, op: wasClean ? 'closed' : 'failed', code, reason, wasClean });
+    this.#parts.binding.post(connection.document, { id, op: wasClean ? 'closed' : 'failed', code, reason, wasClean });
   }
 }
