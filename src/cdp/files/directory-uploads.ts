@@ -43,9 +43,8 @@ export class DirectoryUploads {
   readonly #page: HelperPage;
   /** The directory for copies, which the browser creates. */
   readonly #root = `/tmp/poolwright-${randomUUID()}`;
-  /** Our downloads: handlers of their final state, by address; and their addresses, by the browser's IDs. */
-  readonly #downloads = new Map<string, (state: string) => void>();
-  readonly #urls = new Map<unknown, string>();
+  /** Handlers of our downloads' final state: by address, then by the browser's ID. */
+  readonly #downloads = new Map<unknown, (state: string) => void>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(transport: InterceptorTransport) {
@@ -58,15 +57,18 @@ export class DirectoryUploads {
     if (message.sessionId !== undefined) return message;
     if (message.method === 'Browser.downloadWillBegin') {
       const { guid, url } = fieldsOf<Protocol.Browser.DownloadWillBeginEvent>(message.params);
-      if (typeof url !== 'string' || !this.#downloads.has(url)) return message;
-      this.#urls.set(guid, url);
+      const ended = this.#downloads.get(url);
+      if (!ended) return message;
+      this.#downloads.delete(url);
+      this.#downloads.set(guid, ended);
       return null;
     }
     if (message.method !== 'Browser.downloadProgress') return message;
     const { guid, state } = fieldsOf<Protocol.Browser.DownloadProgressEvent>(message.params);
-    const url = this.#urls.get(guid);
-    if (url === undefined) return message;
-    if (state !== 'inProgress') this.#downloads.get(url)?.(String(state));
+    const ended = this.#downloads.get(guid);
+    if (!ended || state === 'inProgress') return ended ? null : message;
+    this.#downloads.delete(guid);
+    ended(String(state));
     return null;
   }
 

@@ -6,7 +6,7 @@ import type { Protocol } from 'devtools-protocol';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { HelperPage } from './helper-page.ts';
-import type { LocalDownloads } from './local-downloads.ts';
+import { type DownloadBody, type LocalDownloads, writeBody } from './local-downloads.ts';
 import { fetchRemoteFile } from './remote-file.ts';
 import { removeLocalFiles } from './remove-local-files.ts';
 
@@ -22,6 +22,9 @@ interface Wanted {
 interface Download extends Wanted {
   /** The name that the site suggests. */
   name: string;
+  /** Its content, if that is on this machine. */
+  body: DownloadBody | undefined;
+  isCancelled: boolean;
 }
 
 /** The suffix that Chromium gives to incomplete files. Tests skip it when they look for theirs. */
@@ -43,7 +46,8 @@ export class Downloads implements Interceptor {
   readonly #remoteFolder = `/tmp/poolwright-${randomUUID()}`;
   /** By browser context; `undefined` is the default context. */
   readonly #wanted = new Map<string | undefined, Wanted>();
-  readonly #downloads = new Map<string, Download>();
+  /** By the browser's ID, until the file is here. */
+  readonly #downloads = new Map<unknown, Download>();
   /** The most recent setting: events of a frame within a page do not show its context. */
   #last: Wanted | undefined;
 
@@ -93,6 +97,7 @@ export class Downloads implements Interceptor {
 
   end(): void {
     this.#carried.end();
+    for (const { body } of this.#downloads.values()) body?.cancel();
     removeLocalFiles(this.#remoteFolder);
   }
 
@@ -125,8 +130,10 @@ export class Downloads implements Interceptor {
   /** The browser has finished a download whose body is on this machine, and would report an unknown download. */
   #cancel(command: CdpMessage): CdpMessage | null {
     const { guid } = fieldsOf<Protocol.Browser.CancelDownloadRequest>(command.params);
-    if (!this.#carried.has(guid)) return command;
-    this.#carried.cancel(guid);
+    const download = this.#downloads.get(guid);
+    if (!download?.body) return command;
+    download.isCancelled = true;
+    download.body.cancel();
     this.#transport.deliver({ id: command.id, sessionId: command.sessionId, result: {} });
     return null;
   }
@@ -139,23 +146,22 @@ export class Downloads implements Interceptor {
     const wanted = this.#wanted.get(context) ?? this.#wanted.get(undefined) ?? this.#last;
     if (!wanted || typeof guid !== 'string' || !GUID.test(guid)) return message;
     const name = fileName(suggestedFilename) ?? guid;
-    this.#downloads.set(guid, { ...wanted, name });
-    this.#carried.begin(params);
+    this.#downloads.set(guid, { ...wanted, name, body: this.#carried.take(params), isCancelled: false });
     return wanted.told ? message : null;
   }
 
   #progress(message: CdpMessage): CdpMessage | null {
     const params = fieldsOf<Protocol.Browser.DownloadProgressEvent>(message.params);
     const { guid, state, receivedBytes } = params;
-    const download = typeof guid === 'string' ? this.#downloads.get(guid) : undefined;
+    const download = this.#downloads.get(guid);
     if (!download || typeof guid !== 'string') return message;
     if (state === 'inProgress') return download.told ? message : null;
-    this.#downloads.delete(guid);
     const tell = (told: object) => {
       if (download.told) this.#transport.deliver({ ...message, params: { ...params, ...told } });
     };
     if (state !== 'completed' || typeof receivedBytes !== 'number') {
-      this.#carried.drop(guid);
+      this.#downloads.delete(guid);
+      download.body?.cancel();
       tell({});
       return null;
     }
@@ -169,14 +175,17 @@ export class Downloads implements Interceptor {
   }
 
   /** Returns where the file is now, and its size in bytes. */
-  async #fetch(guid: string, told: number, { folder, name, byGuid }: Download) {
+  async #fetch(guid: string, told: number, download: Download) {
+    const { folder, name, byGuid, body } = download;
     const remote = { path: posix.join(this.#remoteFolder, guid), size: told };
     await mkdir(folder, { recursive: true });
     const unfinished = join(folder, `${guid}${UNFINISHED}`);
     try {
       let size = told;
-      if (this.#carried.has(guid)) size = await this.#carried.write(guid, unfinished);
+      if (body) size = await writeBody(body, unfinished);
       else await fetchRemoteFile(this.#transport, (await this.#page.open()).sessionId, remote, unfinished);
+      // The body of a cancelled download may look complete.
+      if (download.isCancelled) throw new Error('cancelled');
       const filePath = byGuid ? join(folder, guid) : freeName(folder, name);
       await rename(unfinished, filePath);
       return { filePath, size };
@@ -184,6 +193,7 @@ export class Downloads implements Interceptor {
       await rm(unfinished, { force: true });
       throw error;
     } finally {
+      this.#downloads.delete(guid);
       removeLocalFiles(remote.path);
     }
   }
