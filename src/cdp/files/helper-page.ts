@@ -15,13 +15,20 @@ interface OpenPage {
 export class HelperPage {
   readonly #transport: InterceptorTransport;
   #opened: Promise<OpenPage> | undefined;
+  /** Once it is open. */
+  #sessionId: string | undefined;
 
   constructor(transport: InterceptorTransport) {
     this.#transport = transport;
   }
 
-  /** Opens the page on the first call. @throws PoolwrightError */
+  /** Opens the page on the first call, and another one if that has crashed or ended. @throws PoolwrightError */
   open(): Promise<OpenPage> {
+    const isGone = this.#transport.model.session(this.#sessionId)?.target.isCrashed ?? true;
+    if (this.#sessionId !== undefined && isGone) {
+      this.#sessionId = undefined;
+      this.#opened = undefined;
+    }
     this.#opened ??= this.#open();
     // After a failure, the next call tries again.
     this.#opened.catch(() => {
@@ -41,6 +48,7 @@ export class HelperPage {
     const [session] = model.target(targetId)?.sessions ?? [];
     const sessionId = session?.id ?? (await this.#attach(targetId));
     await this.#transport.call('Runtime.runIfWaitingForDebugger', {}, sessionId);
+    this.#sessionId = sessionId;
     return { sessionId, browserContextId };
   }
 

@@ -32,6 +32,7 @@ export function isOwnId(id: number | undefined): boolean {
 export class OwnCommands implements BrowserCommands, Interceptor {
   readonly #send: (message: CdpMessage) => void;
   readonly #waiting = new Map<number, Waiting>();
+  #isOver = false;
   #nextId = FIRST_OWN_ID;
   #nextSentId = FIRST_SENT_ID;
 
@@ -52,6 +53,7 @@ export class OwnCommands implements BrowserCommands, Interceptor {
         this.#fail(id, 'TIMEOUT', `the browser did not answer ${method} within ${seconds} s`);
       }, ANSWER_TIMEOUT_MS);
       this.#waiting.set(id, { method, resolve, reject, timer });
+      if (this.#isOver) this.end();
     });
 
   /**
@@ -75,6 +77,7 @@ export class OwnCommands implements BrowserCommands, Interceptor {
   }
 
   end(): void {
+    this.#isOver = true;
     for (const id of [...this.#waiting.keys()]) this.#fail(id, 'BROWSER_LOST', 'the link to the browser closed');
   }
 

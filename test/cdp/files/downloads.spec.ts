@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { chromium, type Download, type Page } from 'playwright-core';
+import { type CDPSession, chromium, type Download, type Page } from 'playwright-core';
 import { test as base, type CdpFixtures, expect } from '../../support/cdp/fixtures.ts';
 import { hasOwnDisks } from '../../support/own-disks.ts';
 
@@ -98,6 +98,23 @@ test('handles several at the same time, in several contexts', async ({ page, fil
     return [sha256(content), sha256(content)];
   });
   expect(contents.map(sha256)).toEqual(expected);
+});
+
+test('copies a download when the hidden page that copied the last one has crashed', async ({ page }) => {
+  expect(await text(await download(page, '/a'))).toBe('this is a');
+  const session = (await page.context().browser()?.newBrowserCDPSession()) as CDPSession;
+  const { browserContextIds } = await session.send('Target.getBrowserContexts');
+  const { targetInfos } = await session.send('Target.getTargets');
+  const isHidden = ({ url, browserContextId = '' }: { url: string; browserContextId?: string }) =>
+    url === 'about:blank' && browserContextIds.includes(browserContextId);
+  const { targetId = '' } = targetInfos.find(isHidden) ?? {};
+  await session.send('Target.setDiscoverTargets', { discover: true });
+  const crashed = new Promise((resolve) => session.once('Target.targetCrashed', resolve));
+  const { sessionId } = await session.send('Target.attachToTarget', { targetId, flatten: false });
+  const message = JSON.stringify({ id: 1, method: 'Page.crash' });
+  await session.send('Target.sendMessageToTarget', { sessionId, message });
+  await crashed;
+  expect(await text(await download(page, '/b'))).toBe('this is b');
 });
 
 test('hides the transfer from tests and pages', async ({ page }) => {

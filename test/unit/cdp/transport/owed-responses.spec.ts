@@ -85,6 +85,39 @@ test('responds for a crashed process in all its sessions, except to commands tha
   expect(responses().map(({ id }) => id)).toEqual([1, 2, 4]);
 });
 
+test('rejects own commands sent to a page that has crashed, but not those that the browser responds to', async () => {
+  const { list, link, toBrowser, attach, crash, responses } = aLink();
+  attach('page', 'T');
+  await crash('page');
+  toBrowser.splice(0);
+  const outcomes = [
+    link.call('Runtime.evaluate', { expression: '1' }, 'page'),
+    link.call('Network.getCookies', {}, 'page'),
+    link.call('Page.reload', {}, 'page'),
+  ];
+  list.command({ id: 1, method: 'Runtime.evaluate', sessionId: 'page' });
+  const idOf = (wanted: string) => toBrowser.find(({ method }) => method === wanted)?.id;
+  list.message({ id: idOf('Network.getCookies'), result: 'cookies', sessionId: 'page' });
+  list.message({ id: idOf('Browser.getVersion'), result: {} });
+  await expect(outcomes[0]).rejects.toThrow('Target crashed');
+  await expect(outcomes[1]).resolves.toBe('cookies');
+  list.message({ method: 'Inspector.targetReloadedAfterCrash', sessionId: 'page' });
+  list.message({ id: idOf('Page.reload'), result: 'reloaded', sessionId: 'page' });
+  await expect(outcomes[2]).resolves.toBe('reloaded');
+  toBrowser.splice(0);
+  const later = link.call('Runtime.evaluate', { expression: '1' }, 'page');
+  list.message({ id: idOf('Runtime.evaluate'), result: 'done', sessionId: 'page' });
+  await expect(later).resolves.toBe('done');
+  // The client gets what Chromium responds.
+  expect(responses()).toEqual([]);
+});
+
+test('rejects own commands at once when the connection has closed', async () => {
+  const { list, link } = aLink();
+  list.end();
+  await expect(link.call('Browser.getVersion')).rejects.toThrow('the link to the browser closed');
+});
+
 test('ends commands sent in advance when the page crashes, and sends no more', async () => {
   let sent: PipelinedCommands | undefined;
   const { list, attach, crash, responses, toBrowser } = aLink((link) => {
