@@ -10,8 +10,8 @@ const BETWEEN_DOCUMENTS = 'Not attached to an active page';
 /** A screenshot that the client waits for. */
 interface Pending {
   readonly command: CdpMessage;
-  /** The ID of its last attempt. */
-  lastId: number;
+  /** The IDs of all attempts: the first one is the client's. */
+  readonly ids: number[];
   /** The newest document at its last attempt, once that is known. */
   loaderId?: unknown;
   /** The browser has rejected it until the next document is there. */
@@ -31,14 +31,11 @@ export class LostScreenshots implements Interceptor {
   readonly #watched: PerSession<{ yes: boolean }>;
   /** By the client's ID. */
   readonly #pending: SessionMap<number, Pending>;
-  /** The client's ID of each repeated command. */
-  readonly #repeated: SessionMap<number, number>;
 
   constructor(transport: InterceptorTransport) {
     this.#transport = transport;
     this.#watched = new PerSession(transport.model, () => ({ yes: false }));
     this.#pending = new SessionMap(transport.model);
-    this.#repeated = new SessionMap(transport.model);
   }
 
   onCommand(command: CdpMessage): CdpMessage {
@@ -46,7 +43,7 @@ export class LostScreenshots implements Interceptor {
     const watched = method === 'Page.enable' ? this.#watched.of(sessionId) : undefined;
     if (watched) watched.yes = true;
     if (method === 'Page.captureScreenshot' && id !== undefined) {
-      this.#pending.set(id, { command, lastId: id }, sessionId);
+      this.#pending.set(id, { command, ids: [id] }, sessionId);
     }
     return command;
   }
@@ -71,36 +68,29 @@ export class LostScreenshots implements Interceptor {
   }
 
   #onResponse(id: number, message: CdpMessage): CdpMessage | null {
-    const asked = this.#repeated.get(id) ?? id;
-    const pending = this.#pending.get(asked);
-    if (!pending) return message;
+    const [asked, pending] = [...this.#pending].find(([, { ids }]) => ids.includes(id)) ?? [];
+    if (!pending || asked === undefined) return message;
     if (message.error) {
-      if (id !== pending.lastId) return null;
+      if (id !== pending.ids.at(-1)) return null;
       pending.isRefused = message.error.message === BETWEEN_DOCUMENTS && this.#isWatched(pending.command.sessionId);
       if (pending.isRefused) return null;
     }
-    this.#forget(asked);
+    // Later responses never reach the client.
+    this.#pending.delete(asked);
     return asked === id ? message : { ...message, id: asked };
   }
 
   #repeat(target: Target, which: (pending: Pending) => boolean, loaderId?: unknown): void {
-    for (const [asked, pending] of this.#pending) {
+    for (const [, pending] of this.#pending) {
       const { id: _, ...command } = pending.command;
       if (this.#transport.model.session(command.sessionId)?.target !== target || !which(pending)) continue;
-      const lastId = this.#transport.send(command);
-      this.#repeated.set(lastId, asked, command.sessionId);
-      Object.assign(pending, { lastId, isRefused: false, loaderId: loaderId ?? pending.loaderId });
+      pending.ids.push(this.#transport.send(command));
+      Object.assign(pending, { isRefused: false, loaderId: loaderId ?? pending.loaderId });
     }
   }
 
   #isWatched(sessionId: string | undefined): boolean {
     const { sessions = [] } = this.#transport.model.session(sessionId)?.target ?? {};
     return [...sessions].some(({ id }) => this.#watched.of(id)?.yes);
-  }
-
-  /** Later responses to it never reach the client. */
-  #forget(asked: number): void {
-    this.#pending.delete(asked);
-    for (const [id, of] of this.#repeated) if (of === asked) this.#repeated.delete(id);
   }
 }

@@ -14,8 +14,6 @@ type State =
   | { readonly is: 'asked'; readonly command: CdpMessage }
   /** Another component takes it; null if there is no usable response. */
   | { readonly is: 'taken'; readonly taker: (answer: CdpMessage | null) => void }
-  /** The client gets it unchanged, with this ID. */
-  | { readonly is: 'late'; readonly id: number }
   /** It is not needed. */
   | { readonly is: 'dropped' };
 
@@ -117,21 +115,15 @@ export class PipelinedCommands {
     this.#unanswered.delete(id);
     sent.onAnswer?.(message);
     const { state } = sent;
-    if (state.is === 'late') return { ...message, id: state.id };
     const isUsable = !message.error && !hasThrown(message) && (this.#uses.isUsable?.(message) ?? true);
     if (state.is === 'asked' && (isUsable || isTargetGone(message))) return { ...message, id: state.command.id };
     if (!isUsable || state.is === 'dropped') this.#release(message);
-    if (state.is === 'asked') this.sendLate(state.command);
+    if (state.is === 'asked') this.#transport.pass(state.command);
     if (state.is === 'taken') state.taker(isUsable ? message : null);
     if (state.is !== 'waiting') return null;
     if (isUsable) sent.state = { is: 'answered', answer: message, at: this.#savings.now() };
     else this.#waiting.delete(sent);
     return null;
-  }
-
-  /** Sends a client's command that was held back; the client gets the response. */
-  sendLate({ id, ...command }: CdpMessage): void {
-    this.#send('', command, id === undefined ? { is: 'dropped' } : { is: 'late', id });
   }
 
   /** The client will not send these. @param which default: all */

@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
-import type { BrowserModel } from '../model/browser-model.ts';
 import { SessionMap } from '../model/per-session.ts';
+import type { BrowserModel } from '../model/browser-model.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 import type { Meter } from './meter.ts';
@@ -20,6 +20,9 @@ interface Request {
 type NetworkFields = Fields<
   Protocol.Network.RequestWillBeSentEvent & Protocol.Network.ResponseReceivedEvent & Protocol.Network.DataReceivedEvent
 >;
+
+/** A WebSocket's handshake and frames. */
+type WebSocketFields = Protocol.Network.WebSocketResponse & Protocol.Network.WebSocketFrame;
 
 /** The same for its download events. */
 type DownloadFields = Fields<Protocol.Browser.DownloadWillBeginEvent & Protocol.Browser.DownloadProgressEvent>;
@@ -79,20 +82,22 @@ export class Metering implements Interceptor {
   }
 
   #observeNetwork(sessionId: string, method: string, fields: NetworkFields): void {
-    const { requestId, response } = fields;
+    const { requestId } = fields;
+    const response = fieldsOf<Protocol.Network.Response & WebSocketFields>(fields.response);
     if (typeof requestId !== 'string') return;
     switch (method) {
       case 'Network.requestWillBeSent':
-        if (isObject(fields.redirectResponse)) this.#redirect(sessionId, requestId, fields.redirectResponse);
+        // A redirect ends one request; the next one has the same ID.
+        if (fields.redirectResponse === undefined) break;
+        this.#respond(sessionId, requestId, fieldsOf(fields.redirectResponse));
+        this.#requests.delete(requestId);
         break;
       case 'Network.requestServedFromCache':
         this.#requestOf(sessionId, requestId).free = true;
         break;
       case 'Network.responseReceived':
-        if (isObject(response)) this.#respond(sessionId, requestId, response);
-        if (fields.type === 'Document') {
-          this.#requestOf(sessionId, requestId).documentUrl = fieldsOf<Protocol.Network.Response>(response).url;
-        }
+        this.#respond(sessionId, requestId, response);
+        if (fields.type === 'Document') this.#requestOf(sessionId, requestId).documentUrl = response.url;
         break;
       case 'Network.dataReceived': {
         const request = this.#requestOf(sessionId, requestId);
@@ -110,19 +115,13 @@ export class Metering implements Interceptor {
         this.#fail(sessionId, requestId);
         break;
       case 'Network.webSocketHandshakeResponseReceived':
-        if (isObject(response)) this.#meter.count(handshakeSize(response));
+        this.#meter.count(handshakeSize(response));
         break;
       case 'Network.webSocketFrameSent':
       case 'Network.webSocketFrameReceived':
-        if (isObject(response)) this.#meter.count(frameSize(response));
+        this.#meter.count(frameSize(response));
         break;
     }
-  }
-
-  /** A redirect ends one request; the next one has the same ID. */
-  #redirect(sessionId: string, requestId: string, response: ResponseFields): void {
-    this.#respond(sessionId, requestId, response);
-    this.#requests.delete(requestId);
   }
 
   #respond(sessionId: string, requestId: string, response: ResponseFields): void {
@@ -164,8 +163,4 @@ export class Metering implements Interceptor {
     if (state === 'inProgress') this.#downloads.set(guid, received);
     else this.#downloads.delete(guid);
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

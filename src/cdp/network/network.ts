@@ -54,8 +54,6 @@ export class Network implements Interceptor {
   readonly #options: NetworkOptions;
   readonly #targets: ProxiedTargets;
   #proxy: NetworkProxy | null;
-  /** Original IDs of the commands that were held until the browser knew what is proxied. */
-  readonly #held = new Map<number, number | undefined>();
 
   constructor(transport: InterceptorTransport, options: NetworkOptions, loaded?: typeof NetworkProxy) {
     this.#transport = transport;
@@ -79,8 +77,7 @@ export class Network implements Interceptor {
     return this.#proxy ? this.#proxy.onCommand(command) : command;
   }
 
-  onMessage(received: CdpMessage): CdpMessage | null {
-    const message = this.#asAsked(received);
+  onMessage(message: CdpMessage): CdpMessage | null {
     this.#targets.observe(message);
     this.policy.observe(message);
     return this.#proxy ? this.#proxy.onMessage(message) : message;
@@ -91,23 +88,15 @@ export class Network implements Interceptor {
   }
 
   /** Sends a navigation once the browser knows what is proxied for it. Never rejects. */
-  async #lead({ id, ...command }: CdpMessage, { target }: Visit): Promise<void> {
+  async #lead(command: CdpMessage, { target }: Visit): Promise<void> {
     try {
       const Loaded = await loadProxy();
       this.#proxy ??= this.#make(Loaded);
       await this.#proxy.extend(target);
     } finally {
       // Without the proxy, the browser makes the request itself.
-      this.#held.set(this.#transport.send(command), id);
+      this.#transport.pass(command);
     }
-  }
-
-  /** Restores the ID of a command that was held. */
-  #asAsked(message: CdpMessage): CdpMessage {
-    if (message.id === undefined || !this.#held.has(message.id)) return message;
-    const id = this.#held.get(message.id);
-    this.#held.delete(message.id);
-    return { ...message, id };
   }
 
   #make(Loaded: typeof NetworkProxy): NetworkProxy {

@@ -81,6 +81,7 @@ export class InterceptorList {
         if (this.#sending) setImmediate(() => this.#toClient(message, position - 1));
         else this.#toClient(message, position - 1);
       },
+      pass: (command) => this.#toBrowser(command, position + 1),
       send: (command) => {
         const id = this.#own.newSentId();
         this.#toBrowser({ ...command, id }, position + 1);

@@ -16,7 +16,7 @@ import type { PendingCommand } from './pending-commands.ts';
 export interface Interceptor {
   /**
    * Handles a command on its way to the browser. An interceptor that returns null must respond to it exactly once, now
-   * or later, with {@link InterceptorTransport.deliver}.
+   * or later, with {@link InterceptorTransport.deliver}, or send it on with {@link InterceptorTransport.pass}.
    */
   onCommand?(command: CdpMessage): CdpMessage | null;
   /**
@@ -76,6 +76,8 @@ export interface InterceptorTransport extends BrowserCommands {
    * before its `send` has returned.
    */
   deliver(message: CdpMessage): void;
+  /** Sends on a command of the client that this interceptor has held: as if it had passed this interceptor only now. */
+  pass(command: CdpMessage): void;
   /**
    * Sends a command to the browser as if the client had sent it: it passes the interceptors between this one and the
    * browser, but not this one. Its response passes them on its way back and reaches this interceptor's `onMessage` with

@@ -18,6 +18,7 @@ const link: InterceptorTransport = {
   post: unused,
   isPending: unused,
   deliver: unused,
+  pass: unused,
   send: unused,
 };
 

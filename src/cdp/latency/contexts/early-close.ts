@@ -65,6 +65,6 @@ export class EarlyClose implements Interceptor {
     this.#closing.delete(browserContextId);
     this.#transport.view.closed(browserContextId);
     if (this.#closing.size > 0) return;
-    for (const command of this.#waiting.splice(0)) this.#sent.sendLate(command);
+    for (const command of this.#waiting.splice(0)) this.#transport.pass(command);
   }
 }

@@ -9,8 +9,8 @@ export class ActionTrail {
   readonly #names = new Map<string, string>();
   /** Names of the results that the client waits for, by command ID. */
   readonly #results = new Map<number, string>();
-  readonly #sent = new Set<Follower>();
-  readonly #asked: Follower[] = [];
+  /** Followers that were sent early, and that the client has not sent itself. */
+  #unasked: Follower[] = [];
 
   /** @param known further named objects, by name */
   constructor(head: CdpMessage, keys: HabitKeys, world: World, known: ReadonlyMap<string, string>) {
@@ -36,12 +36,12 @@ export class ActionTrail {
 
   /** A follower was sent early. */
   sent(follower: Follower): void {
-    this.#sent.add(follower);
+    this.#unasked.push(follower);
   }
 
   /** The client sends a follower itself. @param id of its command */
   asked(follower: Follower, id: number | undefined): void {
-    this.#asked.push(follower);
+    this.#unasked = this.#unasked.filter((sent) => !isSame(sent, follower));
     if (id !== undefined && follower.result !== null) this.#results.set(id, follower.result);
   }
 
@@ -56,9 +56,7 @@ export class ActionTrail {
 
   /** The trail ends: followers that were sent in vain lose worth. */
   end(): void {
-    for (const follower of this.#sent) {
-      if (!this.#asked.some((asked) => isSame(asked, follower))) follower.worth -= 1;
-    }
+    for (const follower of this.#unasked) follower.worth -= 1;
   }
 
   #name(id: unknown, name: string): void {

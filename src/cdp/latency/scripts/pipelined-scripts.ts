@@ -65,7 +65,7 @@ export class PipelinedScripts implements Interceptor {
     this.#isolates = new Isolates(transport.model);
     this.#pages = new PerSession(transport.model, () => ({ hasNavigated: false, isBlank: false }));
     this.#cache = new ScriptCache(transport.model, (command, onAnswer) => this.#sent.post(command, onAnswer));
-    this.#predicted = new PredictedObjects(transport.model, (command) => this.#sent.sendLate(command));
+    this.#predicted = new PredictedObjects(transport);
     this.#worlds = new UtilityWorlds(transport.model);
     transport.model.onWorld((world) => this.#onWorld(world));
     transport.model.onWorldEnd(({ session, frameId }) => {

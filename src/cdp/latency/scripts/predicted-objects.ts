@@ -1,6 +1,6 @@
-import type { BrowserModel } from '../../model/browser-model.ts';
 import { PerSession } from '../../model/per-session.ts';
 import type { World } from '../../model/session.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { CdpMessage } from '../../transport/message.ts';
 import { referencedObjects } from '../remote-objects.ts';
 
@@ -22,9 +22,6 @@ interface Known {
   readonly held: CdpMessage[];
 }
 
-/** Sends commands again that had no effect, or that were held back. */
-type SendLate = (command: CdpMessage) => void;
-
 /**
  * Objects that the client got before the browser had created them. If one gets another ID than predicted, a command
  * that refers to it had no effect, because there was no such object: it is sent again with the correct ID, and so is
@@ -32,13 +29,12 @@ type SendLate = (command: CdpMessage) => void;
  */
 export class PredictedObjects {
   readonly #sessions: PerSession<Known>;
-  readonly #sendLate: SendLate;
+  readonly #transport: InterceptorTransport;
 
-  /** @param sendLate sends a client's command whose response goes to the client */
-  constructor(model: BrowserModel, sendLate: SendLate) {
-    this.#sessions = new PerSession(model, () => ({ objects: new Map(), unsure: new Map(), held: [] }));
-    this.#sendLate = sendLate;
-    model.onWorldEnd((world) => this.#ended(world));
+  constructor(transport: InterceptorTransport) {
+    this.#transport = transport;
+    this.#sessions = new PerSession(transport.model, () => ({ objects: new Map(), unsure: new Map(), held: [] }));
+    transport.model.onWorldEnd((world) => this.#ended(world));
   }
 
   /** The client gets an object. */
@@ -96,7 +92,7 @@ export class PredictedObjects {
       }
       const again = translated(session, command);
       if (again !== command) {
-        this.#sendLate(again);
+        this.#transport.pass(again);
         return null;
       }
     }
@@ -113,7 +109,7 @@ export class PredictedObjects {
 
   #release(session: Known): void {
     if (isUnsure(session)) return;
-    for (const command of session.held.splice(0)) this.#sendLate(translated(session, command));
+    for (const command of session.held.splice(0)) this.#transport.pass(translated(session, command));
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
+import { byLowerCase } from '../proxy/headers/header-list.ts';
 import { type ContinueFields, type PausedRequest, responseCommand } from '../proxy/paused-request.ts';
 import { fileResponse } from './file-response.ts';
 
@@ -8,7 +9,7 @@ const MISSING = `file:///poolwright-${randomUUID()}`;
 
 /** The browser denies these after the point where it pauses requests, before it reads the file. */
 function needsLeave({ headers, resourceType }: PausedRequest): boolean {
-  return /^(XHR|Fetch)$/.test(resourceType) || Object.keys(headers).some((name) => /^origin$/i.test(name));
+  return /^(XHR|Fetch)$/.test(resourceType) || 'origin' in byLowerCase(headers);
 }
 
 /** Gives the browser files of this machine. */

@@ -1,13 +1,14 @@
 import type { Protocol } from 'devtools-protocol';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { SessionMap } from '../../model/per-session.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import type { FrameDocument } from '../../model/frame.ts';
-import { SessionMap } from '../../model/per-session.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import { pageOf, type Session, type Target } from '../../model/session.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { isFile } from '../files/is-file.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
+import { byLowerCase } from '../proxy/headers/header-list.ts';
 import type { PausedRequest } from '../proxy/paused-request.ts';
 import { originOf } from './loopback-origin.ts';
 import { type Initiator, Navigations } from './navigations.ts';
@@ -243,10 +244,6 @@ export class Initiators {
  */
 function sources({ headers }: PausedRequest, { hasOwnOrigin }: ProxiedTarget): { origin?: string; referer?: string } {
   if (hasOwnOrigin) return {};
-  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const [origin, referer] = [byName.get('origin'), byName.get('referer')];
-  return {
-    ...(origin !== undefined && originOf(origin) !== null && { origin }),
-    ...(referer !== undefined && { referer }),
-  };
+  const { origin, referer } = byLowerCase(headers);
+  return { ...(originOf(origin) !== null && { origin }), ...(referer !== undefined && { referer }) };
 }

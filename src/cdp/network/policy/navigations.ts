@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { Attached, SessionMap } from '../../model/per-session.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import type { FrameDocument } from '../../model/frame.ts';
-import { SessionMap } from '../../model/per-session.ts';
 import type { Target } from '../../model/session.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
@@ -19,6 +19,13 @@ export interface FrameNavigation {
   url: string;
 }
 
+interface PageHistory {
+  /** The runner has reloaded the page or moved in its history, and the next document has not come yet. */
+  isAskedAgain: boolean;
+  /** The last initiator of each request, by {@link keyOf}. */
+  readonly initiators: Map<string, Initiator>;
+}
+
 /** Stands for frames that no longer exist: when a page comes back from history, its frames have other IDs. */
 const EARLIER_FRAMES = 'earlier frames';
 
@@ -30,14 +37,11 @@ const EARLIER_FRAMES = 'earlier frames';
 export class Navigations {
   /** Addresses that the runner navigates to, by frame, until the response to its command. */
   readonly #asked: SessionMap<string, { url: string; command: string }>;
-  /** Pages that the runner has reloaded or moved in their history, until their next document. */
-  readonly #askedAgain = new WeakSet<Target>();
   /** The loader of the repeated navigation, by frame. */
   readonly #again: SessionMap<string, string>;
   /** Chromium reports the type of each navigation since version 134. */
   #kindsAreReported = false;
-  /** The last initiator of each request, by {@link keyOf} in its page. */
-  readonly #initiators = new WeakMap<Target, Map<string, Initiator>>();
+  readonly #pages = new Attached<Target, PageHistory>(() => ({ isAskedAgain: false, initiators: new Map() }));
 
   constructor(model: BrowserModel) {
     this.#asked = new SessionMap(model);
@@ -54,7 +58,8 @@ export class Navigations {
       const asked = { url: withoutFragment(String(url)), command: `${sessionId} ${id}` };
       this.#asked.set(String(frameId), asked, sessionId);
     }
-    if (method === 'Page.reload' || method === 'Page.navigateToHistoryEntry') this.#askedAgain.add(target);
+    if (method === 'Page.reload' || method === 'Page.navigateToHistoryEntry')
+      this.#pages.of(target).isAskedAgain = true;
   }
 
   /** Takes the browser's responses and `Page.*` events. */
@@ -74,7 +79,7 @@ export class Navigations {
 
   /** A frame of a page has a new document. */
   meetDocument({ frame }: FrameDocument, page: Target): void {
-    if (frame.id === page.id) this.#askedAgain.delete(page);
+    if (frame.id === page.id) this.#pages.of(page).isAskedAgain = false;
   }
 
   /** Whether the runner has asked for this navigation. */
@@ -85,18 +90,18 @@ export class Navigations {
   /** The first initiator of a navigation, if it repeats an earlier one of its frame. */
   before(navigation: FrameNavigation, loaderId: string): Initiator | undefined {
     const { page, frameId } = navigation;
+    const { isAskedAgain, initiators } = this.#pages.of(page);
     const isAgain = this.#kindsAreReported
       ? frameId !== undefined && this.#again.get(frameId) === loaderId
-      : this.#askedAgain.has(page);
-    const initiators = isAgain ? this.#initiators.get(page) : undefined;
-    return initiators?.get(keyOf(navigation)) ?? initiators?.get(keyOf({ ...navigation, frameId: EARLIER_FRAMES }));
+      : isAskedAgain;
+    if (!isAgain) return undefined;
+    return initiators.get(keyOf(navigation)) ?? initiators.get(keyOf({ ...navigation, frameId: EARLIER_FRAMES }));
   }
 
   /** Stores the initiator of a navigation. */
   note(navigation: FrameNavigation, initiator: Initiator): void {
     const { page, frameId, method } = navigation;
-    const initiators = this.#initiators.get(page) ?? new Map<string, Initiator>();
-    this.#initiators.set(page, initiators);
+    const { initiators } = this.#pages.of(page);
     const keep = (key: string, isForGood: boolean) => {
       if (!isForGood || initiators.get(key) !== 'foreign') initiators.set(key, initiator);
     };

@@ -19,6 +19,7 @@ import {
   type ProxyResponse,
 } from './fetcher.ts';
 import { mayHaveOwnBytes } from './headers/announced-values.ts';
+import { byLowerCase } from './headers/header-list.ts';
 import type { ImpliedHeaders } from './headers/implied-headers.ts';
 import { ReportedResponses } from './headers/reported-responses.ts';
 import {
@@ -171,9 +172,7 @@ export class ProxiedRequests {
   /** The browser does not keep bodies of images and prefetches that it gets over CDP; the client may ask for them. */
   #keepBody({ sessionId, networkId, resourceType, headers }: PausedRequest, response: ProxyResponse): void {
     if (networkId === undefined || response.rest || response.body.length === 0) return;
-    const isPrefetch = Object.entries(headers).some(
-      ([name, value]) => /^sec-purpose$/i.test(name) && /^prefetch/.test(value),
-    );
+    const isPrefetch = byLowerCase(headers)['sec-purpose']?.startsWith('prefetch');
     if (!isPrefetch && resourceType !== 'Image') return;
     this.#parts.streams.kept.begin(networkId, sessionId);
     this.#parts.streams.kept.add(networkId, response.body);

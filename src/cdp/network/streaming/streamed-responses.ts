@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { Attached } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { PageBinding } from '../page-binding.ts';
 import type { ProxiedDocument, ProxiedDocuments } from '../proxied-documents.ts';
@@ -23,6 +24,14 @@ type Said = v.InferOutput<typeof said>;
 interface Offered extends PausedRequest {
   /** The address before any redirect: the page knows the request by that. */
   asked: string;
+}
+
+/** What is known about a document's requests. */
+interface Known {
+  /** IDs of streams' last events, by source address: the browser does not send these itself. */
+  readonly lastIds: Map<string, string>;
+  /** Addresses of synchronous requests, which block their page, so that it cannot take pieces. */
+  readonly blocking: Set<string>;
 }
 
 /** A response being sent to a document. */
@@ -51,10 +60,7 @@ export class StreamedResponses {
   readonly #documents: ProxiedDocuments;
   readonly #binding: PageBinding;
   readonly #streams = new Map<string, Stream>();
-  /** IDs of streams' last events, by source address: the browser does not send these itself. */
-  readonly #lastIds = new WeakMap<ProxiedDocument, Map<string, string>>();
-  /** Addresses of synchronous requests, which block their page, so that it cannot take pieces. */
-  readonly #blocking = new WeakMap<ProxiedDocument, Set<string>>();
+  readonly #known = new Attached<ProxiedDocument, Known>(() => ({ lastIds: new Map(), blocking: new Set() }));
 
   constructor(transport: InterceptorTransport, documents: ProxiedDocuments, binding: PageBinding) {
     this.#documents = documents;
@@ -75,7 +81,7 @@ export class StreamedResponses {
   /** The last event ID that sources of an address have read in a request's document, if any. */
   lastEventId(paused: PausedRequest, asked: string): string | undefined {
     const document = this.documentOf(paused);
-    return document && this.#lastIds.get(document)?.get(asked);
+    return document && this.#known.of(document).lastIds.get(asked);
   }
 
   /** Whether a script of the document waits for this response and will take its body. */
@@ -105,7 +111,7 @@ export class StreamedResponses {
   ): Promise<boolean> {
     const document = this.#documents.inFrame(sessionId, frameId);
     if (!document || !response.rest || networkId === undefined) return false;
-    if (this.#blocking.get(document)?.delete(asked)) return false;
+    if (this.#known.of(document).blocking.delete(asked)) return false;
     const id = randomUUID();
     // Before the offer: the document may ask for the first piece at once.
     const { body: head, rest, exchange } = response;
@@ -124,7 +130,7 @@ export class StreamedResponses {
 
   #take(document: ProxiedDocument, data: Said): void {
     if (data.op === 'block') {
-      this.#blocking.set(document, (this.#blocking.get(document) ?? new Set()).add(data.url));
+      this.#known.of(document).blocking.add(data.url);
       return;
     }
     const stream = this.#streams.get(data.id);
@@ -138,8 +144,7 @@ export class StreamedResponses {
   #end(id: string, { onEnded, document, asked }: Stream, last: string): void {
     if (!onEnded) return;
     const [, lastId] = /^id: (.*)$/m.exec(last) ?? [];
-    const ids = this.#lastIds.get(document) ?? new Map<string, string>();
-    this.#lastIds.set(document, lastId === undefined ? ids : ids.set(asked, lastId));
+    if (lastId !== undefined) this.#known.of(document).lastIds.set(asked, lastId);
     this.#streams.delete(id);
     onEnded(Buffer.from(last));
   }

@@ -1,4 +1,5 @@
 import type { NetworkRequest } from '../../../model/requests.ts';
+import { byLowerCase } from './header-list.ts';
 
 /** Headers that the browser sets itself, in ASCII. */
 const BROWSERS_OWN =
@@ -18,12 +19,12 @@ export function announcedValues(
   request: Pick<NetworkRequest, 'headers'> | null | undefined,
   stopped: Record<string, string>,
 ): Map<string, string> {
-  const left = new Map(Object.entries(stopped).map(([name, value]) => [name.toLowerCase(), value]));
+  const left = byLowerCase(stopped);
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(request?.headers ?? {})) {
     const isLatin1 = typeof value === 'string' && /[\x80-\xff]/.test(value) && !/[^\0-\xff]/.test(value);
     // Both are equal: the browser itself has converted the value to UTF-8.
-    if (isLatin1 && left.get(name.toLowerCase()) !== value) values.set(name.toLowerCase(), value);
+    if (isLatin1 && left[name.toLowerCase()] !== value) values.set(name.toLowerCase(), value);
   }
   return values;
 }

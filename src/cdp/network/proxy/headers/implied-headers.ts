@@ -7,6 +7,7 @@ import type { Session } from '../../../model/session.ts';
 import type { InterceptorTransport } from '../../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../../transport/message.ts';
 import type { ProxiedTarget } from '../../proxied-targets.ts';
+import { byLowerCase } from './header-list.ts';
 
 /** What is sent, and how. */
 interface Sending {
@@ -75,11 +76,11 @@ export class ImpliedHeaders {
   /** The script of a worker that a page starts has neither header. */
   #ofWorker(headers: Headers, { target }: Session): Headers {
     const agent = this.#byContext.get(target.contextId)?.[AGENT];
-    return { ...(agent && { [AGENT]: agent }), ...lowerCase(headers) };
+    return { ...(agent && { [AGENT]: agent }), ...byLowerCase(headers) };
   }
 
   async #ofDocument(headers: Headers, { id, target }: Session, { isNavigation }: Sending): Promise<Headers> {
-    const given = lowerCase(headers);
+    const given = byLowerCase(headers);
     const known = this.#byContext.get(target.contextId) ?? {};
     // A page that navigates at once cannot respond before the navigation ends, but its navigation request has the
     // languages. In any other request, a script has set the header, and other requests do not have it.
@@ -129,10 +130,6 @@ export class ImpliedHeaders {
 function caching({ cacheDisabled, isNavigation, isPosted }: Sending): Headers {
   if (cacheDisabled) return { pragma: 'no-cache', 'cache-control': 'no-cache' };
   return isNavigation && isPosted ? { 'cache-control': 'max-age=0' } : {};
-}
-
-function lowerCase(headers: Headers): Headers {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** With Chromium's weights: `de-DE,de;q=0.9,en-US;q=0.8`. */
