@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
-import { SessionMap } from '../model/per-session.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
+import { SessionMap } from '../model/per-session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 import type { Meter } from './meter.ts';

@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
-import { SessionMap } from './per-session.ts';
 import type { BrowserModel } from './browser-model.ts';
+import { SessionMap } from './per-session.ts';
 import { type Session, type Veil, withDescendants } from './session.ts';
 
 /** What the view does on the connection. */

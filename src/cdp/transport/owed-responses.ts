@@ -33,8 +33,8 @@ interface ResponseEnds {
  *   `-32001`. Here, all of them get that. (Clients reject their commands when they receive the session's end.)
  * - A process crashes: Chromium responds to its pending commands with `-32000 Target crashed` only when the page
  *   navigates the next time, and never to a screenshot. Here, all get that response as soon as the browser process has
- *   responded to what it can, including commands sent until then. Our own later commands get it, too: Chromium would keep
- *   them for the page's next process, which may never come.
+ *   responded to what it can, including commands sent until then. Our own later commands get it, too: Chromium would
+ *   keep them for the page's next process, which may never come.
  * - A document is navigated away: every command gets a response, most of them `-32000 Inspected target navigated or
  *   closed`. Screenshots are the exception, see `LostScreenshots`.
  *

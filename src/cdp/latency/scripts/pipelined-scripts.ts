@@ -170,7 +170,7 @@ export class PipelinedScripts implements Interceptor {
     const stock = this.#scripts.all.filter((script) => this.#cache.has(session.id, script));
     const state: WorldState = { made: undefined, stock };
     this.#states.set(world, state);
-    // A document in another process may reuse the numbers of earlier contexts: their commands would create objects here.
+    // Another process may reuse the number of an earlier context: pending commands for that would create objects here.
     const namesIt = (command: PendingCommand) => command.sessionId === session.id && command.contextId === id;
     if (this.#transport.isPending(namesIt)) return;
     state.made = 0;

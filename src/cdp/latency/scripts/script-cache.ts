@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
-import { PerSession } from '../../model/per-session.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
+import { PerSession } from '../../model/per-session.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { type KnownScript, keptText } from './known-scripts.ts';
 

@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
-import { Attached, SessionMap } from '../../model/per-session.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import type { FrameDocument } from '../../model/frame.ts';
+import { Attached, SessionMap } from '../../model/per-session.ts';
 import type { Target } from '../../model/session.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
