@@ -125,7 +125,7 @@ async function openFor(
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
 ): Promise<OpenedTransport> {
   // Loaded here, because processes without a browser do not need it.
-  const { openTransport } = await import('../../../cdp/open-transport.ts');
+  const { openTransport } = await import('../../../cdp/pipeline.ts');
   const meter = options.metering ? new Meter() : undefined;
   const savings = new Savings();
   const places = new VisitedPlaces();
