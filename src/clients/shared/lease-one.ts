@@ -1,4 +1,4 @@
-import type { StartedBroker } from '../../broker/process/start.ts';
+import type { StartedBroker } from '../../broker/process/started-broker.ts';
 import type { HostedProject, LeasedBrowser } from '../../broker/rpc/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { notify } from '../../common/text/notify.ts';
