@@ -22,7 +22,7 @@ export class RunnerWorker {
   /** @throws OptionsError when no run was set up */
   constructor(runner: Exclude<Runner, 'playwright'>, place: WorkerIndexes) {
     const { address, settings } = runOfWorker(runner);
-    const { root, shard, reuse } = settings;
+    const { root, shard } = settings;
     const broker = new BrokerClient(address);
     const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
     this.#where = { ...place, root, shard, usage: new UsageRecorder(), sink: broker, evidence };
@@ -35,7 +35,7 @@ export class RunnerWorker {
         evidence?.follow(connected);
         return connected;
       },
-      reuse,
+      reuse: connection.reuse,
       project: PROJECT,
       parallelIndex: place.parallelIndex,
       testTimeout: 0,
