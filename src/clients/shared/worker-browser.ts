@@ -5,12 +5,12 @@ import type { LeasePlan } from '../../options/lease-plan.ts';
 import { Acquisition } from './acquisition.ts';
 import type { ConnectionEvents, LeasedConnection } from './connection/leased-connection.ts';
 import { allowedSilence, endsTooSoon, exceedsLifetime, lastsForTest, requiredLifetime } from './lease-time.ts';
-import type { RecordSink } from './usage-recorder.ts';
+import type { RecordSink } from './test-use.ts';
 
 /** The part of a broker connection that workers use. */
 export type WorkerBroker = Omit<
   BrokerConnection,
-  'closed' | 'finish' | 'prefetch' | 'recorded' | 'redact' | 'remaining' | 'slot' | 'unref' | 'watch'
+  'closed' | 'finish' | 'prefetch' | 'redact' | 'remaining' | 'slot' | 'unref' | 'watch'
 >;
 
 /** The worker that needs a browser, and the broker that provides it. */

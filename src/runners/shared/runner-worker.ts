@@ -1,7 +1,6 @@
 import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
-import { UsageRecorder } from '../../clients/shared/usage-recorder.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import type { Runner } from '../../record/enums.ts';
 import { Evidence } from './evidence/evidence.ts';
@@ -25,7 +24,7 @@ export class RunnerWorker {
     const { root, shard } = settings;
     const broker = new BrokerClient(address);
     const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
-    this.#where = { ...place, root, shard, usage: new UsageRecorder(), sink: broker, evidence };
+    this.#where = { ...place, root, shard, sink: broker, evidence };
     const connection = { ...settings.connection, identity: settings.connection.identity };
     this.#worker = new WorkerBrowser<PuppeteerConnection>({
       broker,

@@ -1,7 +1,6 @@
 import type { TestInfo } from '@playwright/test';
 import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
-import { TestUse } from '../../../clients/shared/test-use.ts';
-import { type RecordSink, UsageRecorder } from '../../../clients/shared/usage-recorder.ts';
+import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { testTry } from '../../../common/text/test-try.ts';
 import type { PoolwrightError } from '../../../errors.ts';
@@ -22,7 +21,6 @@ interface OpenTest {
 export class Recorder {
   readonly #tests = new WeakMap<TestInfo, OpenTest>();
   #current: OpenTest | null = null;
-  readonly #usage = new UsageRecorder();
 
   /**
    * A test begins, or one of its `beforeAll` hooks, which get the same `testInfo` before the test does.
@@ -115,7 +113,7 @@ export class Recorder {
     const { workerIndex, config, errors } = testInfo;
     const facts = testFactsOf(testInfo, use.startedAt);
     const end = { facts, failed: errors.length > 0, workerIndex, shard: config.shard };
-    const ended = await use.end(end, this.#usage, sink);
+    const ended = await use.end(end, sink);
     if (!ended) return null;
     const { attachment, error, film } = ended;
     testInfo.annotations.push({ type: ATTACHMENT_NAME, description: attachment.sessionId });
