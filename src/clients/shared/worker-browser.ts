@@ -25,7 +25,7 @@ export interface WorkerBrowserOptions<Connection extends LeasedConnection = Leas
   parallelIndex: number;
   /** The project's test timeout in ms; 0: none. */
   testTimeout: number;
-  /** ID of the running try, see `testTry`; undefined between tests. */
+  /** Key of the running try, see `keyOf` in the record; undefined between tests. */
   runningTry?(): string | undefined;
   /** Whether a script leases the browser. A script may run without a pause for longer than a test. */
   forScript?: boolean;

@@ -2,8 +2,8 @@ import type { TestInfo } from '@playwright/test';
 import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import { notify } from '../../../common/text/notify.ts';
-import { testTry } from '../../../common/text/test-try.ts';
 import type { PoolwrightError } from '../../../errors.ts';
+import { keyOf } from '../../../record/session-record.ts';
 import { ATTACHMENT_NAME } from '../../../record/test-record.ts';
 import { wasHook } from './hook-or-test.ts';
 import { testFactsOf } from './test-facts.ts';
@@ -54,7 +54,7 @@ export class Recorder {
   /** ID of the running try, or of the test whose hook runs; undefined between tests. */
   get runningTry(): string | undefined {
     const test = this.#current?.testInfo;
-    return test && testTry(test.testId, test.retry);
+    return test && keyOf({ id: test.testId, retry: test.retry });
   }
 
   /** Warns the user about the running test, in its annotations and on the terminal. */

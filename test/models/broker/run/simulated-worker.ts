@@ -4,7 +4,7 @@ import { PrefetchCancelled } from '../../../../src/broker/leases/prefetch-cancel
 import type { LeasedBrowser } from '../../../../src/broker/rpc/protocol.ts';
 import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
 import { type WorkerBroker, WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
-import { testTry } from '../../../../src/common/text/test-try.ts';
+import { keyOf } from '../../../../src/record/session-record.ts';
 import { ATTACHMENT_NAME } from '../../../../src/record/test-record.ts';
 import type { TestUsage } from '../../../../src/record/test-usage.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
@@ -65,7 +65,7 @@ export class Worker {
 
   async #test(test: TestCase, retry: number): Promise<TestResult['status']> {
     const { opens, fails, ms, skips, names } = this.#run.givenOf(test);
-    this.#try = testTry(test.id, retry);
+    this.#try = keyOf({ id: test.id, retry });
     const browser = this.#browser;
     browser?.beginTest(TEST_TIMEOUT);
     await this.#run.pause();
