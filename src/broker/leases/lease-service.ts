@@ -11,9 +11,9 @@ import type {
   RemainingParams,
   RunState,
 } from '../rpc/protocol.ts';
+import { PrefetchCancelled } from '../rpc/refusals.ts';
 import { asMessage, type HeldBrowser, type Holder, isFresh, savesProfile, takeBackUnused } from './held-browser.ts';
 import type { HeldBrowsers } from './held-browsers.ts';
-import { PrefetchCancelled } from './prefetch-cancelled.ts';
 import type { Projects } from './projects.ts';
 import type { SessionNotes } from './session-notes.ts';
 

@@ -13,7 +13,7 @@ import { Terminal } from '../process/terminal.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
-import { runRefused } from '../rpc/run-refused.ts';
+import { runRefused } from '../rpc/refusals.ts';
 import { type BrokerHandlers, listen } from '../rpc/server.ts';
 import { createLeasing } from './leasing.ts';
 import { RecentRefusal } from './recent-refusal.ts';

@@ -1,5 +1,5 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
-import { isRunRefused } from '../../broker/rpc/run-refused.ts';
+import { isRunRefused } from '../../broker/rpc/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
