@@ -63,7 +63,7 @@ export default defineConfig([
   // Every run loads these. To load zod and undici from their own files takes twice as long.
   { ...esm, entry: { ...loadedByRuns, ...setup, ...vitest, ...jest, ...byPath }, noExternal: ['zod', 'undici'] },
   { ...esm, entry: { client, emulator, ...commands } },
-  // `options` is loaded by options/schema/load-check.ts.
+  // `options` is loaded by options/schema/parse.ts.
   { ...cjs, entry: { ...loadedByRuns, ...setup, options: 'src/options/schema/check.ts' }, noExternal: ['zod'] },
   { ...cjs, entry: { client, emulator } },
   // Unsplit: what Jest's users load in CommonJS leads to its ES modules by `import()`.

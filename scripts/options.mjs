@@ -6,7 +6,7 @@ const BUILT = 'dist/options.cjs';
 
 /**
  * Builds the check of options alone, unless it is newer than its sources: the sources load it by its path, too
- * (options/schema/load-check.ts), and their tests need no more of a build.
+ * (options/schema/parse.ts), and their tests need no more of a build.
  */
 export async function ensureOptions() {
   const sources = ['src/options', 'src/service', 'src/common', 'src/redact.ts', 'src/errors.ts'];

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type StartedBroker, startBroker } from '../src/broker/process/start.ts';
+import { startBroker } from '../src/broker/process/start.ts';
+import type { StartedBroker } from '../src/broker/process/started-broker.ts';
 import { connectToBroker } from '../src/broker/rpc/client.ts';
 import type { HostedProject } from '../src/broker/rpc/protocol.ts';
 import { errorMessage } from '../src/common/error-message.ts';

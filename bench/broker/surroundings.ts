@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type StartedBroker, startBroker } from '../../src/broker/process/start.ts';
+import { startBroker } from '../../src/broker/process/start.ts';
+import type { StartedBroker } from '../../src/broker/process/started-broker.ts';
 import type { HostedProject } from '../../src/broker/rpc/protocol.ts';
 import { firstJsonLine } from '../../src/common/json-line.ts';
 

@@ -1,5 +1,5 @@
 import { chromium, type Page } from 'playwright-core';
-import { openTransport } from '../../src/cdp/open-transport.ts';
+import { openTransport } from '../../src/cdp/pipeline.ts';
 import { parseNetworkRules } from '../../src/options/network-rules.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures } from '../measuring/samples.ts';

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { type Browser, chromium } from 'playwright-core';
 import { Savings } from '../../src/cdp/latency/savings.ts';
 import { Meter } from '../../src/cdp/metering/meter.ts';
-import { openTransport } from '../../src/cdp/open-transport.ts';
+import { openTransport } from '../../src/cdp/pipeline.ts';
 import { Samples } from '../measuring/samples.ts';
 import { decimals } from '../report/table.ts';
 import { atMost, type Suite, type SuiteOrder, type SuiteResult } from '../suite.ts';

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { Meter } from '../../src/cdp/metering/meter.ts';
-import { openTransport } from '../../src/cdp/open-transport.ts';
+import { openTransport } from '../../src/cdp/pipeline.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures } from '../measuring/samples.ts';
 import { quartileRatio } from '../measuring/statistics.ts';

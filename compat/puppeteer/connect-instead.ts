@@ -53,7 +53,7 @@ puppeteer.connect = async (options) => {
     metering: true,
     ahead: false,
     film: 'off',
-    sharesBrowser: false,
+    reuse: 'test',
     onNote: () => undefined,
     onSilent: () => undefined,
     onUnreachable: () => undefined,

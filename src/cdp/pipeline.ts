@@ -18,6 +18,7 @@ import { type NetworkOptions, networkInterceptor } from './network/network.ts';
 import { FilmedPages } from './screencast/filmed-pages.ts';
 import type { Screencast } from './screencast/screencast.ts';
 import type { InterceptorFactory } from './transport/interceptor.ts';
+import { type CdpTransport, type ConnectOptions, connectTransport } from './transport/transport.ts';
 
 /** The client that uses a transport. */
 export type Client = 'playwright' | 'puppeteer';
@@ -43,6 +44,17 @@ export interface InterceptorOptions extends NetworkOptions {
   sharesBrowser?: boolean;
   /** Records the latency of the connection to the browser, and the time that `ahead` saves. */
   savings?: Savings;
+}
+
+/** Options of {@link openTransport}. */
+export interface TransportOptions extends ConnectOptions, InterceptorOptions {}
+
+/**
+ * Opens a connection to a browser's `cdpUrl` for a client.
+ * @throws LeaseError `CONNECT_FAILED`, which contains only the host of `cdpUrl`
+ */
+export async function openTransport(cdpUrl: string, options: TransportOptions = {}): Promise<CdpTransport> {
+  return await connectTransport(cdpUrl, options, await interceptorsFor(options));
 }
 
 /**

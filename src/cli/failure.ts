@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { errorMessage } from '../common/error-message.ts';
+import { print } from '../common/text/notify.ts';
 import { printableLines } from '../common/text/printable.ts';
 import { OptionsError, PoolwrightError } from '../errors.ts';
 import { redactText } from '../redact.ts';
@@ -14,7 +15,7 @@ export function reportFailure(error: unknown, json: boolean): ExitCode {
   const known = error instanceof PoolwrightError;
   const message = printableLines(redactText(errorMessage(error)));
   if (json) process.stdout.write(`${JSON.stringify({ error: { code: known ? error.code : 'INTERNAL', message } })}\n`);
-  else process.stderr.write(known ? `poolwright: ${message}\n` : `poolwright: ${describeBug(error)}\n`);
+  else void print(`poolwright: ${known ? message : describeBug(error)}`);
   const isUsage = error instanceof OptionsError || (known && error.code === 'REQUEST_INVALID');
   return isUsage ? 2 : 1;
 }

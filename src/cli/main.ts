@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
+import { notify } from '../common/text/notify.ts';
 import { COMMANDS } from './command-list.ts';
 import { reportFailure } from './failure.ts';
 
@@ -23,7 +24,7 @@ for (const name of asked) (await COMMANDS[name]?.())?.(program);
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.stdout.once('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE' || error.code === 'EIO') return; // nobody reads any more: `| head`, a closed terminal
-  process.stderr.write(`poolwright: the output could not be written: ${error.message}\n`);
+  notify(`the output could not be written: ${error.message}`);
   process.exitCode = 1;
 });
 

@@ -1,4 +1,5 @@
 import yoctoSpinner from 'yocto-spinner';
+import { print } from '../common/text/notify.ts';
 
 /** Work that is done sooner than this, in ms, needs no word where there is no terminal. */
 const LONG_MS = 3_000;
@@ -20,7 +21,7 @@ export async function withProgress<T>(text: string, work: (say: (text: string) =
     }
   }
   let latest = text;
-  const timer = setTimeout(() => process.stderr.write(`${latest} …\n`), LONG_MS);
+  const timer = setTimeout(() => void print(`${latest} …`), LONG_MS);
   try {
     return await work((now) => {
       latest = now;

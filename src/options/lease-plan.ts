@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { CreateSessionRequest } from '../service/schemas/index.ts';
+import type { ContextOption } from './context-mode.ts';
 import { DEFAULTS } from './defaults.ts';
-import { type Environment, variable } from './environment.ts';
+import { aheadVariable, type Environment, variable } from './environment.ts';
+import { exposedNetwork, type SuiteAddresses } from './expose-network.ts';
+import type { IdentityOption } from './identity.ts';
 import type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './schema/schema.ts';
 
-/** Everything the broker needs to get a browser for one project: options with their defaults filled in. */
+/** The options of a project with their defaults filled in: for the broker, and for the workers' connections. */
+
+/** Everything the broker needs to get a browser for one project. */
 export interface LeasePlan {
   pool: string | RunPoolOptions | null;
   fallback: 'session' | 'fail';
@@ -12,6 +17,21 @@ export interface LeasePlan {
   reuse: 'run' | 'worker' | 'test';
   /** ms */
   acquireTimeout: number;
+}
+
+/** What a worker needs for its connections to the browsers of a project. */
+export interface ConnectionSettings {
+  /** Whether a browser goes from test to test. */
+  reuse: LeasePlan['reuse'];
+  metering: boolean;
+  /** Whether latency is hidden. */
+  ahead: boolean;
+  /** Which tests get a film of their pages. */
+  film: NonNullable<HostedOptions['film']>;
+  /** Which servers and files of this machine pages reach: the value of the option, with `auto` resolved. */
+  exposeNetwork: string;
+  context: ContextOption;
+  identity: IdentityOption | undefined;
 }
 
 /**
@@ -32,7 +52,7 @@ export function poolOf({ pool }: MergedOptions, environment: Environment): Lease
   return (pool === undefined ? variable(environment, 'POOLWRIGHT_POOL') : pool) ?? null;
 }
 
-/** Fills in the defaults and the environment. */
+/** The broker's part, with the environment. */
 export function leasePlan(options: MergedOptions, environment: Environment): LeasePlan {
   return {
     pool: poolOf(options, environment),
@@ -40,6 +60,23 @@ export function leasePlan(options: MergedOptions, environment: Environment): Lea
     session: options.session ?? {},
     reuse: options.reuse ?? DEFAULTS.reuse,
     acquireTimeout: options.acquireTimeout ?? DEFAULTS.acquireTimeout,
+  };
+}
+
+/** The worker's part, with the environment. @param suite where the suite's server is, if its config tells */
+export function connectionSettings(
+  options: MergedOptions,
+  environment: Environment,
+  suite: SuiteAddresses = {},
+): ConnectionSettings {
+  return {
+    reuse: options.reuse ?? DEFAULTS.reuse,
+    metering: options.metering ?? DEFAULTS.metering,
+    ahead: aheadVariable(environment) ?? options.ahead ?? DEFAULTS.ahead,
+    film: options.film ?? DEFAULTS.film,
+    exposeNetwork: exposedNetwork(options.exposeNetwork, suite),
+    context: options.context ?? DEFAULTS.context,
+    identity: options.identity,
   };
 }
 

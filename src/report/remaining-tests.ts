@@ -1,7 +1,7 @@
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
 import type { RemainingParams } from '../broker/rpc/protocol.ts';
-import { testTry } from '../common/text/test-try.ts';
 import { projectIds } from '../options/project-ids.ts';
+import { keyOf } from '../record/session-record.ts';
 import { ATTACHMENT_NAME } from '../record/test-record.ts';
 import { type TestFile, testFile } from './test-files.ts';
 
@@ -61,7 +61,7 @@ export class RemainingTests {
     group.waiting.delete(test.id);
     if (parallelIndex < 0) return;
     group.slot = parallelIndex;
-    group.last = testTry(test.id, retry);
+    group.last = keyOf({ id: test.id, retry });
     group.running.set(test.id, { slot: group.slot, test: group.last });
   }
 

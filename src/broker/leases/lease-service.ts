@@ -3,10 +3,17 @@ import { errorMessage } from '../../common/error-message.ts';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { BrowserQueue } from '../acquire/browser-queue.ts';
-import type { GiveBackParams, LeasedBrowser, LeaseParams, PrefetchParams, RemainingParams } from '../rpc/protocol.ts';
+import type {
+  GiveBackParams,
+  LeasedBrowser,
+  LeaseParams,
+  PrefetchParams,
+  RemainingParams,
+  RunState,
+} from '../rpc/protocol.ts';
+import { PrefetchCancelled } from '../rpc/refusals.ts';
 import { asMessage, type HeldBrowser, type Holder, isFresh, savesProfile, takeBackUnused } from './held-browser.ts';
 import type { HeldBrowsers } from './held-browsers.ts';
-import { PrefetchCancelled } from './prefetch-cancelled.ts';
 import type { Projects } from './projects.ts';
 import type { SessionNotes } from './session-notes.ts';
 
@@ -108,6 +115,22 @@ export class LeaseService {
     const { browsers, queue } = this.#options;
     queue.cancel(holder, 'all', new LeaseError('ABORTED', 'The worker has gone.'));
     for (const held of browsers.claimedBy(holder)) queue.end(held, 'worker-died');
+  }
+
+  /** The current state of the browsers. */
+  state(): Omit<RunState, 'said'> {
+    const { browsers, queue } = this.#options;
+    const { all } = browsers;
+    const fromPool = all.filter(({ browser }) => browser.source === 'pool').length;
+    const longest = queue.all.flatMap((each) => each.longest ?? []).sort((a, b) => b.waitedMs - a.waitedMs)[0];
+    return {
+      inUse: all.filter(({ state }) => state === 'claimed').length,
+      waiting: queue.all.reduce((sum, each) => sum + each.waiting, 0),
+      ending: browsers.ending.length,
+      fromPool,
+      created: all.length - fromPool,
+      longest: longest ?? null,
+    };
   }
 
   async #saved(held: HeldBrowser): Promise<void> {

@@ -2,7 +2,9 @@ import * as v from 'valibot';
 import { runners } from '../../record/enums.ts';
 import { hostedProject, positive } from '../rpc/requests.ts';
 
-/** A broker's configuration: one JSON line on its standard input, so that argv contains no secret. */
+/** A broker's standard input and output: one line each. */
+
+/** Its configuration: one JSON line on its standard input, so that argv contains no secret. */
 export const brokerConfig = v.object({
   /** Only gives back what the run's dead brokers left, then exits. */
   onlySweep: v.optional(v.boolean()),
@@ -42,3 +44,12 @@ export const brokerConfig = v.object({
 });
 
 export type BrokerConfig = v.InferOutput<typeof brokerConfig>;
+
+/** The broker's single response on its standard output. */
+export const brokerReady = v.variant('ok', [
+  v.object({ ok: v.literal(true) }),
+  /** `error`: the reason, as returned by `toWire`. */
+  v.object({ ok: v.literal(false), error: v.unknown() }),
+]);
+
+export type BrokerReady = v.InferOutput<typeof brokerReady>;

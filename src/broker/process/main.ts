@@ -1,11 +1,16 @@
+import { once } from 'node:events';
+import { rm, rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import * as v from 'valibot';
 import { errorMessage } from '../../common/error-message.ts';
 import { firstLine } from '../../common/json-line.ts';
+import { streamEnd } from '../../common/platform/stream-end.ts';
 import { notify } from '../../common/text/notify.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { redactText } from '../../redact.ts';
-import { startService } from '../run/run-service.ts';
-import { brokerConfig } from './config.ts';
+import { toWire } from '../rpc/wire-error.ts';
+import { type RunService, startService } from '../run/run-service.ts';
+import { type BrokerConfig, type BrokerReady, brokerConfig } from './config.ts';
 
 /**
  * The broker's process. Its standard input carries one line of configuration and then stays open. When it closes, the
@@ -14,23 +19,76 @@ import { brokerConfig } from './config.ts';
  */
 process.title = 'poolwright broker';
 
+/** Loaded while the parent may not have sent its line yet. */
+const load = () => import('../run/run.ts');
+type Run = Awaited<ReturnType<typeof load>>;
+
 async function main(): Promise<void> {
   // Ctrl-C reaches the whole process group; the parent decides how the run ends, and its pipe signals the end.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   // A closed terminal or `| head` closes the output streams; the browsers must still be given back.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-  // Load while the parent may not have sent its line yet.
-  const loading = import('./serve.ts');
+  const loading = load();
   loading.catch(() => undefined);
   const line = await firstLine(process.stdin);
   if (line === null) return;
   traceTime('broker', 'it has a run');
   const config = v.parse(brokerConfig, JSON.parse(line));
+  if (config.onlySweep) return await sweep(config);
   // An emulator starts while the rest of this process loads.
   const service = startService(config);
-  const { serve } = await loading;
-  await serve(config, service);
+  await serve(config, service, await loading);
+}
+
+/**
+ * Runs a broker until its standard input ends, it gets SIGTERM, or its runner hangs.
+ * @param service may still be starting
+ */
+async function serve(config: BrokerConfig, service: Promise<RunService>, { runBroker }: Run): Promise<void> {
+  const orphaned = streamEnd(process.stdin).then(() => null);
+  const terminated = once(process, 'SIGTERM').then(() => 'SIGTERM' as const);
+  const begins = runBroker(config, service, async (error) => {
+    refuse(error);
+    await Promise.race([orphaned, terminated]);
+  });
+  // A run that ends before it begins has no browsers. If an earlier broker died, it may have some.
+  const run = await (config.deadMarks.length === 0 ? Promise.race([begins, orphaned]) : begins);
+  if (!run) return await removeFolder(config.address);
+  answer({ ok: true });
+  traceTime('broker', 'ready');
+  const abandoned = new Promise<'abandoned'>((resolve) => {
+    run.abandoned.addEventListener('abort', () => resolve('abandoned'));
+  });
+  const why = await Promise.race([orphaned, terminated, abandoned]);
+  await run.close();
+  traceTime('broker', 'closed');
+  // The parent is alive and starts another broker at this address.
+  if (why === 'SIGTERM') return void process.kill(process.pid, why);
+  if (why === 'abandoned') return;
+  await removeFolder(config.address);
+}
+
+/** Gives back what the run's dead brokers left. */
+async function sweep(config: BrokerConfig): Promise<void> {
+  const { lastSweep } = await import('../recovery/last-sweep.ts');
+  const sweeps = lastSweep(config).then((notices) => notices.forEach(notify));
+  await sweeps.then(() => answer({ ok: true }), refuse);
+}
+
+/** The parent created the socket's directory; if it was killed, it cannot remove it. */
+async function removeFolder(address: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  await rm(address, { force: true });
+  await rmdir(dirname(address)).catch(() => undefined);
+}
+
+function refuse(error: unknown): void {
+  answer({ ok: false, error: toWire(error, []) });
+}
+
+function answer(ready: BrokerReady): void {
+  process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 
 main().then(

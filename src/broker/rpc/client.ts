@@ -2,7 +2,6 @@ import { connect, type Socket } from 'node:net';
 import * as v from 'valibot';
 import { LeaseError } from '../../errors.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
-import { PrefetchCancelled } from '../leases/prefetch-cancelled.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
 import { OpenRequests } from './open-requests.ts';
 import {
@@ -15,6 +14,7 @@ import {
   type RedactParams,
   type RemainingParams,
 } from './protocol.ts';
+import { PrefetchCancelled } from './refusals.ts';
 import {
   type LeasedBrowser,
   leasedBrowser,

@@ -61,7 +61,7 @@ export const leaseParams = v.object({
    * as a failure of the run, and `cancelAhead` cancels it.
    */
   ahead: v.optional(v.boolean()),
-  /** For a prefetch: the current test attempt, see `testTry`, if the worker knows it. */
+  /** For a prefetch: the current test attempt, see `keyOf` in the record, if the worker knows it. */
   during: v.optional(v.pipe(v.string(), v.maxLength(1_000))),
 });
 

@@ -10,9 +10,9 @@ import type { RunRecorder } from '../../record/run-recorder.ts';
 import { testUsage } from '../../record/test-usage.ts';
 import { redactText } from '../../redact.ts';
 import type { ServiceClient } from '../../service/index.ts';
+import type { LeaseService } from '../leases/lease-service.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../process/terminal.ts';
-import type { Leasing } from '../run/leasing.ts';
 import { LineSocket, PROTOCOL_VERSION } from './line-socket.ts';
 import { METHODS, type Method, type Reply } from './protocol.ts';
 import {
@@ -46,7 +46,7 @@ export interface ServerOptions {
 
 /** Handles the requests of a run. */
 export interface BrokerHandlers {
-  registry: Leasing;
+  leases: LeaseService;
   recorder: Pick<RunRecorder, 'testUsed'>;
   client: ServiceClient;
   secrets: readonly string[];
@@ -110,9 +110,9 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     if (slot !== null) slots.delete(slot);
     unwatch?.();
     // Runs after the requests that this connection sent before the run began.
-    begun.then(({ registry }) => {
-      registry.holderGone(holder);
-      if (reportsTests) registry.remaining(null);
+    begun.then(({ leases }) => {
+      leases.holderGone(holder);
+      if (reportsTests) leases.remaining(null);
     }, ignored);
   });
   const onSilent = (silentMs: number) => {
@@ -149,9 +149,9 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     throw error;
   });
   lends.catch(ignored);
-  on(METHODS.lease, leaseParams, 'worker', async (params) => (await lends).registry.lease(params, holder, gone.signal));
-  on(METHODS.cancelAhead, noParams, 'worker', async () => (await begun).registry.cancelAhead(holder));
-  on(METHODS.giveBack, giveBackParams, 'worker', async (params) => (await begun).registry.giveBack(params, holder));
+  on(METHODS.lease, leaseParams, 'worker', async (params) => (await lends).leases.lease(params, holder, gone.signal));
+  on(METHODS.cancelAhead, noParams, 'worker', async () => (await begun).leases.cancelAhead(holder));
+  on(METHODS.giveBack, giveBackParams, 'worker', async (params) => (await begun).leases.giveBack(params, holder));
   on(METHODS.testUsage, testUsageParams, 'worker', async (params) => (await begun).recorder.testUsed(params));
   on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {
     const { client } = await begun;
@@ -164,16 +164,16 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     return params.texts.map((text) => redactText(text, [...secrets, ...params.secrets]));
   });
   on(METHODS.say, sayParams, 'worker', async ({ text }) => (await begun).say(text));
-  on(METHODS.prefetch, prefetchParams, 'control', async (params) => (await begun).registry.prefetch(params));
+  on(METHODS.prefetch, prefetchParams, 'control', async (params) => (await begun).leases.prefetch(params));
   on(METHODS.remaining, remainingParams, 'control', async ({ projects }) => {
-    const { registry } = await begun;
+    const { leases } = await begun;
     reportsTests = true;
-    registry.remaining(projects);
+    leases.remaining(projects);
   });
   on(METHODS.watch, noParams, 'control', async () => {
     unwatch ??= terminal.watch();
-    const { registry } = await begun;
-    return { ...registry.state(), said: terminal.take() };
+    const { leases } = await begun;
+    return { ...leases.state(), said: terminal.take() };
   });
   on(METHODS.finish, noParams, 'control', async () => (await begun).finish());
 }

@@ -15,10 +15,8 @@ import { SessionNotes, startHeartbeat } from '../leases/session-notes.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { Log } from '../process/log.ts';
 import type { Ledger } from '../recovery/ledger.ts';
-import type { RunState } from '../rpc/protocol.ts';
 import { endRun } from './run-end.ts';
 import { RunPhase } from './run-phase.ts';
-import { runStateOf } from './run-state.ts';
 
 /** What {@link createLeasing} needs. */
 export interface LeasingOptions {
@@ -42,11 +40,9 @@ export interface LeasingOptions {
   random?(): number;
 }
 
-/** The interface for the broker's server: acquire and return browsers, and end the run. */
-export interface Leasing
-  extends Pick<LeaseService, 'lease' | 'cancelAhead' | 'prefetch' | 'remaining' | 'giveBack' | 'holderGone'> {
-  /** The current state of the browsers. */
-  state(): Omit<RunState, 'said'>;
+/** The browsers of a run. */
+export interface Leasing {
+  leases: LeaseService;
   /** Gives every browser back and waits, with a deadline, until the service confirms each end. Safe to call again. */
   endAll(): Promise<void>;
 }
@@ -108,15 +104,8 @@ export function createLeasing(options: LeasingOptions): Leasing {
   const queue = new BrowserQueue({ orders, ender, recorder, notices, closing, clock, idleMs: options.idleMs });
   const notes = new SessionNotes(client, run);
   const stopHeartbeat = startHeartbeat({ ledger, browsers, notes, clock });
-  const leases = new LeaseService({ projects, browsers, queue, notes, recorder, closing, clock });
   return {
-    lease: (params, holder, gone) => leases.lease(params, holder, gone),
-    cancelAhead: (holder) => leases.cancelAhead(holder),
-    prefetch: (params) => leases.prefetch(params),
-    remaining: (projects) => leases.remaining(projects),
-    giveBack: (params, holder) => leases.giveBack(params, holder),
-    holderGone: (holder) => leases.holderGone(holder),
-    state: () => runStateOf(browsers.all, queue.all),
+    leases: new LeaseService({ projects, browsers, queue, notes, recorder, closing, clock }),
     endAll: async () => {
       stopHeartbeat();
       notices.stop();

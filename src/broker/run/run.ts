@@ -13,7 +13,7 @@ import { Terminal } from '../process/terminal.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
-import { runRefused } from '../rpc/run-refused.ts';
+import { runRefused } from '../rpc/refusals.ts';
 import { type BrokerHandlers, listen } from '../rpc/server.ts';
 import { createLeasing } from './leasing.ts';
 import { RecentRefusal } from './recent-refusal.ts';
@@ -132,7 +132,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     shard: embedded ? null : config.shard,
   });
   traceTime('broker', 'all is checked');
-  const registry = createLeasing({
+  const { leases, endAll } = createLeasing({
     client,
     run,
     projects,
@@ -146,7 +146,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     serviceGone: embedded?.ended,
   });
   const finish = once(async () => {
-    await Promise.all([registry.endAll(), sweep?.end()]);
+    await Promise.all([endAll(), sweep?.end()]);
     const record = await recorder.end(await balanceOf(client, balance));
     await terminal.told(FLUSH_MS);
     return record;
@@ -162,7 +162,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
       abandoned.abort();
     }
   };
-  const handlers = { registry, recorder, client, secrets, say, finish, hangs };
+  const handlers = { leases, recorder, client, secrets, say, finish, hangs };
   const close = async () => {
     await finish();
     await closeService(client, service);

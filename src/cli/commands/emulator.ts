@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { print } from '../../common/text/notify.ts';
 import { killGroup } from '../../emulator/chromium/kill-group.ts';
 import { describeChromiums, type Emulator, startEmulator } from '../../emulator/index.ts';
 import { gone, npxParent } from '../npx-parent.ts';
@@ -91,7 +92,7 @@ async function runEmulator({
     ...options,
     chromium: { full: chromium, shell: chromiumShell },
     apiKey: apiKey ?? fromEnvironment,
-    onLog: verbose ? (line) => process.stderr.write(`${line}\n`) : undefined,
+    onLog: verbose ? (line) => void print(line) : undefined,
   });
   // Before the address is printed, because a reader of it may end this process.
   const npx = await npxParent();

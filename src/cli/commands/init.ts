@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { notify } from '../../common/text/notify.ts';
 import { confirm } from '../confirm.ts';
 import { apply } from '../init/apply.ts';
 import { CI_PROVIDERS } from '../init/ci/plan-ci.ts';
@@ -65,9 +66,7 @@ async function run({ yes, dryRun, json, ...options }: Options): Promise<void> {
   else out.write(`${closing(plan, applied, changed.length > 0)}\n`);
 
   if (isWanted && !canAsk) {
-    process.stderr.write(
-      'poolwright: nothing was changed, because there is no terminal to ask on. Add --yes to change the files.\n',
-    );
+    notify('nothing was changed, because there is no terminal to ask on. Add --yes to change the files.');
     process.exitCode = 2;
   } else if (plan.byHand.length > 0) process.exitCode = 1;
 }

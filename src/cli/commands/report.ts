@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { notify } from '../../common/text/notify.ts';
+import { notify, print } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
 import { readRecords } from '../../record/read-records.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
@@ -51,7 +51,7 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   if (failure !== null) {
     throw new OptionsError('--output', `${join(output, 'run.json')} cannot be written: ${failure}`);
   }
-  for (const line of reportToGitHub(run, [], process.env)) process.stderr.write(`${line}\n`);
+  for (const line of reportToGitHub(run, [], process.env)) void print(line);
   for (const each of missing) notify(`missing: ${each}`);
   if (strict && (missing.length > 0 || skipped.length > 0)) process.exitCode = 1;
   if (json) printJson({ merged: records.length, skipped, missing, ...files, figures });

@@ -1,17 +1,15 @@
-import type { StartedBroker } from '../../broker/process/start.ts';
+import type { StartedBroker } from '../../broker/process/started-broker.ts';
 import type { HostedProject, LeasedBrowser } from '../../broker/rpc/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
-import { DEFAULTS, RUN_WIDE_KEYS } from '../../options/defaults.ts';
+import { RUN_WIDE_KEYS } from '../../options/defaults.ts';
 import { assertNoEvidence } from '../../options/evidence-option.ts';
-import { exposedNetwork } from '../../options/expose-network.ts';
-import { leasePlan } from '../../options/lease-plan.ts';
+import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
 import { BrokerClient } from './broker-client.ts';
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
-import { connectionSettings } from './connection/connection-settings.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
 import { startOwnBroker } from './own-broker.ts';
@@ -67,11 +65,11 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   const shared = sharedBrokerOf(process.env);
   if (shared) assertNotRunWide(options);
   const address: BrokerAddress = shared ?? (await ownBroker(options, project)).address;
-  const settings = connectionSettings(options, exposedNetwork(options.exposeNetwork, {}), process.env);
+  const settings = connectionSettings(options, process.env);
   const worker = new WorkerBrowser<Connected>({
     broker: new BrokerClient(address, project),
     connect: (lease, events) => connect(lease, { ...settings, ...events, film: 'off', onNote: notify }),
-    reuse: options.reuse ?? DEFAULTS.reuse,
+    reuse: settings.reuse,
     project: PROJECT,
     parallelIndex: leases++,
     testTimeout: needMs,

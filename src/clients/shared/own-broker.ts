@@ -1,5 +1,5 @@
-import type { StartedBroker } from '../../broker/process/start.ts';
-import type { BrokerStart } from '../../broker/process/start-with-options.ts';
+import type { BrokerStart } from '../../broker/process/start.ts';
+import type { StartedBroker } from '../../broker/process/started-broker.ts';
 
 /** A process that belongs to no run and needs its own broker. */
 export type OwnBroker = Omit<BrokerStart, 'idleMs' | 'recordFolder' | 'workers'>;
@@ -10,7 +10,7 @@ export type OwnBroker = Omit<BrokerStart, 'idleMs' | 'recordFolder' | 'workers'>
  */
 export async function startOwnBroker(start: OwnBroker): Promise<StartedBroker> {
   // Loaded here, because most workers use their run's broker and do not need this code.
-  const { startBrokerWith } = await import('../../broker/process/start-with-options.ts');
+  const { startBrokerWith } = await import('../../broker/process/start.ts');
   const { broker } = await startBrokerWith({ ...start, recordFolder: null, workers: 1 });
   await broker.started();
   return broker;

@@ -1,11 +1,18 @@
+import type { SessionReport } from '../../broker/rpc/protocol.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import type { PageFilm } from '../../film/film.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
-import type { TestFacts } from '../../record/test-record.ts';
+import { attachmentOf, type BrowserUse, combinedUse, type TestFacts, testRecordOf } from '../../record/test-record.ts';
+import type { TestUsage } from '../../record/test-usage.ts';
 import type { RecordedConnection } from './connection/leased-connection.ts';
-import { lossError } from './connection/loss.ts';
+import { describeLoss, lossError } from './connection/loss.ts';
 import { unreachableError } from './connection/unreachable.ts';
-import type { RecordSink, UsageRecorder } from './usage-recorder.ts';
+
+/** The part of a broker that is used here. A lost broker is reported when a browser is requested, not here. */
+export interface RecordSink {
+  sessionReport(sessionId: string): Promise<SessionReport>;
+  testUsage(usage: TestUsage): Promise<void>;
+}
 
 /** A recorded test. */
 export interface EndedUse {
@@ -72,18 +79,22 @@ export class TestUse {
   }
 
   /** Reports the test to the broker. Call once. Null when the test used no hosted browser. */
-  async end(
-    { facts, failed, workerIndex, shard }: TestEnd,
-    recorder: UsageRecorder,
-    sink: RecordSink,
-  ): Promise<EndedUse | null> {
+  async end({ facts, failed, workerIndex, shard }: TestEnd, sink: RecordSink): Promise<EndedUse | null> {
     this.#noteShared();
     // Now: pages are closed, or about to be.
     const shown = { from: this.startedAt.getTime(), ok: facts.ok };
     const film = [...this.#connections.keys()].flatMap((connection) => connection.film?.of(shown) ?? []);
-    const recorded = await recorder.record(facts, this.#connections, { workerIndex, shard }, sink);
-    if (!recorded) return null;
-    const { attachment, lost } = recorded;
+    const lost = await lossAmong([...this.#connections.keys()], sink);
+    const uses: BrowserUse[] = [];
+    for (const [connection, before] of this.#connections) {
+      const failure = connection === lost?.connection ? lost.failure : null;
+      uses.push(await report(facts, connection, before, failure, sink));
+    }
+    const use = combinedUse(uses);
+    const last = this.lastUsed();
+    if (!use || !last) return null;
+    const bandwidthBytes = await bandwidthOf(last, sink);
+    const attachment = attachmentOf(facts, use, { workerIndex, shard, bandwidthBytes });
     // A test that passed had finished before its browser was lost.
     if (!failed) return { attachment, film, error: null };
     if (lost) return { attachment, film, error: lossError(lost.connection.lease, lost.failure) };
@@ -101,4 +112,81 @@ export class TestUse {
 
 function bytesOf(connection: RecordedConnection): number {
   return connection.observedBytes() ?? 0;
+}
+
+/** What the broker knows of a connection: its figures grow, and each report contains the increase. */
+interface Reported {
+  bridgedBytes: number;
+  pictureBytes: number;
+  savedMs: number;
+  /** The service had no figure for the session. It is asked once, not after every test. */
+  hasNoFigure: boolean;
+}
+
+const reported = new WeakMap<RecordedConnection, Reported>();
+
+function reportedOf(connection: RecordedConnection): Reported {
+  const known = reported.get(connection) ?? { bridgedBytes: 0, pictureBytes: 0, savedMs: 0, hasNoFigure: false };
+  reported.set(connection, known);
+  return known;
+}
+
+/** Reports to the broker what a test used of one browser. @param before the bytes when the test began to use it */
+async function report(
+  facts: TestFacts,
+  connection: RecordedConnection,
+  before: number,
+  infrastructureFailure: string | null,
+  sink: RecordSink,
+): Promise<BrowserUse> {
+  const now = connection.observedBytes();
+  const { roundTripMs, savedMs } = connection.distance();
+  const total = { bridgedBytes: connection.bridgedBytes(), pictureBytes: connection.pictureBytes(), savedMs };
+  const known = reportedOf(connection);
+  const use = {
+    browser: connection.lease,
+    observedBytes: now === null ? null : now - before,
+    savedMs: savedMs - known.savedMs,
+    infrastructureFailure,
+  };
+  const usage = {
+    sessionId: connection.lease.sessionId,
+    test: testRecordOf(facts, use),
+    bridgedBytes: total.bridgedBytes - known.bridgedBytes,
+    pictureBytes: total.pictureBytes - known.pictureBytes,
+    roundTripMs,
+    carriedOrigins: [...connection.carriedOrigins()],
+  };
+  Object.assign(known, total);
+  await sink.testUsage(usage).catch(() => undefined);
+  return use;
+}
+
+/** The service's figure for a session; null without one. */
+async function bandwidthOf(connection: RecordedConnection, sink: RecordSink): Promise<number | null> {
+  const known = reportedOf(connection);
+  if (known.hasNoFigure) return null;
+  const bytes = (await reportOf(connection.lease.sessionId, sink))?.bandwidthBytes ?? null;
+  known.hasNoFigure = bytes === null;
+  return bytes;
+}
+
+async function lossAmong(
+  connections: readonly RecordedConnection[],
+  sink: RecordSink,
+): Promise<{ connection: RecordedConnection; failure: string } | null> {
+  for (const connection of connections) {
+    const loss = connection.lost();
+    if (!loss) continue;
+    return {
+      connection,
+      failure: describeLoss(connection.lease, loss, await reportOf(connection.lease.sessionId, sink)),
+    };
+  }
+  return null;
+}
+
+/** Null when the broker has no report. */
+async function reportOf(sessionId: string, sink: RecordSink): Promise<SessionReport | null> {
+  return await sink.sessionReport(sessionId).catch(() => null);
 }

@@ -5,12 +5,12 @@ import type { LeasePlan } from '../../options/lease-plan.ts';
 import { Acquisition } from './acquisition.ts';
 import type { ConnectionEvents, LeasedConnection } from './connection/leased-connection.ts';
 import { allowedSilence, endsTooSoon, exceedsLifetime, lastsForTest, requiredLifetime } from './lease-time.ts';
-import type { RecordSink } from './usage-recorder.ts';
+import type { RecordSink } from './test-use.ts';
 
 /** The part of a broker connection that workers use. */
 export type WorkerBroker = Omit<
   BrokerConnection,
-  'closed' | 'finish' | 'prefetch' | 'recorded' | 'redact' | 'remaining' | 'slot' | 'unref' | 'watch'
+  'closed' | 'finish' | 'prefetch' | 'redact' | 'remaining' | 'slot' | 'unref' | 'watch'
 >;
 
 /** The worker that needs a browser, and the broker that provides it. */
@@ -25,7 +25,7 @@ export interface WorkerBrowserOptions<Connection extends LeasedConnection = Leas
   parallelIndex: number;
   /** The project's test timeout in ms; 0: none. */
   testTimeout: number;
-  /** ID of the running try, see `testTry`; undefined between tests. */
+  /** Key of the running try, see `keyOf` in the record; undefined between tests. */
   runningTry?(): string | undefined;
   /** Whether a script leases the browser. A script may run without a pause for longer than a test. */
   forScript?: boolean;

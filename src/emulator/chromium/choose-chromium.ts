@@ -1,15 +1,32 @@
 import type { ChromiumKind, Chromiums, FoundChromium } from './find-chromium.ts';
 
 const NAMES: Record<ChromiumKind, string> = { shell: 'headless shell', full: 'full Chromium' };
-/** What a session's browser must be full Chromium for; the reasons that {@link chooseChromium} is given. */
+/** The reasons of {@link fullBecause}, in words. */
 const FULL_FOR = 'stealth and privacy types, profiles and extensions';
+
+/** The part of a request for a browser that decides. */
+export interface Wanted {
+  type?: string | undefined;
+  extensionIds?: readonly string[] | undefined;
+  profile?: object | undefined;
+}
+
+/**
+ * Why a browser must be full Chromium; null: the headless shell does. The shell takes no extensions and can be
+ * distinguished from a browser, and all types share a profile.
+ */
+export function fullBecause({ type = 'hosted', extensionIds = [], profile }: Wanted): string | null {
+  if (extensionIds.length > 0) return 'extensionIds';
+  if (type !== 'hosted') return `type ${type}`;
+  return profile ? 'profile' : null;
+}
 
 /**
  * The lightest Chromium that can do the job. Where only one kind is there, that one.
- * @param fullBecause why only full Chromium will do; null: the headless shell does
+ * @param reason why only full Chromium will do, see {@link fullBecause}
  */
-export function chooseChromium({ shell, full }: Chromiums, fullBecause: string | null): FoundChromium {
-  const chosen = fullBecause === null ? (shell ?? full) : (full ?? shell);
+export function chooseChromium({ shell, full }: Chromiums, reason: string | null): FoundChromium {
+  const chosen = reason === null ? (shell ?? full) : (full ?? shell);
   if (!chosen) throw new TypeError('findChromiums() finds one or throws');
   return chosen;
 }

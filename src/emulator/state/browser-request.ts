@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { poolBrowserTemplate } from '../../service/schemas/pool.ts';
 import type { createSessionRequest } from '../../service/schemas/session.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
+import { fullBecause } from '../chromium/choose-chromium.ts';
 import type { DedicatedIpSettings } from '../options.ts';
 import { resolveLocale } from './locale.ts';
 import { findDedicatedIp, isDedicated, throughExit } from './stores/dedicated-ips.ts';
@@ -48,13 +49,6 @@ export function browserSpec(
     adblock: body.adblock ?? false,
     proxyUrl: exit?.proxyUrl ?? body.proxyUrl,
   };
-}
-
-/** The headless shell takes no extensions and can be distinguished from a browser; and all types share a profile. */
-function fullBecause({ type = 'hosted', extensionIds = [], profile }: CreateBody & TemplateBody): string | null {
-  if (extensionIds.length > 0) return 'extensionIds';
-  if (type !== 'hosted') return `type ${type}`;
-  return profile ? 'profile' : null;
 }
 
 /**

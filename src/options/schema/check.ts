@@ -3,7 +3,7 @@ import { describeIssues } from '../../common/validation.ts';
 import { type HostedOptions, hostedOptions, type ProjectHostedOptions, projectHostedOptions } from './schema.ts';
 
 /**
- * Checks options by their zod schemas. `load-check.ts` loads this with a separate copy of its modules. So it throws
+ * Checks options by their zod schemas. `parse.ts` loads this with a separate copy of its modules. So it throws
  * nothing: its error classes would differ from the caller's.
  */
 

@@ -1,7 +1,8 @@
+import { createRequire } from 'node:module';
+import { distFile } from '../../common/dist-file.ts';
 import { OptionsError } from '../../errors.ts';
 import { RUN_WIDE_KEYS } from '../defaults.ts';
 import type { Checked } from './check.ts';
-import { loadCheck } from './load-check.ts';
 import type { HostedOptions, ProjectHostedOptions } from './schema.ts';
 
 /**
@@ -37,4 +38,13 @@ function optionsOf<T>(checked: Checked<T>, where: string): T {
   if (checked.ok) return checked.options;
   const problems = checked.problems.map((problem) => `  - ${problem}`).join('\n');
   throw new OptionsError(checked.field, `poolwright: wrong options in ${where}:\n${problems}`);
+}
+
+/**
+ * Loads `check.ts` when there are options to check: zod takes longer to load than all the rest of `poolwright`, and a
+ * worker's options have been checked by its runner. It is a separate file of the build: a config cannot wait for an
+ * `import()`, and a bundler would put what is loaded with `require()` next to the caller.
+ */
+function loadCheck(): typeof import('./check.ts') {
+  return createRequire(import.meta.url)(distFile('options.cjs'));
 }

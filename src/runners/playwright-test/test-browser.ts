@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
 import { browserHandle } from '../../clients/playwright/browser-handle.ts';
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
-import type { RecordSink } from '../../clients/shared/usage-recorder.ts';
+import type { RecordSink } from '../../clients/shared/test-use.ts';
 import { workerState } from './worker-state.ts';
 
 /** Provides the connection behind a handle. */

@@ -1,14 +1,12 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
-import { isRunRefused } from '../../broker/rpc/run-refused.ts';
+import { isRunRefused } from '../../broker/rpc/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
-import { connectionSettings } from '../../clients/shared/connection/connection-settings.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError, type PoolwrightError } from '../../errors.ts';
-import { DEFAULTS } from '../../options/defaults.ts';
-import { exposedNetwork } from '../../options/expose-network.ts';
+import { connectionSettings } from '../../options/lease-plan.ts';
 import { reusesContext } from './config/reused-context.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
 import { lastMeasurably } from './recording/hook-or-test.ts';
@@ -74,16 +72,15 @@ function workerBrowser(
   { id, name, options }: WorkerProject,
   { project, config, parallelIndex }: WorkerInfo,
 ): WorkerBrowser<PlaywrightConnection> {
-  const exposeNetwork = exposedNetwork(options.exposeNetwork, {
+  const settings = connectionSettings(options, process.env, {
     // Playwright passes the address of a `webServer` that has only a port in this variable.
     baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
     webServer: config.webServer,
   });
-  const settings = connectionSettings(options, exposeNetwork, process.env);
   return new WorkerBrowser({
     broker: new BrokerClient(address, ownProject),
     connect: (lease, events) => connectPlaywright(chromium, lease, { ...settings, ...events }),
-    reuse: options.reuse ?? DEFAULTS.reuse,
+    reuse: settings.reuse,
     project: { id, name },
     parallelIndex,
     testTimeout: project.timeout,

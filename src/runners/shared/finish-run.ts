@@ -1,4 +1,4 @@
-import type { StartedBroker } from '../../broker/process/start.ts';
+import type { StartedBroker } from '../../broker/process/started-broker.ts';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
 import { PoolwrightError } from '../../errors.ts';
 import type { Budget } from '../../options/schema/budget.ts';

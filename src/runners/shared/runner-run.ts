@@ -2,10 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectToBroker } from '../../broker/rpc/client.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import { connectionSettings } from '../../clients/shared/connection/connection-settings.ts';
 import { DEFAULTS } from '../../options/defaults.ts';
-import { exposedNetwork } from '../../options/expose-network.ts';
-import { leasePlan } from '../../options/lease-plan.ts';
+import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import type { Runner } from '../../record/enums.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { FILM_DIRECTORY } from './film-file.ts';
@@ -66,9 +64,8 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
     runner,
     root,
     shard,
-    reuse: options.reuse ?? DEFAULTS.reuse,
     evidence: (options.evidence ?? DEFAULTS.evidence) ? evidence : null,
-    connection: connectionSettings(options, exposedNetwork(options.exposeNetwork, {}), process.env),
+    connection: connectionSettings(options, process.env),
   };
   process.env[SETTINGS_VARIABLE] = JSON.stringify(settings);
   if (expected > 0) await prefetch(broker.address, Math.min(expected, workers));

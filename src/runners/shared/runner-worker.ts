@@ -1,7 +1,6 @@
 import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
-import { UsageRecorder } from '../../clients/shared/usage-recorder.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import type { Runner } from '../../record/enums.ts';
 import { Evidence } from './evidence/evidence.ts';
@@ -22,10 +21,10 @@ export class RunnerWorker {
   /** @throws OptionsError when no run was set up */
   constructor(runner: Exclude<Runner, 'playwright'>, place: WorkerIndexes) {
     const { address, settings } = runOfWorker(runner);
-    const { root, shard, reuse } = settings;
+    const { root, shard } = settings;
     const broker = new BrokerClient(address);
     const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
-    this.#where = { ...place, root, shard, usage: new UsageRecorder(), sink: broker, evidence };
+    this.#where = { ...place, root, shard, sink: broker, evidence };
     const connection = { ...settings.connection, identity: settings.connection.identity };
     this.#worker = new WorkerBrowser<PuppeteerConnection>({
       broker,
@@ -35,7 +34,7 @@ export class RunnerWorker {
         evidence?.follow(connected);
         return connected;
       },
-      reuse,
+      reuse: connection.reuse,
       project: PROJECT,
       parallelIndex: place.parallelIndex,
       testTimeout: 0,

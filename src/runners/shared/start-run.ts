@@ -1,5 +1,5 @@
-import type { StartedBroker } from '../../broker/process/start.ts';
-import { type BrokerStart, startBrokerWith } from '../../broker/process/start-with-options.ts';
+import { type BrokerStart, startBrokerWith } from '../../broker/process/start.ts';
+import type { StartedBroker } from '../../broker/process/started-broker.ts';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { aheadVariable } from '../../options/environment.ts';

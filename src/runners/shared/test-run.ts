@@ -1,8 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import type { PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
-import { type EndedUse, TestUse } from '../../clients/shared/test-use.ts';
-import type { RecordSink, UsageRecorder } from '../../clients/shared/usage-recorder.ts';
+import { type EndedUse, type RecordSink, TestUse } from '../../clients/shared/test-use.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
 import type { TestRecord } from '../../record/run-record.ts';
 import type { Evidence } from './evidence/evidence.ts';
@@ -35,7 +34,6 @@ export interface WorkerContext {
   /** Recorded file names are relative to it. */
   root: string;
   shard: HostedBrowserAttachment['shard'];
-  usage: UsageRecorder;
   sink: RecordSink;
   /** Null: no evidence is kept. */
   evidence: Evidence | null;
@@ -115,11 +113,11 @@ export class TestRun {
   /** Records the test. Null when it used no hosted browser. Call once, after {@link finish}. */
   async end({ status, ok }: Outcome): Promise<EndedTest | null> {
     const { timeout: _timeout, ...test } = this.#test;
-    const { parallelIndex, workerIndex, root: rootDir, shard, usage, sink } = this.#where;
+    const { parallelIndex, workerIndex, root: rootDir, shard, sink } = this.#where;
     const times = { startedAt: this.#use.startedAt, endedAt: new Date() };
     const evidence = ok ? null : await this.#evidence;
     const facts = { ...test, ...times, status, ok, rootDir, parallelIndex, evidence };
-    const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, usage, sink);
+    const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, sink);
     if (ended && ended.film.length > 0) await writeFilm(facts, ended.film);
     return ended && { ...ended, evidence };
   }

@@ -9,14 +9,13 @@ const workerSettings = v.object({
   /** Recorded file names are relative to it. */
   root: v.string(),
   shard: v.nullable(v.object({ current: v.number(), total: v.number() })),
-  reuse: v.picklist(['run', 'worker', 'test']),
   /** Directory for the evidence of failed tests; null: none is kept. */
   evidence: v.nullable(v.string()),
   connection: v.object({
+    reuse: v.picklist(['run', 'worker', 'test']),
     metering: v.boolean(),
     ahead: v.boolean(),
     film: v.picklist(['off', 'retain-on-failure', 'on']),
-    sharesBrowser: v.boolean(),
     exposeNetwork: v.string(),
     context: v.union([
       v.picklist(['auto', 'isolated', 'persistent']),

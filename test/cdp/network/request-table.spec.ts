@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { BrowserContext } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { openTransport, type TransportOptions } from '../../../src/cdp/open-transport.ts';
+import { openTransport, type TransportOptions } from '../../../src/cdp/pipeline.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';

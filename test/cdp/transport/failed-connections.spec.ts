@@ -18,7 +18,7 @@ const settings = {
   metering: false,
   ahead: false,
   film: 'off',
-  sharesBrowser: true,
+  reuse: 'run',
   exposeNetwork: 'none',
   context: 'isolated',
   identity: undefined,

@@ -101,7 +101,7 @@ test("shows the address in none of Playwright's logs", async ({ cdpUrl }, testIn
   const outDir = testInfo.outputPath('built');
   await build({
     config: false,
-    entry: { transport: fileURLToPath(new URL('../../../src/cdp/open-transport.ts', import.meta.url)) },
+    entry: { transport: fileURLToPath(new URL('../../../src/cdp/pipeline.ts', import.meta.url)) },
     ...shared,
     esbuildPlugins: [],
     format: ['esm'],

@@ -30,7 +30,7 @@ for (const { megabits, bytes } of LINKS) {
         metering: true,
         ahead: false,
         film: 'off',
-        sharesBrowser: true,
+        reuse: 'run',
         exposeNetwork: '<loopback>',
         context: 'isolated',
         identity: undefined,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import type { WebSocket } from 'ws';
-import { openTransport, type TransportOptions } from '../../../src/cdp/open-transport.ts';
+import { openTransport, type TransportOptions } from '../../../src/cdp/pipeline.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { loadBuilt } from '../artefact.ts';
 import { test as base } from '../emulator/fixtures.ts';
@@ -65,9 +65,7 @@ export const test = base.extend<CdpFixtures, { sharedBrowsers: SharedBrowsers }>
   open: async ({ artefact }, use) => {
     const transports: CdpTransport[] = [];
     const built =
-      artefact === 'sources'
-        ? null
-        : await loadBuilt<{ openTransport: typeof openTransport }>('open-transport', artefact);
+      artefact === 'sources' ? null : await loadBuilt<{ openTransport: typeof openTransport }>('pipeline', artefact);
     await use(async (cdpUrl, options) => {
       const transport = await (built?.openTransport ?? openTransport)(cdpUrl, options);
       transports.push(transport);

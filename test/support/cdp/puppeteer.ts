@@ -1,5 +1,5 @@
 import puppeteer, { type Browser, type ConnectOptions } from 'puppeteer-core';
-import type { TransportOptions } from '../../../src/cdp/open-transport.ts';
+import type { TransportOptions } from '../../../src/cdp/pipeline.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
 import { test as base } from './fixtures.ts';
 

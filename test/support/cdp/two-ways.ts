@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { Savings } from '../../../src/cdp/latency/savings.ts';
-import type { openTransport } from '../../../src/cdp/open-transport.ts';
+import type { openTransport } from '../../../src/cdp/pipeline.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { test as base, expect } from './fixtures.ts';

@@ -1,5 +1,5 @@
 import { test as base } from '@playwright/test';
-import { openTransport } from '../../../src/cdp/open-transport.ts';
+import { openTransport } from '../../../src/cdp/pipeline.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { Api } from '../emulator/api.ts';
 import { connectWay, startGreeting, type Way } from './two-ways.ts';

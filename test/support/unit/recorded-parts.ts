@@ -2,7 +2,7 @@ import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/protocol.ts';
 import type { RecordedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
 import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
-import type { RecordSink } from '../../../src/clients/shared/usage-recorder.ts';
+import type { RecordSink } from '../../../src/clients/shared/test-use.ts';
 import type { Film } from '../../../src/film/film.ts';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
 import type { TestUsage } from '../../../src/record/test-usage.ts';

@@ -145,7 +145,7 @@ test('counts the browsers that tests will certainly request: one per try, and th
   // It does not run if one of the others fails.
   expect(run.of('later')).toMatchObject({ waiting: 1, certain: 0, asks: 0 });
   run.began('a');
-  expect(run.of('us')).toMatchObject({ certain: 1, asks: 2, running: [{ test: 'a:0', goesOn: true, asks: true }] });
+  expect(run.of('us')).toMatchObject({ certain: 1, asks: 2, running: [{ test: 'a 0', goesOn: true, asks: true }] });
   run.used('a', 's-1');
   run.ended('a', 'failed');
   expect(run.of('us')).toMatchObject({ certain: 2, asks: 3 });

@@ -13,9 +13,9 @@ import { LeaseError } from '../../../errors.ts';
 import { Film } from '../../../film/film.ts';
 import { type ContextMode, contextMode } from '../../../options/context-mode.ts';
 import { type Exposure, parseExposure } from '../../../options/expose-network.ts';
+import type { ConnectionSettings } from '../../../options/lease-plan.ts';
 import { redactText } from '../../../redact.ts';
 import { followConnection } from './connection-lifetime.ts';
-import type { ConnectionSettings } from './connection-settings.ts';
 import type { ConnectionEvents, LeasedConnection, RecordedConnection } from './leased-connection.ts';
 import { unreachableText } from './unreachable.ts';
 
@@ -125,7 +125,7 @@ async function openFor(
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
 ): Promise<OpenedTransport> {
   // Loaded here, because processes without a browser do not need it.
-  const { openTransport } = await import('../../../cdp/open-transport.ts');
+  const { openTransport } = await import('../../../cdp/pipeline.ts');
   const meter = options.metering ? new Meter() : undefined;
   const savings = new Savings();
   const places = new VisitedPlaces();
@@ -138,7 +138,7 @@ async function openFor(
     meter,
     screencast,
     ahead: options.ahead,
-    sharesBrowser: options.sharesBrowser,
+    sharesBrowser: options.reuse !== 'test',
     savings,
     onNotCarried: (text) => reportUnreachable(options, text),
     ...(client === 'playwright' && mode.persistent && { persistent: { clear: mode.clear } }),

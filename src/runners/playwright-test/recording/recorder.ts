@@ -1,10 +1,9 @@
 import type { TestInfo } from '@playwright/test';
 import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
-import { TestUse } from '../../../clients/shared/test-use.ts';
-import { type RecordSink, UsageRecorder } from '../../../clients/shared/usage-recorder.ts';
+import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import { notify } from '../../../common/text/notify.ts';
-import { testTry } from '../../../common/text/test-try.ts';
 import type { PoolwrightError } from '../../../errors.ts';
+import { keyOf } from '../../../record/session-record.ts';
 import { ATTACHMENT_NAME } from '../../../record/test-record.ts';
 import { wasHook } from './hook-or-test.ts';
 import { testFactsOf } from './test-facts.ts';
@@ -22,7 +21,6 @@ interface OpenTest {
 export class Recorder {
   readonly #tests = new WeakMap<TestInfo, OpenTest>();
   #current: OpenTest | null = null;
-  readonly #usage = new UsageRecorder();
 
   /**
    * A test begins, or one of its `beforeAll` hooks, which get the same `testInfo` before the test does.
@@ -56,7 +54,7 @@ export class Recorder {
   /** ID of the running try, or of the test whose hook runs; undefined between tests. */
   get runningTry(): string | undefined {
     const test = this.#current?.testInfo;
-    return test && testTry(test.testId, test.retry);
+    return test && keyOf({ id: test.testId, retry: test.retry });
   }
 
   /** Warns the user about the running test, in its annotations and on the terminal. */
@@ -115,7 +113,7 @@ export class Recorder {
     const { workerIndex, config, errors } = testInfo;
     const facts = testFactsOf(testInfo, use.startedAt);
     const end = { facts, failed: errors.length > 0, workerIndex, shard: config.shard };
-    const ended = await use.end(end, this.#usage, sink);
+    const ended = await use.end(end, sink);
     if (!ended) return null;
     const { attachment, error, film } = ended;
     testInfo.annotations.push({ type: ATTACHMENT_NAME, description: attachment.sessionId });

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { FullConfig } from '@playwright/test';
 import { dropEarlyBroker } from '../../../broker/process/spawn-broker.ts';
-import type { StartedBroker } from '../../../broker/process/start.ts';
+import type { StartedBroker } from '../../../broker/process/started-broker.ts';
 import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { traceTime } from '../../../common/time-trace.ts';

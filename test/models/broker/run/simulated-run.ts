@@ -1,5 +1,5 @@
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import type { Leasing } from '../../../../src/broker/run/leasing.ts';
+import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
 import { firstWorkers } from '../../../../src/report/first-workers.ts';
 import { RemainingTests } from '../../../../src/report/remaining-tests.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
@@ -31,7 +31,7 @@ export class SimulatedRun {
   interrupted = false;
   stopped = false;
   readonly clock: FakeClock;
-  readonly registry: Leasing;
+  readonly leases: LeaseService;
   readonly given: GivenRun;
 
   /** The last started attempt of each test. */
@@ -50,9 +50,9 @@ export class SimulatedRun {
   #first: readonly string[];
   #finished: () => void = () => undefined;
 
-  constructor(given: GivenRun, registry: Leasing, clock: FakeClock, pathOf: (mode: GivenFile['mode']) => string) {
+  constructor(given: GivenRun, leases: LeaseService, clock: FakeClock, pathOf: (mode: GivenFile['mode']) => string) {
     this.given = given;
-    this.registry = registry;
+    this.leases = leases;
     this.clock = clock;
     this.#slots = Array.from({ length: given.workers }, () => ({ busy: false, worker: null }));
     const projects = [0, 1].map(
@@ -235,8 +235,8 @@ export class SimulatedRun {
     const projects = this.#remaining.state;
     this.#told = JSON.stringify(projects);
     await this.pause();
-    this.registry.remaining(projects);
-    if (this.#first.length > 0) this.registry.prefetch({ projects: [...this.#first] });
+    this.leases.remaining(projects);
+    if (this.#first.length > 0) this.leases.prefetch({ projects: [...this.#first] });
     this.#first = [];
     await this.pause();
     this.#telling = false;

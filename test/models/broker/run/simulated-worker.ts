@@ -1,10 +1,10 @@
 import type { TestCase, TestResult } from '@playwright/test/reporter';
-import { PrefetchCancelled } from '../../../../src/broker/leases/prefetch-cancelled.ts';
+import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
 import type { LeasedBrowser } from '../../../../src/broker/rpc/protocol.ts';
-import type { Leasing } from '../../../../src/broker/run/leasing.ts';
+import { PrefetchCancelled } from '../../../../src/broker/rpc/refusals.ts';
 import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
 import { type WorkerBroker, WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
-import { testTry } from '../../../../src/common/text/test-try.ts';
+import { keyOf } from '../../../../src/record/session-record.ts';
 import { ATTACHMENT_NAME } from '../../../../src/record/test-record.ts';
 import type { TestUsage } from '../../../../src/record/test-usage.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
@@ -20,7 +20,7 @@ export interface WorkersRun {
   interrupted: boolean;
   readonly stopped: boolean;
   readonly clock: FakeClock;
-  readonly registry: Leasing;
+  readonly leases: LeaseService;
   readonly given: GivenRun;
   givenOf(test: TestCase): GivenTest;
   /** A short wait. */
@@ -65,7 +65,7 @@ export class Worker {
 
   async #test(test: TestCase, retry: number): Promise<TestResult['status']> {
     const { opens, fails, ms, skips, names } = this.#run.givenOf(test);
-    this.#try = testTry(test.id, retry);
+    this.#try = keyOf({ id: test.id, retry });
     const browser = this.#browser;
     browser?.beginTest(TEST_TIMEOUT);
     await this.#run.pause();
@@ -142,7 +142,7 @@ class Line {
     allowSilence: () => undefined,
     lease: async (params) => {
       const before = this.#cancels;
-      const leased = await this.#ask(() => this.#run.registry.lease(params, this.#holder, this.#gone.signal));
+      const leased = await this.#ask(() => this.#run.leases.lease(params, this.#holder, this.#gone.signal));
       if (!params.ahead || this.#cancels === before) return leased;
       const { sessionId } = leased;
       await this.broker.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
@@ -150,16 +150,16 @@ class Line {
     },
     cancelAhead: () => {
       this.#cancels += 1;
-      return this.#ask(async () => this.#run.registry.cancelAhead(this.#holder));
+      return this.#ask(async () => this.#run.leases.cancelAhead(this.#holder));
     },
-    giveBack: (params) => this.#ask(() => this.#run.registry.giveBack(params, this.#holder)),
+    giveBack: (params) => this.#ask(() => this.#run.leases.giveBack(params, this.#holder)),
     testUsage: async (_: TestUsage) => undefined,
     sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
     say: async () => undefined,
     close: () => {
       void this.#ask(async () => {
         this.#gone.abort();
-        this.#run.registry.holderGone(this.#holder);
+        this.#run.leases.holderGone(this.#holder);
       });
     },
   };

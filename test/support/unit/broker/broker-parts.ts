@@ -37,8 +37,8 @@ export function planOf(more: Partial<LeasePlan> = {}): LeasePlan {
   return { pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 120_000, ...more };
 }
 
-/** Creates a registry and the parts that it writes to, with a client and the parts that a test sets. */
-export function registryOf({
+/** Creates what leases browsers and the parts that it writes to, with a client and the parts that a test sets. */
+export function leasingOf({
   plans,
   workers,
   ...rest
@@ -51,7 +51,7 @@ export function registryOf({
   const recorder = memoryRecorder();
   const ledger = rest.ledger ?? memoryLedger();
   const projects = new Projects(plans.map((plan, n) => ({ id: `p${n}`, name: `p${n}`, plan })));
-  const registry = createLeasing({
+  const leasing = createLeasing({
     run,
     projects,
     pools: new PoolDirectory(rest.client, run, ledger, workers),
@@ -62,5 +62,5 @@ export function registryOf({
     refusals: { saw: () => undefined, lately: () => null },
     ...rest,
   });
-  return { registry, recorder, projects, ledger };
+  return { ...leasing, recorder, projects, ledger };
 }

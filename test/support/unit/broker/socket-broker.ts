@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from '@playwright/test';
+import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
 import { Terminal } from '../../../../src/broker/process/terminal.ts';
 import { type BrokerConnection, connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import type { HostedProject } from '../../../../src/broker/rpc/protocol.ts';
 import { listen } from '../../../../src/broker/rpc/server.ts';
-import type { Leasing } from '../../../../src/broker/run/leasing.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { ServiceClient } from '../../../../src/service/index.ts';
-import { planOf, registryOf } from './broker-parts.ts';
+import { leasingOf, planOf } from './broker-parts.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ScriptedService } from './scripted-service.ts';
 
@@ -20,7 +20,7 @@ export interface Broker {
   address: string;
   clock: FakeClock;
   service: ScriptedService;
-  registry: Leasing;
+  leases: LeaseService;
   recorder: RunRecorder;
   /** Roles of connections that have been silent for too long. */
   hung: string[];
@@ -48,12 +48,12 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
       planOf({ session: { country: 'DE' } }),
       planOf({ session: { country: 'US' } }),
     ];
-    const parts = registryOf({ client: service, workers: 2, plans, limit: known, clock });
-    const { registry, recorder, projects } = parts;
+    const parts = leasingOf({ client: service, workers: 2, plans, limit: known, clock });
+    const { leases, endAll, recorder, projects } = parts;
     const client = new ServiceClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'not-used' });
     const hung: string[] = [];
     const handlers = {
-      registry,
+      leases,
       recorder,
       client,
       secrets: [],
@@ -81,9 +81,9 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
       lines.push(line);
       return line;
     };
-    await use({ address, clock, service, registry, recorder, hung, connect, until });
+    await use({ address, clock, service, leases, recorder, hung, connect, until });
     for (const line of lines) line.close();
-    await until(registry.endAll());
+    await until(endAll());
     server.close();
     await client.close();
   },

@@ -18,8 +18,8 @@ const HOUR = 3_000_000;
 test('keeps a browser for an hour while a test remains for it, and ends it at once when none does', async ({
   broker,
 }) => {
-  const { clock, connect, recorder, registry, service, until } = broker;
-  registry.remaining(told({ p1: { waiting: 3, groups: 2, running: [runs(0, false)] } }));
+  const { clock, connect, recorder, leases, service, until } = broker;
+  leases.remaining(told({ p1: { waiting: 3, groups: 2, running: [runs(0, false)] } }));
   const first = await connect();
   const { sessionId } = await until(first.lease(lease));
   await until(first.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false }));
@@ -27,30 +27,30 @@ test('keeps a browser for an hour while a test remains for it, and ends it at on
   const second = await connect();
   const again = await until(second.lease({ ...lease, parallelIndex: 1 }));
   expect(again).toMatchObject({ sessionId, reused: true });
-  registry.remaining(told({ p1: { running: [runs(1, false)] } }));
+  leases.remaining(told({ p1: { running: [runs(1, false)] } }));
   await until(second.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false }));
   // The report about the last test's end may arrive before its worker gives the browser back, or after.
-  registry.remaining(told({ p1: {} }));
+  leases.remaining(told({ p1: {} }));
   await clock.advance(service.latency);
   expect(recorder.sessions).toMatchObject([{ endReason: 'idle' }]);
 });
 
 test('keeps none for tests of a worker that has a browser', async ({ broker }) => {
-  const { connect, recorder, registry, until } = broker;
+  const { connect, recorder, leases, until } = broker;
   const [a, b] = [await connect(), await connect()];
   const one = await until(a.lease(lease));
   const other = await until(b.lease({ ...lease, parallelIndex: 1 }));
-  registry.remaining(told({ p1: { waiting: 9, running: [runs(0, true)] } }));
+  leases.remaining(told({ p1: { waiting: 9, running: [runs(0, true)] } }));
   await until(b.giveBack({ sessionId: other.sessionId, condition: 'healthy', toBeReplaced: false }));
   const reasons = Object.fromEntries(recorder.sessions.map((each) => [each.sessionId, each.endReason]));
   expect(reasons).toEqual({ [one.sessionId]: null, [other.sessionId]: 'idle' });
 });
 
 test('keeps a browser for 30 s while the remaining tests are unknown', async ({ broker }) => {
-  const { clock, connect, recorder, registry, until } = broker;
+  const { clock, connect, recorder, leases, until } = broker;
   // The reporter has sent its report and is gone.
-  registry.remaining(told({ p1: { waiting: 1, groups: 1 } }));
-  registry.remaining(null);
+  leases.remaining(told({ p1: { waiting: 1, groups: 1 } }));
+  leases.remaining(null);
   const line = await connect();
   const { sessionId } = await until(line.lease(lease));
   await until(line.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false }));
@@ -64,8 +64,8 @@ test.describe('at a limit of one browser', () => {
   test.use({ limit: 1 });
 
   test('ends an idle browser when a worker of another plan waits for its place', async ({ broker }) => {
-    const { connect, registry, until } = broker;
-    registry.remaining(told({ p1: { waiting: 1, groups: 1 }, p2: { waiting: 1, groups: 1 } }));
+    const { connect, leases, until } = broker;
+    leases.remaining(told({ p1: { waiting: 1, groups: 1 }, p2: { waiting: 1, groups: 1 } }));
     const [a, b] = [await connect(), await connect()];
     const { sessionId } = await until(a.lease(lease));
     await until(a.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false }));
@@ -75,9 +75,9 @@ test.describe('at a limit of one browser', () => {
 });
 
 test("prefetches no browser for a test that does not run, with `reuse: 'test'`", async ({ broker }) => {
-  const { clock, connect, registry, service, until } = broker;
+  const { clock, connect, leases, service, until } = broker;
   const own = { project: 'p0', parallelIndex: 0, needMs: 1_000 };
-  registry.remaining(told({ p0: { waiting: 1, asks: 2, running: [runs(0, true, 'a')] } }));
+  leases.remaining(told({ p0: { waiting: 1, asks: 2, running: [runs(0, true, 'a')] } }));
   const line = await connect();
   await until(line.lease(own));
   // The second of two is prefetched …
@@ -85,7 +85,7 @@ test("prefetches no browser for a test that does not run, with `reuse: 'test'`",
   // … and none while the second one runs, even before the report that it has started.
   const ahead = line.lease({ ...own, ahead: true, during: 'b' }).catch(() => null);
   await clock.advance(60_000);
-  registry.remaining(told({ p0: { asks: 2, running: [runs(0, false, 'b')] } }));
+  leases.remaining(told({ p0: { asks: 2, running: [runs(0, false, 'b')] } }));
   await clock.advance(60_000);
   expect(service.asks).toBe(2);
   await until(line.cancelAhead());

@@ -13,13 +13,13 @@ test.describe('at a limit of one browser', () => {
   test('a prefetch waits behind a worker that needs a browser, is cancelled, and does not count as a failure', async ({
     broker,
   }) => {
-    const { service, registry, recorder, connect, until } = broker;
+    const { service, leases, recorder, connect, until } = broker;
     const [a, b] = [await connect(), await connect()];
     const first = await until(a.lease(params));
     const ahead = failureOf(a.lease({ ...params, ahead: true }), LeaseError);
-    await expect.poll(() => registry.state().waiting + service.asks).toBe(1);
+    await expect.poll(() => leases.state().waiting + service.asks).toBe(1);
     const other = b.lease({ ...params, parallelIndex: 1 });
-    await expect.poll(() => registry.state().waiting).toBe(1);
+    await expect.poll(() => leases.state().waiting).toBe(1);
     await until(a.giveBack({ sessionId: first.sessionId, condition: 'healthy', toBeReplaced: false }));
     const second = await until(other);
     expect(second.sessionId).not.toBe(first.sessionId);
@@ -46,12 +46,12 @@ test('a cancelled prefetch passes its pending browser to the next request', asyn
 test('a prefetch whose response crosses the cancellation is given back unused, and is as good as new', async ({
   broker,
 }) => {
-  const { registry, recorder, service, connect, until } = broker;
+  const { leases, recorder, service, connect, until } = broker;
   const [a, b] = [await connect(), await connect()];
-  const lease = registry.lease.bind(registry);
+  const lease = leases.lease.bind(leases);
   let cancelled: Promise<void> | null = null;
   // The worker cancels its request after the broker has leased the browser, and before it has read the response.
-  registry.lease = async (...asked) => {
+  leases.lease = async (...asked) => {
     const lent = await lease(...asked);
     cancelled ??= a.cancelAhead();
     return lent;

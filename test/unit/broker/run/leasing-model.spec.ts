@@ -1,14 +1,14 @@
 import { deepEqual } from 'node:assert/strict';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
-import { PrefetchCancelled } from '../../../../src/broker/leases/prefetch-cancelled.ts';
+import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
 import type { Ledger } from '../../../../src/broker/recovery/ledger.ts';
 import { parseNote } from '../../../../src/broker/recovery/session-note.ts';
-import type { Leasing } from '../../../../src/broker/run/leasing.ts';
+import { PrefetchCancelled } from '../../../../src/broker/rpc/refusals.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
-import { planOf, registryOf } from '../../../support/unit/broker/broker-parts.ts';
+import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { type Outcome, ScriptedService, type ScriptedSession } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -103,7 +103,8 @@ interface Worker {
 class History {
   readonly clock = new FakeClock();
   readonly service = new ScriptedService(this.clock);
-  readonly registry: Leasing;
+  readonly leases: LeaseService;
+  readonly endAll: () => Promise<void>;
   readonly recorder: RunRecorder;
   readonly ledger: Ledger;
   readonly plans: LeasePlan[];
@@ -125,7 +126,7 @@ class History {
       planOf({ reuse: 'worker', pool: { create: { name: 'of-the-user' } }, fallback: 'fail' }),
     ].map((each) => ({ ...each, acquireTimeout: ACQUIRE_TIMEOUT }));
     this.service.mayEnd = (sessionId) => this.closing || !this.lent.has(sessionId);
-    const { registry, recorder, ledger } = registryOf({
+    const { leases, endAll, recorder, ledger } = leasingOf({
       client: this.service,
       workers: WORKERS,
       plans: this.plans,
@@ -133,14 +134,15 @@ class History {
       clock: this.clock,
       random: () => 0.5,
     });
-    this.registry = registry;
+    this.leases = leases;
+    this.endAll = endAll;
     this.recorder = recorder;
     this.ledger = ledger;
   }
 
   async play(step: Step): Promise<void> {
     if (step.do === 'lease') this.lease(step);
-    else if (step.do === 'cancelAhead') this.registry.cancelAhead(this.worker(step.worker).holder);
+    else if (step.do === 'cancelAhead') this.leases.cancelAhead(this.worker(step.worker).holder);
     else if (step.do === 'die') this.die(step.worker);
     else if (step.do === 'giveBack') this.giveBack(step);
     else if (step.do === 'expect') this.expect(step.plans);
@@ -156,7 +158,7 @@ class History {
     for (const list of Object.values(this.service.script)) list.length = 0;
     this.closing = true;
     let over = false;
-    const ended = this.registry.endAll().then(() => {
+    const ended = this.endAll().then(() => {
       over = true;
     });
     await this.clock.advance(END_MS);
@@ -183,7 +185,7 @@ class History {
     const waiting = { since: this.clock.now(), ahead, project };
     this.waiting.add(waiting);
     const params = { project, parallelIndex: n, needMs: 30_000, ahead };
-    this.registry.lease(params, worker.holder, worker.gone.signal).then(
+    this.leases.lease(params, worker.holder, worker.gone.signal).then(
       ({ sessionId }) => {
         this.waiting.delete(waiting);
         if (this.lent.has(sessionId)) this.problems.push(`${sessionId} was lent twice`);
@@ -201,7 +203,7 @@ class History {
 
   private expect(plans: readonly number[]): void {
     this.reasons += plans.length;
-    this.registry.prefetch({ projects: plans.map((n) => `p${n}`) });
+    this.leases.prefetch({ projects: plans.map((n) => `p${n}`) });
   }
 
   private die(n: number): void {
@@ -209,14 +211,14 @@ class History {
     this.workers[n] = newWorker();
     for (const [sessionId, by] of this.lent) if (by === worker) this.lent.delete(sessionId);
     worker.gone.abort();
-    this.registry.holderGone(worker.holder);
+    this.leases.holderGone(worker.holder);
   }
 
   private giveBack({ which, condition, replaced }: Extract<Step, { do: 'giveBack' }>): void {
     this.pick([...this.lent], which, ([sessionId, { holder }]) => {
       this.lent.delete(sessionId);
       const unused = condition === 'healthy' && which % 2 === 1;
-      void this.registry.giveBack({ sessionId, condition, toBeReplaced: replaced, unused }, holder);
+      void this.leases.giveBack({ sessionId, condition, toBeReplaced: replaced, unused }, holder);
     });
   }
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { type GivenRun, SOURCES } from '../../../models/broker/run/given-run.ts';
 import { SimulatedRun } from '../../../models/broker/run/simulated-run.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
-import { planOf, registryOf } from '../../../support/unit/broker/broker-parts.ts';
+import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -56,9 +56,9 @@ async function play({ latency, ...given }: GivenRun & { latency: number }) {
   const service = new ScriptedService(clock);
   service.latency = latency;
   const plan = planOf({ reuse: given.reuse });
-  const parts = registryOf({ client: service, clock, plans: [plan, plan], workers: given.workers });
-  const { registry, recorder } = parts;
-  const run = new SimulatedRun(given, registry, clock, (mode) => join(folder, `${mode}.spec.ts`));
+  const parts = leasingOf({ client: service, clock, plans: [plan, plan], workers: given.workers });
+  const { leases, endAll, recorder } = parts;
+  const run = new SimulatedRun(given, leases, clock, (mode) => join(folder, `${mode}.spec.ts`));
   let over = false;
   const ended = run.run().then(() => {
     over = true;
@@ -68,7 +68,7 @@ async function play({ latency, ...given }: GivenRun & { latency: number }) {
   await ended;
   await clock.advance(latency + 10_000);
   const left = recorder.sessions.filter(({ endingAt }) => endingAt === null).length;
-  const closed = registry.endAll();
+  const closed = endAll();
   await clock.advance(60_000);
   await closed;
   return { run, left, acquired: recorder.sessions.length };

@@ -1,22 +1,28 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import inspector from 'node:inspector';
-import { errorMessage } from '../../common/error-message.ts';
+import * as v from 'valibot';
+import { errorMessage, withoutStack } from '../../common/error-message.ts';
+import { firstJsonLine } from '../../common/json-line.ts';
 import { notify } from '../../common/text/notify.ts';
 import { traceTime } from '../../common/time-trace.ts';
-import { LeaseError } from '../../errors.ts';
+import { LeaseError, PoolwrightError } from '../../errors.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { connectToBroker } from '../rpc/client.ts';
+import type { BrokerAddress } from '../rpc/shared-broker.ts';
 import { RUNNER_SILENT_MS } from '../rpc/silence.ts';
-import { exit, handshake } from './broker-process.ts';
-import { isThere } from './child-process.ts';
-import type { BrokerConfig } from './config.ts';
+import { fromWire } from '../rpc/wire-error.ts';
+import { endProcess, isThere } from './child-process.ts';
+import { type BrokerConfig, brokerReady } from './config.ts';
 import { letProcessEnd, spawnBroker } from './spawn-broker.ts';
 
 /** Additional time for the broker to report that it could not start in time, in ms. */
 const ANSWER_GRACE_MS = 15_000;
+/** Deadline for the end of a run, in ms: every end confirmed, or every attempt over. */
+const EXIT_TIMEOUT_MS = 120_000;
 /** Deadline for giving back what the last broker left, in ms. */
 const LAST_SWEEP_TIMEOUT_MS = 90_000;
 /** How often a dead broker is replaced; a broker that keeps dying has a persistent problem. */
@@ -25,33 +31,89 @@ const REPLACEMENTS = 3;
 /** The configuration that all brokers of a run share. */
 export type SharedConfig = Omit<BrokerConfig, 'mark' | 'deadMarks'> & { service: ServiceChoice };
 
-/** Runs one broker process at a time and replaces it when it dies. Kills a broker that hangs. */
-export class SupervisedBroker {
+/**
+ * The broker of a run, from the view of the process that has started it and with which it ends. Runs one process at a
+ * time, kills it if it hangs, and replaces it if it dies.
+ */
+export class StartedBroker {
+  /**
+   * Resolves when the broker can lease browsers. Rejects with the broker's OptionsError, ServiceError or EmulatorError
+   * (wrong key, unknown pool, no Chromium, unreachable service) before any browser is requested. Until the broker is
+   * ready or abandoned, requests for a browser wait.
+   */
+  readonly ready: Promise<void>;
   #child: ChildProcess | null = null;
   /** The start of the current process, or of its replacement. */
-  #ready: Promise<void> | null = null;
+  #current: Promise<void>;
   #replaced = 0;
   #ending = false;
   /** Marks of every process so far. */
   readonly #marks: string[] = [];
 
   readonly #config: SharedConfig;
+  readonly #socketFolder: string | null;
 
-  constructor(config: SharedConfig) {
+  /** @param socketFolder the directory of the broker's socket, which is removed at the end; null on Windows */
+  constructor(config: SharedConfig, socketFolder: string | null) {
     this.#config = config;
+    this.#socketFolder = socketFolder;
+    this.ready = this.#launch();
+    this.ready.catch(() => undefined); // handled by its callers
+    this.#current = this.ready;
   }
 
-  start(): Promise<void> {
-    this.#ready = this.#launch();
-    return this.#ready;
+  get address(): BrokerAddress {
+    const { address, token } = this.#config;
+    return { address, token };
   }
 
+  /**
+   * Waits until the broker can lease browsers. If it cannot, it has ended before this rejects. @throws as {@link ready}
+   */
+  async started(): Promise<void> {
+    try {
+      await this.ready;
+    } catch (error) {
+      await this.abandon();
+      throw error;
+    }
+  }
+
+  /**
+   * Ends a broker that does not lease browsers: either it is not ready yet, and {@link ready} then never resolves, or
+   * it never will be.
+   */
+  async abandon(): Promise<void> {
+    await this.#close();
+    if (this.#socketFolder) await rm(this.#socketFolder, { recursive: true, force: true });
+  }
+
+  /**
+   * Once it is ready: ends every browser, waits until the service confirms this, and waits for the broker's exit.
+   * Returns the run's record, which the broker has written.
+   * @throws as {@link started}
+   */
   async finish(): Promise<RunRecord> {
+    await this.started();
+    try {
+      return await this.#record();
+    } catch (error) {
+      // No broker is left that could give back the browsers of the dead ones.
+      await this.#close();
+      await this.#sweep();
+      throw error;
+    } finally {
+      await this.abandon();
+    }
+  }
+
+  /** Lets the broker, or the one that replaces it, end the run. */
+  async #record(): Promise<RunRecord> {
     for (;;) {
       // Its exit may be the only thing that keeps this process alive.
       this.#child?.ref();
       try {
-        await this.#ready;
+        await this.#current;
         return await this.#askToFinish();
       } catch (error) {
         const died = error instanceof LeaseError && error.code === 'BROKER_LOST';
@@ -78,15 +140,15 @@ export class SupervisedBroker {
   }
 
   /** Waits for the process's exit: when its input closes, it gives everything back and starts nothing new. */
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     this.#ending = true;
-    if (this.#child) await exit(this.#child);
+    if (this.#child) await endProcess(this.#child, EXIT_TIMEOUT_MS);
   }
 
   /**
    * Gives back what the run's brokers left when they died, in a separate process: this one has no code for the service.
    */
-  async sweep(): Promise<void> {
+  async #sweep(): Promise<void> {
     if (this.#config.service.kind === 'emulator') return; // its browsers ended with it
     const child = spawnBroker();
     try {
@@ -99,7 +161,7 @@ export class SupervisedBroker {
       const reason = errorMessage(error);
       notify(`browsers of this run may be left (${reason}): \`npx poolwright sweep\` stops them`);
     }
-    await exit(child);
+    await endProcess(child, EXIT_TIMEOUT_MS);
   }
 
   /** Waits until the current process has exited and its replacement is starting. */
@@ -143,10 +205,36 @@ export class SupervisedBroker {
     if (this.#ending || this.#replaced >= REPLACEMENTS) return;
     this.#replaced += 1;
     notify(`the broker of this run died (${how}); another one takes over`);
-    this.#ready = this.#launch();
-    this.#ready.catch((error: unknown) => {
+    this.#current = this.#launch();
+    this.#current.catch((error: unknown) => {
       const reason = errorMessage(error);
       notify(`no other broker could be started: ${reason}`);
     });
   }
+}
+
+/**
+ * Sends a broker its configuration and waits until it can lease browsers, or has done its sweep. A broker that does not
+ * respond in time hangs and is killed.
+ * @throws PoolwrightError with the broker's reason; LeaseError `BROKER_FAILED` when it ended or did not respond
+ */
+async function handshake(child: ChildProcess, config: BrokerConfig, timeoutMs: number): Promise<void> {
+  const { stdin, stdout } = child;
+  if (!stdin || !stdout) throw new LeaseError('BROKER_FAILED', 'The poolwright broker could not be started.');
+  stdin.on('error', () => undefined); // it may exit before it has read; its response shows this
+  stdin.write(`${JSON.stringify(config)}\n`);
+  let answer: unknown;
+  try {
+    answer = await firstJsonLine(stdout, timeoutMs);
+  } catch (error) {
+    child.kill('SIGKILL');
+    const isLate = error instanceof PoolwrightError && error.code === 'TIMEOUT';
+    const what = isLate
+      ? `did not say within ${timeoutMs / 1000} s whether it can lend browsers`
+      : 'ended before it could lend a browser; its message is above';
+    throw new LeaseError('BROKER_FAILED', `The poolwright broker ${what}.`, { cause: error });
+  }
+  const ready = v.parse(brokerReady, answer);
+  if (ready.ok) return;
+  throw withoutStack(fromWire(ready.error));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { isRunRefused, runRefused } from '../../../../src/broker/rpc/run-refused.ts';
+import { isRunRefused, runRefused } from '../../../../src/broker/rpc/refusals.ts';
 import { fromWire, toWire } from '../../../../src/broker/rpc/wire-error.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 
