@@ -74,13 +74,16 @@ export class Downloads implements Interceptor {
     // CDP can set a page's download directory, but not name its files by ID: so its context is configured instead.
     const context = this.#transport.model.session(sessionId)?.target.contextId;
     const told = this.#wanted.get(context)?.told ?? false;
-    const { params } = this.#redirect(context, { folder: downloadPath, byGuid: false, told });
-    this.#transport.call('Browser.setDownloadBehavior', params).then(
-      () => this.#transport.deliver({ id: command.id, sessionId, result: {} }),
-      ({ message }: Error) => {
-        this.#transport.deliver({ id: command.id, sessionId, error: { code: -32_000, message } });
-      },
-    );
+    const wanted = { folder: downloadPath, byGuid: false, told };
+    this.#call(this.#redirect(context, wanted))
+      // Some Chromium versions know their default context only without its ID.
+      .catch(() => this.#call(this.#redirect(undefined, wanted)))
+      .then(
+        () => this.#transport.deliver({ id: command.id, sessionId, result: {} }),
+        ({ message }: Error) => {
+          this.#transport.deliver({ id: command.id, sessionId, error: { code: -32_000, message } });
+        },
+      );
     return null;
   }
 
@@ -99,6 +102,10 @@ export class Downloads implements Interceptor {
     this.#carried.end();
     for (const { body } of this.#downloads.values()) body?.cancel();
     removeLocalFiles(this.#remoteFolder);
+  }
+
+  #call({ params }: { params: Protocol.Browser.SetDownloadBehaviorRequest }): Promise<unknown> {
+    return this.#transport.call('Browser.setDownloadBehavior', params);
   }
 
   #setForContext(command: CdpMessage): CdpMessage {

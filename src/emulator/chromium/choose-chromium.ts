@@ -23,7 +23,7 @@ export function fullBecause({ type = 'hosted', extensionIds = [], profile }: Wan
 
 /**
  * The lightest Chromium that can do the job. Where only one kind is there, that one.
- * @param reason why only full Chromium will do, see {@link fullBecause}
+ * @param reason why only full Chromium will do; null: the headless shell will do, too
  */
 export function chooseChromium({ shell, full }: Chromiums, reason: string | null): FoundChromium {
   const chosen = reason === null ? (shell ?? full) : (full ?? shell);
