@@ -49,6 +49,7 @@ export async function startShard(options: ShardOptions): Promise<{ run(): Promis
     recordFolder: null,
     workers,
     shard,
+    name: 'sim',
     suite: 'sim000',
     ledgerFolder: null,
     overRuns: [],

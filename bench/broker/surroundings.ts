@@ -37,6 +37,7 @@ export async function startSurroundings(plan: HostedProject['plan'], workers: nu
       recordFolder: join(folder, 'record'),
       workers,
       shard: null,
+      name: 'bench',
       suite: 'bench0',
       ledgerFolder: join(folder, 'ledger'),
       overRuns: [],

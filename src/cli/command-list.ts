@@ -13,4 +13,5 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   report: async () => (await import('./commands/report.ts')).addReportCommand,
   sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
   sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
+  watch: async () => (await import('./commands/watch.ts')).addWatchCommand,
 };

@@ -28,6 +28,8 @@ export const brokerConfig = v.object({
   recordFolder: v.nullable(v.string()),
   workers: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   shard: v.nullable(v.object({ current: v.number(), total: v.number() })),
+  /** The project's name, for those who watch the run. */
+  name: v.string(),
   /** Names this project's suite in notes. */
   suite: v.string(),
   /** Directory of the ledgers; null: no ledger is written. */

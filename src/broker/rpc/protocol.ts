@@ -38,6 +38,30 @@ export const METHODS = {
    * the connection is open.
    */
   watch: 'watch',
+  /** What watchers want, see `broker/watch`. Responds when it changes. */
+  watched: 'watched',
+  /** Sets the tests that run on this connection. Sent while somebody watches. */
+  running: 'running',
+  /** A picture of a page. Responds when the watchers have shown it. */
+  picture: 'picture',
+  pageClosed: 'pageClosed',
+  /** A test waits. Responds when a watcher has released it. */
+  hold: 'hold',
+  endHold: 'endHold',
+  /** What watchers do in the pages of a hold. */
+  inputs: 'inputs',
+  /** Watchers only: the state of the run. Responds when it is newer than the known one. */
+  runView: 'runView',
+  /** Watchers only: sets for which slots pictures are wanted. */
+  demand: 'demand',
+  /** Watchers only: new pictures. Responds when there is one. */
+  pictures: 'pictures',
+  /** Watchers only: a picture is shown. */
+  shown: 'shown',
+  /** Watchers only: something done in a page of a hold. */
+  input: 'input',
+  /** Watchers only: ends a hold. */
+  release: 'release',
   /** Control only: ends every browser, writes the run's record and returns it. */
   finish: 'finish',
 } as const;

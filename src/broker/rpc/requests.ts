@@ -37,7 +37,7 @@ export const helloParams = v.object({
   token: v.string(),
   /** The sender's `PROTOCOL_VERSION`. */
   version: finite,
-  role: v.picklist(['worker', 'control']),
+  role: v.picklist(['worker', 'control', 'watcher']),
   /**
    * A project that is not part of the run, for example because its tests override options. It is known on this
    * connection only, where it overrides a project of the run with the same ID.
