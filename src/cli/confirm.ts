@@ -10,7 +10,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   if (!process.stdin.isTTY) {
     throw new OptionsError(
       '--yes',
-      `${question} There is no terminal to ask on: add --yes to continue without asking.`,
+      `${question} Without a terminal, nobody can answer: add --yes to continue without asking.`,
     );
   }
   // On stderr, so that stdout contains only the command's output.

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join, parse, posix } from 'node:path';
 import type { Protocol } from 'devtools-protocol';
+import * as v from 'valibot';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { HelperPage } from './helper-page.ts';
@@ -26,6 +27,9 @@ interface Download extends Wanted {
   body: DownloadBody | undefined;
   isCancelled: boolean;
 }
+
+/** Response to `Target.getBrowserContexts`. */
+const contexts = v.looseObject({ browserContextIds: v.array(v.string()) });
 
 /** The suffix that Chromium gives to incomplete files. Tests skip it when they look for theirs. */
 const UNFINISHED = '.crdownload';
@@ -71,19 +75,12 @@ export class Downloads implements Interceptor {
     if (method !== 'Page.setDownloadBehavior' || sessionId === undefined) return command;
     const { behavior, downloadPath } = fieldsOf<Protocol.Page.SetDownloadBehaviorRequest>(command.params);
     if (behavior !== 'allow' || typeof downloadPath !== 'string') return command;
-    // CDP can set a page's download directory, but not name its files by ID: so its context is configured instead.
-    const context = this.#transport.model.session(sessionId)?.target.contextId;
-    const told = this.#wanted.get(context)?.told ?? false;
-    const wanted = { folder: downloadPath, byGuid: false, told };
-    this.#call(this.#redirect(context, wanted))
-      // Some Chromium versions know their default context only without its ID.
-      .catch(() => this.#call(this.#redirect(undefined, wanted)))
-      .then(
-        () => this.#transport.deliver({ id: command.id, sessionId, result: {} }),
-        ({ message }: Error) => {
-          this.#transport.deliver({ id: command.id, sessionId, error: { code: -32_000, message } });
-        },
-      );
+    this.#setForPage(sessionId, downloadPath).then(
+      () => this.#transport.deliver({ id: command.id, sessionId, result: {} }),
+      ({ message }: Error) => {
+        this.#transport.deliver({ id: command.id, sessionId, error: { code: -32_000, message } });
+      },
+    );
     return null;
   }
 
@@ -104,8 +101,22 @@ export class Downloads implements Interceptor {
     removeLocalFiles(this.#remoteFolder);
   }
 
-  #call({ params }: { params: Protocol.Browser.SetDownloadBehaviorRequest }): Promise<unknown> {
-    return this.#transport.call('Browser.setDownloadBehavior', params);
+  /** CDP can set a page's download directory, but not name its files by ID: so its context is configured instead. */
+  async #setForPage(sessionId: string, folder: string): Promise<void> {
+    const context = this.#transport.model.session(sessionId)?.target.contextId;
+    const wanted = { folder, byGuid: false, told: this.#wanted.get(context)?.told ?? false };
+    const set = (id: string | undefined) =>
+      this.#transport.call('Browser.setDownloadBehavior', this.#redirect(id, wanted).params);
+    try {
+      await set(context);
+    } catch (error) {
+      this.#wanted.delete(context);
+      // Chromium lists all contexts except the default one, which some of its versions do not know by its ID.
+      const { browserContextIds } = v.parse(contexts, await this.#transport.call('Target.getBrowserContexts'));
+      const isOpen = this.#transport.model.session(sessionId) !== undefined;
+      if (!isOpen || context === undefined || browserContextIds.includes(context)) throw error;
+      await set(undefined);
+    }
   }
 
   #setForContext(command: CdpMessage): CdpMessage {

@@ -20,7 +20,7 @@ For Playwright, it writes playwright.hosted.config.*, which wraps playwright.con
 Puppeteer, it adds poolwright to the runner's config. It adds the script test:hosted to package.json and test-results/ to
 .gitignore, and asks before it writes. A second run changes nothing. It installs nothing. For files that it cannot edit
 safely, it prints the lines to add.
-Exit code: 0 set up, 1 something is left for you to add, 2 nothing was changed (no terminal to ask on).`;
+Exit code: 0 set up, 1 something is left for you to add, 2 nothing was changed (without a terminal, init cannot ask).`;
 
 /** `poolwright init`: makes a suite ready for hosted browsers. */
 export function addInitCommand(program: Command): void {
@@ -66,7 +66,7 @@ async function run({ yes, dryRun, json, ...options }: Options): Promise<void> {
   else out.write(`${closing(plan, applied, changed.length > 0)}\n`);
 
   if (isWanted && !canAsk) {
-    notify('nothing was changed, because there is no terminal to ask on. Add --yes to change the files.');
+    notify('nothing was changed: without a terminal, init cannot ask. Add --yes to change the files.');
     process.exitCode = 2;
   } else if (plan.byHand.length > 0) process.exitCode = 1;
 }

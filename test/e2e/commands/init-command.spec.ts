@@ -65,7 +65,7 @@ test('without a terminal, shows the diff, changes nothing and exits 2 (with --dr
   expect(asked.code).toBe(2);
   expect(asked.stdout).toContain(`+${ADDED}`);
   expect(asked.stderr).toBe(
-    'poolwright: nothing was changed, because there is no terminal to ask on. Add --yes to change the files.\n',
+    'poolwright: nothing was changed: without a terminal, init cannot ask. Add --yes to change the files.\n',
   );
   const dry = await poolwright(['init', '--dry-run'], {}, folder);
   expect({ code: dry.code, stderr: dry.stderr }).toEqual({ code: 0, stderr: '' });
