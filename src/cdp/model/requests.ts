@@ -35,7 +35,7 @@ const ANNOUNCED_MS = 1_000;
 /** The requests in flight, by network ID, which redirects share. */
 export class Requests {
   readonly #requests = new Map<string, NetworkRequest>();
-  /** Emits each ID that is announced. */
+  /** Emits {@link eventOf} each ID that is announced. */
   readonly #announced = new EventEmitter().setMaxListeners(0);
 
   /** How many are tracked. */
@@ -59,7 +59,7 @@ export class Requests {
     for (;;) {
       const request = atAddress(this.get(networkId), url);
       if (request || signal.aborted) return request;
-      await once(this.#announced, networkId, { signal }).catch(() => undefined);
+      await once(this.#announced, eventOf(networkId), { signal }).catch(() => undefined);
     }
   }
 
@@ -88,7 +88,7 @@ export class Requests {
       at: performance.now(),
       redirect: redirectResponse === undefined ? null : { from: before },
     });
-    this.#announced.emit(requestId);
+    this.#announced.emit(eventOf(requestId));
   }
 
   /** Takes the same message after the interceptors. */
@@ -100,6 +100,11 @@ export class Requests {
   end(ended: Session): void {
     for (const [id, { session }] of this.#requests) if (session === ended) this.#requests.delete(id);
   }
+}
+
+/** IDs come from the browser: one that is `error` would make an emitter throw. */
+function eventOf(networkId: string): string {
+  return `announced ${networkId}`;
 }
 
 /** The request before all redirects, as far as it is known. */

@@ -32,6 +32,12 @@ test('keeps nothing of requests when they have ended, or their page has', async 
   expect(model.requests.size).toBe(0);
 });
 
+test('takes any ID that the browser gives a request', async () => {
+  const model = modelWith('s1');
+  model.before(sent('error', 'http://localhost:1/a'));
+  expect((await model.requests.announced('error'))?.url).toBe('http://localhost:1/a');
+});
+
 test('follows a redirect when another session reports it again', async () => {
   const model = modelWith('s1', 'of the test');
   const asked = model.requests.announced('r1', 'http://localhost:1/a');
