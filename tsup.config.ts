@@ -69,11 +69,22 @@ export default defineConfig([
   // Unsplit: what Jest's users load in CommonJS leads to its ES modules by `import()`.
   { ...shared, entry: { ...jest, 'jest-preset': 'src/runners/jest/preset.cjs' }, format: ['cjs'], splitting: false },
   { ...shared, entry: { ...publicEntries, ...jest, ...vitest }, format: ['esm', 'cjs'], dts: { only: true } },
-  { ...page, entry: { timeline: 'src/report/timeline/page/main.ts', film: 'src/film/page/main.ts' } },
+  {
+    ...page,
+    entry: {
+      timeline: 'src/report/timeline/page/main.ts',
+      film: 'src/film/page/main.ts',
+      watch: 'src/watch/page/main.ts',
+    },
+  },
   { ...page, ...PAGES },
   {
     ...shared,
-    entry: { timeline: 'src/report/timeline/page/style.css', film: 'src/film/page/style.css' },
+    entry: {
+      timeline: 'src/report/timeline/page/style.css',
+      film: 'src/film/page/style.css',
+      watch: 'src/watch/page/style.css',
+    },
     minify: true,
   },
 ]);

@@ -5,6 +5,8 @@ import { distanceSuite } from './links/distance.ts';
 import { memorySuite } from './links/memory.ts';
 import { relaySuite } from './links/relay.ts';
 import { transportSuite } from './links/transport.ts';
+import { farSuite, nearSuite } from './puppeteer/commands.ts';
+import { smallTestsSuite } from './puppeteer/small-tests.ts';
 import { REAL_SUITES } from './runs/real-suites.ts';
 import { runsOf } from './runs/run-suite.ts';
 import { startsSuite } from './starts.ts';
@@ -19,6 +21,9 @@ export const SUITES: Suite[] = [
   relaySuite,
   bridgeSuite,
   distanceSuite,
+  farSuite,
+  smallTestsSuite,
+  nearSuite,
   memorySuite,
   brokerSuite,
 ];

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startBroker } from '../src/broker/process/start.ts';
 import type { StartedBroker } from '../src/broker/process/started-broker.ts';
 import { connectToBroker } from '../src/broker/rpc/client.ts';
-import type { HostedProject } from '../src/broker/rpc/protocol.ts';
+import type { HostedProject } from '../src/broker/rpc/messages/protocol.ts';
 import { errorMessage } from '../src/common/error-message.ts';
 
 /** One shard of a run as its broker sees it: real broker process, real sockets, and workers that only hold browsers. */
@@ -49,6 +49,7 @@ export async function startShard(options: ShardOptions): Promise<{ run(): Promis
     recordFolder: null,
     workers,
     shard,
+    name: 'sim',
     suite: 'sim000',
     ledgerFolder: null,
     overRuns: [],

@@ -1,4 +1,4 @@
-import type { HostedProject } from '../../src/broker/rpc/protocol.ts';
+import type { HostedProject } from '../../src/broker/rpc/messages/protocol.ts';
 import { interleave } from '../measuring/interleave.ts';
 import { descendantTitled, residentMegabytes } from '../measuring/processes.ts';
 import type { Figures } from '../measuring/samples.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBroker } from '../../src/broker/process/start.ts';
 import type { StartedBroker } from '../../src/broker/process/started-broker.ts';
-import type { HostedProject } from '../../src/broker/rpc/protocol.ts';
+import type { HostedProject } from '../../src/broker/rpc/messages/protocol.ts';
 import { firstJsonLine } from '../../src/common/json-line.ts';
 
 /** A real broker process with its ledger and its record on disk, and a service that answers at once. */
@@ -37,6 +37,7 @@ export async function startSurroundings(plan: HostedProject['plan'], workers: nu
       recordFolder: join(folder, 'record'),
       workers,
       shard: null,
+      name: 'bench',
       suite: 'bench0',
       ledgerFolder: join(folder, 'ledger'),
       overRuns: [],

@@ -8,7 +8,10 @@ import { LocalDownloads } from './files/local-downloads.ts';
 import { Uploads } from './files/uploads.ts';
 import { EarlyClose } from './latency/contexts/early-close.ts';
 import { PreparedContexts } from './latency/contexts/prepared-contexts.ts';
+import { Windows } from './latency/contexts/windows.ts';
 import { Distance } from './latency/distance.ts';
+import { DestroyedTabs } from './latency/puppeteer/destroyed-tabs.ts';
+import { PreparedPages } from './latency/puppeteer/prepared-pages.ts';
 import { PipelinedReads } from './latency/reads/pipelined-reads.ts';
 import { Savings } from './latency/savings.ts';
 import { PipelinedScripts } from './latency/scripts/pipelined-scripts.ts';
@@ -38,7 +41,7 @@ export interface InterceptorOptions extends NetworkOptions {
   screencast?: Screencast | undefined;
   /** Called with a description of each part of an upload that does not reach the browser unchanged. */
   onNotCarried?: (text: string) => void;
-  /** Hides round trips to a distant browser. Playwright only: without effect for Puppeteer. */
+  /** Hides round trips to a distant browser. */
   ahead?: boolean;
   /** Whether several tests use the browser one after the other, so that contexts can be prepared for them. */
   sharesBrowser?: boolean;
@@ -64,9 +67,7 @@ export async function openTransport(cdpUrl: string, options: TransportOptions = 
 export async function interceptorsFor(options: InterceptorOptions): Promise<InterceptorFactory[]> {
   const { client = 'playwright', persistent, meter, savings = new Savings(), screencast } = options;
   const isPlaywright = client === 'playwright';
-  const list = isPlaywright ? nextToPlaywright(options, savings) : [];
-  // First, so that a command that it responds to has no effect.
-  if (!isPlaywright) list.push((transport) => new KeepBrowserOpen(transport));
+  const list = isPlaywright ? nextToPlaywright(options, savings) : nextToPuppeteer(options, savings);
   // After the interceptors that act for the client: it retries a screenshot no matter which of them requested it.
   list.push((transport) => new LostScreenshots(transport));
   const downloads = new LocalDownloads();
@@ -108,5 +109,19 @@ function nextToPlaywright(
   }
   list.push((transport) => new PipelinedScripts(transport, savings));
   list.push((transport) => new PipelinedReads(transport, savings));
+  return list;
+}
+
+/** The interceptors that only Puppeteer needs. */
+function nextToPuppeteer({ ahead, sharesBrowser }: InterceptorOptions, savings: Savings): InterceptorFactory[] {
+  // First, so that a command that it responds to has no effect.
+  const list: InterceptorFactory[] = [(transport) => new KeepBrowserOpen(transport)];
+  if (!ahead) return list;
+  if (sharesBrowser) {
+    const windows = new Windows();
+    // Before the interceptor that prepares pages: Puppeteer cannot close what it has not been shown yet.
+    list.push((transport) => new EarlyClose(transport, savings, windows, new DestroyedTabs(transport.model)));
+    list.push((transport) => new PreparedPages(transport, savings, windows));
+  }
   return list;
 }

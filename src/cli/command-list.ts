@@ -8,9 +8,10 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   extensions: async () => (await import('./commands/extensions.ts')).addExtensionsCommand,
   init: async () => (await import('./commands/init.ts')).addInitCommand,
   ips: async () => (await import('./commands/ips.ts')).addIpsCommand,
-  pools: async () => (await import('./commands/pools.ts')).addPoolsCommand,
+  pools: async () => (await import('./commands/pools/pools.ts')).addPoolsCommand,
   profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
   report: async () => (await import('./commands/report.ts')).addReportCommand,
   sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
   sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
+  watch: async () => (await import('./commands/watch.ts')).addWatchCommand,
 };

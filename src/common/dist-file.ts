@@ -16,7 +16,9 @@ type DistFile =
   | 'page-files.js'
   | 'run-reporter.cjs'
   | 'timeline.js'
-  | 'timeline.css';
+  | 'timeline.css'
+  | 'watch.js'
+  | 'watch.css';
 
 /** All entry points and chunks are directly in `dist/`. Tests run on the sources. */
 const DIST = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : './', import.meta.url);

@@ -9,6 +9,7 @@ export interface Environment {
   POOLWRIGHT_API_KEY?: string | undefined;
   POOLWRIGHT_POOL?: string | undefined;
   POOLWRIGHT_AHEAD?: string | undefined;
+  POOLWRIGHT_HOLD?: string | undefined;
   CI?: string | undefined;
 }
 
@@ -30,6 +31,19 @@ export function aheadVariable(environment: Environment): boolean | undefined {
   throw new OptionsError(
     'POOLWRIGHT_AHEAD',
     `POOLWRIGHT_AHEAD must be 0 or 1, got "${value}". 0 turns \`ahead\` off, 1 turns it on; without the variable, the option decides.`,
+  );
+}
+
+/**
+ * Whether failed tests are put on hold, by `POOLWRIGHT_HOLD`.
+ * @throws OptionsError when it is not `failure`
+ */
+export function holdsFailures(environment: Environment): boolean {
+  const value = variable(environment, 'POOLWRIGHT_HOLD');
+  if (value === undefined || value === 'failure') return value !== undefined;
+  throw new OptionsError(
+    'POOLWRIGHT_HOLD',
+    `POOLWRIGHT_HOLD must be failure, got "${redactText(value)}". It keeps the pages of failed tests open until you release them; without the variable, they close.`,
   );
 }
 

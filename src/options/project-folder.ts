@@ -8,6 +8,8 @@ import { up as nearestPackage } from 'empathic/package';
 export interface ProjectFolder {
   /** Folder of the nearest `package.json`, or the given one. */
   root: string;
+  /** Name of the package; without one, of the folder. */
+  name: string;
   /** Names the suite in the notes of its sessions: the same on every machine, six hexadecimal digits. */
   suite: string;
   /**
@@ -21,7 +23,8 @@ export interface ProjectFolder {
 export function projectFolder(start: string): ProjectFolder {
   const found = nearestPackage({ cwd: resolve(start) });
   const root = found ? dirname(found) : resolve(start);
-  return { root, suite: shortHash(packageName(root)).slice(0, 6), ledgerFolder: ledgerFolder(root) };
+  const name = packageName(root);
+  return { root, name, suite: shortHash(name).slice(0, 6), ledgerFolder: ledgerFolder(root) };
 }
 
 function packageName(root: string): string {

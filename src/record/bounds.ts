@@ -12,6 +12,8 @@ export const MAX_CENTS = 1e12;
 export const MAX_SHARDS = 10_000;
 /** Maximum number of runs merged into one record. */
 export const MAX_MERGED = 10_000;
+/** Maximum number of recorded holds of a test. */
+export const MAX_HOLDS = 1_000;
 /** Range of ISO 8601 with a four-digit year, in ms since the epoch. */
 const MIN_TIME = Date.parse('0000-01-01T00:00:00.000Z');
 const MAX_TIME = Date.parse('9999-12-31T23:59:59.999Z');

@@ -17,5 +17,9 @@ export const endReasons = [
   'broker-died',
 ] as const;
 
+/** How a hold ended. */
+export const holdEnds = ['released', 'time-limit', 'lease-end', 'interrupted'] as const;
+
 export type Runner = (typeof runners)[number];
 export type EndReason = (typeof endReasons)[number];
+export type HoldEnd = (typeof holdEnds)[number];

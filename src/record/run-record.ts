@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { MAX_MERGED } from './bounds.ts';
-import { endReasons, runners, testStatuses } from './enums.ts';
+import { MAX_HOLDS, MAX_MERGED } from './bounds.ts';
+import { endReasons, holdEnds, runners, testStatuses } from './enums.ts';
 import { bytes, cents, count, milliseconds, shard, text, timestamp } from './fields.ts';
 
 /**
@@ -10,6 +10,18 @@ import { bytes, cents, count, milliseconds, shard, text, timestamp } from './fie
  */
 
 const service = z.enum(['hosted', 'emulator']).nullable();
+
+/** A time in which a test waited for a person. */
+const holdRecord = z.object({
+  reason: text,
+  startedAt: timestamp,
+  endedAt: timestamp,
+  end: z
+    .enum(holdEnds)
+    .describe(
+      '`released` by a person; `time-limit`: after 10 minutes; `lease-end`: shortly before the browser ends; `interrupted`: the test, the browser or the run ended',
+    ),
+});
 
 /** One try of a test on one browser. A test that changed its browser is listed with each of them. */
 export const testRecord = z.object({
@@ -31,6 +43,11 @@ export const testRecord = z.object({
     .nullable()
     .default(null)
     .describe("Directory with its pages when it failed, relative to the runner's root directory, or null"),
+  holds: z
+    .array(holdRecord)
+    .max(MAX_HOLDS)
+    .default([])
+    .describe('When it was on hold (`hostedSession.hold`, `POOLWRIGHT_HOLD`)'),
 });
 
 export const sessionRecord = z.object({
@@ -114,6 +131,8 @@ export const runRecord = z
 
 /** One try of a test on one browser. */
 export type TestRecord = z.infer<typeof testRecord>;
+/** A time in which a test waited for a person. */
+export type HoldRecord = z.infer<typeof holdRecord>;
 /** One browser of a run, with the tests that used it. */
 export type SessionRecord = z.infer<typeof sessionRecord>;
 /** `run.json`: what a run did with hosted browsers. */

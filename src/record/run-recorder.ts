@@ -50,6 +50,11 @@ export class RunRecorder {
     return this.#sessions;
   }
 
+  /** The tests that have ended, with the session of each. */
+  get tests(): { sessionId: string; test: TestRecord }[] {
+    return this.#sessions.flatMap(({ sessionId, tests }) => tests.map((test) => ({ sessionId, test })));
+  }
+
   /** Reasons for failures to get a browser, without duplicates: twenty workers without credit give one line. */
   get leaseFailures(): readonly string[] {
     return [...this.#leaseFailures];

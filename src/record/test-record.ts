@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { HostedBrowserAttachment } from './attachment.ts';
-import { recordedText, recordedTime } from './bounds.ts';
-import type { TestRecord } from './run-record.ts';
+import { MAX_HOLDS, recordedText, recordedTime } from './bounds.ts';
+import type { HoldRecord, TestRecord } from './run-record.ts';
 
 /** Name of the annotation and the attachment of every test that used a hosted browser. */
 export const ATTACHMENT_NAME = 'hosted-browser';
@@ -19,6 +19,8 @@ export interface TestFacts
   rootDir: string;
   /** Directory of its evidence, relative to `rootDir`. */
   evidence?: string | null;
+  /** When it was on hold. */
+  holds?: readonly HoldRecord[];
   startedAt: Date;
   endedAt: Date;
 }
@@ -40,7 +42,7 @@ export function testRecordOf(
   { observedBytes, savedMs, infrastructureFailure }: TestOutcome,
 ): TestRecord {
   const { titles, file, rootDir, startedAt, endedAt, id, line, project, parallelIndex, retry, status, ok } = facts;
-  const { evidence = null } = facts;
+  const { evidence = null, holds = [] } = facts;
   return {
     id: recordedText(id),
     title: recordedText(titles.join(' › ')),
@@ -57,6 +59,7 @@ export function testRecordOf(
     savedMs,
     infrastructureFailure: infrastructureFailure === null ? null : recordedText(infrastructureFailure),
     evidence: evidence === null ? null : recordedText(evidence),
+    holds: holds.slice(0, MAX_HOLDS),
   };
 }
 

@@ -4,6 +4,7 @@ import { connectInTime, LISTENS_WITHIN_MS } from '../broker/rpc/connect-in-time.
 import { type BrokerAddress, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
 import { firstWorkers } from './first-workers.ts';
 import { RemainingTests } from './remaining-tests.ts';
+import { WatchedTests } from './watched-tests.ts';
 
 /**
  * Reports the remaining tests to the run's broker, so that it leases browsers for them and for no others. At the start,
@@ -11,6 +12,8 @@ import { RemainingTests } from './remaining-tests.ts';
  * themselves.
  */
 export class BrokerUpdates {
+  /** Also reports the running tests, while somebody watches. */
+  readonly watched = new WatchedTests();
   readonly #tests: RemainingTests;
   /** Projects of the first workers, until the broker has been asked for their browsers. */
   #firstWorkers: readonly string[];
@@ -36,17 +39,20 @@ export class BrokerUpdates {
 
   began(test: TestCase, result: TestResult): void {
     this.#tests.began(test, result);
+    this.watched.began(test, result);
     this.#schedule();
   }
 
   ended(test: TestCase, result: TestResult): void {
     this.#tests.ended(test, result);
+    this.watched.ended(result);
     this.#schedule();
   }
 
   /** Call it when the run has ended. */
   close(): void {
     this.#stopped = true;
+    this.watched.close();
     this.#connection?.close();
   }
 
@@ -79,6 +85,7 @@ export class BrokerUpdates {
     const connection = await connectInTime(LISTENS_WITHIN_MS, () => this.#stopped, this.#address, 'control');
     connection.unref();
     if (this.#stopped) connection.close();
+    else this.watched.follow(connection.watched);
     // If the broker crashes, its replacement knows nothing about the tests.
     void connection.closed.then(() => {
       this.#connection = null;

@@ -1,5 +1,5 @@
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import type { RemainingParams } from '../broker/rpc/protocol.ts';
+import type { RemainingParams } from '../broker/rpc/messages/protocol.ts';
 import { projectIds } from '../options/project-ids.ts';
 import { keyOf } from '../record/session-record.ts';
 import { ATTACHMENT_NAME } from '../record/test-record.ts';

@@ -1,4 +1,12 @@
-import type { FullConfig, FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
+import type {
+  FullConfig,
+  FullResult,
+  Reporter,
+  Suite,
+  TestCase,
+  TestResult,
+  TestStep,
+} from '@playwright/test/reporter';
 import { notify } from '../common/text/notify.ts';
 import { traceTime } from '../common/time-trace.ts';
 import type { Budget } from '../options/schema/budget.ts';
@@ -50,6 +58,14 @@ export default class PoolwrightReporter implements Reporter {
     this.#updates?.began(test, result);
     // While the first test runs, this process is idle.
     void this.#loaded();
+  }
+
+  onStepBegin(_test: TestCase, result: TestResult, step: TestStep): void {
+    this.#updates?.watched.stepBegan(result, step);
+  }
+
+  onStepEnd(_test: TestCase, result: TestResult, step: TestStep): void {
+    this.#updates?.watched.stepEnded(result, step);
   }
 
   onTestEnd(test: TestCase, result: TestResult): void {

@@ -1,5 +1,5 @@
 import type { LeasePlan } from '../../options/lease-plan.ts';
-import type { RemainingParams } from '../rpc/protocol.ts';
+import type { RemainingParams } from '../rpc/messages/protocol.ts';
 import type { WorkerRequest } from './worker-request.ts';
 
 /** What the runner reports about the tests of one project. */

@@ -50,6 +50,13 @@ export class BrowserQueue {
     return [...this.#byKey.values()];
   }
 
+  /** The workers that need a browser now. */
+  get needed(): { index: number; since: number; waitsFor: string }[] {
+    return [...this.#waiting].flatMap(([{ ahead, slot }, { since, waitsFor }]) =>
+      ahead ? [] : { index: slot.index, since, waitsFor },
+    );
+  }
+
   /** Returns the queue of a plan and creates it on first use. */
   of(plan: LeasePlan): PlanQueue {
     const known = this.#byPlan.get(plan);

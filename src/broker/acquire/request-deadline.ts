@@ -29,7 +29,8 @@ export class RequestDeadline {
   readonly #over = new AbortController();
   readonly #explaining = new AbortController();
   readonly #timers: Timer[] = [];
-  readonly #since: number;
+  /** When the request was made, in ms since the epoch. */
+  readonly since: number;
   /** Details about the wait; null: not collected yet. */
   #explained: string | null = null;
 
@@ -38,7 +39,7 @@ export class RequestDeadline {
   constructor(options: DeadlineOptions) {
     this.#options = options;
     const { slot, acquireTimeout, clock } = options;
-    this.#since = clock.now();
+    this.since = clock.now();
     this.who = `slot ${slot.index} (${slot.project || 'the default project'})`;
     const explainMs = Math.min(EXPLAIN_MS, acquireTimeout / 4);
     this.#timers.push(clock.after(acquireTimeout - explainMs, () => void this.#explain()));
@@ -56,7 +57,7 @@ export class RequestDeadline {
   }
 
   get waitedSeconds(): number {
-    return Math.round((this.#options.clock.now() - this.#since) / 1000);
+    return Math.round((this.#options.clock.now() - this.since) / 1000);
   }
 
   /** Cancels the request. */

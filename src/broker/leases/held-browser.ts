@@ -5,7 +5,7 @@ import { recordedMs } from '../../record/bounds.ts';
 import type { EndReason } from '../../record/enums.ts';
 import type { SessionRecord } from '../../record/run-record.ts';
 import type { SessionFacts } from '../../record/session-record.ts';
-import type { LeasedBrowser } from '../rpc/protocol.ts';
+import type { LeasedBrowser } from '../rpc/messages/protocol.ts';
 import type { AcquiredBrowser } from './acquired-browser.ts';
 
 /** The holder of a leased browser: one worker's connection. */

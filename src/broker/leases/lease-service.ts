@@ -10,8 +10,9 @@ import type {
   PrefetchParams,
   RemainingParams,
   RunState,
-} from '../rpc/protocol.ts';
-import { PrefetchCancelled } from '../rpc/refusals.ts';
+} from '../rpc/messages/protocol.ts';
+import { PrefetchCancelled } from '../rpc/messages/refusals.ts';
+import type { SlotState } from '../watch/watch-hub.ts';
 import { asMessage, type HeldBrowser, type Holder, isFresh, savesProfile, takeBackUnused } from './held-browser.ts';
 import type { HeldBrowsers } from './held-browsers.ts';
 import type { Projects } from './projects.ts';
@@ -131,6 +132,22 @@ export class LeaseService {
       created: all.length - fromPool,
       longest: longest ?? null,
     };
+  }
+
+  /** The workers that have a browser, and those that wait for one. */
+  slots(): SlotState[] {
+    const { browsers, queue } = this.#options;
+    const claimed = browsers.held.filter(({ state }) => state === 'claimed');
+    return [
+      // In this order: a slot that waits has no other browser that is of use to it.
+      ...claimed.map(({ slot, browser, record }) => ({
+        slot: slot.index,
+        sessionId: browser.sessionId,
+        waitsFor: null,
+        since: Date.parse(record.lentAt ?? record.startedAt),
+      })),
+      ...queue.needed.map(({ index, since, waitsFor }) => ({ slot: index, sessionId: null, waitsFor, since })),
+    ];
   }
 
   async #saved(held: HeldBrowser): Promise<void> {

@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
-import type { HostedProject } from '../rpc/protocol.ts';
+import type { HostedProject } from '../rpc/messages/protocol.ts';
 import type { Holder } from './held-browser.ts';
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { runners } from '../../record/enums.ts';
-import { hostedProject, positive } from '../rpc/requests.ts';
+import { hostedProject, positive } from '../rpc/messages/requests.ts';
 
 /** A broker's standard input and output: one line each. */
 
@@ -28,6 +28,8 @@ export const brokerConfig = v.object({
   recordFolder: v.nullable(v.string()),
   workers: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   shard: v.nullable(v.object({ current: v.number(), total: v.number() })),
+  /** The project's name, for those who watch the run. */
+  name: v.string(),
   /** Names this project's suite in notes. */
   suite: v.string(),
   /** Directory of the ledgers; null: no ledger is written. */

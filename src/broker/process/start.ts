@@ -40,11 +40,12 @@ export async function startBrokerWith({
   ...start
 }: BrokerStart): Promise<{ broker: StartedBroker; service: ServiceChoice }> {
   const service = resolveService({ ...options, pool: options.pool ?? undefined }, process.env);
-  const { suite, ledgerFolder } = projectFolder(folder);
+  const { name, suite, ledgerFolder } = projectFolder(folder);
   const broker = await startBroker({
     ...start,
     runId: newRunId(process.env),
     service,
+    name,
     suite,
     ledgerFolder,
     overRuns: earlierAttempts(process.env),

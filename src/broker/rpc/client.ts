@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import * as v from 'valibot';
 import { LeaseError } from '../../errors.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
+import { type WatchedConnection, watchedConnection } from '../watch/watched-connection.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
-import { OpenRequests } from './open-requests.ts';
 import {
   type GiveBackParams,
   type HostedProject,
@@ -13,8 +13,8 @@ import {
   type PrefetchParams,
   type RedactParams,
   type RemainingParams,
-} from './protocol.ts';
-import { PrefetchCancelled } from './refusals.ts';
+} from './messages/protocol.ts';
+import { PrefetchCancelled } from './messages/refusals.ts';
 import {
   type LeasedBrowser,
   leasedBrowser,
@@ -24,10 +24,11 @@ import {
   type SessionReport,
   sessionReport,
   welcome,
-} from './responses.ts';
+} from './messages/responses.ts';
+import { brokerLost } from './messages/wire-error.ts';
+import { OpenRequests } from './open-requests.ts';
 import type { BrokerAddress } from './shared-broker.ts';
 import { PING_MS } from './silence.ts';
-import { brokerLost } from './wire-error.ts';
 
 /** The connection of a worker, or of the run itself, to the broker. A worker keeps its browser while it is open. */
 export interface BrokerConnection {
@@ -56,6 +57,8 @@ export interface BrokerConnection {
   remaining(params: RemainingParams): Promise<void>;
   /** Returns the state of the browsers. After the first call, this connection's owner shows the terminal's lines. */
   watch(): Promise<RunState>;
+  /** What watchers need from a worker or a runner, see `broker/watch`. */
+  readonly watched: WatchedConnection;
   /** Ends every browser. Returns the run's record, not validated here; the broker has written it by then. */
   finish(): Promise<unknown>;
   close(): void;
@@ -68,7 +71,7 @@ export interface BrokerConnection {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Opens a connection and sends `hello`.
+ * Connects a worker or a runner to its broker.
  * @param ownProject a project that is not part of the run: known on this connection only
  * @throws LeaseError `BROKER_LOST` when no broker responds at this address
  */
@@ -77,9 +80,8 @@ export async function connectToBroker(
   role: 'worker' | 'control',
   ownProject?: HostedProject,
 ): Promise<BrokerConnection> {
-  const socket = await openSocket(address.address);
-  const requests = new OpenRequests(socket);
-  const ask = (method: Method, params: object) => requests.ask(method, params);
+  const opened = await openBroker(address, role, ownProject);
+  const { requests, socket, pinger, ask } = opened;
   let cancels = 0;
   const lease = async (params: LeaseParams): Promise<LeasedBrowser> => {
     const before = cancels;
@@ -89,13 +91,11 @@ export async function connectToBroker(
     await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
     throw new PrefetchCancelled();
   };
-  const hello = await ask(METHODS.hello, { token: address.token, version: PROTOCOL_VERSION, role, ownProject });
-  const pinger = new Pinger(requests);
   return {
     closed: requests.closed,
     unref: () => socket.unref(),
     allowSilence: (ms) => pinger.allowSilence(ms),
-    slot: v.parse(welcome, hello).slot,
+    slot: opened.slot,
     lease,
     cancelAhead: async () => {
       cancels += 1;
@@ -109,8 +109,37 @@ export async function connectToBroker(
     prefetch: async (params) => void (await ask(METHODS.prefetch, params)),
     remaining: async (params) => void (await ask(METHODS.remaining, params)),
     watch: async () => v.parse(runState, await ask(METHODS.watch, {})),
+    watched: watchedConnection(ask),
     finish: () => ask(METHODS.finish, {}),
     close: () => socket.destroy(),
+  };
+}
+
+/** A connection to a broker that has accepted it. */
+export interface OpenedBroker {
+  socket: Socket;
+  requests: OpenRequests;
+  pinger: Pinger;
+  /** See {@link BrokerConnection.slot}. */
+  slot: number | null;
+  ask(method: Method, params: object): Promise<unknown>;
+}
+
+/** Opens a connection and sends `hello`. @throws LeaseError as {@link connectToBroker} */
+export async function openBroker(
+  { address, token }: BrokerAddress,
+  role: 'worker' | 'control' | 'watcher',
+  ownProject?: HostedProject,
+): Promise<OpenedBroker> {
+  const socket = await openSocket(address);
+  const requests = new OpenRequests(socket);
+  const hello = await requests.ask(METHODS.hello, { token, version: PROTOCOL_VERSION, role, ownProject });
+  return {
+    socket,
+    requests,
+    pinger: new Pinger(requests),
+    slot: v.parse(welcome, hello).slot,
+    ask: (method, params) => requests.ask(method, params),
   };
 }
 

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import { LineSocket } from './line-socket.ts';
-import type { Method, Reply } from './protocol.ts';
+import type { Method, Reply } from './messages/protocol.ts';
+import { brokerLost, fromWire } from './messages/wire-error.ts';
 import { BROKER_SILENT_MS, watchSilence } from './silence.ts';
-import { brokerLost, fromWire } from './wire-error.ts';
 
 /** Length limit of a response, in characters: it may contain a run's whole record. */
 const LONGEST_ANSWER = 256 * 1024 ** 2;

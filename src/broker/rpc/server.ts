@@ -13,8 +13,11 @@ import type { ServiceClient } from '../../service/index.ts';
 import type { LeaseService } from '../leases/lease-service.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { LineSocket, PROTOCOL_VERSION } from './line-socket.ts';
-import { METHODS, type Method, type Reply } from './protocol.ts';
+import type { WatchHub } from '../watch/watch-hub.ts';
+import { answerWatching } from '../watch/watch-requests.ts';
+import { answering, type Role } from './answering.ts';
+import { PROTOCOL_VERSION } from './line-socket.ts';
+import { METHODS } from './messages/protocol.ts';
 import {
   giveBackParams,
   helloParams,
@@ -24,16 +27,17 @@ import {
   prefetchParams,
   redactParams,
   remainingParams,
-  request,
   sayParams,
   sessionParams,
-} from './requests.ts';
+} from './messages/requests.ts';
 import { watchSilence } from './silence.ts';
-import { toWire } from './wire-error.ts';
 
 /** Options of the broker's server. */
 export interface ServerOptions {
   token: string;
+  /** The token of those who only watch the run. */
+  watchToken: string;
+  hub: WatchHub;
   projects: Pick<Projects, 'register'>;
   terminal: Terminal;
   /**
@@ -66,8 +70,6 @@ const HELLO_TIMEOUT_MS = 10_000;
 const REPORT_TIMEOUT_MS = 5_000;
 /** How long the runner may take to end the workers of a run that cannot begin, in ms. */
 const REFUSED_MS = 5_000;
-/** Length limit of a request, in characters: it may contain everything that a test used. */
-const LONGEST_REQUEST = 16 * 1024 ** 2;
 
 /** The record's schema is published, so it is in zod. */
 const testUsageParams = v.pipe(
@@ -93,10 +95,10 @@ export async function listen(address: string, options: ServerOptions, clock: Clo
 
 /** Serves one connection: its socket is the claim on every browser leased over it. @param slots the occupied slots */
 function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock: Clock): void {
-  const { token, projects, terminal, begun } = options;
+  const { token, watchToken, hub, projects, terminal, begun } = options;
   const holder = {};
   const gone = new AbortController();
-  let role: 'worker' | 'control' | null = null;
+  let role: Role | null = null;
   let unwatch: (() => void) | null = null;
   let slot: number | null = null;
   let reportsTests = false;
@@ -109,6 +111,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     gone.abort();
     if (slot !== null) slots.delete(slot);
     unwatch?.();
+    watching.gone();
     // Runs after the requests that this connection sent before the run began.
     begun.then(({ leases }) => {
       leases.holderGone(holder);
@@ -116,15 +119,15 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     }, ignored);
   });
   const onSilent = (silentMs: number) => {
-    if (role === 'worker') socket.destroy();
+    if (role !== 'control') socket.destroy();
     const who = role;
-    if (who) begun.then(({ hangs }) => hangs(who, silentMs), ignored);
+    if (who && who !== 'watcher') begun.then(({ hangs }) => hangs(who, silentMs), ignored);
   };
   watchSilence(socket, () => maySilentMs, onSilent, clock);
 
   const on = answering(socket, begun, () => role);
   on(METHODS.hello, helloParams, null, (params) => {
-    if (!sameToken(params.token, token)) {
+    if (!sameToken(params.token, params.role === 'watcher' ? watchToken : token)) {
       socket.destroy();
       throw new LeaseError('BROKER_FAILED', 'wrong broker token');
     }
@@ -149,33 +152,34 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     throw error;
   });
   lends.catch(ignored);
-  on(METHODS.lease, leaseParams, 'worker', async (params) => (await lends).leases.lease(params, holder, gone.signal));
-  on(METHODS.cancelAhead, noParams, 'worker', async () => (await begun).leases.cancelAhead(holder));
-  on(METHODS.giveBack, giveBackParams, 'worker', async (params) => (await begun).leases.giveBack(params, holder));
-  on(METHODS.testUsage, testUsageParams, 'worker', async (params) => (await begun).recorder.testUsed(params));
-  on(METHODS.sessionReport, sessionParams, 'worker', async ({ sessionId }) => {
+  on(METHODS.lease, leaseParams, ['worker'], async (params) => (await lends).leases.lease(params, holder, gone.signal));
+  on(METHODS.cancelAhead, noParams, ['worker'], async () => (await begun).leases.cancelAhead(holder));
+  on(METHODS.giveBack, giveBackParams, ['worker'], async (params) => (await begun).leases.giveBack(params, holder));
+  on(METHODS.testUsage, testUsageParams, ['worker'], async (params) => (await begun).recorder.testUsed(params));
+  on(METHODS.sessionReport, sessionParams, ['worker'], async ({ sessionId }) => {
     const { client } = await begun;
     const session = await client.getSession(sessionId, { timeout: REPORT_TIMEOUT_MS, retry: 'none' });
     const { status, stoppedAt, bandwidthBytes } = session;
     return { status, stoppedAt: stoppedAt ?? null, bandwidthBytes: bandwidthBytes ?? null };
   });
-  on(METHODS.redact, redactParams, 'worker', async (params) => {
+  on(METHODS.redact, redactParams, ['worker'], async (params) => {
     const { secrets } = await begun;
     return params.texts.map((text) => redactText(text, [...secrets, ...params.secrets]));
   });
-  on(METHODS.say, sayParams, 'worker', async ({ text }) => (await begun).say(text));
-  on(METHODS.prefetch, prefetchParams, 'control', async (params) => (await begun).leases.prefetch(params));
-  on(METHODS.remaining, remainingParams, 'control', async ({ projects }) => {
+  on(METHODS.say, sayParams, ['worker'], async ({ text }) => (await begun).say(text));
+  on(METHODS.prefetch, prefetchParams, ['control'], async (params) => (await begun).leases.prefetch(params));
+  on(METHODS.remaining, remainingParams, ['control'], async ({ projects }) => {
     const { leases } = await begun;
     reportsTests = true;
     leases.remaining(projects);
   });
-  on(METHODS.watch, noParams, 'control', async () => {
+  on(METHODS.watch, noParams, ['control'], async () => {
     unwatch ??= terminal.watch();
     const { leases } = await begun;
     return { ...leases.state(), said: terminal.take() };
   });
-  on(METHODS.finish, noParams, 'control', async () => (await begun).finish());
+  const watching = answerWatching(on, hub, gone.signal);
+  on(METHODS.finish, noParams, ['control'], async () => (await begun).finish());
 }
 
 /** Returns the lowest free slot: it identifies processes whose runner does not number them. */
@@ -187,48 +191,6 @@ function take(slots: Set<number>): number {
 }
 
 const ignored = () => undefined;
-
-interface Handler {
-  schema: v.GenericSchema;
-  needs: 'worker' | 'control' | null;
-  handle(params: unknown): unknown;
-}
-
-/** Registers handlers. Requests are then parsed and checked for the role, and error responses contain no secrets. */
-function answering(socket: Socket, begun: Promise<BrokerHandlers>, role: () => string | null) {
-  let secrets: readonly string[] = []; // no data of the service is sent before
-  begun.then((run) => {
-    secrets = run.secrets;
-  }, ignored);
-  const handlers = new Map<string, Handler>();
-  const answerTo = async ({ id, method, params }: v.InferOutput<typeof request>): Promise<Reply> => {
-    try {
-      const handler = handlers.get(method);
-      if (!handler) throw new LeaseError('BROKER_FAILED', `"${method}" is not a request`);
-      const { schema, needs, handle } = handler;
-      if (needs && role() !== needs) throw new LeaseError('BROKER_FAILED', `"${method}" is for a ${needs} only`);
-      return { id, result: (await handle(v.parse(schema, params))) ?? null };
-    } catch (error) {
-      return { id, error: toWire(error, secrets) };
-    }
-  };
-  const receive = async (message: object) => {
-    const asked = v.safeParse(request, message);
-    if (!asked.success) return socket.destroy();
-    // A client that does not read its responses may not send more requests.
-    if (!lines.send(await answerTo(asked.output))) socket.pause();
-  };
-  const lines = new LineSocket(socket, { onMessage: (message) => void receive(message), maxLength: LONGEST_REQUEST });
-  socket.on('drain', () => socket.resume());
-  return <S extends v.GenericSchema>(
-    method: Method,
-    schema: S,
-    needs: Handler['needs'],
-    handle: (params: v.InferOutput<S>) => unknown,
-  ) => {
-    handlers.set(method, { schema, needs, handle: handle as Handler['handle'] });
-  };
-}
 
 function sameToken(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];

@@ -59,6 +59,7 @@ export function socketParents({ platform, temporary }: Machine): string[] {
   return fits ? [own, SHORTEST_TEMPORARY] : [SHORTEST_TEMPORARY];
 }
 
-function thisMachine(): Machine {
+/** This machine. */
+export function thisMachine(): Machine {
   return { platform: process.platform, temporary: tmpdir() };
 }

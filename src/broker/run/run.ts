@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { traceTime } from '../../common/time-trace.ts';
 import type { LeaseError } from '../../errors.ts';
@@ -13,8 +14,10 @@ import { Terminal } from '../process/terminal.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../recovery/ledger.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
-import { runRefused } from '../rpc/refusals.ts';
+import { runRefused } from '../rpc/messages/refusals.ts';
 import { type BrokerHandlers, listen } from '../rpc/server.ts';
+import { announce } from '../watch/announcement.ts';
+import { WatchHub } from '../watch/watch-hub.ts';
 import { createLeasing } from './leasing.ts';
 import { RecentRefusal } from './recent-refusal.ts';
 import { balanceOf } from './run-balance.ts';
@@ -56,7 +59,16 @@ export async function runBroker(
     beginNot = reject;
   });
   begun.catch(() => undefined); // there may be no listener
-  const server = await listen(config.address, { token: config.token, projects, terminal, begun });
+  const hub = new WatchHub({ name: config.name, runner: config.runner });
+  const watchToken = randomBytes(24).toString('base64url');
+  const listening = await listen(config.address, { token: config.token, watchToken, hub, projects, terminal, begun });
+  const withdraw = announce({ address: config.address, token: watchToken });
+  const server = {
+    close: () => {
+      withdraw();
+      listening.close();
+    },
+  };
   traceTime('broker', 'listens');
   try {
     const service = await onItsWay;
@@ -72,6 +84,7 @@ export async function runBroker(
         log,
         overload,
         client,
+        hub,
       });
       start.stop();
       begin(handlers);
@@ -97,11 +110,12 @@ interface Beginning {
   log: Log;
   overload: RecentRefusal;
   client: ServiceClient;
+  hub: WatchHub;
 }
 
 /** Runs the checks, then creates the parts of the broker in order. */
 async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun & { handlers: BrokerHandlers }> {
-  const { start, service, projects, terminal, log, overload, client } = beginning;
+  const { start, service, projects, terminal, log, overload, client, hub } = beginning;
   const { embedded } = service;
   const { workers } = config;
   const run = runIdentity(config, client);
@@ -148,10 +162,12 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   const finish = once(async () => {
     await Promise.all([endAll(), sweep?.end()]);
     const record = await recorder.end(await balanceOf(client, balance));
+    hub.end();
     await terminal.told(FLUSH_MS);
     return record;
   });
   const secrets = secretsOf(config, service);
+  hub.begin({ slots: () => leases.slots(), tests: () => recorder.tests, secrets });
   const say = (text: string) => log.once(text);
   const abandoned = new AbortController();
   const hangs: BrokerHandlers['hangs'] = (who, silentMs) => {

@@ -1,8 +1,17 @@
 import type { Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import type { BrowserSession } from './browser-session.ts';
+import type { PageSize } from './input/page-input.ts';
 import { type NewPicture, PageScreencast } from './page-screencast.ts';
 import type { PictureReceiver } from './picture.ts';
+
+/** What a page's pictures show besides the page. */
+export interface FilmedPageEnds {
+  /** Called with the size of each picture in base64. */
+  count(bytes: number): void;
+  /** Called with the page's size. */
+  sized(size: PageSize): void;
+}
 
 /** A page whose pictures one receiver gets, through a separate session. */
 export class FilmedPage {
@@ -10,24 +19,23 @@ export class FilmedPage {
   readonly #browser: BrowserSession;
   readonly #target: Target;
   readonly #receiver: PictureReceiver;
-  readonly #count: (bytes: number) => void;
+  readonly #ends: FilmedPageEnds;
   #sessionId: string | undefined;
   #screencast: PageScreencast | undefined;
   #hasEnded = false;
 
-  /** @param count called with the size of each picture in base64 */
   constructor(
     transport: InterceptorTransport,
     browser: BrowserSession,
     target: Target,
     receiver: PictureReceiver,
-    count: (bytes: number) => void,
+    ends: FilmedPageEnds,
   ) {
     this.#transport = transport;
     this.#browser = browser;
     this.#target = target;
     this.#receiver = receiver;
-    this.#count = count;
+    this.#ends = ends;
   }
 
   /** Rejects when the page or the connection has closed. */
@@ -36,7 +44,7 @@ export class FilmedPage {
     this.#sessionId = sessionId;
     if (this.#hasEnded) return this.#detach();
     const ends = {
-      count: this.#count,
+      count: this.#ends.count,
       // A new page has no address yet.
       address: () => this.#target.address || 'about:blank',
       take: (picture: NewPicture) => this.#take(picture),
@@ -62,6 +70,7 @@ export class FilmedPage {
   }
 
   async #take(picture: NewPicture): Promise<void> {
+    this.#ends.sized(picture);
     // The client may believe that the page is closed.
     if (![...this.#target.sessions].some(({ isShown }) => isShown)) return;
     await this.#receiver.onPicture({ target: this.#target.id, ...picture });

@@ -3,19 +3,23 @@ import type { Interceptor, InterceptorTransport } from '../transport/interceptor
 import type { CdpMessage } from '../transport/message.ts';
 import { BrowserSession } from './browser-session.ts';
 import { FilmedPage } from './filmed-page.ts';
+import { ControlledPages } from './input/controlled-pages.ts';
+import type { PageSize } from './input/page-input.ts';
 import type { PictureReceiver } from './picture.ts';
 import type { Screencast } from './screencast.ts';
 
 /**
  * Takes the pictures of a {@link Screencast}: of each page that the client has been shown, until it closes, through a
- * separate session for each receiver. Neither the client nor the page can notice. Without a receiver, it opens no
- * session and sends no command.
+ * separate session for each receiver. Passes a person's inputs on through another one. Neither the client nor the page
+ * can notice. Without a receiver and without inputs, it opens no session and sends no command.
  */
 export class FilmedPages implements Interceptor {
   readonly #transport: InterceptorTransport;
   readonly #screencast: Screencast;
   readonly #browser: BrowserSession;
   readonly #pages = new Map<Target, Map<PictureReceiver, FilmedPage>>();
+  readonly #sizes = new WeakMap<Target, PageSize>();
+  readonly #controls = new Set<ControlledPages>();
 
   constructor(transport: InterceptorTransport, screencast: Screencast) {
     this.#transport = transport;
@@ -30,6 +34,7 @@ export class FilmedPages implements Interceptor {
         for (const { isShown, target } of transport.model.sessions()) if (isShown) this.#film(target, receiver);
       },
       stopped: (receiver) => this.#stop(receiver),
+      takeOver: () => this.#takeOver(),
     });
   }
 
@@ -49,8 +54,11 @@ export class FilmedPages implements Interceptor {
 
   #film(target: Target, receiver: PictureReceiver): void {
     if (target.type !== 'page' || this.#pages.get(target)?.has(receiver)) return;
-    const count = (bytes: number) => this.#screencast.count(bytes);
-    const page = new FilmedPage(this.#transport, this.#browser, target, receiver, count);
+    const ends = {
+      count: (bytes: number) => this.#screencast.count(bytes),
+      sized: (size: PageSize) => void this.#sizes.set(target, { width: size.width, height: size.height }),
+    };
+    const page = new FilmedPage(this.#transport, this.#browser, target, receiver, ends);
     const filmed = this.#pages.get(target) ?? new Map<PictureReceiver, FilmedPage>();
     this.#pages.set(target, filmed.set(receiver, page));
     // It fails for a page that has just closed.
@@ -63,8 +71,22 @@ export class FilmedPages implements Interceptor {
       filmed.delete(receiver);
       if (filmed.size === 0) this.#pages.delete(target);
     }
-    const [another] = this.#screencast.receivers;
-    if (!another) void this.#browser.close();
+    this.#closeIfUnused();
+  }
+
+  #takeOver(): ControlledPages {
+    const sizeOf = (target: Target) => this.#sizes.get(target);
+    const control = new ControlledPages(this.#transport, this.#browser, sizeOf, () => {
+      this.#controls.delete(control);
+      this.#closeIfUnused();
+    });
+    this.#controls.add(control);
+    return control;
+  }
+
+  #closeIfUnused(): void {
+    const [receiver] = this.#screencast.receivers;
+    if (!receiver && this.#controls.size === 0) void this.#browser.close();
   }
 
   #onSessionEnd(ended: Session): void {
@@ -76,6 +98,7 @@ export class FilmedPages implements Interceptor {
   #endPage(target: Target): void {
     const filmed = this.#pages.get(target);
     this.#pages.delete(target);
+    for (const control of this.#controls) control.endPage(target);
     for (const [receiver, page] of filmed ?? []) {
       page.end();
       receiver.onPageEnd?.(target.id);

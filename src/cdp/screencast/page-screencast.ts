@@ -98,8 +98,7 @@ export class PageScreencast {
     if (data !== this.#lastData || url !== this.#lastUrl) {
       this.#lastData = data;
       this.#lastUrl = url;
-      const { deviceWidth, deviceHeight } = fieldsOf<Protocol.Page.ScreencastFrameMetadata>(metadata);
-      this.#waiting = { at: this.#clock.now(), data, url, width: pixels(deviceWidth), height: pixels(deviceHeight) };
+      this.#waiting = { at: this.#clock.now(), data, url, ...sizeOf(metadata) };
     }
     this.#onArrival();
     // Rejects when this or the page ends.
@@ -162,6 +161,13 @@ export class PageScreencast {
   }
 }
 
-function pixels(value: unknown): number {
+/** The size of the page's visible part. A page without a mobile layout is scaled down on an emulated phone. */
+function sizeOf(metadata: unknown): Pick<Picture, 'height' | 'width'> {
+  const { deviceWidth, deviceHeight, pageScaleFactor } = fieldsOf<Protocol.Page.ScreencastFrameMetadata>(metadata);
+  const scale = positive(pageScaleFactor) || 1;
+  return { width: Math.round(positive(deviceWidth) / scale), height: Math.round(positive(deviceHeight) / scale) };
+}
+
+function positive(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : 0;
 }

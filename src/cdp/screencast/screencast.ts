@@ -1,12 +1,26 @@
+import type { PageInput } from './input/page-input.ts';
 import type { PictureReceiver } from './picture.ts';
 
-/** Called when a receiver starts or stops. */
+/** Takes and controls pages. */
 export interface ScreencastListener {
+  /** A receiver starts. */
   started(receiver: PictureReceiver): void;
   stopped(receiver: PictureReceiver): void;
+  /** See {@link Screencast.takeOver}. */
+  takeOver(): Control;
 }
 
-/** Starts and stops pictures of a connection's pages. Without a receiver, nothing is sent and nothing received. */
+/** A person's control over pages. */
+export interface Control {
+  /** Passes an input on to a page. Ignored for a page that the client does not know. @param target ID of the page */
+  input(target: string, input: PageInput): void;
+  end(): void;
+}
+
+/**
+ * Starts and stops pictures of a connection's pages, and lets a person control these pages. Without a receiver and
+ * without inputs, nothing is sent and nothing received.
+ */
 export class Screencast {
   readonly #receivers = new Set<PictureReceiver>();
   #listener: ScreencastListener | undefined;
@@ -33,7 +47,12 @@ export class Screencast {
     };
   }
 
-  /** Sets who takes the pictures. */
+  /** Lets a person control the pages, as they see them in the pictures. Neither the client nor a page can notice. */
+  takeOver(): Control {
+    return this.#listener?.takeOver() ?? { input: () => undefined, end: () => undefined };
+  }
+
+  /** Sets who takes and controls the pages. */
   connect(listener: ScreencastListener): void {
     this.#listener = listener;
   }

@@ -4,6 +4,7 @@ import { killGroup } from '../../emulator/chromium/kill-group.ts';
 import { describeChromiums, type Emulator, startEmulator } from '../../emulator/index.ts';
 import { gone, npxParent } from '../npx-parent.ts';
 import { decimal, integer } from '../numbers.ts';
+import { stopSignal } from '../stop-signal.ts';
 
 interface EmulatorFlags {
   host?: string;
@@ -106,21 +107,6 @@ async function runEmulator({
     process.exitCode = 1;
   });
   await Promise.race([emulator.stop(), killed]);
-}
-
-/** What asks to stop: on Windows, which delivers no SIGTERM, Ctrl-Break and a closed terminal do, too. */
-export function stopSignals(platform: NodeJS.Platform): NodeJS.Signals[] {
-  // Elsewhere a closed terminal ends a process without a handler; with a handler, `nohup` would not work.
-  return platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
-}
-
-/** Resolves at the first of {@link stopSignals} that comes at least `after` ms from now. */
-function stopSignal(after = 0): Promise<void> {
-  const since = Date.now();
-  return new Promise((resolve) => {
-    const onSignal = () => Date.now() - since >= after && resolve();
-    for (const signal of stopSignals(process.platform)) process.on(signal, onSignal);
-  });
 }
 
 function jsonLine({ baseURL, port, chromiums }: Emulator, apiKey: string | null): string {

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, BrowserType } from '@playwright/test';
-import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { supportsTransport } from '../../cdp/transport/supports-transport.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { keepsIdentity } from '../../options/identity.ts';

@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout';
 import type { Browser, ConnectOptions } from 'puppeteer-core';
-import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { keepsIdentity } from '../../options/identity.ts';
 import {
   type ClientLibrary,

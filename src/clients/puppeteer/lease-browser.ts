@@ -1,7 +1,6 @@
 import type { Browser } from 'puppeteer-core';
 import type { HostedSession } from '../shared/hosted-session.ts';
 import { type LeaseOptions as CommonOptions, leaseOne } from '../shared/lease-one.ts';
-import { assertNothingAhead } from './ahead-option.ts';
 import { type Connects, connectPuppeteer, type PuppeteerOptions } from './connection.ts';
 import { loadPuppeteer } from './load-puppeteer.ts';
 
@@ -33,7 +32,6 @@ export interface LeasedBrowser extends AsyncDisposable {
  * stays leased then.
  */
 export async function leaseBrowser(options: LeaseOptions = {}): Promise<LeasedBrowser> {
-  assertNothingAhead(options, 'leaseBrowser(options)');
   const { puppeteer = await loadPuppeteer(), connect = {}, ...given } = options;
   const { connection, ...leased } = await leaseOne(given, (lease, settings) =>
     connectPuppeteer(lease, { ...settings, puppeteer, connect }),

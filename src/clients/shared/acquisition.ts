@@ -1,4 +1,4 @@
-import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { withoutStack } from '../../common/error-message.ts';
 import { LeaseError } from '../../errors.ts';
 

@@ -1,8 +1,9 @@
 import type { BrokerConnection } from '../../broker/rpc/client.ts';
 import { connectInTime, LISTENS_WITHIN_MS } from '../../broker/rpc/connect-in-time.ts';
-import type { HostedProject } from '../../broker/rpc/protocol.ts';
+import type { HostedProject } from '../../broker/rpc/messages/protocol.ts';
+import { brokerLost } from '../../broker/rpc/messages/wire-error.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import { brokerLost } from '../../broker/rpc/wire-error.ts';
+import type { WatchedConnection } from '../../broker/watch/watched-connection.ts';
 import { LeaseError } from '../../errors.ts';
 import type { WorkerBroker } from './worker-browser.ts';
 
@@ -44,6 +45,16 @@ export class BrokerClient implements WorkerBroker {
     this.#call((connection) => connection.sessionReport(id));
   readonly redact: BrokerConnection['redact'] = (params) => this.#call((connection) => connection.redact(params));
   readonly say: WorkerBroker['say'] = (text) => this.#call((connection) => connection.say(text));
+
+  readonly watched: WatchedConnection = {
+    orders: (...given) => this.#call(({ watched }) => watched.orders(...given)),
+    running: (...given) => this.#call(({ watched }) => watched.running(...given)),
+    picture: (...given) => this.#call(({ watched }) => watched.picture(...given)),
+    pageClosed: (...given) => this.#call(({ watched }) => watched.pageClosed(...given)),
+    hold: (...given) => this.#call(({ watched }) => watched.hold(...given)),
+    endHold: () => this.#call(({ watched }) => watched.endHold()),
+    inputs: (...given) => this.#call(({ watched }) => watched.inputs(...given)),
+  };
 
   async #call<T>(request: (connection: BrokerConnection) => Promise<T>): Promise<T> {
     const connecting = this.#open();

@@ -1,5 +1,5 @@
 import type { StartedBroker } from '../../broker/process/started-broker.ts';
-import type { HostedProject, LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import type { HostedProject, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
@@ -11,8 +11,10 @@ import type { HostedOptions } from '../../options/schema/schema.ts';
 import { BrokerClient } from './broker-client.ts';
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
+import { Holds } from './hold/holds.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
 import { startOwnBroker } from './own-broker.ts';
+import { WatchedWorker } from './watched-worker.ts';
 import { WorkerBrowser } from './worker-browser.ts';
 
 /** Options of a script that leases a browser. */
@@ -66,18 +68,26 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   if (shared) assertNotRunWide(options);
   const address: BrokerAddress = shared ?? (await ownBroker(options, project)).address;
   const settings = connectionSettings(options, process.env);
+  const broker = new BrokerClient(address, project);
+  const parallelIndex = leases++;
+  const watched = new WatchedWorker(broker.watched, parallelIndex);
+  const holds = new Holds({ broker, slot: parallelIndex, environment: process.env });
   const worker = new WorkerBrowser<Connected>({
-    broker: new BrokerClient(address, project),
-    connect: (lease, events) => connect(lease, { ...settings, ...events, film: 'off', onNote: notify }),
+    broker,
+    connect: async (lease, events) => {
+      const connection = await connect(lease, { ...settings, ...events, film: 'off', onNote: notify });
+      watched.follow(connection);
+      return connection;
+    },
     reuse: settings.reuse,
     project: PROJECT,
-    parallelIndex: leases++,
+    parallelIndex,
     testTimeout: needMs,
     forScript: true,
   });
   try {
     const connection = await worker.start();
-    const session = hostedSessionOf(connection.lease);
+    const session = hostedSessionOf(connection.lease, (reason) => holds.hold(connection, reason, null));
     const unwatch = watchLease(
       before,
       () => connection.commands(),

@@ -1,5 +1,5 @@
 import inspector from 'node:inspector';
-import type { LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { RUNNER_SILENT_MS } from '../../broker/rpc/silence.ts';
 
 /** Whether a browser lasts long enough for a test. */

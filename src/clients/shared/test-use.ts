@@ -1,9 +1,15 @@
-import type { SessionReport } from '../../broker/rpc/protocol.ts';
+import type { SessionReport } from '../../broker/rpc/messages/protocol.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import type { PageFilm } from '../../film/film.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
+
+import { recordedText, recordedTime } from '../../record/bounds.ts';
+import type { HoldEnd } from '../../record/enums.ts';
+import type { HoldRecord } from '../../record/run-record.ts';
+
 import { attachmentOf, type BrowserUse, combinedUse, type TestFacts, testRecordOf } from '../../record/test-record.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
+
 import type { RecordedConnection } from './connection/leased-connection.ts';
 import { describeLoss, lossError } from './connection/loss.ts';
 import { unreachableError } from './connection/unreachable.ts';
@@ -38,6 +44,10 @@ export class TestUse {
   #before: { connection: RecordedConnection; bytes: number; commands: number } | null = null;
   #sharesBefore = false;
   readonly #unreachable = new Set<string>();
+  /** The end of those that are not over is unknown. */
+  readonly #holds: (Omit<HoldRecord, 'endedAt'> & { endedAt: Date | null })[] = [];
+  /** Its film until a person was let into its pages. */
+  #film: PageFilm[] | null = null;
 
   /**
    * The test begins, or continues after one of its `beforeAll` hooks.
@@ -78,27 +88,49 @@ export class TestUse {
     this.#unreachable.add(text);
   }
 
+  /** A hold of the test begins. Call the returned function when it is over. @param reason without secrets */
+  recordHold(reason: string): (end: HoldEnd) => void {
+    const startedAt = recordedTime(new Date());
+    const hold = { reason: recordedText(reason), startedAt, endedAt: null, end: 'interrupted' } as const;
+    const place = this.#holds.push(hold) - 1;
+    return (end) => {
+      this.#holds[place] = { ...hold, endedAt: new Date(), end };
+    };
+  }
+
+  /** The test has failed: its film ends here. */
+  endFilm(): void {
+    this.#noteShared();
+    this.#film ??= this.#filmOf(false);
+  }
+
   /** Reports the test to the broker. Call once. Null when the test used no hosted browser. */
   async end({ facts, failed, workerIndex, shard }: TestEnd, sink: RecordSink): Promise<EndedUse | null> {
     this.#noteShared();
     // Now: pages are closed, or about to be.
-    const shown = { from: this.startedAt.getTime(), ok: facts.ok };
-    const film = [...this.#connections.keys()].flatMap((connection) => connection.film?.of(shown) ?? []);
+    const film = this.#film ?? this.#filmOf(facts.ok);
+    const holds = this.#holds.map((hold) => ({ ...hold, endedAt: recordedTime(hold.endedAt ?? facts.endedAt) }));
+    const held = { ...facts, holds };
     const lost = await lossAmong([...this.#connections.keys()], sink);
     const uses: BrowserUse[] = [];
     for (const [connection, before] of this.#connections) {
       const failure = connection === lost?.connection ? lost.failure : null;
-      uses.push(await report(facts, connection, before, failure, sink));
+      uses.push(await report(held, connection, before, failure, sink));
     }
     const use = combinedUse(uses);
     const last = this.lastUsed();
     if (!use || !last) return null;
     const bandwidthBytes = await bandwidthOf(last, sink);
-    const attachment = attachmentOf(facts, use, { workerIndex, shard, bandwidthBytes });
+    const attachment = attachmentOf(held, use, { workerIndex, shard, bandwidthBytes });
     // A test that passed had finished before its browser was lost.
     if (!failed) return { attachment, film, error: null };
     if (lost) return { attachment, film, error: lossError(lost.connection.lease, lost.failure) };
     return { attachment, film, error: this.#unreachable.size > 0 ? unreachableError(this.#unreachable) : null };
+  }
+
+  #filmOf(ok: boolean): PageFilm[] {
+    const shown = { from: this.startedAt.getTime(), ok };
+    return [...this.#connections.keys()].flatMap((connection) => connection.film?.of(shown) ?? []);
   }
 
   /** A shared context counts only if the test sent commands to it: an open page may load resources by itself. */

@@ -1,5 +1,5 @@
 import type { BrokerConnection } from '../../broker/rpc/client.ts';
-import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/protocol.ts';
+import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { LeaseError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import { Acquisition } from './acquisition.ts';
@@ -10,7 +10,7 @@ import type { RecordSink } from './test-use.ts';
 /** The part of a broker connection that workers use. */
 export type WorkerBroker = Omit<
   BrokerConnection,
-  'closed' | 'finish' | 'prefetch' | 'redact' | 'remaining' | 'slot' | 'unref' | 'watch'
+  'closed' | 'finish' | 'prefetch' | 'redact' | 'remaining' | 'slot' | 'unref' | 'watch' | 'watched'
 >;
 
 /** The worker that needs a browser, and the broker that provides it. */

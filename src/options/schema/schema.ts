@@ -85,7 +85,7 @@ export interface ProjectHostedOptions {
   /**
    * Hides round trips to a browser that is 5 ms or more away: the next test's context is created while the current test
    * runs, and predictable commands are sent early. The environment variable `POOLWRIGHT_AHEAD` turns it off (`0`) or on
-   * (`1`) for all projects. Default `true`. Playwright only: with Puppeteer, `true` is an error.
+   * (`1`) for all projects. Default `true`.
    */
   ahead?: boolean;
   /**

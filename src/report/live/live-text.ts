@@ -1,4 +1,4 @@
-import type { RunState } from '../../broker/rpc/protocol.ts';
+import type { RunState } from '../../broker/rpc/messages/protocol.ts';
 
 /** The state of a run in one line, the most important part first: a narrow terminal cuts the end off. */
 export function liveText(state: RunState): string {

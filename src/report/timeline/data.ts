@@ -28,7 +28,7 @@ export interface TimelineSession {
 
 /**
  * `session`, `start`, `duration`, `status`, `ok` (0 or 1), `retry`, `project`, `file`, `line`, `title`, `id`, `bytes`,
- * `lost`.
+ * `lost`, `held`.
  */
 export type TimelineTest = [
   session: number,
@@ -44,6 +44,7 @@ export type TimelineTest = [
   id: string,
   bytes: number | null,
   lost: string | null,
+  held: string | null,
 ];
 
 export interface TimelineData {

@@ -112,6 +112,15 @@ function shown(text: string | null): string | null {
   return text === null ? null : printable(text);
 }
 
+/** How long a test was on hold, and for which reason. */
+function held({ holds }: TestRecord): string | null {
+  const texts = holds.map(({ startedAt, endedAt, reason }) => {
+    const ms = Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+    return `${duration(ms)}: ${printable(reason)}`;
+  });
+  return texts.length > 0 ? texts.join('; ') : null;
+}
+
 function testData(
   test: TestRecord,
   session: number,
@@ -134,5 +143,6 @@ function testData(
     test.id, // for links, never shown
     test.observedBytes,
     shown(test.infrastructureFailure),
+    held(test),
   ];
 }

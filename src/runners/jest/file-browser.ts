@@ -68,7 +68,7 @@ export class FileBrowser {
       browser: connection.browser,
       context,
       page: await page(),
-      hostedSession: hostedSessionOf(connection.lease),
+      hostedSession: hostedSessionOf(connection.lease, (reason) => this.#hold(connection, reason)),
     };
   }
 
@@ -111,6 +111,12 @@ export class FileBrowser {
   #needsAnother({ concurrent }: Circus.TestEntry): boolean {
     if (this.#connection === null || this.#globals === null || this.#connection.lost() !== null) return true;
     return this.#file.isolate === 'test' && this.#used && !concurrent;
+  }
+
+  /** See {@link HostedSession.hold}. Which of several concurrent tests calls it is unknown. */
+  async #hold(connection: PuppeteerConnection, reason: string): Promise<void> {
+    const run = [...this.#runs.values()].at(-1);
+    await (run ?? this.#worker).hold(connection, reason);
   }
 
   async #end(test: Circus.TestEntry): Promise<void> {

@@ -5,6 +5,8 @@ export interface MochaTest {
   /** Absolute path; undefined for a test without a file. */
   file?: string;
   err?: Error & { code?: unknown };
+  /** Missing while it runs. */
+  duration?: number;
   titlePath(): string[];
   fullTitle(): string;
   isPassed(): boolean;

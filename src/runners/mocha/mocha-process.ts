@@ -63,8 +63,10 @@ export class MochaProcess {
   /** Opens the context of the running test, or the one all tests of a `describe` share. @throws PoolwrightError */
   async open(): Promise<HostedValues> {
     if (!this.#running) {
-      this.#shared ??= this.#openWorker().openScope(0);
-      return hostedValuesOf(await this.#shared.open());
+      const worker = this.#openWorker();
+      this.#shared ??= worker.openScope(0);
+      const open = await this.#shared.open();
+      return hostedValuesOf(open, (reason) => worker.hold(open.connection, reason));
     }
     const { test, run } = this.#running;
     return await withoutTimeout(test, () => run.open());

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import type { TestRecord } from '../../record/run-record.ts';
 import type { TestStart } from '../shared/test-run.ts';
 import type { MochaTest } from './mocha-api.ts';
+import { pauseTimeout } from './without-timeout.ts';
 
 /** Start data of a test. Mocha does not report lines. */
 export function startOf(test: MochaTest): TestStart {
@@ -14,6 +15,7 @@ export function startOf(test: MochaTest): TestStart {
     project: '',
     retry: test.currentRetry(),
     timeout: test.timeout(),
+    allow: () => pauseTimeout(test),
   };
 }
 

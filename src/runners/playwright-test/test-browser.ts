@@ -1,7 +1,11 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
 import { browserHandle } from '../../clients/playwright/browser-handle.ts';
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
+
 import type { RecordSink } from '../../clients/shared/test-use.ts';
+
+import { holdsFailures } from '../../options/environment.ts';
+
 import { workerState } from './worker-state.ts';
 
 /** Provides the connection behind a handle. */
@@ -34,8 +38,7 @@ export function testBrowser(source: HandleSource, first: PlaywrightConnection): 
     recorder.uses(connected);
     if (source.warning !== null) recorder.warn(source.warning);
     const context = await connected.newContext(options, contextUse);
-    const { film } = connected;
-    if (film) closeAfterLastPicture(context, () => (recorder.hasFailed ? film.last() : undefined));
+    if (connected.film || holdsFailures(process.env)) beforeClose(context, () => keepFailed(connected));
     // `context.browser()` must return the handle, not the browser behind it.
     Object.defineProperty(context, 'browser', { value: () => handle, configurable: true });
     return context;
@@ -51,11 +54,19 @@ export function testBrowser(source: HandleSource, first: PlaywrightConnection): 
   return handle;
 }
 
-/** Playwright closes the context of a failed test at once: its film would lack the moment that matters. */
-function closeAfterLastPicture(context: BrowserContext, last: () => Promise<void> | undefined): void {
+/** Playwright closes the context of a failed test at once: nobody could look at it anymore. */
+async function keepFailed(connection: PlaywrightConnection): Promise<void> {
+  const { recorder, holds } = workerState();
+  if (!recorder.hasFailed) return;
+  // Its film would lack the moment that matters.
+  await connection.film?.last();
+  if (holds && holdsFailures(process.env)) await recorder.holdFailed(connection, holds);
+}
+
+function beforeClose(context: BrowserContext, before: () => Promise<void>): void {
   const close = context.close.bind(context);
   context.close = async (options) => {
-    await last();
+    await before();
     await close(options);
   };
 }

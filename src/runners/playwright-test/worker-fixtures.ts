@@ -1,8 +1,12 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
-import { isRunRefused } from '../../broker/rpc/refusals.ts';
+import { isRunRefused } from '../../broker/rpc/messages/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
+
+import { Holds } from '../../clients/shared/hold/holds.ts';
+
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
+import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError, type PoolwrightError } from '../../errors.ts';
@@ -38,15 +42,17 @@ export async function provideHostedBrowser(
   const connect = async (...args: Parameters<BrowserType['connect']>) => {
     if (!isOurEndpoint(args[0])) return await original.apply(chromium, args);
     const broker = await brokerForWorker(project, workerInfo.config);
-    const hosted = workerBrowser(chromium, broker, project, workerInfo);
+    const { hosted, holds } = workerBrowser(chromium, broker, project, workerInfo);
     // Set before the browser is ready, so that an interrupted run does not wait for it.
     state.hosted = hosted;
+    state.holds = holds;
     try {
       const handle = testBrowser(hosted, await hosted.start());
       traceTime('worker', 'connected');
       return handle;
     } catch (error) {
       state.hosted = null;
+      state.holds = null;
       await hosted.close();
       // Playwright has ended a run that could not begin, but sometimes loses its message to this worker, and would wait
       // five minutes for its end.
@@ -63,6 +69,7 @@ export async function provideHostedBrowser(
     // Usually the `browser` fixture has closed it. Needed when that fixture failed half-way.
     await state.hosted?.close();
     state.hosted = null;
+    state.holds = null;
   }
 }
 
@@ -71,15 +78,21 @@ function workerBrowser(
   { address, ownProject }: WorkerBrokerAddress,
   { id, name, options }: WorkerProject,
   { project, config, parallelIndex }: WorkerInfo,
-): WorkerBrowser<PlaywrightConnection> {
+): { hosted: WorkerBrowser<PlaywrightConnection>; holds: Holds } {
   const settings = connectionSettings(options, process.env, {
     // Playwright passes the address of a `webServer` that has only a port in this variable.
     baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
     webServer: config.webServer,
   });
-  return new WorkerBrowser({
-    broker: new BrokerClient(address, ownProject),
-    connect: (lease, events) => connectPlaywright(chromium, lease, { ...settings, ...events }),
+  const broker = new BrokerClient(address, ownProject);
+  const watched = new WatchedWorker(broker.watched, parallelIndex);
+  const hosted = new WorkerBrowser<PlaywrightConnection>({
+    broker,
+    connect: async (lease, events) => {
+      const connection = await connectPlaywright(chromium, lease, { ...settings, ...events });
+      watched.follow(connection);
+      return connection;
+    },
     reuse: settings.reuse,
     project: { id, name },
     parallelIndex,
@@ -87,6 +100,7 @@ function workerBrowser(
     runningTry: () => workerState().recorder.runningTry,
     onUnreachable: (text) => workerState().recorder.addUnreachable(text),
   });
+  return { hosted, holds: new Holds({ broker, slot: parallelIndex, environment: process.env }) };
 }
 
 /** The first argument is the address, or the options in older Playwright versions. */
@@ -139,8 +153,8 @@ export function rememberUse({ contextOptions, ...options }: ContextUse): void {
 
 /** The session whose browser the running test uses. @throws OptionsError for a project on local browsers */
 export async function currentSession(): Promise<HostedSession> {
-  const { hosted, recorder } = workerState();
-  if (!hosted) {
+  const { hosted, holds, recorder } = workerState();
+  if (!hosted || !holds) {
     throw new OptionsError(
       'hosted',
       "`hostedSession` needs a hosted browser, but this test runs on a local one, because of `use: { hosted: false }` or `service: 'local'` (POOLWRIGHT_SERVICE). Set `service: 'emulator'`, or skip the test: `test.skip(process.env.POOLWRIGHT_SERVICE === 'local', 'needs a hosted browser')`.",
@@ -148,5 +162,5 @@ export async function currentSession(): Promise<HostedSession> {
   }
   const connection = await hosted.connected();
   recorder.uses(connection);
-  return hostedSessionOf(connection.lease);
+  return hostedSessionOf(connection.lease, (reason) => holds.hold(connection, reason, recorder.held));
 }

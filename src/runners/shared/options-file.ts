@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { assertNothingAhead } from '../../clients/puppeteer/ahead-option.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { importModule } from '../../common/import-module.ts';
 import { OptionsError } from '../../errors.ts';
@@ -24,9 +23,7 @@ export async function optionsFromFile(root: string): Promise<HostedOptions> {
   if (second !== undefined) {
     throw new OptionsError(name, `There are ${found.join(' and ')} in ${root}: keep only one of them.`);
   }
-  const options = parseHostedOptions(await load(root, name), name);
-  assertNothingAhead(options, name);
-  return options;
+  return parseHostedOptions(await load(root, name), name);
 }
 
 async function load(root: string, name: string): Promise<unknown> {

@@ -1,7 +1,12 @@
 import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
+
+import { Holds } from '../../clients/shared/hold/holds.ts';
+
+import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
+import { holdsFailures } from '../../options/environment.ts';
 import type { Runner } from '../../record/enums.ts';
 import { Evidence } from './evidence/evidence.ts';
 import { Scope } from './scope.ts';
@@ -14,6 +19,7 @@ export type WorkerIndexes = Pick<WorkerContext, 'parallelIndex' | 'workerIndex'>
 /** The hosted browser of one process that runs tests. Leased on first use, given back when the process ends. */
 export class RunnerWorker {
   readonly #worker: WorkerBrowser<PuppeteerConnection>;
+  readonly #watched: WatchedWorker;
   readonly #where: WorkerContext;
   /** Several when tests of one file run concurrently. */
   readonly #running = new Set<TestRun>();
@@ -23,8 +29,17 @@ export class RunnerWorker {
     const { address, settings } = runOfWorker(runner);
     const { root, shard } = settings;
     const broker = new BrokerClient(address);
+    this.#watched = new WatchedWorker(broker.watched, place.parallelIndex);
     const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
-    this.#where = { ...place, root, shard, sink: broker, evidence };
+    this.#where = {
+      ...place,
+      root,
+      shard,
+      sink: broker,
+      evidence,
+      holds: new Holds({ broker, slot: place.parallelIndex, environment: process.env }),
+      holdsFailures: holdsFailures(process.env),
+    };
     const connection = { ...settings.connection, identity: settings.connection.identity };
     this.#worker = new WorkerBrowser<PuppeteerConnection>({
       broker,
@@ -32,6 +47,7 @@ export class RunnerWorker {
         const puppeteer = await loadPuppeteer();
         const connected = await connectPuppeteer(lease, { ...connection, ...events, puppeteer, connect: {} });
         evidence?.follow(connected);
+        this.#watched.follow(connected);
         return connected;
       },
       reuse: connection.reuse,
@@ -70,13 +86,21 @@ export class RunnerWorker {
     const others = () => [...this.#running].flatMap((other) => (other === run ? [] : (other.context ?? [])));
     const run: TestRun = new TestRun(test, { scope, staysOpen, others }, this.#where, this.#worker.current);
     this.#running.add(run);
+    const { titles, project } = test;
+    this.#watched.began({ id: run.id, title: titles.join(' › '), project, step: null, startedAt: Date.now() });
     return run;
+  }
+
+  /** See `HostedSession.hold`, outside of tests. */
+  async hold(connection: PuppeteerConnection, reason: string): Promise<void> {
+    await this.#where.holds.hold(connection, reason, null);
   }
 
   /** A test is over, and its context is closed. Null when it used no hosted browser. */
   async end(run: TestRun, outcome: Parameters<TestRun['end']>[0]): ReturnType<TestRun['end']> {
     await run.finish(outcome);
     this.#running.delete(run);
+    this.#watched.ended(run.id);
     return await run.end(outcome);
   }
 

@@ -17,6 +17,7 @@ export class Scope {
   readonly #timeout: number;
   #opening: Promise<OpenContext & { opened: TestContext }> | null = null;
   #context: BrowserContext | null = null;
+  #connection: PuppeteerConnection | null = null;
   /** When the last test that used this context ended, in ms since the epoch; 0: none did. */
   lastTestEnd = 0;
 
@@ -29,6 +30,11 @@ export class Scope {
   /** The open context. */
   get context(): BrowserContext | null {
     return this.#context;
+  }
+
+  /** The connection of the context that is open or was open last. */
+  get connection(): PuppeteerConnection | null {
+    return this.#connection;
   }
 
   /** Leases a browser if there is none. Concurrent calls share the result. @throws LeaseError, ServiceError */
@@ -54,6 +60,7 @@ export class Scope {
     const connection = await this.#worker.connected(this.#timeout);
     const opened = await openTestContext(connection);
     this.#context = opened.context;
+    this.#connection = connection;
     let page: Promise<Page> | null = null;
     return {
       connection,

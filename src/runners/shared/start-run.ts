@@ -2,7 +2,7 @@ import { type BrokerStart, startBrokerWith } from '../../broker/process/start.ts
 import type { StartedBroker } from '../../broker/process/started-broker.ts';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
 import { notify } from '../../common/text/notify.ts';
-import { aheadVariable } from '../../options/environment.ts';
+import { aheadVariable, holdsFailures } from '../../options/environment.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
 
 /**
@@ -21,8 +21,9 @@ export async function startRun(start: BrokerStart): Promise<StartedBroker> {
  * @throws OptionsError for invalid options or environment variables
  */
 export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
-  // Only workers use this variable. Check it before they start.
+  // Only workers use these variables. Check them before they start.
   aheadVariable(process.env);
+  holdsFailures(process.env);
   const { broker, service } = await startBrokerWith(start);
   process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid });
   broker.ready.catch(() => {

@@ -1,9 +1,11 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import type { PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
+import type { HeldTest, Holds } from '../../clients/shared/hold/holds.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { type EndedUse, type RecordSink, TestUse } from '../../clients/shared/test-use.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
 import type { TestRecord } from '../../record/run-record.ts';
+import { keyOf } from '../../record/session-record.ts';
 import type { Evidence } from './evidence/evidence.ts';
 import { writeFilm } from './film-file.ts';
 import type { OpenContext, Scope } from './scope.ts';
@@ -16,6 +18,8 @@ export interface TestStart extends Pick<TestRecord, 'id' | 'line' | 'project' | 
   file: string;
   /** ms; 0: none. */
   timeout: number;
+  /** See {@link HeldTest.allow}. Missing: the runner has no way to do so. */
+  allow?: HeldTest['allow'];
 }
 
 /** The browser, context and session of a test. */
@@ -37,6 +41,9 @@ export interface WorkerContext {
   sink: RecordSink;
   /** Null: no evidence is kept. */
   evidence: Evidence | null;
+  holds: Holds;
+  /** Whether failed tests are put on hold. */
+  holdsFailures: boolean;
 }
 
 /** The scope of a test, and of the tests that run at the same time. */
@@ -64,7 +71,7 @@ export class TestRun {
   readonly #use = new TestUse();
   /** The end of the previous test in the same pages. */
   readonly #since: number;
-  #evidence: Promise<string | null> | null = null;
+  #failure: Promise<string | null> | null = null;
 
   /** @param current the browser that is already connected */
   constructor(test: TestStart, scope: TestScope, where: WorkerContext, current: PuppeteerConnection | null) {
@@ -76,6 +83,11 @@ export class TestRun {
     this.#use.begin(current, true);
   }
 
+  /** ID of the try. */
+  get id(): string {
+    return keyOf(this.#test);
+  }
+
   /** See {@link TestUse.addUnreachable}. */
   addUnreachable(text: string): void {
     this.#use.addUnreachable(text);
@@ -85,7 +97,7 @@ export class TestRun {
   async open(): Promise<HostedValues> {
     const open = await this.#scope.scope.open();
     this.#use.uses(open.connection);
-    return hostedValuesOf(open);
+    return hostedValuesOf(open, (reason) => this.hold(open.connection, reason));
   }
 
   /** The context of the test, if it is open. */
@@ -98,8 +110,13 @@ export class TestRun {
    * of the failure before the user's hooks run, which may close pages. Never rejects.
    */
   async failed(): Promise<void> {
-    this.#evidence ??= this.#collectEvidence();
-    await this.#evidence;
+    this.#failure ??= this.#keepFailure();
+    await this.#failure;
+  }
+
+  /** See {@link HostedSession.hold}. */
+  async hold(connection: PuppeteerConnection, reason: string): Promise<void> {
+    await this.#where.holds.hold(connection, reason, this.#held());
   }
 
   /** The test is over: its pages close, unless other tests use them. Never rejects. */
@@ -112,14 +129,32 @@ export class TestRun {
 
   /** Records the test. Null when it used no hosted browser. Call once, after {@link finish}. */
   async end({ status, ok }: Outcome): Promise<EndedTest | null> {
-    const { timeout: _timeout, ...test } = this.#test;
+    const { timeout: _timeout, allow: _allow, ...test } = this.#test;
     const { parallelIndex, workerIndex, root: rootDir, shard, sink } = this.#where;
     const times = { startedAt: this.#use.startedAt, endedAt: new Date() };
-    const evidence = ok ? null : await this.#evidence;
+    const evidence = ok ? null : await this.#failure;
     const facts = { ...test, ...times, status, ok, rootDir, parallelIndex, evidence };
     const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, sink);
     if (ended && ended.film.length > 0) await writeFilm(facts, ended.film);
     return ended && { ...ended, evidence };
+  }
+
+  /** Returns the directory of its evidence. */
+  async #keepFailure(): Promise<string | null> {
+    const directory = await this.#collectEvidence();
+    const { holds, holdsFailures } = this.#where;
+    const { connection } = this.#scope.scope;
+    if (holdsFailures && connection && this.#use.hasUsedBrowser()) {
+      this.#use.endFilm();
+      // The test's timeout is over.
+      await holds.holdFailed(connection, this.#held(noMoreTime));
+    }
+    return directory;
+  }
+
+  #held(allow = this.#test.allow ?? noMoreTime): HeldTest {
+    const { titles } = this.#test;
+    return { title: titles.join(' › '), recordHold: (reason) => this.#use.recordHold(reason), allow };
   }
 
   async #collectEvidence(): Promise<string | null> {
@@ -131,9 +166,14 @@ export class TestRun {
   }
 }
 
+/** For a test whose timeout cannot wait, or does not run. */
+function noMoreTime(): () => void {
+  return () => undefined;
+}
+
 /** The public values of an open context. */
-export function hostedValuesOf({ connection, context, page }: OpenContext): HostedValues {
-  return { browser: connection.browser, context, session: hostedSessionOf(connection.lease), page };
+export function hostedValuesOf({ connection, context, page }: OpenContext, hold: HostedSession['hold']): HostedValues {
+  return { browser: connection.browser, context, session: hostedSessionOf(connection.lease, hold), page };
 }
 
 /** Lines for the error of a failed test: which browser it had, and where its evidence is. */

@@ -1,4 +1,5 @@
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
+import { Person } from '../../support/cdp/person.ts';
 import { Album, coloured } from '../../support/cdp/pictures.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 
@@ -29,6 +30,27 @@ for (const onFullChromium of [false, true]) {
       await viewer.goto(coloured('lime'));
       expect(await viewer.title()).toBe('lime');
       await album.shows(viewer, viewer.url(), 'lime');
+    });
+
+    test('lets a person type into a page, also behind another one', async ({ cdpUrl, connectPuppeteer }) => {
+      const screencast = new Screencast();
+      const album = new Album();
+      screencast.start(album);
+      const browser = await connectPuppeteer(cdpUrl, { screencast });
+      const page = await browser.newPage();
+      const url = 'data:text/html,<body style="margin:0"><input style="width:200px;height:50px">';
+      await page.goto(url);
+      await expect.poll(() => album.last(url)).toBeDefined();
+      const picture = album.last(url);
+      if (!picture) throw new Error('no picture');
+      await (await browser.newPage()).goto(coloured('red'));
+      const control = screencast.takeOver();
+      const person = new Person(control, picture.target, picture);
+      person.click({ x: 50, y: 25 });
+      person.type('Jane');
+      person.paste(' Doe');
+      await expect.poll(() => page.evaluate(`document.querySelector('input').value`)).toBe('Jane Doe');
+      control.end();
     });
   });
 }

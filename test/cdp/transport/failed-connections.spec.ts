@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
 import type { BrowserType } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../../src/broker/rpc/messages/protocol.ts';
 import { connectPlaywright } from '../../../src/clients/playwright/connection.ts';
 import { LeaseError } from '../../../src/errors.ts';
 import { TOKEN } from '../../support/cdp/cdp-server.ts';

@@ -1,5 +1,5 @@
 import { chromium } from '@playwright/test';
-import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../../src/broker/rpc/messages/protocol.ts';
 import { connectPlaywright } from '../../../src/clients/playwright/connection.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';

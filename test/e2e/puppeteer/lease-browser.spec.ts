@@ -138,7 +138,6 @@ test('reports one error for each invalid input, and leases nothing', async ({ ne
     },
     { options: `{ service: 'local' }`, says: /^OPTIONS_INVALID of OptionsError: `service: 'local'`.*'emulator'/ },
     { options: '{ evidence: true }', says: /^OPTIONS_INVALID of OptionsError: `evidence: true`.*no effect/ },
-    { options: '{ ahead: true }', of: ['puppeteer'], says: /^OPTIONS_INVALID of OptionsError: `ahead: true`/ },
   ];
   const consumer = await newConsumer();
   const asked = cases.flatMap(({ of = both, says, ...one }) => of.map((entry) => ({ entry, says, ...one })));

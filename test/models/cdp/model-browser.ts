@@ -32,9 +32,15 @@ export class ModelBrowser {
   #commands: Command[] = [];
   #last = 0;
 
-  /** @param say called with each message of the browser */
-  constructor(say: (message: CdpMessage) => void) {
+  readonly #hasTabs: boolean;
+
+  /**
+   * @param say called with each message of the browser
+   * @param hasTabs whether pages are attached to through their tabs, and targets are reported, as Puppeteer requests it
+   */
+  constructor(say: (message: CdpMessage) => void, hasTabs = false) {
     this.#say = say;
+    this.#hasTabs = hasTabs;
   }
 
   get isIdle(): boolean {
@@ -44,7 +50,8 @@ export class ModelBrowser {
   receives(command: CdpMessage): void {
     const { id = 0, sessionId, method = '' } = command;
     const page = this.#pageOf(sessionId);
-    this.#commands.push({ ...command, id, isLost: page?.hasCrashed === true && RENDERER.test(method) });
+    const isOfRenderer = RENDERER.test(method) && page !== undefined && sessionId !== this.#parentOf(page);
+    this.#commands.push({ ...command, id, isLost: isOfRenderer && page.hasCrashed });
   }
 
   /** Responds to one of the commands. */
@@ -126,17 +133,28 @@ export class ModelBrowser {
       targetId: `target ${number}`,
       contextId,
       sessionId: `session ${number}`,
-      child: `frame ${number}`,
+      child: this.#hasTabs ? undefined : `frame ${number}`,
       hasCrashed: false,
       document: 0,
       worlds: new Map(),
     };
     this.#pages.push(page);
-    this.#attach(undefined, page.sessionId, { targetId: page.targetId, type: 'page', browserContextId: contextId });
-    const child = `frame ${number}`;
-    this.#attach(page.sessionId, child, { targetId: child, type: 'iframe', browserContextId: contextId });
+    const { sessionId, targetId, child } = page;
+    if (this.#hasTabs) this.#attach(undefined, tabOf(sessionId), this.#info(tabOf(targetId), 'tab', contextId));
+    this.#attach(this.#parentOf(page), sessionId, this.#info(targetId, 'page', contextId));
+    if (child !== undefined) this.#attach(sessionId, child, this.#info(child, 'iframe', contextId));
     this.#addWorld(page, '');
     return page.targetId;
+  }
+
+  #parentOf({ sessionId }: Page): string | undefined {
+    return this.#hasTabs ? tabOf(sessionId) : undefined;
+  }
+
+  #info(targetId: string, type: string, browserContextId: string | undefined): object {
+    const targetInfo = { targetId, type, browserContextId };
+    if (this.#hasTabs) this.#say({ method: 'Target.targetCreated', params: { targetInfo } });
+    return targetInfo;
   }
 
   #attach(parent: string | undefined, sessionId: string, targetInfo: object): void {
@@ -164,7 +182,17 @@ export class ModelBrowser {
     if (isTold) this.#endChild(page);
     else this.#lose(child);
     this.#lose(sessionId);
-    this.#say({ method: 'Target.detachedFromTarget', params: { sessionId, targetId } });
+    const parent = this.#parentOf(page);
+    this.#detach(sessionId, targetId, parent);
+    if (parent === undefined) return;
+    this.#lose(parent);
+    this.#detach(parent, tabOf(targetId));
+  }
+
+  #detach(sessionId: string, targetId: string, parent?: string): void {
+    const event = { method: 'Target.detachedFromTarget', params: { sessionId, targetId } };
+    this.#say(parent === undefined ? event : { ...event, sessionId: parent });
+    if (this.#hasTabs) this.#say({ method: 'Target.targetDestroyed', params: { targetId } });
   }
 
   #outcome({ method = '', params, sessionId }: Command): Pick<CdpMessage, 'result' | 'error'> {
@@ -248,8 +276,13 @@ export class ModelBrowser {
 
   #pageOf(sessionId: string | undefined): Page | undefined {
     if (sessionId === undefined) return undefined;
-    return this.#pages.find((page) => page.sessionId === sessionId || page.child === sessionId);
+    return this.#pages.find((page) => [page.sessionId, page.child, this.#parentOf(page)].includes(sessionId));
   }
+}
+
+/** The ID of a page's tab, or of the session on it. */
+function tabOf(id: string): string {
+  return `tab of ${id}`;
 }
 
 function refused(message: string) {

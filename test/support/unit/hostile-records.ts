@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { runners, testStatuses } from '../../../src/record/enums.ts';
+import { holdEnds, runners, testStatuses } from '../../../src/record/enums.ts';
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
 
 /** Records that match the schema, but are designed to harm their readers. */
@@ -87,6 +87,9 @@ const testRecord: Arbitrary<TestRecord> = fc.record({
   savedMs: ms,
   infrastructureFailure: fc.option(text, { freq: 2 }),
   evidence: orNull(text),
+  holds: fc.array(fc.record({ reason: text, startedAt: moment, endedAt: moment, end: fc.constantFrom(...holdEnds) }), {
+    maxLength: 2,
+  }),
 });
 
 const sessionRecord: Arbitrary<SessionRecord> = fc.record({

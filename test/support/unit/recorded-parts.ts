@@ -1,5 +1,5 @@
 import type { TestInfo } from '@playwright/test';
-import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/protocol.ts';
+import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/messages/protocol.ts';
 import type { RecordedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
 import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
 import type { RecordSink } from '../../../src/clients/shared/test-use.ts';

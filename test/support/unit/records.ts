@@ -27,6 +27,7 @@ export function aTest(given: Partial<TestRecord>): TestRecord {
     savedMs: 0,
     infrastructureFailure: null,
     evidence: null,
+    holds: [],
     ...given,
   };
 }

@@ -1,4 +1,4 @@
-import type { LeasedBrowser } from '../../../src/broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../../src/broker/rpc/messages/protocol.ts';
 import type { LeasedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
 import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
 import type { WorkerBroker, WorkerBrowserOptions } from '../../../src/clients/shared/worker-browser.ts';

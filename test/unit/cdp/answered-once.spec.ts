@@ -51,6 +51,14 @@ const LISTS: Record<string, () => InterceptorOptions> = {
   }),
   'Playwright, plain': () => ({ meter: new Meter() }),
   Puppeteer: () => ({ client: 'puppeteer', bridge: bridge(), meter: new Meter() }),
+  'Puppeteer, ahead': () => ({
+    client: 'puppeteer',
+    ahead: true,
+    sharesBrowser: true,
+    savings: far(),
+    byIntent: { onPlace: () => undefined },
+    meter: new Meter(),
+  }),
 };
 
 /** Commands to the browser and to a page. `%context` and so on stand for values that the client has received. */
@@ -164,7 +172,8 @@ async function faultsOf(options: InterceptorOptions, steps: readonly Step[], fol
     toBrowser: (command) => browser.receives(structuredClone(command)),
     toClient: (message) => client.gets(message),
   });
-  const browser = new ModelBrowser((message) => queue.push(structuredClone(message)));
+  const hasTabs = options.client === 'puppeteer';
+  const browser = new ModelBrowser((message) => queue.push(structuredClone(message)), hasTabs);
   const client = new Client(folder, (command) => list.command(command));
   const arrive = () => {
     for (const message of queue.splice(0)) list.message(message);

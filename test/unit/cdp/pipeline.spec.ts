@@ -62,6 +62,15 @@ test('creates no context in advance for one-test browsers and persistent context
   expect(await namesOf(persistent)).toEqual([...pages, 'PersistentContext', 'Distance']);
 });
 
+test('prepares pages for Puppeteer in front of the other interceptors, unless a browser is for one test', async () => {
+  const client = 'puppeteer';
+  const early = ['EarlyClose', 'PreparedPages'];
+  const others = [...OTHERS, 'HiddenTargets', 'Distance'];
+  expect(await namesOf({ client, ahead: true, sharesBrowser: true })).toEqual(['KeepBrowserOpen', ...early, ...others]);
+  expect(await namesOf({ client, ahead: true })).toEqual(['KeepBrowserOpen', ...others]);
+  expect(await namesOf({ client, sharesBrowser: true })).toEqual(['KeepBrowserOpen', ...others]);
+});
+
 test('places pictures after the interceptors that may open a session on the browser', async () => {
   expect(await namesOf({ screencast: new Screencast() })).toEqual([
     'BackForwardCache',

@@ -1,9 +1,9 @@
 import type { Protocol } from 'devtools-protocol';
-import { withDescendants } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { PipelinedCommands } from '../pipelined-commands.ts';
 import type { Savings } from '../savings.ts';
+import { type ClosingEvents, DetachedPages } from './closing-events.ts';
 import { Windows } from './windows.ts';
 
 /**
@@ -19,13 +19,22 @@ export class EarlyClose implements Interceptor {
   readonly #sent: PipelinedCommands;
   /** Contexts that are closed for the client, but not yet in the browser. */
   readonly #closing = new Set<string>();
-  readonly #windows = new Windows();
+  readonly #windows: Windows;
+  readonly #events: ClosingEvents;
   /** Commands of the client for new pages that wait until the old windows are gone. */
   readonly #waiting: CdpMessage[] = [];
 
-  constructor(transport: InterceptorTransport, savings: Savings) {
+  /** @param events what the client gets when a context is closed. Default: what Playwright gets */
+  constructor(
+    transport: InterceptorTransport,
+    savings: Savings,
+    windows: Windows = new Windows(),
+    events: ClosingEvents = new DetachedPages(transport.model),
+  ) {
     this.#transport = transport;
     this.#savings = savings;
+    this.#windows = windows;
+    this.#events = events;
     this.#sent = new PipelinedCommands(transport, savings);
   }
 
@@ -38,19 +47,12 @@ export class EarlyClose implements Interceptor {
     if (method !== 'Target.disposeBrowserContext' || sessionId !== undefined || !this.#savings.isFar) return command;
     const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params);
     if (typeof browserContextId !== 'string') return command;
-    const all = new Set(this.#transport.model.sessionsIn(browserContextId).flatMap(withDescendants));
-    const shown = [...all].filter(({ isShown }) => isShown);
-    const isPlain = shown.length < 2 && shown.every(({ target, parent }) => target.type === 'page' && !parent);
-    if (!isPlain) return command;
+    const events = this.#events.of(browserContextId);
+    if (!events) return command;
     this.#closing.add(browserContextId);
     this.#transport.view.hide(browserContextId);
     this.#sent.post({ method, params }, () => this.#closed(browserContextId));
-    for (const { id: gone, target } of shown) {
-      this.#transport.deliver({
-        method: 'Target.detachedFromTarget',
-        params: { sessionId: gone, targetId: target.id },
-      });
-    }
+    for (const event of events) this.#transport.deliver(event);
     this.#savings.used();
     this.#transport.deliver({ id, result: {} });
     return null;
@@ -58,12 +60,13 @@ export class EarlyClose implements Interceptor {
 
   onMessage(message: CdpMessage): CdpMessage | null {
     this.#windows.onAnswer(message);
-    return this.#sent.onMessage(message);
+    return this.#events.hides?.(message) ? null : this.#sent.onMessage(message);
   }
 
   #closed(browserContextId: string): void {
     this.#closing.delete(browserContextId);
     this.#transport.view.closed(browserContextId);
+    this.#events.closed?.(browserContextId);
     if (this.#closing.size > 0) return;
     for (const command of this.#waiting.splice(0)) this.#transport.pass(command);
   }

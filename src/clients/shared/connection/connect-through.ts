@@ -1,4 +1,4 @@
-import type { LeasedBrowser } from '../../../broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
 import { Savings } from '../../../cdp/latency/savings.ts';
 import { Meter } from '../../../cdp/metering/meter.ts';
 import { VisitedPlaces } from '../../../cdp/network/policy/visited-places.ts';

@@ -1,4 +1,4 @@
-import type { LeasedBrowser } from '../../../broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
 import type { Film } from '../../../film/film.ts';
 import type { Loss } from './loss.ts';
 

@@ -1,7 +1,7 @@
 import { largest, smallest } from '../../../common/numbers/extremes.ts';
+import { element } from '../../../common/page/dom.ts';
 import { duration } from '../../summary/format.ts';
 import type { TimelineAdvice, TimelineChoice } from '../data.ts';
-import { element } from './dom.ts';
 import { labelsOf, ticks } from './scale.ts';
 
 /** The time of a run by number of browsers, as a chart and a table. */

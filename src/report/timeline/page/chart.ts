@@ -1,8 +1,8 @@
+import { element } from '../../../common/page/dom.ts';
 import { bytes } from '../../summary/format.ts';
 import type { TimelineData, TimelineTest } from '../data.ts';
 import { bandwidthStrip } from './bandwidth.ts';
 import { sessionDetails, testDetails } from './details.ts';
-import { element } from './dom.ts';
 import { beginOf, type Filter, type Lane, lanesOf, type ShownSession } from './lanes.ts';
 import { endMark, LOOKS, lookOf, resultOf } from './look.ts';
 import { Roving } from './roving.ts';

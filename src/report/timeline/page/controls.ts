@@ -1,5 +1,5 @@
+import { element } from '../../../common/page/dom.ts';
 import type { TimelineData } from '../data.ts';
-import { element } from './dom.ts';
 import type { Filter } from './lanes.ts';
 
 const ZOOMS = [1, 2, 4, 8, 16, 32, 64];

@@ -1,13 +1,13 @@
+import { descriptions, element } from '../../../common/page/dom.ts';
 import { bytes, duration } from '../../summary/format.ts';
 import type { TimelineData, TimelineSession, TimelineTest } from '../data.ts';
-import { descriptions, element } from './dom.ts';
 import { resultOf } from './look.ts';
 import { clock } from './scale.ts';
 
 /** All details of a test or a session. */
 
 export function testDetails(test: TimelineTest, data: TimelineData): DocumentFragment {
-  const [session, start, took, , , retry, project, file, line, title, , moved, lost] = test;
+  const [session, start, took, , , retry, project, file, line, title, , moved, lost, held] = test;
   const rows: [string, string | null][] = [
     ['Result', resultOf(test, data)],
     ['Retry', retry > 0 ? String(retry) : null],
@@ -16,6 +16,7 @@ export function testDetails(test: TimelineTest, data: TimelineData): DocumentFra
     ['Began', clock(Math.round(start / 1_000) * 1_000)],
     ['Took', duration(took)],
     ['Observed', moved === null ? null : bytes(moved)],
+    ['On hold', held],
     ['Browser lost', lost],
     ['Session', data.sessions[session]?.id ?? null],
   ];

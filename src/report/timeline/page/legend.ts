@@ -1,4 +1,4 @@
-import { element } from './dom.ts';
+import { element } from '../../../common/page/dom.ts';
 import { LOOKS, type Look } from './look.ts';
 
 /** Explains the symbols. */

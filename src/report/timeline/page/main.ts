@@ -1,8 +1,8 @@
+import { descriptions, element } from '../../../common/page/dom.ts';
 import type { TimelineData, TimelineNamed } from '../data.ts';
 import { adviceSection } from './advice.ts';
 import { Chart } from './chart.ts';
 import { Controls } from './controls.ts';
-import { descriptions, element } from './dom.ts';
 import { legend } from './legend.ts';
 import { Tip } from './tip.ts';
 

@@ -1,4 +1,4 @@
-import { element } from './dom.ts';
+import { element } from '../../../common/page/dom.ts';
 
 /** Distance between an item and its details, in px. */
 const GAP = 8;

@@ -1,10 +1,15 @@
 import type { TestInfo } from '@playwright/test';
 import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
+
+import type { HeldBrowser, HeldTest, Holds } from '../../../clients/shared/hold/holds.ts';
+
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
+
 import { notify } from '../../../common/text/notify.ts';
 import type { PoolwrightError } from '../../../errors.ts';
 import { keyOf } from '../../../record/session-record.ts';
 import { ATTACHMENT_NAME } from '../../../record/test-record.ts';
+import { heldTest } from './held-test.ts';
 import { wasHook } from './hook-or-test.ts';
 import { testFactsOf } from './test-facts.ts';
 
@@ -13,6 +18,8 @@ interface OpenTest {
   testInfo: TestInfo;
   use: TestUse;
   attached: boolean;
+  /** Set when it has failed and is put on hold. */
+  failureHold: Promise<void> | null;
   /** How many fixtures have begun it. Those of the config and of the test file may both run. */
   depth: number;
 }
@@ -28,7 +35,13 @@ export class Recorder {
    * @param inUse whether it has open contexts, such as one for a page that the tests of a file share
    */
   begin(testInfo: TestInfo, connection: RecordedConnection | null, inUse: boolean): void {
-    const test = this.#tests.get(testInfo) ?? { testInfo, use: new TestUse(), attached: false, depth: 0 };
+    const test = this.#tests.get(testInfo) ?? {
+      testInfo,
+      use: new TestUse(),
+      attached: false,
+      failureHold: null,
+      depth: 0,
+    };
     this.#tests.set(testInfo, test);
     this.#current = test;
     test.depth += 1;
@@ -49,6 +62,20 @@ export class Recorder {
   get hasFailed(): boolean {
     const { status, expectedStatus } = this.#current?.testInfo ?? {};
     return status !== expectedStatus;
+  }
+
+  /** The running test, to put it on hold; null between tests. */
+  get held(): HeldTest | null {
+    return this.#current && heldTest(this.#current.testInfo, this.#current.use);
+  }
+
+  /** The running test has failed, and its pages are about to close. Resolves when they may. */
+  async holdFailed(browser: HeldBrowser, holds: Holds): Promise<void> {
+    const test = this.#current;
+    if (!test || test.testInfo.status === 'interrupted') return;
+    test.use.endFilm();
+    test.failureHold ??= holds.holdFailed(browser, heldTest(test.testInfo, test.use));
+    await test.failureHold;
   }
 
   /** ID of the running try, or of the test whose hook runs; undefined between tests. */

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { FullConfig } from '@playwright/test';
-import type { HostedProject } from '../../../broker/rpc/protocol.ts';
+import type { HostedProject } from '../../../broker/rpc/messages/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../../broker/rpc/shared-broker.ts';
 import { startOwnBroker } from '../../../clients/shared/own-broker.ts';
 import { leasePlan, type MergedOptions } from '../../../options/lease-plan.ts';

@@ -5,8 +5,10 @@ import { test as base } from '@playwright/test';
 import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
 import { Terminal } from '../../../../src/broker/process/terminal.ts';
 import { type BrokerConnection, connectToBroker } from '../../../../src/broker/rpc/client.ts';
-import type { HostedProject } from '../../../../src/broker/rpc/protocol.ts';
+import type { HostedProject } from '../../../../src/broker/rpc/messages/protocol.ts';
 import { listen } from '../../../../src/broker/rpc/server.ts';
+import { WatchHub } from '../../../../src/broker/watch/watch-hub.ts';
+import { connectAsWatcher, type WatcherConnection } from '../../../../src/broker/watch/watcher-connection.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { ServiceClient } from '../../../../src/service/index.ts';
 import { leasingOf, planOf } from './broker-parts.ts';
@@ -24,6 +26,9 @@ export interface Broker {
   recorder: RunRecorder;
   /** Roles of connections that have been silent for too long. */
   hung: string[];
+  hub: WatchHub;
+  /** Connects somebody who watches. */
+  watch(): Promise<WatcherConnection>;
   connect(ownProject?: HostedProject): Promise<BrokerConnection>;
   /** Advances the clock until this call has a response. */
   until<T>(call: Promise<T>): Promise<T>;
@@ -51,6 +56,7 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
     const parts = leasingOf({ client: service, workers: 2, plans, limit: known, clock });
     const { leases, endAll, recorder, projects } = parts;
     const client = new ServiceClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'not-used' });
+    const hub = new WatchHub({ name: 'shop', runner: 'vitest' }, clock);
     const hung: string[] = [];
     const handlers = {
       leases,
@@ -63,7 +69,14 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
     };
     const server = await listen(
       address,
-      { token: 't', projects, terminal: new Terminal(), begun: Promise.resolve(handlers) },
+      {
+        token: 't',
+        watchToken: 'w',
+        hub,
+        projects,
+        terminal: new Terminal(),
+        begun: Promise.resolve(handlers),
+      },
       clock,
     );
     const lines: BrokerConnection[] = [];
@@ -81,7 +94,14 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
       lines.push(line);
       return line;
     };
-    await use({ address, clock, service, leases, recorder, hung, connect, until });
+    const watchers: WatcherConnection[] = [];
+    const watch = async () => {
+      const watcher = await connectAsWatcher({ address, token: 'w' });
+      watchers.push(watcher);
+      return watcher;
+    };
+    await use({ address, clock, service, leases, recorder, hung, hub, watch, connect, until });
+    for (const watcher of watchers) watcher.close();
     for (const line of lines) line.close();
     await until(endAll());
     server.close();

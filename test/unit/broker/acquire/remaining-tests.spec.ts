@@ -1,5 +1,5 @@
 import { expect } from '@playwright/test';
-import type { RemainingParams } from '../../../../src/broker/rpc/protocol.ts';
+import type { RemainingParams } from '../../../../src/broker/rpc/messages/protocol.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
 /**

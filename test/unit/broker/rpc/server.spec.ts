@@ -5,6 +5,7 @@ import { Terminal } from '../../../../src/broker/process/terminal.ts';
 import { connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import { PROTOCOL_VERSION } from '../../../../src/broker/rpc/line-socket.ts';
 import { listen } from '../../../../src/broker/rpc/server.ts';
+import { WatchHub } from '../../../../src/broker/watch/watch-hub.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
@@ -56,7 +57,14 @@ test('a run that cannot begin: requests for a browser wait for the end of the ru
     beginNot = reject;
   });
   const projects = { register: () => undefined };
-  const server = await listen(address, { token: 't', projects, terminal: new Terminal(), begun });
+  const server = await listen(address, {
+    token: 't',
+    watchToken: 'w',
+    hub: new WatchHub({ name: '', runner: null }),
+    projects,
+    terminal: new Terminal(),
+    begun,
+  });
   const worker = await connectToBroker({ address, token: 't' }, 'worker');
   let leased = 'waits';
   const lease = () => worker.lease({ project: 'a', parallelIndex: 0, needMs: 1_000, ahead: false });

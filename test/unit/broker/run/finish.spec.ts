@@ -30,6 +30,7 @@ test("the broker writes the record before it responds, and does not overwrite th
     recordFolder: folder,
     workers: 1,
     shard: null,
+    name: 'shop',
     suite: 'c0ffee',
     ledgerFolder: null,
     overRuns: [],

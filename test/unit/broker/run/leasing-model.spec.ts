@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
 import type { Ledger } from '../../../../src/broker/recovery/ledger.ts';
 import { parseNote } from '../../../../src/broker/recovery/session-note.ts';
-import { PrefetchCancelled } from '../../../../src/broker/rpc/refusals.ts';
+import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { propertyParts } from '../../../support/property-runs.ts';

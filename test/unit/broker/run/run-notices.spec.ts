@@ -32,6 +32,7 @@ test("a run's notices before it begins contain no secret, even if the service's 
     recordFolder: folder,
     workers: 1,
     shard: null,
+    name: 'shop',
     suite: 'c0ffee',
     ledgerFolder: null,
     overRuns: [],

@@ -20,6 +20,7 @@ function config(baseURL: string, startTimeoutMs: number, pool: string | null): B
     recordFolder: null,
     workers: 1,
     shard: null,
+    name: 'shop',
     suite: 'c0ffee',
     ledgerFolder: null,
     overRuns: [],

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import type { LeasedBrowser } from '../../../../src/broker/rpc/protocol.ts';
+import type { LeasedBrowser } from '../../../../src/broker/rpc/messages/protocol.ts';
 import { endsTooSoon, lastsForTest, requiredLifetime } from '../../../../src/clients/shared/lease-time.ts';
 
 /** When a browser must be replaced before a test: its lifetime, the rest of it, and the test's timeout, in seconds. */

@@ -6,7 +6,6 @@ import { mochaOptions } from '../../../../src/runners/mocha/jobs.ts';
 import { requirementOf } from '../../../../src/runners/mocha/requirement.ts';
 import { runnerFlags } from '../../../../src/runners/node-test/runner-flags.ts';
 import { addToMessage } from '../../../../src/runners/shared/add-to-message.ts';
-import { optionsFromFile } from '../../../../src/runners/shared/options-file.ts';
 
 /** Settings read from a runner's command line, and from test files. */
 
@@ -68,14 +67,4 @@ test('adds a text to message and stack once', () => {
   addToMessage(empty, '(note)');
   expect(empty.stack).toMatch(/^Error: ?\n\(note\)\n\s+at /);
   for (const other of [undefined, null, 'text', { message: 7 }]) addToMessage(other, '(note)');
-});
-
-test('rejects `ahead: true`, which has no effect for Puppeteer, and accepts `false`', async ({}, testInfo) => {
-  const file = testInfo.outputPath('poolwright.config.json');
-  await writeFile(file, '{ "ahead": true }');
-  await expect(optionsFromFile(testInfo.outputDir)).rejects.toThrow(
-    expect.objectContaining({ name: 'OptionsError', field: 'ahead' }),
-  );
-  await writeFile(file, '{ "ahead": false }');
-  expect(await optionsFromFile(testInfo.outputDir)).toEqual({ ahead: false });
 });

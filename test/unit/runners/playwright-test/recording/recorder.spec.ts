@@ -57,6 +57,7 @@ test('counts a test from its first context on, with the same facts in record and
     savedMs: 0,
     infrastructureFailure: null,
     evidence: null,
+    holds: [],
   });
   const { project, parallelIndex, startedAt, endedAt, observedBytes, infrastructureFailure } = testRecord.parse(
     usage?.test,

@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import type { RunView, WatchInput } from './view.ts';
+
+/** Requests and responses for watching a run, as the broker and its clients validate them. */
+
+const slot = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const number = v.pipe(v.number(), v.safeInteger());
+const time = v.pipe(v.number(), v.finite());
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+
+/** A worker, or the runner (slot null), asks what watchers want. Answered when it is no longer what `after` was. */
+export const watchedParams = v.object({ slot: v.nullable(slot), after: number });
+
+/** What watchers want of a slot. */
+export const watchOrders = v.object({
+  /** Increases with every change. */
+  number,
+  /** Whether anybody watches the run: the running tests are reported then. */
+  isWatched: v.boolean(),
+  /** Null: no pictures of this slot. */
+  pictures: v.nullable(v.picklist(['large', 'small'])),
+});
+
+export const runningParams = v.object({
+  /** All tests that this connection runs. */
+  tests: v.array(
+    v.object({
+      slot,
+      id: v.string(),
+      title: v.string(),
+      project: v.string(),
+      step: v.nullable(v.string()),
+      startedAt: time,
+    }),
+  ),
+});
+
+/** A picture of a page. Answered when the watchers have shown it. */
+export const pictureParams = v.object({
+  slot,
+  target: v.string(),
+  url: v.string(),
+  at: time,
+  width: time,
+  height: time,
+  /** JPEG in base64. */
+  data: v.string(),
+});
+
+export const pageClosedParams = v.object({ slot, target: v.string() });
+
+/** A test waits. Answered when somebody releases it, or after `endHold`. */
+export const holdParams = v.object({ slot, reason: v.string(), until: time });
+
+export const slotParams = v.object({ slot });
+
+/** What a watcher did in the pages of a slot on hold. Answered when there is something; null when the hold is over. */
+export const inputs = v.nullable(v.array(v.object({ target: v.string(), input: v.custom<WatchInput>(isObject) })));
+
+/** A watcher asks for the state of the run. Answered when it is newer than `after`. */
+export const runViewParams = v.object({ after: number });
+export const runViewReply = v.object({ number, view: v.custom<Omit<RunView, 'id'>>(isObject) });
+
+export const demandParams = v.object({
+  slots: v.pipe(v.array(v.object({ slot, size: v.picklist(['large', 'small']) })), v.maxLength(10_000)),
+});
+
+/** Pictures that a watcher has not received. Answered when there is one. */
+export const watcherPictures = v.array(v.object({ ...pictureParams.entries, number }));
+
+export const shownParams = v.object({ number });
+
+export const inputParams = v.object({ slot, target: v.string(), input: v.custom<WatchInput>(isObject) });
+
+export type WatchOrders = v.InferOutput<typeof watchOrders>;
+export type RunningTests = v.InferOutput<typeof runningParams>['tests'];
+export type PictureParams = v.InferOutput<typeof pictureParams>;
+export type HoldParams = v.InferOutput<typeof holdParams>;
+export type PageInput = NonNullable<v.InferOutput<typeof inputs>>[number];
+export type WatcherPicture = v.InferOutput<typeof watcherPictures>[number];
+export type Demand = v.InferOutput<typeof demandParams>['slots'];

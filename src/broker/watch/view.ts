@@ -1,0 +1,149 @@
+/** What the watch page shows, and what its reader does there. Times are in ms since the epoch, sizes in bytes. */
+
+/** A run of a test suite. */
+export interface RunView {
+  /** Unique among the runs that a watch server shows. */
+  id: string;
+  /** Of the package that the suite belongs to. */
+  name: string;
+  /** The test runner; null: a script. */
+  runner: string | null;
+  startedAt: number;
+  /** Null while it runs. */
+  endedAt: number | null;
+  /** By number. */
+  slots: SlotView[];
+  /** The tests that have ended, newest first. At most {@link MAX_FINISHED}: failed ones are kept longest. */
+  finished: FinishedTest[];
+  /** How many tests have ended. */
+  passed: number;
+  failed: number;
+  /** What pictures have cost so far. */
+  pictureBytes: number;
+}
+
+export const MAX_FINISHED = 1_000;
+
+/** A worker slot: its worker and the browser of that worker. */
+export interface SlotView {
+  /** `parallelIndex` of the worker. */
+  slot: number;
+  /** ID of the session; null without a browser. */
+  sessionId: string | null;
+  /** What the slot waits for when it needs a browser and has none; else null. */
+  waitsFor: string | null;
+  /** Since when it waits, has the browser, or is free. */
+  since: number;
+  /** Null between tests. */
+  test: RunningTest | null;
+  /** Open pages, among them the browser's first one, which is often empty. Known only while somebody watches. */
+  pages: PageView[];
+  hold: HoldView | null;
+}
+
+export interface RunningTest {
+  /** Unique within the run, also for each retry. */
+  id: string;
+  /** Names of its groups and its own. */
+  title: string;
+  project: string;
+  /** Title of the innermost step; null: none, or the runner reports no steps. */
+  step: string | null;
+  startedAt: number;
+}
+
+export interface PageView {
+  /** ID of its target. */
+  target: string;
+  /** Without secrets of the run. */
+  url: string;
+}
+
+/** A test that waits until somebody releases it. */
+export interface HoldView {
+  reason: string;
+  /** When it goes on by itself. */
+  until: number;
+}
+
+export interface FinishedTest extends Pick<RunningTest, 'id' | 'project' | 'startedAt' | 'title'> {
+  slot: number;
+  /** As in `run.json`. */
+  status: string;
+  ok: boolean;
+  retry: number;
+  endedAt: number;
+  /** ID of its session; null: it used none. */
+  sessionId: string | null;
+  /** Whether its last picture is known. */
+  hasPicture: boolean;
+}
+
+/** How large a slot's pictures are, and how many per second: 2 or up to 15. */
+export type PictureSize = 'large' | 'small';
+
+/** A picture of a page. */
+export interface WatchPicture {
+  slot: number;
+  target: string;
+  url: string;
+  at: number;
+  /** Size of the page's visible part in CSS pixels. */
+  width: number;
+  height: number;
+  /** JPEG. */
+  data: Buffer;
+}
+
+/** What a reader does in a page on hold. Places are fractions of the picture, 0 to 1. */
+export type WatchInput =
+  | {
+      kind: 'mouse';
+      type: 'down' | 'move' | 'up';
+      x: number;
+      y: number;
+      /** As in `MouseEvent`. */
+      button: number;
+      buttons: number;
+      clickCount: number;
+      modifiers: Modifiers;
+    }
+  | { kind: 'wheel'; x: number; y: number; deltaX: number; deltaY: number; modifiers: Modifiers }
+  /** As in `KeyboardEvent`. */
+  | { kind: 'key'; type: 'down' | 'up'; key: string; code: string; keyCode: number; modifiers: Modifiers }
+  /** Text that is typed by an input method, or pasted. */
+  | { kind: 'text'; text: string };
+
+export interface Modifiers {
+  alt: boolean;
+  control: boolean;
+  meta: boolean;
+  shift: boolean;
+}
+
+/** A run as a watch server uses it. */
+export interface WatchedRun {
+  /** The present state. A new object after each change. */
+  readonly view: RunView;
+  /** The last picture of a test that has ended, as JPEG. @param test its ID */
+  lastPicture(test: string): Buffer | null;
+  /** Which slots somebody watches. Slots that are missing send no pictures. */
+  demand(slots: ReadonlyMap<number, PictureSize>): void;
+  /** Ignored unless the slot is on hold. */
+  input(slot: number, target: string, input: WatchInput): void;
+  /** Ends a hold. */
+  release(slot: number): void;
+}
+
+/** The runs of this user on this machine. */
+export interface WatchedRuns {
+  readonly all: readonly WatchedRun[];
+  /** Calls back after each change of {@link all} or of a run's view. Returns a function that ends it. */
+  onChange(listener: () => void): () => void;
+  /**
+   * Calls back with each picture. The slot's next picture comes when the promises of all listeners have resolved: a
+   * reader who is slow gets fewer pictures, and never a queue.
+   */
+  onPicture(listener: (run: WatchedRun, picture: WatchPicture) => Promise<void>): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,289 @@
+import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
+import { pause } from '../../common/pause.ts';
+import type { TestRecord } from '../../record/run-record.ts';
+import { keyOf } from '../../record/session-record.ts';
+import { redactText } from '../../redact.ts';
+import { Latest } from './latest.ts';
+import type { Demand, HoldParams, PageInput, PictureParams, RunningTests, WatchOrders } from './requests.ts';
+import { SlotHold } from './slot-hold.ts';
+import {
+  type FinishedTest,
+  MAX_FINISHED,
+  type PageView,
+  type RunView,
+  type SlotView,
+  type WatchInput,
+} from './view.ts';
+import { Watcher } from './watcher.ts';
+
+/** A slot, as the broker knows it. */
+export type SlotState = Pick<SlotView, 'sessionId' | 'since' | 'slot' | 'waitsFor'>;
+
+/** A run that has begun. */
+export interface WatchableRun {
+  slots(): SlotState[];
+  /** Tests that have ended, with the session of each. */
+  tests(): { sessionId: string; test: TestRecord }[];
+  secrets: readonly string[];
+}
+
+/** What the page shows of the run before it begins. */
+export type RunHead = Pick<RunView, 'name' | 'runner'>;
+
+/** The state of a run, as watchers receive it: they name the run. */
+export type HubView = Omit<RunView, 'id'>;
+
+type Connection = object;
+type Orders = Omit<WatchOrders, 'number'>;
+
+/** How often the state is compared while somebody watches, in ms. */
+const TICK_MS = 200;
+/** How long a watcher may take to show a picture, in ms: the worker goes on without it then. */
+const SHOWN_MS = 10_000;
+
+/**
+ * The meeting place of those who watch a run and its workers. Workers and the runner learn that somebody watches by a
+ * request that stays open, so that nothing is sent or computed while nobody does.
+ */
+export class WatchHub {
+  readonly #head: RunHead;
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  #run: WatchableRun | null = null;
+  #endedAt: number | null = null;
+  readonly #watchers = new Set<Watcher>();
+  readonly #running = new Map<Connection, RunningTests>();
+  readonly #holds = new Map<number, SlotHold>();
+  /** By slot, then by target: the newest picture of each page. */
+  readonly #pages = new Map<number, Map<string, PictureParams>>();
+  readonly #orders = new Map<number | null, Latest<Orders>>();
+  readonly #view: Latest<HubView>;
+  #finished: FinishedTest[] = [];
+  #finishedCount = { all: -1, passed: 0, failed: 0 };
+  #pictureBytes = 0;
+  #timer: Timer | null = null;
+
+  constructor(head: RunHead, clock: Clock = systemClock) {
+    this.#head = head;
+    this.#clock = clock;
+    this.#startedAt = clock.now();
+    this.#view = new Latest(this.#present());
+  }
+
+  begin(run: WatchableRun): void {
+    this.#run = run;
+    this.#update();
+  }
+
+  /** The run is over: watchers get the last state. */
+  end(): void {
+    this.#endedAt = this.#clock.now();
+    this.#update();
+  }
+
+  /** Somebody watches from now on. */
+  open(): Watcher {
+    const watcher = new Watcher();
+    this.#watchers.add(watcher);
+    this.#updateOrders();
+    this.#update();
+    this.#tick();
+    return watcher;
+  }
+
+  close(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    watcher.gone();
+    this.#updateOrders();
+  }
+
+  demand(watcher: Watcher, slots: Demand): void {
+    const added = slots.filter(({ slot }) => !watcher.demand.has(slot));
+    watcher.wants(slots);
+    this.#updateOrders();
+    // A page that does not change has no further picture.
+    for (const { slot } of added) {
+      for (const picture of this.#pages.get(slot)?.values() ?? []) void watcher.offer(picture);
+    }
+  }
+
+  async view(after: number, signal: AbortSignal): Promise<{ number: number; view: HubView }> {
+    const { number, value } = await this.#view.after(after, signal);
+    return { number, view: value };
+  }
+
+  /** What watchers want of a slot; null: of the run. */
+  async orders(slot: number | null, after: number, signal: AbortSignal): Promise<WatchOrders> {
+    const latest = this.#orders.get(slot) ?? new Latest(this.#ordersFor(slot));
+    this.#orders.set(slot, latest);
+    const { number, value } = await latest.after(after, signal);
+    return { number, ...value };
+  }
+
+  /** Sets the tests that a connection runs. */
+  running(connection: Connection, tests: RunningTests): void {
+    this.#running.set(connection, tests);
+    this.#update();
+  }
+
+  /** A worker or the runner is gone. */
+  gone(connection: Connection): void {
+    if (this.#running.delete(connection)) this.#update();
+  }
+
+  /** Resolves when the watchers that want the picture have shown it. */
+  async picture(picture: PictureParams): Promise<void> {
+    const { slot, target, data } = picture;
+    this.#pictureBytes += data.length;
+    const receivers = [...this.#watchers].filter(({ demand }) => demand.has(slot));
+    // It was on its way when the last one left.
+    if (receivers.length === 0) return;
+    const shown = { ...picture, url: this.#masked(picture.url) };
+    const pages = this.#pages.get(slot) ?? new Map<string, PictureParams>();
+    this.#pages.set(slot, pages.set(target, shown));
+    const stop = new AbortController();
+    await Promise.race([
+      Promise.all(receivers.map((watcher) => watcher.offer(shown))),
+      pause(SHOWN_MS, stop.signal, this.#clock).catch(() => undefined),
+    ]);
+    stop.abort();
+  }
+
+  pageClosed(slot: number, target: string): void {
+    this.#pages.get(slot)?.delete(target);
+  }
+
+  /** Resolves when the hold is over. @param signal ends it */
+  async hold(params: HoldParams, signal: AbortSignal): Promise<void> {
+    const { slot } = params;
+    this.#holds.get(slot)?.end();
+    const hold = new SlotHold({ ...params, reason: this.#masked(params.reason) });
+    this.#holds.set(slot, hold);
+    const end = () => hold.end();
+    signal.addEventListener('abort', end);
+    this.#update();
+    await hold.over;
+    signal.removeEventListener('abort', end);
+    if (this.#holds.get(slot) === hold) this.#holds.delete(slot);
+    this.#update();
+  }
+
+  /** Ends a hold, if there is one. */
+  release(slot: number): void {
+    this.#holds.get(slot)?.end();
+  }
+
+  input(slot: number, target: string, input: WatchInput): void {
+    this.#holds.get(slot)?.add({ target, input });
+  }
+
+  async inputs(slot: number): Promise<PageInput[] | null> {
+    return (await this.#holds.get(slot)?.takeInputs()) ?? null;
+  }
+
+  #tick(): void {
+    this.#timer?.cancel();
+    if (this.#watchers.size === 0) return;
+    this.#timer = this.#clock.after(TICK_MS, () => {
+      this.#update();
+      this.#tick();
+    });
+    this.#timer.unref();
+  }
+
+  #updateOrders(): void {
+    for (const [slot, latest] of this.#orders) {
+      const orders = this.#ordersFor(slot);
+      latest.set(orders);
+      if (slot !== null && orders.pictures === null) this.#pages.delete(slot);
+    }
+  }
+
+  #ordersFor(slot: number | null): Orders {
+    const sizes = slot === null ? [] : [...this.#watchers].flatMap(({ demand }) => demand.get(slot) ?? []);
+    const pictures = sizes.includes('large') ? 'large' : (sizes[0] ?? null);
+    return { isWatched: this.#watchers.size > 0, pictures };
+  }
+
+  #update(): void {
+    if (this.#watchers.size > 0) this.#view.set(this.#present());
+  }
+
+  #present(): HubView {
+    this.#countFinished();
+    const { passed, failed } = this.#finishedCount;
+    return {
+      ...this.#head,
+      startedAt: this.#startedAt,
+      endedAt: this.#endedAt,
+      slots: this.#slots(),
+      finished: this.#finished,
+      passed,
+      failed,
+      pictureBytes: this.#pictureBytes,
+    };
+  }
+
+  #slots(): SlotView[] {
+    const slots = new Map(this.#run?.slots().map((state) => [state.slot, state]));
+    const running = new Map([...this.#running.values()].flat().map((test) => [test.slot, test]));
+    const numbers = new Set([...slots.keys(), ...running.keys(), ...this.#holds.keys()]);
+    return [...numbers]
+      .sort((a, b) => a - b)
+      .map((slot) => {
+        const state = slots.get(slot) ?? { slot, sessionId: null, waitsFor: null, since: this.#startedAt };
+        const { slot: _slot, ...test } = running.get(slot) ?? { slot };
+        return {
+          ...state,
+          waitsFor: state.waitsFor === null ? null : this.#masked(state.waitsFor),
+          test: 'id' in test ? this.#maskedTest(test) : null,
+          pages: state.sessionId === null ? [] : this.#pagesOf(slot),
+          hold: this.#holds.get(slot)?.view ?? null,
+        };
+      });
+  }
+
+  #pagesOf(slot: number): PageView[] {
+    return [...(this.#pages.get(slot)?.values() ?? [])].map(({ target, url }) => ({ target, url }));
+  }
+
+  #countFinished(): void {
+    const tests = this.#run?.tests() ?? [];
+    if (tests.length === this.#finishedCount.all) return;
+    const finished = tests.map(({ sessionId, test }) => this.#finishedTest(sessionId, test));
+    const failed = finished.filter(({ ok }) => !ok);
+    this.#finishedCount = { all: tests.length, passed: finished.length - failed.length, failed: failed.length };
+    finished.sort((a, b) => b.endedAt - a.endedAt);
+    const failedFirst = [...finished.filter(({ ok }) => !ok), ...finished.filter(({ ok }) => ok)];
+    this.#finished = failedFirst.slice(0, MAX_FINISHED).sort((a, b) => b.endedAt - a.endedAt);
+  }
+
+  #finishedTest(sessionId: string, test: TestRecord): FinishedTest {
+    const { title, project, parallelIndex, retry, status, ok, startedAt, endedAt } = test;
+    return {
+      id: keyOf(test),
+      title: this.#masked(title),
+      project,
+      slot: parallelIndex,
+      status,
+      ok,
+      retry,
+      startedAt: Date.parse(startedAt),
+      endedAt: Date.parse(endedAt),
+      sessionId,
+      hasPicture: false,
+    };
+  }
+
+  #maskedTest<T extends { title: string; step: string | null }>(test: T): T {
+    return {
+      ...test,
+      title: this.#masked(test.title),
+      step: test.step === null ? null : this.#masked(test.step),
+    };
+  }
+
+  #masked(text: string): string {
+    return redactText(text, this.#run?.secrets ?? []);
+  }
+}

@@ -1,0 +1,38 @@
+import * as v from 'valibot';
+import { openBroker } from '../rpc/client.ts';
+import { METHODS } from '../rpc/messages/protocol.ts';
+import type { BrokerAddress } from '../rpc/shared-broker.ts';
+import { type Demand, runViewReply, type WatcherPicture, watcherPictures } from './requests.ts';
+import type { WatchInput } from './view.ts';
+import type { HubView } from './watch-hub.ts';
+
+/** The connection of a watcher to a broker. Each call rejects when it is lost. */
+export interface WatcherConnection {
+  /** Resolves as soon as the run's state is newer than the known one. @param after its number; 0: none */
+  view(after: number): Promise<{ number: number; view: HubView }>;
+  /** Resolves with the pictures that are not taken, as soon as there is one. */
+  pictures(): Promise<WatcherPicture[]>;
+  /** A picture is shown: its page's next one may come. */
+  shown(number: number): Promise<void>;
+  demand(slots: Demand): Promise<void>;
+  input(slot: number, target: string, input: WatchInput): Promise<void>;
+  release(slot: number): Promise<void>;
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<unknown>;
+  close(): void;
+}
+
+/** @param address with the token of those who watch @throws LeaseError `BROKER_LOST` without a broker there */
+export async function connectAsWatcher(address: BrokerAddress): Promise<WatcherConnection> {
+  const { ask, requests, socket } = await openBroker(address, 'watcher');
+  return {
+    view: async (after) => v.parse(runViewReply, await ask(METHODS.runView, { after })),
+    pictures: async () => v.parse(watcherPictures, await ask(METHODS.pictures, {})),
+    shown: async (number) => void (await ask(METHODS.shown, { number })),
+    demand: async (slots) => void (await ask(METHODS.demand, { slots })),
+    input: async (slot, target, input) => void (await ask(METHODS.input, { slot, target, input })),
+    release: async (slot) => void (await ask(METHODS.release, { slot })),
+    closed: requests.closed,
+    close: () => socket.destroy(),
+  };
+}

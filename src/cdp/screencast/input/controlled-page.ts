@@ -1,0 +1,134 @@
+import type { Protocol } from 'devtools-protocol';
+import type { Target } from '../../model/session.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import type { BrowserSession } from '../browser-session.ts';
+import { keyEvent } from './key-event.ts';
+import { mouseEvent } from './mouse-event.ts';
+import type { MouseInput, PageInput, PageSize, PointerInput } from './page-input.ts';
+
+/** How many inputs wait for the session at most. */
+const MAX_WAITING = 100;
+
+/** A page that a person controls, through a separate session. Inputs reach the page in their order. */
+export class ControlledPage {
+  readonly #transport: InterceptorTransport;
+  readonly #browser: BrowserSession;
+  readonly #target: Target;
+  readonly #size: () => PageSize | undefined;
+  #sessionId: string | undefined;
+  #opening: Promise<void> | undefined;
+  #hasEnded = false;
+  readonly #waiting: PageInput[] = [];
+  /** Whether the browser has not yet confirmed the last movement, and the newest one since. */
+  #moves = false;
+  #nextMove: MouseInput | undefined;
+  /** The last thing done with the mouse. */
+  #mouse: MouseInput | undefined;
+  #hasDialog = false;
+
+  /** @param size the page's size as its pictures show it; undefined without a picture */
+  constructor(
+    transport: InterceptorTransport,
+    browser: BrowserSession,
+    target: Target,
+    size: () => PageSize | undefined,
+  ) {
+    this.#transport = transport;
+    this.#browser = browser;
+    this.#target = target;
+    this.#size = size;
+  }
+
+  input(input: PageInput): void {
+    if (this.#hasEnded) return;
+    if (this.#sessionId === undefined) {
+      if (this.#waiting.length < MAX_WAITING) this.#waiting.push(input);
+      // It fails for a page that has just closed.
+      this.#opening ??= this.#open().catch(() => this.end());
+    } else {
+      this.#send(input, this.#sessionId);
+    }
+  }
+
+  /** Releases pressed mouse buttons and ends the session. */
+  end(): void {
+    this.#hasEnded = true;
+    const sessionId = this.#sessionId;
+    if (sessionId === undefined || !this.#transport.model.session(sessionId)) return;
+    const { buttons = 0 } = this.#mouse ?? {};
+    for (const [button, bit] of [1, 4, 2].entries()) {
+      if (!this.#mouse || (buttons & bit) === 0) continue;
+      this.#post({ ...this.#mouse, type: 'up', button, buttons: 0, clickCount: 1 }, sessionId);
+    }
+    this.#browser.detach(sessionId);
+  }
+
+  async #open(): Promise<void> {
+    const sessionId = await this.#browser.attach(this.#target.id);
+    if (this.#hasEnded) return this.#browser.detach(sessionId);
+    this.#transport.view.listen(sessionId, ({ method }) => {
+      if (method === 'Page.javascriptDialogOpening') this.#hasDialog = true;
+      if (method === 'Page.javascriptDialogClosed') this.#hasDialog = false;
+    });
+    this.#transport.post('Page.enable', {}, sessionId);
+    this.#sessionId = sessionId;
+    for (const input of this.#waiting.splice(0)) this.#send(input, sessionId);
+  }
+
+  #send(input: PageInput, sessionId: string): void {
+    // A page with a dialog takes no input, and the dialog is in no picture.
+    if (this.#hasDialog) this.#answerDialog(input, sessionId);
+    else if (input.kind === 'mouse' && input.type === 'move') this.#move(input, sessionId);
+    else this.#post(input, sessionId);
+  }
+
+  #post(input: PageInput, sessionId: string): void {
+    const move = this.#nextMove;
+    this.#nextMove = undefined;
+    if (move) this.#postMouse(move, sessionId);
+    if (input.kind === 'key') this.#transport.post('Input.dispatchKeyEvent', keyEvent(input), sessionId);
+    else if (input.kind === 'text') this.#transport.post('Input.insertText', { text: input.text }, sessionId);
+    else this.#postMouse(input, sessionId);
+  }
+
+  /** At most one movement is on its way: on a slow connection, the pointer must not lag behind. */
+  #move(input: MouseInput, sessionId: string): void {
+    if (this.#moves) {
+      this.#nextMove = input;
+      return;
+    }
+    const event = this.#eventOf(input);
+    if (!event) return;
+    this.#moves = true;
+    this.#transport
+      .call('Input.dispatchMouseEvent', event, sessionId)
+      // Rejects when the page closes.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#moves = false;
+        const next = this.#nextMove;
+        this.#nextMove = undefined;
+        if (next) this.input(next);
+      });
+  }
+
+  #postMouse(input: PointerInput, sessionId: string): void {
+    const event = this.#eventOf(input);
+    if (event) this.#transport.post('Input.dispatchMouseEvent', event, sessionId);
+  }
+
+  #eventOf(input: PointerInput): Protocol.Input.DispatchMouseEventRequest | undefined {
+    const size = this.#size();
+    if (!size) return undefined;
+    if (input.kind === 'mouse') this.#mouse = input;
+    return mouseEvent(input, size);
+  }
+
+  #answerDialog(input: PageInput, sessionId: string): void {
+    if (input.kind !== 'key' || input.type !== 'down') return;
+    const { key } = input;
+    if (key === 'Enter' || key === 'Escape') {
+      this.#transport.post('Page.handleJavaScriptDialog', { accept: key === 'Enter' }, sessionId);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import { type Command, Option } from 'commander';
+import { findPoolOr } from '../../../broker/pools/find-pool.ts';
+import { errorOf } from '../../../errors.ts';
+import { LIMITS, type Pool, type ServiceClient } from '../../../service/index.ts';
+import { confirm } from '../../confirm.ts';
+import { integer } from '../../numbers.ts';
+import { printJson, printLine, printRows } from '../../print.ts';
+import { withClient } from '../../with-client.ts';
+import { changesOf, type PoolFlags, settingsOf } from './pool-settings.ts';
+import { waitForPool } from './wait-for-pool.ts';
+
+const COLUMNS = ['id', 'name', 'status', 'size', 'ready', 'starting', 'leased', 'lastError'];
+const ALL_COLUMNS = [...COLUMNS, 'leaseTimeoutSeconds', 'maxReadyAgeSeconds', 'browser'];
+const POOL = 'ID or name of the pool';
+
+interface Flags {
+  json?: boolean;
+}
+
+/** `poolwright pools`: the pools that runs lease from. */
+export function addPoolsCommand(program: Command): void {
+  const pools = program
+    .command('pools')
+    .description("List and change the workspace's pools of warm browsers (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)");
+  pools
+    .command('list')
+    .description('List pools')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: Flags) => printRows(await withClient((client) => client.listPools()), COLUMNS, json));
+  pools
+    .command('get')
+    .description('Show one pool with its settings')
+    .argument('<pool>', POOL)
+    .option('--json', 'print JSON')
+    .action((pool: string, { json }: Flags) => show(json, (client) => namedPool(client, pool)));
+  addSettings(pools.command('create').description('Create a pool'), 'required')
+    .argument('<name>', `its name, at most ${LIMITS.poolName.max} characters`)
+    .option('--wait', 'wait until its browsers are ready')
+    .option('--json', 'print JSON')
+    .action(create);
+  addSettings(pools.command('update').description('Change a pool'), 'optional')
+    .argument('<pool>', POOL)
+    .option('--name <name>', 'new name')
+    .addOption(new Option('--pause', 'stop its warm browsers and refuse leases').conflicts('resume'))
+    .option('--resume', 'start warm browsers again')
+    .option('--wait', 'wait until its browsers are ready')
+    .option('--json', 'print JSON')
+    .action(update);
+  pools
+    .command('delete')
+    .description('Delete pools and their warm browsers')
+    .argument('<pools...>', 'IDs or names of pools')
+    .option('--force', 'also stop leased browsers; without it, pools with leased browsers are kept')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .action(deletePools);
+  pools
+    .command('flush')
+    .description("Replace a pool's warm browsers with new ones; leased ones stay")
+    .argument('<pool>', POOL)
+    .option('--json', 'print JSON')
+    .action(flush);
+}
+
+function addSettings(command: Command, size: 'required' | 'optional'): Command {
+  const sizeOption = new Option('--size <number>', 'number of browsers to keep warm').argParser(integer);
+  const { leaseTimeoutSeconds, maxReadyAgeSeconds } = LIMITS;
+  return command
+    .addOption(size === 'required' ? sizeOption.makeOptionMandatory() : sizeOption)
+    .addOption(
+      new Option(
+        '--lease-timeout <seconds>',
+        `how long a lease may last, ${leaseTimeoutSeconds.min} to ${leaseTimeoutSeconds.max}`,
+      ).argParser(integer),
+    )
+    .addOption(
+      new Option(
+        '--max-ready-age <seconds>',
+        `how long a browser stays warm, ${maxReadyAgeSeconds.min} to ${maxReadyAgeSeconds.max}`,
+      ).argParser(integer),
+    )
+    .option('--browser <file>', 'JSON file with the browser settings (country, proxyUrl, profile …), or - for stdin');
+}
+
+async function show(json: boolean | undefined, find: (client: ServiceClient) => Promise<Pool>): Promise<void> {
+  const pool = await withClient(find);
+  if (json) printJson([pool]);
+  else printRows([{ ...pool, browser: JSON.stringify(pool.browser) }], ALL_COLUMNS, false);
+}
+
+async function create(name: string, flags: PoolFlags & Flags & { size: number }): Promise<void> {
+  const settings = await settingsOf(flags);
+  await show(flags.json, async (client) => {
+    const pool = await client.createPool({ name, size: flags.size, ...settings });
+    return flags.wait ? await waitForPool(client, pool) : pool;
+  });
+}
+
+async function update(named: string, flags: PoolFlags & Flags): Promise<void> {
+  const changes = await changesOf(flags);
+  await show(flags.json, async (client) => {
+    const { id } = await namedPool(client, named);
+    const pool = await client.updatePool(id, changes);
+    return flags.wait ? await waitForPool(client, pool) : pool;
+  });
+}
+
+/** @throws ServiceError `SERVICE_NOT_FOUND` */
+async function namedPool(client: ServiceClient, idOrName: string): Promise<Pool> {
+  return await findPoolOr(client, idOrName, undefined, (problem, known) =>
+    errorOf('SERVICE_NOT_FOUND', `${problem} ${known}`),
+  );
+}
+
+async function deletePools(named: string[], { force, yes, json }: Flags & { force?: boolean; yes?: boolean }) {
+  const leased = force ? ' and stop the browsers that are leased from it' : '';
+  await confirm(`Delete ${named.map((name) => `pool ${name}`).join(', ')}${leased} for good?`, yes);
+  await withClient(async (client) => {
+    for (const name of named) {
+      await client.deletePool((await namedPool(client, name)).id, { force: force === true });
+      if (!json) printLine(`deleted pool ${name}`);
+    }
+  });
+  if (json) printJson({ deleted: named });
+}
+
+async function flush(named: string, { json }: Flags): Promise<void> {
+  const flushed = await withClient(async (client) => client.flushPool((await namedPool(client, named)).id));
+  if (json) printJson(flushed);
+  // How many were stopped is something that the service need not say.
+  else printLine(`flushed pool ${named}${'stopped' in flushed ? `: ${flushed.stopped} stopped` : ''}`);
+}

@@ -1,0 +1,186 @@
+import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
+import type { WatchedConnection } from '../../../broker/watch/watched-connection.ts';
+import type { Control, Screencast } from '../../../cdp/screencast/screencast.ts';
+import { type Clock, systemClock } from '../../../common/clock.ts';
+import { OptionsError } from '../../../errors.ts';
+import { type Environment, inContinuousIntegration } from '../../../options/environment.ts';
+import type { HoldEnd } from '../../../record/enums.ts';
+import { redactText } from '../../../redact.ts';
+import { HOLD_MS, type HoldLimit, holdLimit } from './hold-limit.ts';
+
+/** The part of a broker that holds need. */
+export interface HoldBroker {
+  readonly watched: Pick<WatchedConnection, 'endHold' | 'hold' | 'inputs' | 'orders'>;
+  redact(params: { texts: string[]; secrets: string[] }): Promise<string[]>;
+  say(text: string): Promise<void>;
+}
+
+/** The browser of a test on hold. */
+export interface HeldBrowser {
+  readonly lease: Pick<LeasedBrowser, 'cdpUrl' | 'expiresAt' | 'sessionId'>;
+  readonly screencast: Pick<Screencast, 'takeOver'>;
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<unknown>;
+}
+
+/** A test that can be put on hold. */
+export interface HeldTest {
+  /** For messages. */
+  readonly title: string;
+  /** Records a hold that begins. Call the returned function when it is over. */
+  recordHold(reason: string): (end: HoldEnd) => void;
+  /** Gives the test this much more time, if its runner can. Call the returned function with the hold's end. */
+  allow(ms: number): () => void;
+}
+
+/** Where holds are recorded, and what they depend on. */
+export interface HoldsOptions {
+  broker: HoldBroker;
+  /** `parallelIndex` of the worker. */
+  slot: number;
+  environment: Environment;
+  /** Default: the system clock. */
+  clock?: Clock;
+}
+
+/** Maximum length of a reason, in characters: it is shown in one line. */
+const MAX_REASON = 300;
+
+/** Puts the tests of one worker on hold, one at a time. */
+export class Holds {
+  readonly #broker: HoldBroker;
+  readonly #slot: number;
+  readonly #environment: Environment;
+  readonly #clock: Clock;
+  #last: Promise<unknown> = Promise.resolve();
+  #count = 0;
+
+  constructor({ broker, slot, environment, clock = systemClock }: HoldsOptions) {
+    this.#broker = broker;
+    this.#slot = slot;
+    this.#environment = environment;
+    this.#clock = clock;
+  }
+
+  /**
+   * See `HostedSession.hold`. A second hold waits for the first one.
+   * @param test null: a script or a hook
+   */
+  async hold(browser: HeldBrowser, reason: string, test: HeldTest | null): Promise<void> {
+    const text = typeof reason === 'string' ? reason.trim().slice(0, MAX_REASON) : '';
+    if (text === '') {
+      throw new OptionsError(
+        'hostedSession.hold',
+        "`hostedSession.hold(reason)` needs a reason: the person who watches sees it. Example: `await hostedSession.hold('enter the code')`.",
+      );
+    }
+    if (await this.#isUnattended()) {
+      throw new OptionsError(
+        'hostedSession.hold',
+        `\`hostedSession.hold('${redactText(text)}')\` waits for a person, but this is a CI run (\`CI\` is set) and nobody watches it. Log in on your machine and use the saved storage state here (docs/hold.md), or skip the test: \`test.skip(!!process.env.CI, 'needs a person')\`.`,
+      );
+    }
+    await this.#inTurn(browser, text, test);
+  }
+
+  /** A test has failed: keeps its pages open until somebody releases it. Does nothing in CI while nobody watches. */
+  async holdFailed(browser: HeldBrowser, test: HeldTest): Promise<void> {
+    if (await this.#isUnattended()) {
+      this.#say('POOLWRIGHT_HOLD=failure has no effect: this is a CI run (`CI` is set) and nobody watches it');
+    } else {
+      await this.#inTurn(browser, 'the test failed', test);
+    }
+  }
+
+  async #inTurn(browser: HeldBrowser, reason: string, test: HeldTest | null): Promise<void> {
+    this.#count += 1;
+    const restoreTimeout = test?.allow(this.#count * HOLD_MS);
+    const before = this.#last;
+    const over = before.then(() => this.#hold(browser, reason, test));
+    this.#last = over;
+    try {
+      await over;
+    } finally {
+      this.#count -= 1;
+      restoreTimeout?.();
+    }
+  }
+
+  /** Never rejects. */
+  async #hold(browser: HeldBrowser, reason: string, test: HeldTest | null): Promise<void> {
+    const { lease, screencast } = browser;
+    const limit = holdLimit(lease.expiresAt, this.#clock.now());
+    const name = test ? `"${test.title}"` : `session ${lease.sessionId}`;
+    if (limit.until <= this.#clock.now()) {
+      this.#say(`${name} is not put on hold: ${endOf(lease)}`);
+      return;
+    }
+    const masked = await this.#masked(reason, lease.cdpUrl);
+    const recordEnd = test?.recordHold(masked);
+    const time = new Date(limit.until).toLocaleTimeString('en-GB');
+    this.#say(`${name} is on hold until ${time}: ${masked}. See and release it with \`npx poolwright watch\``);
+    const control = screencast.takeOver();
+    const end = await this.#end(browser, masked, limit, control);
+    control.end();
+    recordEnd?.(end);
+    if (end === 'time-limit') this.#say(`${name} continues: it was on hold for ${HOLD_MS / 60_000} minutes`);
+    if (end === 'lease-end') this.#say(`${name} continues: ${endOf(lease)}`);
+  }
+
+  async #end({ closed }: HeldBrowser, reason: string, { until, end }: HoldLimit, control: Control): Promise<HoldEnd> {
+    const { watched } = this.#broker;
+    const slot = this.#slot;
+    const released = watched.hold({ slot, reason, until });
+    // After `hold`, so that the broker knows of it.
+    void this.#passInputs(control).catch(() => undefined);
+    let stop: () => void = () => undefined;
+    const limit = new Promise<HoldEnd>((resolve) => {
+      const timer = this.#clock.after(until - this.#clock.now(), () => resolve(end));
+      stop = () => timer.cancel();
+    });
+    const how = await Promise.race([
+      released.then(
+        () => 'released' as const,
+        // The broker is gone: nobody can release it anymore.
+        () => 'interrupted' as const,
+      ),
+      closed.then(() => 'interrupted' as const),
+      limit,
+    ]);
+    stop();
+    if (how !== 'released') watched.endHold().catch(() => undefined);
+    return how;
+  }
+
+  /** Until the hold is over. */
+  async #passInputs(control: Control): Promise<void> {
+    for (;;) {
+      const inputs = await this.#broker.watched.inputs(this.#slot);
+      if (inputs === null) return;
+      for (const { target, input } of inputs) control.input(target, input);
+    }
+  }
+
+  /** Whether this is a CI run that nobody watches. */
+  async #isUnattended(): Promise<boolean> {
+    if (!inContinuousIntegration(this.#environment)) return false;
+    return await this.#broker.watched.orders(this.#slot, 0).then(
+      ({ isWatched }) => !isWatched,
+      () => true,
+    );
+  }
+
+  async #masked(reason: string, cdpUrl: string): Promise<string> {
+    const secrets = [cdpUrl];
+    const [masked] = await this.#broker.redact({ texts: [reason], secrets }).catch(() => []);
+    return masked ?? redactText(reason, secrets);
+  }
+
+  #say(text: string): void {
+    this.#broker.say(text).catch(() => undefined);
+  }
+}
+
+function endOf({ sessionId, expiresAt }: HeldBrowser['lease']): string {
+  return `the browser of session ${sessionId} ends at ${new Date(expiresAt).toLocaleTimeString('en-GB')}`;
+}

@@ -1,0 +1,89 @@
+import type { TestCase, TestResult, TestStep } from '@playwright/test/reporter';
+import type { RunningTests } from '../broker/watch/requests.ts';
+import type { WatchedConnection } from '../broker/watch/watched-connection.ts';
+import { keyOf } from '../record/session-record.ts';
+
+type RunningTest = RunningTests[number];
+
+/** Changes within this time are sent together, in ms. */
+const TOGETHER_MS = 100;
+/** Steps that the user wrote or knows. The others are parts of Playwright. */
+const SHOWN_STEPS: readonly string[] = ['expect', 'pw:api', 'test.step'];
+
+/** Shows the running tests of Playwright and their steps to those who watch the run. Sends nothing otherwise. */
+export class WatchedTests {
+  /** Running tests with their open steps, innermost last. */
+  readonly #running = new Map<TestResult, { test: RunningTest; steps: TestStep[] }>();
+  #connection: WatchedConnection | null = null;
+  #isWatched = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** Reports over this connection until it is lost. */
+  follow(connection: WatchedConnection): void {
+    this.#connection = connection;
+    void this.#listen(connection);
+  }
+
+  began(test: TestCase, result: TestResult): void {
+    const { parallelIndex: slot, retry, startTime } = result;
+    if (slot < 0) return; // skipped without a worker
+    const [, project = '', , ...titles] = test.titlePath();
+    const id = keyOf({ id: test.id, retry });
+    const running = { slot, id, title: titles.join(' › '), project, step: null, startedAt: startTime.getTime() };
+    this.#running.set(result, { test: running, steps: [] });
+    this.#changed();
+  }
+
+  stepBegan(result: TestResult, step: TestStep): void {
+    if (!SHOWN_STEPS.includes(step.category)) return;
+    this.#running.get(result)?.steps.push(step);
+    this.#changed();
+  }
+
+  stepEnded(result: TestResult, step: TestStep): void {
+    const running = this.#running.get(result);
+    if (!running?.steps.includes(step)) return;
+    running.steps = running.steps.filter((each) => each !== step);
+    this.#changed();
+  }
+
+  ended(result: TestResult): void {
+    if (this.#running.delete(result)) this.#changed();
+  }
+
+  /** Call it when the run has ended. */
+  close(): void {
+    this.#connection = null;
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  async #listen(connection: WatchedConnection): Promise<void> {
+    let number = 0;
+    try {
+      while (this.#connection === connection) {
+        const orders = await connection.orders(null, number);
+        number = orders.number;
+        this.#isWatched = orders.isWatched;
+        this.#changed();
+      }
+    } catch {
+      if (this.#connection === connection) this.#isWatched = false;
+    }
+  }
+
+  #changed(): void {
+    if (!this.#isWatched || !this.#connection || this.#timer) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#send();
+    }, TOGETHER_MS).unref();
+  }
+
+  #send(): void {
+    const tests = [...this.#running.values()].map(({ test, steps }) => ({
+      ...test,
+      step: steps.at(-1)?.title ?? null,
+    }));
+    this.#connection?.running(tests).catch(() => undefined);
+  }
+}

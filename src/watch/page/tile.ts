@@ -1,0 +1,65 @@
+import type { SlotView } from '../../broker/watch/view.ts';
+import { element } from '../../common/page/dom.ts';
+import { draw, type Pictures } from './pictures.ts';
+import { HoldBar } from './take-over/hold-bar.ts';
+import { duration, joined, missingPicture, slotSince, slotState, slotTitle, stateOf } from './texts.ts';
+import { setText } from './update.ts';
+
+/** What the reader does in a tile. */
+export interface TileActions {
+  onEnlarge(run: string, slot: number): void;
+  onRelease(run: string, slot: number): void;
+}
+
+/** One worker slot: its browser's picture, and what runs there. */
+export class Tile {
+  readonly root: HTMLLIElement;
+  readonly run: string;
+  readonly slot: number;
+  /** Whether somebody can see it. */
+  isVisible = false;
+  readonly #canvas = element('canvas', { 'aria-hidden': 'true' });
+  readonly #missing = element('span', { class: 'missing' });
+  readonly #enlarge = element('button', { type: 'button', class: 'picture' }, this.#canvas, this.#missing);
+  readonly #title = element('h3');
+  readonly #state = element('span', { class: 'state' });
+  readonly #facts = element('span');
+  readonly #step = element('p', { class: 'step' });
+  readonly #address = element('p', { class: 'address' });
+  readonly #session = element('p', { class: 'session' });
+  readonly #hold: HoldBar;
+
+  constructor(run: string, slot: number, actions: TileActions) {
+    this.run = run;
+    this.slot = slot;
+    const takeOver = element('button', { type: 'button' }, 'Take over');
+    this.#hold = new HoldBar(() => actions.onRelease(run, slot), takeOver);
+    for (const button of [this.#enlarge, takeOver]) {
+      button.addEventListener('click', () => actions.onEnlarge(run, slot));
+    }
+    this.#enlarge.setAttribute('aria-label', `Enlarge slot ${slot}`);
+    const facts = element('p', { class: 'facts' }, this.#state, ' ', this.#facts);
+    const text = element('div', { class: 'text' }, this.#title, facts, this.#step, this.#address, this.#session);
+    this.root = element('li', { class: 'tile' }, this.#enlarge, this.#hold.root, text);
+  }
+
+  update(view: SlotView, pictures: Pictures, now: number): void {
+    const target = pictures.shownTarget(this.run, view);
+    const page = view.pages.find((each) => each.target === target) ?? view.pages.at(-1);
+    this.root.dataset.state = stateOf(view);
+    draw(this.#canvas, pictures.get(this.run, view.slot, target));
+    setText(this.#missing, this.#canvas.hidden ? missingPicture(view) : '');
+    setText(this.#title, slotTitle(view));
+    setText(this.#state, slotState(view));
+    const project = view.test?.project ?? null;
+    setText(this.#facts, joined(`slot ${view.slot}`, project, duration(now - slotSince(view))));
+    setText(this.#step, view.test?.step ?? '');
+    setText(this.#address, page?.url ?? '');
+    setText(this.#session, view.sessionId === null ? '' : `session ${view.sessionId}`);
+    this.#hold.update(view.hold, now);
+  }
+
+  focus(): void {
+    this.#enlarge.focus();
+  }
+}

@@ -1,0 +1,119 @@
+import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
+import type { WatcherPicture } from '../../broker/watch/requests.ts';
+import type { PictureSize, RunView, WatchedRun, WatchInput, WatchPicture } from '../../broker/watch/view.ts';
+import type { HubView } from '../../broker/watch/watch-hub.ts';
+import { connectAsWatcher, type WatcherConnection } from '../../broker/watch/watcher-connection.ts';
+import { LastPictures } from './last-pictures.ts';
+
+/** What a link tells about its run. */
+export interface RunLinkEvents {
+  onChange(): void;
+  /** Resolves when everybody has shown the picture. Must not reject. */
+  onPicture(run: WatchedRun, picture: WatchPicture): Promise<void>;
+}
+
+/** A run of this machine, while its broker lives and afterwards. */
+export class RunLink implements WatchedRun {
+  readonly id: string;
+  readonly #events: RunLinkEvents;
+  readonly #pictures = new LastPictures();
+  #connection: WatcherConnection | null = null;
+  #demand: ReadonlyMap<number, PictureSize> = new Map();
+  #view: RunView | null = null;
+
+  constructor(id: string, events: RunLinkEvents) {
+    this.id = id;
+    this.#events = events;
+  }
+
+  /** Whether its broker is connected. */
+  get isOpen(): boolean {
+    return this.#connection !== null;
+  }
+
+  /** Whether anything is known about the run. */
+  get isKnown(): boolean {
+    return this.#view !== null;
+  }
+
+  get view(): RunView {
+    if (!this.#view) throw new Error('the run is not known yet');
+    return this.#view;
+  }
+
+  /**
+   * Connects to the broker of the run, or to the one that replaces it after a crash.
+   * @throws LeaseError `BROKER_LOST` without a broker there
+   */
+  async open(address: BrokerAddress): Promise<void> {
+    const connection = await connectAsWatcher(address);
+    this.#connection = connection;
+    void connection.closed.then(() => this.#lost(connection));
+    // Both end when the connection is lost.
+    void this.#followView(connection).catch(() => undefined);
+    void this.#followPictures(connection).catch(() => undefined);
+    this.demand(this.#demand);
+  }
+
+  close(): void {
+    this.#connection?.close();
+  }
+
+  lastPicture(test: string): Buffer | null {
+    return this.#pictures.of(test);
+  }
+
+  demand(slots: ReadonlyMap<number, PictureSize>): void {
+    this.#demand = new Map(slots);
+    this.#send(({ demand }) => demand([...slots].map(([slot, size]) => ({ slot, size }))));
+  }
+
+  input(slot: number, target: string, input: WatchInput): void {
+    this.#send((connection) => connection.input(slot, target, input));
+  }
+
+  release(slot: number): void {
+    this.#send((connection) => connection.release(slot));
+  }
+
+  #send(request: (connection: WatcherConnection) => Promise<void>): void {
+    if (this.#connection) request(this.#connection).catch(() => undefined);
+  }
+
+  async #followView(connection: WatcherConnection): Promise<void> {
+    for (let after = 0; ; ) {
+      const { number, view } = await connection.view(after);
+      after = number;
+      this.#show(view);
+    }
+  }
+
+  async #followPictures(connection: WatcherConnection): Promise<void> {
+    for (;;) {
+      for (const picture of await connection.pictures()) void this.#take(connection, picture);
+    }
+  }
+
+  async #take(connection: WatcherConnection, { number, data, ...rest }: WatcherPicture): Promise<void> {
+    const picture = { ...rest, data: Buffer.from(data, 'base64') };
+    this.#pictures.add(picture);
+    if (this.#view) await this.#events.onPicture(this, picture);
+    await connection.shown(number).catch(() => undefined);
+  }
+
+  #show(view: HubView): void {
+    this.#pictures.ended(view.finished);
+    const finished = view.finished.map((test) => ({ ...test, hasPicture: this.#pictures.has(test.id) }));
+    this.#view = { ...view, finished, id: this.id };
+    this.#events.onChange();
+  }
+
+  /** The broker has ended with its run, or has died. */
+  #lost(connection: WatcherConnection): void {
+    if (this.#connection !== connection) return;
+    this.#connection = null;
+    if (!this.#view) return;
+    this.#view = { ...this.#view, endedAt: this.#view.endedAt ?? Date.now(), slots: [] };
+    this.#events.onChange();
+  }
+}

@@ -1,0 +1,94 @@
+import { PROTOCOL_VERSION } from '../../broker/rpc/line-socket.ts';
+import { type Announcement, announced } from '../../broker/watch/announcement.ts';
+import type { WatchedRun, WatchedRuns, WatchPicture } from '../../broker/watch/view.ts';
+import { RunLink } from './run-link.ts';
+
+/** How often new runs are looked for, in ms. */
+const LOOK_MS = 500;
+/** How many runs that are over are kept. */
+const MAX_ENDED = 20;
+
+type OnPicture = (run: WatchedRun, picture: WatchPicture) => Promise<void>;
+
+/**
+ * Follows the runs of this user on this machine, from now on.
+ * @param onForeign called once for each run of another version of poolwright, which cannot be watched
+ */
+export function watchRuns(onForeign: () => void = () => undefined): WatchedRuns {
+  return new MachineRuns(onForeign);
+}
+
+class MachineRuns implements WatchedRuns {
+  /** By address of the broker, newest last. */
+  readonly #links = new Map<string, RunLink>();
+  /** Brokers that need no further attempt: connected, of another version, or dead. */
+  readonly #tried = new Set<string>();
+  readonly #changeListeners = new Set<() => void>();
+  readonly #pictureListeners = new Set<OnPicture>();
+  readonly #onForeign: () => void;
+  readonly #timer: NodeJS.Timeout;
+  #count = 0;
+
+  constructor(onForeign: () => void) {
+    this.#onForeign = onForeign;
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#look();
+  }
+
+  get all(): WatchedRun[] {
+    return [...this.#links.values()].filter(({ isKnown }) => isKnown).reverse();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
+  }
+
+  onPicture(listener: OnPicture): () => void {
+    this.#pictureListeners.add(listener);
+    return () => this.#pictureListeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const link of this.#links.values()) link.close();
+  }
+
+  #look(): void {
+    for (const broker of announced()) {
+      if (this.#tried.has(broker.token)) continue;
+      this.#tried.add(broker.token);
+      if (broker.version === PROTOCOL_VERSION) void this.#open(broker);
+      else this.#onForeign();
+    }
+  }
+
+  async #open({ address, token }: Announcement): Promise<void> {
+    const link = this.#links.get(address) ?? this.#add(address);
+    try {
+      await link.open({ address, token });
+    } catch {
+      // It has been killed, or does not listen yet.
+      if (!link.isKnown) this.#links.delete(address);
+      setTimeout(() => this.#tried.delete(token), 10 * LOOK_MS).unref();
+    }
+  }
+
+  #add(address: string): RunLink {
+    this.#count += 1;
+    const link = new RunLink(`run-${this.#count}`, {
+      onChange: () => this.#changed(),
+      onPicture: async (run, picture) => {
+        await Promise.all([...this.#pictureListeners].map((listener) => listener(run, picture)));
+      },
+    });
+    this.#links.set(address, link);
+    return link;
+  }
+
+  #changed(): void {
+    const ended = [...this.#links].filter(([, { isOpen, isKnown }]) => isKnown && !isOpen);
+    for (const [address] of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#links.delete(address);
+    for (const listener of this.#changeListeners) listener();
+  }
+}

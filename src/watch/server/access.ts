@@ -1,0 +1,62 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+const COOKIE = 'poolwright-watch';
+
+/**
+ * Who may see the page: a browser that has exchanged a one-time token for the cookie. A cookie does not depend on the
+ * port, so a browser would send it to other servers of this machine, too; hence its random path.
+ */
+export class Access {
+  /** Everything that needs the cookie is below this path. It is not a secret: addresses get into histories. */
+  readonly base = `/${randomBytes(16).toString('hex')}/`;
+  readonly #secret = newSecret();
+  /** Tokens that have not been used, by the place that has them. */
+  readonly #tokens = new Map<string, string>();
+
+  /** A token that is valid once. @param place replaces the token that this place had */
+  token(place: string): string {
+    const token = newSecret();
+    this.#tokens.set(place, token);
+    return token;
+  }
+
+  /** The `Set-Cookie` header for a token, which is used up; null if it is invalid. */
+  redeem(token: string): string | null {
+    for (const [place, valid] of this.#tokens) {
+      if (!isSame(token, valid)) continue;
+      this.#tokens.delete(place);
+      return `${COOKIE}=${this.#secret}; Path=${this.base}; HttpOnly; SameSite=Strict`;
+    }
+    return null;
+  }
+
+  /** Whether a request has the cookie. */
+  isGranted({ headers }: IncomingMessage): boolean {
+    return (headers.cookie ?? '').split(';').some((pair) => {
+      const [name, value] = pair.trim().split('=');
+      return name === COOKIE && value !== undefined && isSame(value, this.#secret);
+    });
+  }
+}
+
+/** Whether a request is for this server's address: a foreign web site could give its name our address. */
+export function isOwnHost({ headers }: IncomingMessage, port: number): boolean {
+  return headers.host === `127.0.0.1:${port}` || headers.host === `localhost:${port}`;
+}
+
+/** Whether a request comes from a page of this server. Browsers send `Origin` with each WebSocket. */
+export function isOwnOrigin({ headers }: IncomingMessage): boolean {
+  return headers.origin === `http://${headers.host}`;
+}
+
+/** 256 random bits. */
+function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The time that it takes does not depend on the texts. */
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
+}

@@ -1,0 +1,144 @@
+import type { RawData, WebSocket } from 'ws';
+import type { PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
+import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
+import type { PageMessage, PictureHeader } from '../messages.ts';
+import { parsePageMessage } from './page-messages.ts';
+import { SlotPictures } from './slot-pictures.ts';
+import { ViewChanges } from './view-changes.ts';
+
+/** Between two messages about the runs. */
+const VIEW_EVERY_MS = 100;
+/** A page that has not shown a picture by then loses its demand until it has. */
+const SHOWN_WITHIN_MS = 10_000;
+/** WebSocket close code: the message is invalid. */
+const POLICY_VIOLATION = 1008;
+
+/** What a connection asks of the server. */
+export interface PageOwner {
+  views(): RunView[];
+  onDemand(): void;
+  onMessage(message: Extract<PageMessage, { type: 'input' | 'release' }>): void;
+}
+
+/** One page: its WebSocket. */
+export class PageConnection {
+  readonly #socket: WebSocket;
+  readonly #owner: PageOwner;
+  readonly #clock: Clock;
+  readonly #changes = new ViewChanges();
+  /** By run and slot. */
+  readonly #pictures = new Map<string, SlotPictures>();
+  readonly #sent = new Map<number, { slot: SlotPictures; timer: Timer }>();
+  #demand = new Map<string, PictureSize>();
+  /** Numbers of pictures that were not shown in time. */
+  readonly #late = new Set<number>();
+  #lastNumber = 0;
+  #timer: Timer | null = null;
+  #isChanged = false;
+
+  constructor(socket: WebSocket, owner: PageOwner, clock: Clock = systemClock) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#clock = clock;
+    socket.on('message', (data, isBinary) => this.#read(data, isBinary));
+    socket.on('close', () => this.#end());
+    // A failing socket closes, too.
+    socket.on('error', () => undefined);
+    this.onChange();
+  }
+
+  /** The size that the page wants of a slot's pictures; undefined: none. */
+  demandFor(run: string, slot: number): PictureSize | undefined {
+    return this.#late.size > 0 ? undefined : this.#demand.get(keyOf(run, slot));
+  }
+
+  /** The runs have changed: the page is sent the latest state, at most every {@link VIEW_EVERY_MS}. */
+  onChange(): void {
+    this.#isChanged = true;
+    if (!this.#timer) this.#sendView();
+  }
+
+  /** Resolves when the page has shown the picture in flight; null if it does not want the slot's pictures. */
+  offer(run: WatchedRun, picture: WatchPicture): Promise<void> | null {
+    const { id } = run.view;
+    if (this.demandFor(id, picture.slot) === undefined) return null;
+    const key = keyOf(id, picture.slot);
+    let slot = this.#pictures.get(key);
+    if (!slot) {
+      slot = new SlotPictures((each) => this.#sendPicture(id, each));
+      this.#pictures.set(key, slot);
+    }
+    return slot.offer(picture);
+  }
+
+  #sendView(): void {
+    this.#isChanged = false;
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const message = this.#changes.next(this.#owner.views(), this.#clock.now());
+    if (!message) return;
+    this.#timer = this.#clock.after(VIEW_EVERY_MS, () => {
+      // What the socket has not taken yet would become a queue.
+      void written.then(() => {
+        this.#timer = null;
+        if (this.#isChanged) this.#sendView();
+      });
+    });
+    const written = new Promise<void>((resolve) => {
+      this.#socket.send(JSON.stringify(message), () => resolve());
+    });
+  }
+
+  #sendPicture(run: string, picture: WatchPicture): void {
+    const slot = this.#pictures.get(keyOf(run, picture.slot));
+    if (!slot) return;
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
+    const { data, ...rest } = picture;
+    const header: PictureHeader = { number, run, ...rest };
+    const json = Buffer.from(JSON.stringify(header));
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(json.length);
+    const timer = this.#clock.after(SHOWN_WITHIN_MS, () => {
+      this.#late.add(number);
+      slot.stop();
+      this.#owner.onDemand();
+    });
+    this.#sent.set(number, { slot, timer });
+    this.#socket.send(Buffer.concat([length, json, data]));
+  }
+
+  #read(data: RawData, isBinary: boolean): void {
+    const message = isBinary ? null : parsePageMessage(String(data));
+    if (!message) this.#socket.close(POLICY_VIOLATION);
+    else if (message.type === 'demand') this.#onDemand(message.slots);
+    else if (message.type === 'shown') this.#onShown(message.number);
+    else this.#owner.onMessage(message);
+  }
+
+  #onDemand(slots: Extract<PageMessage, { type: 'demand' }>['slots']): void {
+    this.#demand = new Map(slots.map(({ run, slot, size }) => [keyOf(run, slot), size]));
+    for (const [key, pictures] of this.#pictures) if (!this.#demand.has(key)) pictures.stop();
+    this.#owner.onDemand();
+  }
+
+  #onShown(number: number): void {
+    const sent = this.#sent.get(number);
+    if (!sent) return;
+    this.#sent.delete(number);
+    sent.timer.cancel();
+    const wasLate = this.#late.delete(number);
+    sent.slot.onShown();
+    if (wasLate) this.#owner.onDemand();
+  }
+
+  #end(): void {
+    this.#timer?.cancel();
+    for (const { timer } of this.#sent.values()) timer.cancel();
+    for (const pictures of this.#pictures.values()) pictures.stop();
+    this.#demand.clear();
+  }
+}
+
+function keyOf(run: string, slot: number): string {
+  return `${slot} ${run}`;
+}

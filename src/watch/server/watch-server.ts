@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
+import type { WatchedRuns } from '../../broker/watch/view.ts';
+import { distFile } from '../../common/dist-file.ts';
+import { OptionsError } from '../../errors.ts';
+import type { PageMessage } from '../messages.ts';
+import { Access, isOwnHost, isOwnOrigin } from './access.ts';
+import { Demands } from './demands.ts';
+import { PageConnection } from './page-connection.ts';
+import { entryHtml, ICON, PAGE_HTML } from './page-html.ts';
+import { MAX_MESSAGE_BYTES } from './page-messages.ts';
+import { type Content, refuse, respond } from './responses.ts';
+
+const HOST = '127.0.0.1';
+/** WebSocket close code: the server stops. */
+const GOING_AWAY = 1001;
+
+export interface WatchServer {
+  port: number;
+  /** An address that opens the page once. @param place replaces the address that this place had */
+  address(place: string): string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the page on loopback, to browsers that have come by an {@link WatchServer.address}.
+ * @param port default: any free one
+ * @throws OptionsError if the port is in use
+ */
+export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } = {}): Promise<WatchServer> {
+  const access = new Access();
+  const pages = new Set<PageConnection>();
+  const demands = new Demands(runs, pages);
+  let port = 0;
+  const server = createServer((request, response) => {
+    const content = isOwnHost(request, port) ? contentFor(request, access, runs) : 403;
+    if (typeof content === 'number') refuse(response, content);
+    else respond(response as ServerResponse, String(request.headers.host), content);
+  });
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES });
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    const mayOpen = isOwnHost(request, port) && isOwnOrigin(request) && access.isGranted(request);
+    if (mayOpen && request.url === `${access.base}socket`) {
+      sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened));
+    } else socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  });
+  sockets.on('connection', (socket) => {
+    const page: PageConnection = new PageConnection(socket, {
+      views: () => runs.all.map(({ view }) => view),
+      onDemand: () => {
+        demands.update();
+        demands.catchUp(page);
+      },
+      onMessage: (message) => act(runs, message),
+    });
+    pages.add(page);
+    socket.on('close', () => {
+      pages.delete(page);
+      demands.update();
+    });
+  });
+  await listen(server, wanted);
+  port = (server.address() as AddressInfo).port;
+  const endings = [
+    runs.onChange(() => {
+      demands.update();
+      for (const page of pages) page.onChange();
+    }),
+    runs.onPicture((run, picture) => demands.send(run, picture)),
+  ];
+  return {
+    port,
+    address: (place) => `http://${HOST}:${port}/open/${access.token(place)}`,
+    close: async () => {
+      for (const end of endings) end();
+      for (const socket of sockets.clients) socket.close(GOING_AWAY);
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      for (const socket of sockets.clients) socket.terminate();
+    },
+  };
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', ({ message, code }: NodeJS.ErrnoException) => {
+      const why = code === 'EADDRINUSE' ? 'is in use: choose another one' : `cannot be used: ${message}`;
+      reject(new OptionsError('--port', `Port ${port} of ${HOST} ${why}`));
+    });
+    server.listen(port, HOST, resolve);
+  });
+}
+
+/** The response to a request for this server. To everyone without the cookie, all addresses are alike. */
+function contentFor(request: IncomingMessage, access: Access, runs: WatchedRuns): Content | 403 | 404 {
+  const { method, url = '' } = request;
+  if (method !== 'GET') return 403;
+  const [, token] = /^\/open\/([\w-]+)$/.exec(url) ?? [];
+  const cookie = token === undefined ? null : access.redeem(token);
+  if (cookie !== null) return { type: 'text/html', body: entryHtml(access.base), cookie };
+  if (!url.startsWith(access.base) || !access.isGranted(request)) return 403;
+  const path = url.slice(access.base.length);
+  return FILES[path]?.() ?? lastPicture(path, runs) ?? 404;
+}
+
+const FILES: Readonly<Record<string, () => Content>> = {
+  '': () => ({ type: 'text/html', body: PAGE_HTML }),
+  'watch.js': () => ({ type: 'text/javascript', body: readFileSync(distFile('watch.js')) }),
+  'watch.css': () => ({ type: 'text/css', body: readFileSync(distFile('watch.css')) }),
+  'icon.svg': () => ({ type: 'image/svg+xml', body: ICON }),
+};
+
+/** `picture/<run>/<test>` */
+function lastPicture(path: string, runs: WatchedRuns): Content | null {
+  const [kind, run, test, ...others] = path.split('/').map(decoded);
+  if (kind !== 'picture' || !run || !test || others.length > 0) return null;
+  const body = runs.all.find(({ view }) => view.id === run)?.lastPicture(test);
+  return body ? { type: 'image/jpeg', body } : null;
+}
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}
+
+/** Only a slot on hold takes input. */
+function act(runs: WatchedRuns, message: Extract<PageMessage, { type: 'input' | 'release' }>): void {
+  const run = runs.all.find(({ view }) => view.id === message.run);
+  const slot = run?.view.slots.find(({ slot }) => slot === message.slot);
+  if (!run || !slot?.hold) return;
+  if (message.type === 'release') run.release(slot.slot);
+  else run.input(slot.slot, message.target, message.input);
+}

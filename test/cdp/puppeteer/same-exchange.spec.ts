@@ -1,0 +1,105 @@
+import puppeteer, { type Browser, type ConnectionTransport, type Page } from 'puppeteer-core';
+import { Savings } from '../../../src/cdp/latency/savings.ts';
+import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
+import { expect, test } from '../../support/cdp/puppeteer.ts';
+import { comparable, type SeenMessage } from '../../support/cdp/two-ways.ts';
+
+/** Puppeteer sends and gets the same over a slow connection with everything sent early, except for timestamps. */
+
+const ROUND_TRIP_MS = 10;
+/** The first one teaches. */
+const TESTS = 3;
+const FORM = `<!doctype html><input id="name"><select id="size"><option>small<option>large</select>
+  <button onclick="document.querySelector('p').textContent = 'sent ' + document.querySelector('#name').value">Send</button>
+  <p></p><div style="height: 3000px"></div><a href="#">below</a>`;
+
+async function fillIn(page: Page, url: string, number: number): Promise<void> {
+  await page.goto(url);
+  await page.setContent(FORM);
+  await page.type('#name', `test ${number}`);
+  await page.select('#size', 'large');
+  await page.click('button');
+  expect(await page.$eval('p', (result) => result.textContent)).toBe(`sent test ${number}`);
+  await page.waitForSelector('a');
+  // It has to be scrolled to.
+  await page.click('a');
+  const handle = await page.$('button');
+  await handle?.hover();
+  await handle?.click();
+  expect(await page.$$eval('option', (options) => options.length)).toBe(2);
+  expect(await page.$('#none')).toBe(null);
+}
+
+function recorded(inner: ConnectionTransport, seen: SeenMessage[]): ConnectionTransport {
+  const recorder: ConnectionTransport = {
+    send: (text) => {
+      seen.push({ by: 'playwright', ...JSON.parse(text) });
+      inner.send(text);
+    },
+    close: () => inner.close(),
+  };
+  inner.onmessage = (text) => {
+    seen.push({ by: 'browser', ...JSON.parse(text) });
+    recorder.onmessage?.(text);
+  };
+  inner.onclose = () => recorder.onclose?.();
+  return recorder;
+}
+
+/** Returns the messages without values that differ each time. */
+function withoutChances(seen: readonly SeenMessage[]) {
+  const { commands, answers, events } = comparable(seen);
+  // Node IDs are counted per process, and Chromium reuses processes.
+  const plain = (text = '') => text.replaceAll(/"(backendN|n)odeId":\d+/g, '"$1odeId":<id>');
+  return {
+    commands: commands.map(plain),
+    answers: answers.map(plain),
+    events: Object.fromEntries(
+      Object.entries(events).map(([session, all]) => [session, all.filter((event) => !isByChance(event)).map(plain)]),
+    ),
+  };
+}
+
+/** The browser's own targets come in any order; a new page may have its title before Puppeteer attaches to it. */
+function isByChance(event: string): boolean {
+  if (event.startsWith('Target.targetCreated ') && event.includes('"type":"browser"')) return true;
+  return /^Target\.(?:targetInfoChanged|attachedToTarget) /.test(event) && event.includes('"url":"about:blank"');
+}
+
+for (const onFullChromium of [false, true]) {
+  test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
+    test.use({ onFullChromium });
+    test.setTimeout(180_000);
+
+    test('exchanges the same commands, responses and events in a small suite', async ({ start, open, site }) => {
+      const { api } = await start({ allowLoopback: true, rtt: ROUND_TRIP_MS });
+      const go = async (ahead: boolean, run: (browser: Browser) => Promise<void>) => {
+        const savings = new Savings(1);
+        const seen: SeenMessage[] = [];
+        const { cdpUrl } = (await api.create()).body;
+        const transport = await open(cdpUrl, { client: 'puppeteer', ahead, sharesBrowser: true, savings });
+        const browser = await puppeteer.connect({
+          transport: recorded(asPuppeteerTransport(transport), seen),
+          defaultViewport: null,
+        });
+        await run(browser);
+        await browser.disconnect();
+        return { ...withoutChances(seen), savedMs: savings.savedMs };
+      };
+      const suite = async (browser: Browser) => {
+        for (let number = 0; number < TESTS; number += 1) {
+          const context = await browser.createBrowserContext();
+          await fillIn(await context.newPage(), site.url, number);
+          await context.close();
+        }
+      };
+      const plain = await go(false, suite);
+      const ahead = await go(true, suite);
+      expect(ahead.commands).toEqual(plain.commands);
+      expect(ahead.answers).toEqual(plain.answers);
+      expect(ahead.events).toEqual(plain.events);
+      expect(plain.savedMs).toBe(0);
+      expect(ahead.savedMs).toBeGreaterThan(TESTS * ROUND_TRIP_MS);
+    });
+  });
+}

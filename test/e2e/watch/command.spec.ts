@@ -1,0 +1,84 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { leftProcesses } from '../../support/e2e/process-tree.ts';
+import { startCommand } from '../../support/e2e/run-command.ts';
+import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+
+/** `poolwright watch`: its page, before, during and after a run. */
+
+const RED = `data:text/html,<title>red</title><body style="background:red"><h1>Red</h1>`;
+const WAITS = `
+  const { existsSync } = process.getBuiltinModule('node:fs');
+  while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));`;
+
+test.use({ browsers: 'shell' });
+
+/** The middle of the first live picture that has something in it. */
+async function colour(page: Page): Promise<number[]> {
+  return (await page.evaluate(`(() => {
+    const pixels = [...document.querySelectorAll('canvas')].map((canvas) => {
+      const pixel = canvas.getContext('2d')?.getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data;
+      return [...(pixel ?? [])].slice(0, 3);
+    });
+    return pixels.find(([red = 0, green = 255]) => red > 200 && green < 50) ?? [];
+  })()`)) as number[];
+}
+
+test('shows a run live, enlarges a tile, and keeps the failed test with its last picture', async ({
+  newConsumer,
+  service,
+  page,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.js': `
+      const { withHostedBrowsers } = require('poolwright');
+      module.exports = withHostedBrowsers({ testDir: '.', retries: 0, projects: [{ name: 'shop' }] });`,
+    'a.spec.js': `
+      const { test, expect } = require('@playwright/test');
+      test('fails in red on the watch page', async ({ page }) => {
+        await page.goto(${JSON.stringify(RED)});
+        await test.step('waits in a step', async () => {${WAITS}});
+        expect(1).toBe(2);
+      });`,
+  });
+  const watch = startCommand(consumer, ['node_modules/poolwright/dist/cli.js', 'watch', '--no-open'], {});
+  await watch.printed(/http:\S+\/open\/\S+/);
+  const [address = ''] = /http:\S+\/open\/\S+/.exec(watch.output()) ?? [];
+  await page.goto(address);
+  await expect(page.getByRole('heading', { name: 'poolwright watch' })).toBeVisible();
+  await expect(page.locator('.empty')).toContainText('No run');
+  const shots = process.env.WATCH_SHOTS;
+  const shoot = async (name: string) => {
+    if (shots) await page.screenshot({ path: `${shots}/${name}.png` });
+  };
+  await shoot('empty');
+
+  const run = startPlaywright(consumer, ['--workers=1'], service.env);
+  await expect(page.getByText('waits in a step')).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText('fails in red on the watch page').first()).toBeVisible();
+  const [sessionId = ''] = await service.running();
+  await expect(page.getByText(sessionId).first()).toBeVisible();
+  await expect.poll(async () => (await colour(page))[0] ?? 0).toBeGreaterThan(240);
+  await shoot('running');
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))).toEqual([]);
+  expect(await page.content()).not.toContain(service.emulator.apiKey);
+
+  await consumer.write({ 'go-on': '' });
+  expect((await run.exit).code).toBe(1);
+  const picture = page.getByRole('listitem').filter({ hasText: 'fails in red' }).locator('img');
+  await expect(picture).toHaveJSProperty('naturalWidth', 480);
+  await shoot('finished');
+
+  // The address opens the page once.
+  const stranger = await page.context().browser()?.newContext();
+  expect((await stranger?.request.get(address))?.status()).toBe(403);
+  expect((await stranger?.request.get(page.url()))?.status()).toBe(403);
+  await stranger?.close();
+
+  watch.child.kill('SIGINT');
+  expect((await watch.exit).code, watch.output()).toBe(0);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+});

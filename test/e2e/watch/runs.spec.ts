@@ -1,0 +1,117 @@
+import { decoded } from '../../support/cdp/pictures.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { leftProcesses } from '../../support/e2e/process-tree.ts';
+import { startCommand } from '../../support/e2e/run-command.ts';
+import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { kits } from '../../support/e2e/runner-kits.ts';
+import { watchRun } from '../../support/watch/watched-run.ts';
+
+/** What somebody who watches sees of a run: with each runner, from before the run or from its middle on. */
+
+const RED = `data:text/html,<title>red</title><body style="background:red">`;
+/** Goes on when the file exists. */
+const WAITS = `
+  const { existsSync } = process.getBuiltinModule('node:fs');
+  while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));`;
+
+test.use({ browsers: 'shell' });
+
+test('Playwright: shows tests, steps, pages and pictures, also of a run that began earlier, and keeps them', async ({
+  newConsumer,
+  service,
+  page,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.js': `
+      const { withHostedBrowsers } = require('poolwright');
+      module.exports = withHostedBrowsers({ testDir: '.', retries: 0, projects: [{ name: 'shop' }] });`,
+    'a.spec.js': `
+      const { test, expect } = require('@playwright/test');
+      test('fails in red', async ({ page }) => {
+        await page.goto(${JSON.stringify(RED)});
+        await test.step('waits in a step', async () => {${WAITS}});
+        expect(1).toBe(2);
+      });
+      test('passes later', async ({ page }) => { await page.goto('about:blank'); });`,
+  });
+  const before = watchRun('fails in red');
+  const run = startPlaywright(consumer, ['--workers=1'], service.env);
+  try {
+    for (const watched of [before, watchRun('fails in red')]) {
+      await expect.poll(() => watched.slot()?.test?.step ?? null, { timeout: 60_000 }).toBe('waits in a step');
+      expect(watched.view()).toMatchObject({ runner: 'playwright', endedAt: null, failed: 0 });
+      expect(watched.slot()).toMatchObject({
+        slot: 0,
+        waitsFor: null,
+        test: { title: 'fails in red', project: 'shop' },
+        hold: null,
+      });
+      const [sessionId] = await service.running();
+      expect(watched.slot()?.sessionId).toBe(sessionId);
+      expect(watched.pictures).toEqual([]);
+      watched.demand('small');
+      await expect.poll(() => watched.pictures.at(-1)?.url).toBe(RED);
+      const small = await decoded(page, watched.lastPicture());
+      // The one who watches longer wants large ones by now.
+      if (watched === before) expect(small.width).toBe(480);
+      expect(small.colour[0]).toBeGreaterThan(240);
+      watched.demand('large');
+      await expect.poll(async () => (await decoded(page, watched.lastPicture())).width).toBe(1280);
+      await expect
+        .poll(() => watched.slot()?.pages)
+        .toEqual(expect.arrayContaining([{ target: expect.any(String), url: RED }]));
+      expect(watched.view()?.pictureBytes).toBeGreaterThan(1_000);
+      if (watched !== before) await watched.close();
+    }
+    await consumer.write({ 'go-on': '' });
+    expect((await run.exit).code).toBe(1);
+    await expect.poll(() => before.view()?.endedAt).not.toBeNull();
+    expect(before.view()).toMatchObject({ passed: 1, failed: 1, slots: [] });
+    const failed = before.view()?.finished.find(({ ok }) => !ok);
+    expect(failed).toMatchObject({ title: 'fails in red', status: 'failed', retry: 0, hasPicture: true });
+    expect(
+      before
+        .run()
+        ?.lastPicture(failed?.id ?? '')
+        ?.subarray(0, 2)
+        .toString('hex'),
+    ).toBe('ffd8');
+    // The pictures are on record: they may cost money.
+    const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    expect(record.sessions[0].pictureBytes).toBeGreaterThan(1_000);
+  } finally {
+    await before.close();
+  }
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+});
+
+for (const kit of kits) {
+  test(`${kit.runner}: shows tests and pictures of a run that began earlier, and keeps them`, async ({
+    newConsumer,
+    service,
+  }) => {
+    const consumer = await newConsumer('latest', 'commonjs', kit.packages);
+    const name = `stays red with ${kit.runner}`;
+    const body = `await page.goto(${JSON.stringify(RED)}); console.log('STAYS'); ${WAITS}`;
+    await consumer.write({ ...kit.config, ...Object.fromEntries([kit.file('a', [{ name, body }])]) });
+    const run = startCommand(consumer, kit.args, service.env);
+    await run.printed(/STAYS/);
+    const watched = watchRun(name);
+    try {
+      await expect.poll(() => watched.slot()?.test?.title).toContain(name);
+      watched.demand('small');
+      await expect.poll(() => watched.pictures.at(-1)?.url).toBe(RED);
+      expect(watched.view()?.runner).toBe(kit.runner);
+      expect(watched.slot()?.sessionId).toBe((await service.running())[0]);
+      await consumer.write({ 'go-on': '' });
+      expect((await run.exit).code, run.output()).toBe(0);
+      await expect.poll(() => watched.view()?.endedAt).not.toBeNull();
+      expect(watched.view()).toMatchObject({ passed: 1, failed: 0 });
+      expect(watched.view()?.finished).toMatchObject([{ ok: true, hasPicture: true }]);
+    } finally {
+      await watched.close();
+    }
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  });
+}

@@ -1,0 +1,158 @@
+import { expect } from '@playwright/test';
+import { connectToBroker, openBroker } from '../../../../src/broker/rpc/client.ts';
+import { connectAsWatcher } from '../../../../src/broker/watch/watcher-connection.ts';
+import { test } from '../../../support/unit/broker/socket-broker.ts';
+
+/** How the broker connects those who watch a run with its workers. Real sockets, one process. */
+
+const PICTURE = { slot: 0, target: 'T', url: 'http://x/?token=secret-word', at: 1, width: 8, height: 4, data: 'AAAA' };
+const RUNNING = { slot: 0, id: 'a:0', title: 'buys tea-time', project: 'shop', step: 'Click', startedAt: 5 };
+
+/** Whether a promise settles before everything that is on its way now has arrived. */
+async function settles(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const done = () => {
+    settled = true;
+  };
+  promise.then(done, done);
+  for (let turn = 0; turn < 50 && !settled; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+}
+
+test('tells workers what watchers want, and nothing while nobody watches', async ({ broker }) => {
+  const worker = await broker.connect();
+  const first = await worker.watched.orders(0, 0);
+  expect(first).toMatchObject({ isWatched: false, pictures: null });
+  const next = worker.watched.orders(0, first.number);
+  expect(await settles(next)).toBe(false);
+
+  const watcher = await broker.watch();
+  void watcher.view(0).catch(() => undefined);
+  const watched = await next;
+  expect(watched).toMatchObject({ isWatched: true, pictures: null });
+
+  const other = await broker.watch();
+  await watcher.demand([{ slot: 0, size: 'small' }]);
+  const small = await worker.watched.orders(0, watched.number);
+  expect(small.pictures).toBe('small');
+  await other.demand([{ slot: 0, size: 'large' }]);
+  const large = await worker.watched.orders(0, small.number);
+  expect(large.pictures).toBe('large');
+  // Another slot is not concerned.
+  expect(await worker.watched.orders(1, 0)).toMatchObject({ isWatched: true, pictures: null });
+
+  other.close();
+  const again = await worker.watched.orders(0, large.number);
+  expect(again.pictures).toBe('small');
+  watcher.close();
+  const last = await worker.watched.orders(0, again.number);
+  expect(last).toMatchObject({ isWatched: false, pictures: null });
+});
+
+test('passes a picture on, and lets the next one come when every watcher has shown it', async ({ broker }) => {
+  const worker = await broker.connect();
+  await worker.watched.picture(PICTURE); // nobody wants it
+  const [one, two] = [await broker.watch(), await broker.watch()];
+  for (const each of [one, two]) await each.demand([{ slot: 0, size: 'small' }]);
+  const shown = worker.watched.picture(PICTURE);
+  const [picture] = await one.pictures();
+  expect(picture).toMatchObject({ ...PICTURE, url: 'http://x/?token=***' });
+  await one.shown(picture?.number ?? 0);
+  expect(await settles(shown)).toBe(false);
+  // Somebody who leaves does not hold it up.
+  two.close();
+  await shown;
+
+  // Somebody who comes later gets the last picture: a page that does not change has no further one.
+  const late = await broker.watch();
+  await late.demand([{ slot: 0, size: 'small' }]);
+  expect(await late.pictures()).toMatchObject([{ target: 'T' }]);
+  late.close();
+
+  // Somebody who never shows it holds it up for ten seconds.
+  const slow = worker.watched.picture(PICTURE);
+  await one.pictures();
+  expect(await settles(slow)).toBe(false);
+  await broker.until(slow);
+});
+
+test('shows slots, running tests, pages and holds, without the secrets of the run', async ({ broker }) => {
+  const worker = await broker.connect();
+  const session = { sessionId: 'ses_1', since: 7, waitsFor: null };
+  const waits = { sessionId: null, since: 9, waitsFor: 'a place: the key tea-time is used elsewhere' };
+  broker.hub.begin({
+    slots: () => [
+      { slot: 0, ...session },
+      { slot: 1, ...waits },
+    ],
+    tests: () => [],
+    secrets: ['tea-time'],
+  });
+  const watcher = await broker.watch();
+  const { number, view } = await watcher.view(0);
+  expect(view).toMatchObject({
+    name: 'shop',
+    runner: 'vitest',
+    endedAt: null,
+    slots: [
+      { slot: 0, ...session, test: null, pages: [], hold: null },
+      { slot: 1, waitsFor: expect.stringContaining('***') },
+    ],
+  });
+
+  await worker.watched.running([RUNNING]);
+  await watcher.demand([{ slot: 0, size: 'small' }]);
+  void worker.watched.picture(PICTURE).catch(() => undefined);
+  await watcher.pictures();
+  const held = worker.watched.hold({ slot: 0, reason: 'log in with tea-time', until: 99 });
+  const later = await broker.until(watcher.view(number));
+  expect(later.view.slots[0]).toEqual({
+    slot: 0,
+    ...session,
+    test: { id: 'a:0', title: 'buys ***', project: 'shop', step: 'Click', startedAt: 5 },
+    pages: [{ target: 'T', url: 'http://x/?token=***' }],
+    hold: { reason: 'log in with ***', until: 99 },
+  });
+
+  // The worker dies: its test and its hold are over.
+  worker.close();
+  await expect(held).rejects.toMatchObject({ code: 'BROKER_LOST' });
+  const after = await broker.until(watcher.view(later.number));
+  expect(after.view.slots[0]).toMatchObject({ test: null, hold: null });
+});
+
+test('passes on what watchers do during a hold, until one of them or the worker ends it', async ({ broker }) => {
+  const worker = await broker.connect();
+  const watcher = await broker.watch();
+  const typed = { kind: 'text', text: 'x' } as const;
+  await watcher.input(0, 'T', typed); // nothing is on hold
+  expect(await worker.watched.inputs(0)).toBeNull();
+
+  const held = worker.watched.hold({ slot: 0, reason: 'r', until: 99 });
+  const inputs = worker.watched.inputs(0);
+  await watcher.input(0, 'T', typed);
+  await watcher.input(1, 'T', typed); // another slot
+  expect(await inputs).toEqual([{ target: 'T', input: typed }]);
+  const more = worker.watched.inputs(0);
+  expect(await settles(held)).toBe(false);
+  await watcher.release(0);
+  await held;
+  expect(await more).toBeNull();
+
+  const again = worker.watched.hold({ slot: 0, reason: 'r', until: 99 });
+  await worker.watched.endHold();
+  await again;
+});
+
+test('lets watchers watch, and nothing else', async ({ broker }) => {
+  const { address } = broker;
+  await expect(connectAsWatcher({ address, token: 't' })).rejects.toMatchObject({ code: 'BROKER_LOST' });
+  for (const role of ['worker', 'control'] as const) {
+    await expect(connectToBroker({ address, token: 'w' }, role)).rejects.toMatchObject({ code: 'BROKER_LOST' });
+  }
+  const { ask, socket } = await openBroker({ address, token: 'w' }, 'watcher');
+  for (const method of ['lease', 'redact', 'finish', 'watch', 'picture', 'hold', 'remaining'] as const) {
+    await expect(ask(method, {})).rejects.toThrow(/is for a (worker|control) only/);
+  }
+  socket.destroy();
+});
