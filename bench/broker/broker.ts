@@ -73,9 +73,9 @@ async function measure(side: Side, size: typeof FULL): Promise<Figures> {
     acquireTimeout: 120_000,
   };
   const surroundings = await startSurroundings(plan, count);
-  const { broker } = surroundings;
-  const workers = await Workers.connect(broker.address, count);
+  let workers: Workers | undefined;
   try {
+    workers = await Workers.connect(surroundings.broker.address, count);
     const pid = descendantTitled('poolwright broker') ?? 0;
     await workers.leaseAsFastAsPossible(count); // each has had a browser
     const first = await workers.leaseAsFastAsPossible(leases / 10);
@@ -86,7 +86,7 @@ async function measure(side: Side, size: typeof FULL): Promise<Figures> {
     const perSecond = 1 / (0.1 / first + 0.9 / rest);
     return { perSecond, early, late, half: quantile(times, 0.5), p99: quantile(times, 0.99) };
   } finally {
-    workers.close();
+    workers?.close();
     await surroundings.stop();
   }
 }

@@ -43,6 +43,7 @@ export async function startSurroundings(plan: HostedProject['plan'], workers: nu
       overRuns: [],
       projects: [{ id: '', name: '', plan }],
     });
+    await broker.started();
     return {
       broker,
       stop: async () => {
