@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { lazyLoadsOf } from '../lazy-loads.mjs';
 
 /** Where the bounds are. */
 export const BUDGET_FILE = 'scripts/package/size-budget.json';
@@ -41,10 +43,23 @@ async function bytesOf(file) {
   const visit = (path) => {
     if (seen.has(path) || !inputs[path]) return;
     seen.add(path);
-    for (const each of inputs[path].imports) if (each.kind !== 'dynamic-import') visit(each.path);
+    for (const each of loadedAtOnce(path, inputs[path])) visit(each);
   };
   visit(file.replace(/^\.\//, ''));
   return [...seen].reduce((sum, path) => sum + inputs[path].bytes, 0);
+}
+
+/** What a file loads with itself. The CommonJS build has `require()` in place of `import()`. */
+function loadedAtOnce(file, { imports }) {
+  const times = new Map();
+  for (const { kind, path } of imports) {
+    if (kind !== 'dynamic-import') times.set(path, (times.get(path) ?? 0) + 1);
+  }
+  for (const { target, isRequire } of file.endsWith('.cjs') ? lazyLoadsOf(readFileSync(file, 'utf8')) : []) {
+    const path = target === null || !isRequire ? null : join(dirname(file), target);
+    if (times.has(path)) times.set(path, times.get(path) - 1);
+  }
+  return [...times].flatMap(([path, count]) => (count > 0 ? path : []));
 }
 
 /** What is over its bound, one line each. */

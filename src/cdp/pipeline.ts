@@ -18,7 +18,7 @@ import { PipelinedScripts } from './latency/scripts/pipelined-scripts.ts';
 import type { Meter } from './metering/meter.ts';
 import { Metering } from './metering/metering.ts';
 import { type NetworkOptions, networkInterceptor } from './network/network.ts';
-import { FilmedPages } from './screencast/filmed-pages.ts';
+import { Filming, loadFilmedPages } from './screencast/filming.ts';
 import type { Screencast } from './screencast/screencast.ts';
 import type { InterceptorFactory } from './transport/interceptor.ts';
 import { type CdpTransport, type ConnectOptions, connectTransport } from './transport/transport.ts';
@@ -84,7 +84,9 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   if (persistent) list.push((transport) => new PersistentContext(transport, persistent));
   else list.push((transport) => new HiddenTargets(transport));
   // After all that may open a session on the browser: the next one that it announces must be ours.
-  if (screencast) list.push((transport) => new FilmedPages(transport, screencast));
+  const [receiver] = screencast?.receivers ?? [];
+  const filmedPages = receiver && (await loadFilmedPages());
+  if (screencast) list.push((transport) => new Filming(transport, screencast, filmedPages));
   // Last: the time measured here is that of the connection to the browser and nothing else.
   list.push((transport) => new Distance(transport, savings));
   return list;

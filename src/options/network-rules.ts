@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { parsedUrl } from '../common/url/parsed-url.ts';
 
 /** Which requests of a hosted browser go through the test machine. */
 export interface NetworkRules {
@@ -38,8 +39,9 @@ export function parseNetworkRules(text: string): NetworkRules {
   const tests = hostExpressions.map((expression) => new RegExp(expression));
   return {
     matches: (address) => {
-      if (!URL.canParse(address)) return false;
-      const { protocol, hostname, port } = new URL(address);
+      const parsed = parsedUrl(address);
+      if (!parsed) return false;
+      const { protocol, hostname, port } = parsed;
       const defaultPort = DEFAULT_PORTS[protocol];
       if (defaultPort === undefined) return false;
       return tests.some((test) => test.test(`${hostname}:${port || defaultPort}`));
@@ -75,8 +77,8 @@ function parseRule(rule: string): Rule {
 
 /** As the browser writes it in a URL; null if it is not a valid host. */
 function canonicalHost(name: string): string | null {
-  if (!/^(\[[\da-f:.]+\]|[^\s/\\?#@:<>[\]]+)$/i.test(name) || !URL.canParse(`http://${name}/`)) return null;
-  return new URL(`http://${name}/`).hostname;
+  if (!/^(\[[\da-f:.]+\]|[^\s/\\?#@:<>[\]]+)$/i.test(name)) return null;
+  return parsedUrl(`http://${name}/`)?.hostname ?? null;
 }
 
 function expressionsOf({ hosts, port }: Rule): string[] {

@@ -1,3 +1,4 @@
+import { parsedUrl } from '../common/url/parsed-url.ts';
 import { OptionsError } from '../errors.ts';
 import { redactAddress } from '../redact.ts';
 import { DEFAULTS, type ServiceName } from './defaults.ts';
@@ -67,7 +68,7 @@ export function hostedService(
   const baseURL = options.baseURL ?? variable(environment, 'POOLWRIGHT_BASE_URL');
   if (!apiKey) throw missing('POOLWRIGHT_API_KEY', 'apiKey', 'the hosted service is asked for');
   if (!baseURL) throw missing('POOLWRIGHT_BASE_URL', 'baseURL', 'the key needs a base URL');
-  if (!/^https?:\/\//i.test(baseURL) || !URL.canParse(baseURL)) {
+  if (!/^https?:\/\//i.test(baseURL) || !parsedUrl(baseURL)) {
     throw new OptionsError(
       'POOLWRIGHT_BASE_URL',
       `\`baseURL\` must be an http:// or https:// address, got "${redactAddress(baseURL)}".`,

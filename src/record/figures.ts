@@ -1,5 +1,6 @@
 import type { RunRecord, SessionRecord, TestRecord } from './run-record.ts';
-import { keyOf, waitWithin } from './session-record.ts';
+import { waitWithin } from './session-record.ts';
+import { keyOf } from './test-record.ts';
 
 /** How many of the slowest and heaviest tests are listed. */
 const LISTED = 5;

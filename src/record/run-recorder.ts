@@ -3,7 +3,8 @@ import { recordedText } from './bounds.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { readRecord } from './record-file.ts';
 import type { RunRecord, TestRecord } from './run-record.ts';
-import { keyOf, type SessionFacts, withTotals } from './session-record.ts';
+import { type SessionFacts, withTotals } from './session-record.ts';
+import { keyOf } from './test-record.ts';
 import type { TestUsage } from './test-usage.ts';
 
 /** Identifies the recorded run, and where its record goes. */

@@ -30,11 +30,6 @@ export function waitWithin({ lentAt, waitMs }: SessionRecord, start: number, end
   return Math.max(0, Math.min(end, lent) - Math.max(start, lent - waitMs));
 }
 
-/** Key of a try of a test. Runners give a test a different ID in each project and repetition. */
-export function keyOf({ id, retry }: Pick<TestRecord, 'id' | 'retry'>): string {
-  return `${id} ${retry}`;
-}
-
 /** A test that used a hosted browser, with its attachment. */
 export interface TestWithAttachment {
   test: TestRecord;

@@ -105,3 +105,8 @@ export function combinedUse(uses: readonly BrowserUse[]): BrowserUse | null {
     infrastructureFailure: uses.find((use) => use.infrastructureFailure !== null)?.infrastructureFailure ?? null,
   };
 }
+
+/** Key of a try of a test. Runners give a test a different ID in each project and repetition. */
+export function keyOf({ id, retry }: Pick<TestRecord, 'id' | 'retry'>): string {
+  return `${id} ${retry}`;
+}

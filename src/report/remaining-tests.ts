@@ -1,8 +1,7 @@
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
 import type { RemainingParams } from '../broker/rpc/messages/protocol.ts';
 import { projectIds } from '../options/project-ids.ts';
-import { keyOf } from '../record/session-record.ts';
-import { ATTACHMENT_NAME } from '../record/test-record.ts';
+import { ATTACHMENT_NAME, keyOf } from '../record/test-record.ts';
 import { type TestFile, testFile } from './test-files.ts';
 
 type Remaining = RemainingParams['projects'];

@@ -1,8 +1,8 @@
 import type { TestCase, TestResult } from '@playwright/test/reporter';
 import { readAttachment } from '../record/attachment.ts';
 import { type RunRecord, type SessionRecord, type TestRecord, testRecord } from '../record/run-record.ts';
-import { keyOf, sessionFromTests, type TestWithAttachment, withTotals } from '../record/session-record.ts';
-import { ATTACHMENT_NAME, type TestFacts, testRecordOf } from '../record/test-record.ts';
+import { sessionFromTests, type TestWithAttachment, withTotals } from '../record/session-record.ts';
+import { ATTACHMENT_NAME, keyOf, type TestFacts, testRecordOf } from '../record/test-record.ts';
 
 /** Collects the final results of tests. Only the reporter gets them, and only it gets the shards of merged blobs. */
 export class TestResults {

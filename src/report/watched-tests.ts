@@ -1,7 +1,7 @@
 import type { TestCase, TestResult, TestStep } from '@playwright/test/reporter';
+import type { WatchedBroker } from '../broker/watch/orders.ts';
 import type { RunningTests } from '../broker/watch/requests.ts';
-import type { WatchedConnection } from '../broker/watch/watched-connection.ts';
-import { keyOf } from '../record/session-record.ts';
+import { keyOf } from '../record/test-record.ts';
 
 type RunningTest = RunningTests[number];
 
@@ -14,12 +14,12 @@ const SHOWN_STEPS: readonly string[] = ['expect', 'pw:api', 'test.step'];
 export class WatchedTests {
   /** Running tests with their open steps, innermost last. */
   readonly #running = new Map<TestResult, { test: RunningTest; steps: TestStep[] }>();
-  #connection: WatchedConnection | null = null;
+  #connection: WatchedBroker | null = null;
   #isWatched = false;
   #timer: NodeJS.Timeout | null = null;
 
   /** Reports over this connection until it is lost. */
-  follow(connection: WatchedConnection): void {
+  follow(connection: WatchedBroker): void {
     this.#connection = connection;
     void this.#listen(connection);
   }
@@ -57,7 +57,7 @@ export class WatchedTests {
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  async #listen(connection: WatchedConnection): Promise<void> {
+  async #listen(connection: WatchedBroker): Promise<void> {
     let number = 0;
     try {
       while (this.#connection === connection) {
@@ -75,15 +75,17 @@ export class WatchedTests {
     if (!this.#isWatched || !this.#connection || this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.#send();
+      void this.#send().catch(() => undefined);
     }, TOGETHER_MS).unref();
   }
 
-  #send(): void {
+  async #send(): Promise<void> {
+    const { watchedConnection } = await import('../broker/watch/watched-connection.ts');
+    if (!this.#connection) return;
     const tests = [...this.#running.values()].map(({ test, steps }) => ({
       ...test,
       step: steps.at(-1)?.title ?? null,
     }));
-    this.#connection?.running(tests).catch(() => undefined);
+    await watchedConnection(this.#connection).running(tests);
   }
 }

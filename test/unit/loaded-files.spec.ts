@@ -46,6 +46,29 @@ test('a worker loads no zod before its tests', () => {
   expect(reached.filter((file) => /from 'zod'/.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
 });
 
+/** What there must be to learn that somebody watches, or that a test holds. */
+const BEFORE_WATCHING = [
+  'broker/watch/orders.ts',
+  'cdp/screencast/browser-openings.ts',
+  'cdp/screencast/filming.ts',
+  'cdp/screencast/screencast.ts',
+  'clients/shared/hold/lazy-holds.ts',
+];
+const OF_WATCHING = /^(?:watch|film|broker\/watch|cdp\/screencast|clients\/shared\/hold)\/|\/shown-worker\.ts$/;
+
+test('a worker loads nothing for watching, holds and films before somebody wants one', () => {
+  const entries = [
+    'runners/playwright-test/worker-fixtures.ts',
+    'runners/shared/runner-worker.ts',
+    'clients/puppeteer/lease-browser.ts',
+    'clients/playwright/lease-browser.ts',
+    // With its browser.
+    'cdp/pipeline.ts',
+  ];
+  const reached = new Set(entries.flatMap((entry) => reachedFrom(entry, { lazyToo: false })));
+  expect([...reached].filter((file) => OF_WATCHING.test(file)).sort()).toEqual(BEFORE_WATCHING);
+});
+
 /** All that a file loads: sooner or later, or at once. */
 function reachedFrom(entry: string, { lazyToo = true } = {}): string[] {
   const reached = new Set<string>();

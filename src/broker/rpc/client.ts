@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import * as v from 'valibot';
 import { LeaseError } from '../../errors.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
-import { type WatchedConnection, watchedConnection } from '../watch/watched-connection.ts';
+import { type WatchedBroker, watchOrders } from '../watch/orders.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
 import {
   type GiveBackParams,
@@ -57,8 +57,8 @@ export interface BrokerConnection {
   remaining(params: RemainingParams): Promise<void>;
   /** Returns the state of the browsers. After the first call, this connection's owner shows the terminal's lines. */
   watch(): Promise<RunState>;
-  /** What watchers need from a worker or a runner, see `broker/watch`. */
-  readonly watched: WatchedConnection;
+  /** For those who watch the run, see `broker/watch`. */
+  readonly watched: WatchedBroker;
   /** Ends every browser. Returns the run's record, not validated here; the broker has written it by then. */
   finish(): Promise<unknown>;
   close(): void;
@@ -109,7 +109,10 @@ export async function connectToBroker(
     prefetch: async (params) => void (await ask(METHODS.prefetch, params)),
     remaining: async (params) => void (await ask(METHODS.remaining, params)),
     watch: async () => v.parse(runState, await ask(METHODS.watch, {})),
-    watched: watchedConnection(ask),
+    watched: {
+      orders: async (slot, after) => v.parse(watchOrders, await ask(METHODS.watched, { slot, after })),
+      ask,
+    },
     finish: () => ask(METHODS.finish, {}),
     close: () => socket.destroy(),
   };

@@ -11,16 +11,6 @@ const isObject = (value: unknown) => typeof value === 'object' && value !== null
 /** A worker, or the runner (slot null), asks what watchers want. Answered when it is no longer what `after` was. */
 export const watchedParams = v.object({ slot: v.nullable(slot), after: number });
 
-/** What watchers want of a slot. */
-export const watchOrders = v.object({
-  /** Increases with every change. */
-  number,
-  /** Whether anybody watches the run: the running tests are reported then. */
-  isWatched: v.boolean(),
-  /** Null: no pictures of this slot. */
-  pictures: v.nullable(v.picklist(['large', 'small'])),
-});
-
 export const runningParams = v.object({
   /** All tests that this connection runs. */
   tests: v.array(
@@ -72,7 +62,6 @@ export const shownParams = v.object({ number });
 
 export const inputParams = v.object({ slot, target: v.string(), input: v.custom<WatchInput>(isObject) });
 
-export type WatchOrders = v.InferOutput<typeof watchOrders>;
 export type RunningTests = v.InferOutput<typeof runningParams>['tests'];
 export type PictureParams = v.InferOutput<typeof pictureParams>;
 export type HoldParams = v.InferOutput<typeof holdParams>;

@@ -1,10 +1,11 @@
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import { pause } from '../../common/pause.ts';
 import type { TestRecord } from '../../record/run-record.ts';
-import { keyOf } from '../../record/session-record.ts';
+import { keyOf } from '../../record/test-record.ts';
 import { redactText } from '../../redact.ts';
 import { Latest } from './latest.ts';
-import type { Demand, HoldParams, PageInput, PictureParams, RunningTests, WatchOrders } from './requests.ts';
+import type { WatchOrders } from './orders.ts';
+import type { Demand, HoldParams, PageInput, PictureParams, RunningTests } from './requests.ts';
 import { SlotHold } from './slot-hold.ts';
 import {
   type FinishedTest,

@@ -1,23 +1,10 @@
 import * as v from 'valibot';
-import { METHODS, type Method } from '../rpc/messages/protocol.ts';
-import {
-  type HoldParams,
-  inputs,
-  type PageInput,
-  type PictureParams,
-  type RunningTests,
-  type WatchOrders,
-  watchOrders,
-} from './requests.ts';
+import { METHODS } from '../rpc/messages/protocol.ts';
+import type { WatchedBroker } from './orders.ts';
+import { type HoldParams, inputs, type PageInput, type PictureParams, type RunningTests } from './requests.ts';
 
 /** What watchers need from a worker or a runner. Each call rejects when the connection to the broker is lost. */
-export interface WatchedConnection {
-  /**
-   * Resolves as soon as what watchers want is no longer what it was.
-   * @param slot null: of the runner
-   * @param after number of the known orders; 0: none
-   */
-  orders(slot: number | null, after: number): Promise<WatchOrders>;
+export interface WatchedConnection extends Pick<WatchedBroker, 'orders'> {
   /** Sets the tests that this connection runs. */
   running(tests: RunningTests): Promise<void>;
   /** Resolves when the watchers have shown the picture. */
@@ -30,9 +17,10 @@ export interface WatchedConnection {
   inputs(slot: number): Promise<PageInput[] | null>;
 }
 
-export function watchedConnection(ask: (method: Method, params: object) => Promise<unknown>): WatchedConnection {
+/** Loaded when somebody watches, or a test holds. */
+export function watchedConnection({ orders, ask }: WatchedBroker): WatchedConnection {
   return {
-    orders: async (slot, after) => v.parse(watchOrders, await ask(METHODS.watched, { slot, after })),
+    orders,
     running: async (tests) => void (await ask(METHODS.running, { tests })),
     picture: async (picture) => void (await ask(METHODS.picture, picture)),
     pageClosed: async (slot, target) => void (await ask(METHODS.pageClosed, { slot, target })),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
+import type { BrowserOpenings } from './browser-openings.ts';
 
 const attached = v.looseObject({ sessionId: v.string() });
 
@@ -10,22 +10,12 @@ const attached = v.looseObject({ sessionId: v.string() });
  */
 export class BrowserSession {
   readonly #transport: InterceptorTransport;
-  /** IDs of the client's commands that open a session on the browser, without a response yet. */
-  readonly #clients = new Set<number>();
-  #whenIdle: (() => void)[] = [];
+  readonly #openings: BrowserOpenings;
   #opened: Promise<string> | undefined;
 
-  constructor(transport: InterceptorTransport) {
+  constructor(transport: InterceptorTransport, openings: BrowserOpenings) {
     this.#transport = transport;
-  }
-
-  observeCommand({ id, method }: CdpMessage): void {
-    if (method === 'Target.attachToBrowserTarget' && id !== undefined) this.#clients.add(id);
-  }
-
-  observe({ id }: CdpMessage): void {
-    if (id === undefined || !this.#clients.delete(id) || this.#clients.size > 0) return;
-    for (const resume of this.#whenIdle.splice(0)) resume();
+    this.#openings = openings;
   }
 
   /** Opens a session on a page, and returns its ID. @throws PoolwrightError when the page is gone */
@@ -61,7 +51,7 @@ export class BrowserSession {
 
   async #start(): Promise<string> {
     // The browser announces sessions in the order of the commands: the next one must be ours.
-    if (this.#clients.size > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    await this.#openings.over();
     this.#transport.view.claimBrowserSession();
     return v.parse(attached, await this.#transport.call('Target.attachToBrowserTarget')).sessionId;
   }

@@ -1,19 +1,19 @@
 import type { Session, Target } from '../model/session.ts';
-import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
+import type { InterceptorTransport } from '../transport/interceptor.ts';
+import type { BrowserOpenings } from './browser-openings.ts';
 import { BrowserSession } from './browser-session.ts';
 import { FilmedPage } from './filmed-page.ts';
 import { ControlledPages } from './input/controlled-pages.ts';
 import type { PageSize } from './input/page-input.ts';
 import type { PictureReceiver } from './picture.ts';
-import type { Screencast } from './screencast.ts';
+import type { Screencast, ScreencastListener } from './screencast.ts';
 
 /**
  * Takes the pictures of a {@link Screencast}: of each page that the client has been shown, until it closes, through a
  * separate session for each receiver. Passes a person's inputs on through another one. Neither the client nor the page
  * can notice. Without a receiver and without inputs, it opens no session and sends no command.
  */
-export class FilmedPages implements Interceptor {
+export class FilmedPages implements ScreencastListener {
   readonly #transport: InterceptorTransport;
   readonly #screencast: Screencast;
   readonly #browser: BrowserSession;
@@ -21,31 +21,37 @@ export class FilmedPages implements Interceptor {
   readonly #sizes = new WeakMap<Target, PageSize>();
   readonly #controls = new Set<ControlledPages>();
 
-  constructor(transport: InterceptorTransport, screencast: Screencast) {
+  constructor(transport: InterceptorTransport, screencast: Screencast, openings: BrowserOpenings) {
     this.#transport = transport;
     this.#screencast = screencast;
-    this.#browser = new BrowserSession(transport);
+    this.#browser = new BrowserSession(transport, openings);
     transport.view.onShown(({ target }) => {
       for (const receiver of screencast.receivers) this.#film(target, receiver);
     });
     transport.model.onSessionEnd((session) => this.#onSessionEnd(session));
-    screencast.connect({
-      started: (receiver) => {
-        for (const { isShown, target } of transport.model.sessions()) if (isShown) this.#film(target, receiver);
-      },
-      stopped: (receiver) => this.#stop(receiver),
-      takeOver: () => this.#takeOver(),
+  }
+
+  started(receiver: PictureReceiver): void {
+    for (const { isShown, target } of this.#transport.model.sessions()) if (isShown) this.#film(target, receiver);
+  }
+
+  stopped(receiver: PictureReceiver): void {
+    for (const [target, filmed] of [...this.#pages]) {
+      filmed.get(receiver)?.end();
+      filmed.delete(receiver);
+      if (filmed.size === 0) this.#pages.delete(target);
+    }
+    this.#closeIfUnused();
+  }
+
+  takeOver(): ControlledPages {
+    const sizeOf = (target: Target) => this.#sizes.get(target);
+    const control = new ControlledPages(this.#transport, this.#browser, sizeOf, () => {
+      this.#controls.delete(control);
+      this.#closeIfUnused();
     });
-  }
-
-  onCommand(command: CdpMessage): CdpMessage {
-    this.#browser.observeCommand(command);
-    return command;
-  }
-
-  onMessage(message: CdpMessage): CdpMessage {
-    this.#browser.observe(message);
-    return message;
+    this.#controls.add(control);
+    return control;
   }
 
   end(): void {
@@ -63,25 +69,6 @@ export class FilmedPages implements Interceptor {
     this.#pages.set(target, filmed.set(receiver, page));
     // It fails for a page that has just closed.
     page.open().catch(() => undefined);
-  }
-
-  #stop(receiver: PictureReceiver): void {
-    for (const [target, filmed] of [...this.#pages]) {
-      filmed.get(receiver)?.end();
-      filmed.delete(receiver);
-      if (filmed.size === 0) this.#pages.delete(target);
-    }
-    this.#closeIfUnused();
-  }
-
-  #takeOver(): ControlledPages {
-    const sizeOf = (target: Target) => this.#sizes.get(target);
-    const control = new ControlledPages(this.#transport, this.#browser, sizeOf, () => {
-      this.#controls.delete(control);
-      this.#closeIfUnused();
-    });
-    this.#controls.add(control);
-    return control;
   }
 
   #closeIfUnused(): void {

@@ -23,7 +23,7 @@ export interface Control {
  */
 export class Screencast {
   readonly #receivers = new Set<PictureReceiver>();
-  #listener: ScreencastListener | undefined;
+  #listener: (() => Promise<ScreencastListener | null>) | undefined;
   #bytes = 0;
 
   get receivers(): Iterable<PictureReceiver> {
@@ -41,23 +41,35 @@ export class Screencast {
    */
   start(receiver: PictureReceiver): () => void {
     this.#receivers.add(receiver);
-    this.#listener?.started(receiver);
+    void this.#notify((listener) => listener.started(receiver));
     return () => {
-      if (this.#receivers.delete(receiver)) this.#listener?.stopped(receiver);
+      if (this.#receivers.delete(receiver)) void this.#notify((listener) => listener.stopped(receiver));
     };
   }
 
   /** Lets a person control the pages, as they see them in the pictures. Neither the client nor a page can notice. */
   takeOver(): Control {
-    return this.#listener?.takeOver() ?? { input: () => undefined, end: () => undefined };
+    const control = this.#listener?.().then((listener) => listener?.takeOver());
+    return {
+      input: (target, input) => void control?.then((loaded) => loaded?.input(target, input)),
+      end: () => void control?.then((loaded) => loaded?.end()),
+    };
   }
 
-  /** Sets who takes and controls the pages. */
-  connect(listener: ScreencastListener): void {
+  /**
+   * Sets who takes and controls the pages.
+   * @param listener resolves with null when the connection has ended
+   */
+  connect(listener: () => Promise<ScreencastListener | null>): void {
     this.#listener = listener;
   }
 
   count(bytes: number): void {
     this.#bytes += bytes;
+  }
+
+  async #notify(call: (listener: ScreencastListener) => void): Promise<void> {
+    const listener = await this.#listener?.();
+    if (listener) call(listener);
   }
 }

@@ -3,7 +3,7 @@ import { connectInTime, LISTENS_WITHIN_MS } from '../../broker/rpc/connect-in-ti
 import type { HostedProject } from '../../broker/rpc/messages/protocol.ts';
 import { brokerLost } from '../../broker/rpc/messages/wire-error.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import type { WatchedConnection } from '../../broker/watch/watched-connection.ts';
+import type { WatchedBroker } from '../../broker/watch/orders.ts';
 import { LeaseError } from '../../errors.ts';
 import type { WorkerBroker } from './worker-browser.ts';
 
@@ -46,14 +46,9 @@ export class BrokerClient implements WorkerBroker {
   readonly redact: BrokerConnection['redact'] = (params) => this.#call((connection) => connection.redact(params));
   readonly say: WorkerBroker['say'] = (text) => this.#call((connection) => connection.say(text));
 
-  readonly watched: WatchedConnection = {
+  readonly watched: WatchedBroker = {
     orders: (...given) => this.#call(({ watched }) => watched.orders(...given)),
-    running: (...given) => this.#call(({ watched }) => watched.running(...given)),
-    picture: (...given) => this.#call(({ watched }) => watched.picture(...given)),
-    pageClosed: (...given) => this.#call(({ watched }) => watched.pageClosed(...given)),
-    hold: (...given) => this.#call(({ watched }) => watched.hold(...given)),
-    endHold: () => this.#call(({ watched }) => watched.endHold()),
-    inputs: (...given) => this.#call(({ watched }) => watched.inputs(...given)),
+    ask: (...given) => this.#call(({ watched }) => watched.ask(...given)),
   };
 
   async #call<T>(request: (connection: BrokerConnection) => Promise<T>): Promise<T> {

@@ -11,7 +11,7 @@ import type { HostedOptions } from '../../options/schema/schema.ts';
 import { BrokerClient } from './broker-client.ts';
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
-import { Holds } from './hold/holds.ts';
+import { lazyHolds } from './hold/lazy-holds.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
 import { startOwnBroker } from './own-broker.ts';
 import { WatchedWorker } from './watched-worker.ts';
@@ -71,7 +71,7 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   const broker = new BrokerClient(address, project);
   const parallelIndex = leases++;
   const watched = new WatchedWorker(broker.watched, parallelIndex);
-  const holds = new Holds({ broker, slot: parallelIndex, environment: process.env });
+  const holds = lazyHolds({ broker, slot: parallelIndex, environment: process.env });
   const worker = new WorkerBrowser<Connected>({
     broker,
     connect: async (lease, events) => {

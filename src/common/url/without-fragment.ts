@@ -1,7 +1,9 @@
+import { parsedUrl } from './parsed-url.ts';
+
 /** An address as a request for it has it. */
 export function withoutFragment(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const parsed = new URL(url);
+  const parsed = parsedUrl(url);
+  if (!parsed) return url;
   parsed.hash = '';
   return parsed.href;
 }

@@ -3,7 +3,8 @@ import { isRunRefused } from '../../broker/rpc/messages/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
 
-import { Holds } from '../../clients/shared/hold/holds.ts';
+import type { WorkerHolds } from '../../clients/shared/hold/holds.ts';
+import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
 
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
@@ -78,7 +79,7 @@ function workerBrowser(
   { address, ownProject }: WorkerBrokerAddress,
   { id, name, options }: WorkerProject,
   { project, config, parallelIndex }: WorkerInfo,
-): { hosted: WorkerBrowser<PlaywrightConnection>; holds: Holds } {
+): { hosted: WorkerBrowser<PlaywrightConnection>; holds: WorkerHolds } {
   const settings = connectionSettings(options, process.env, {
     // Playwright passes the address of a `webServer` that has only a port in this variable.
     baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
@@ -100,7 +101,7 @@ function workerBrowser(
     runningTry: () => workerState().recorder.runningTry,
     onUnreachable: (text) => workerState().recorder.addUnreachable(text),
   });
-  return { hosted, holds: new Holds({ broker, slot: parallelIndex, environment: process.env }) };
+  return { hosted, holds: lazyHolds({ broker, slot: parallelIndex, environment: process.env }) };
 }
 
 /** The first argument is the address, or the options in older Playwright versions. */

@@ -1,5 +1,5 @@
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
-import type { Holds } from '../../clients/shared/hold/holds.ts';
+import type { WorkerHolds } from '../../clients/shared/hold/holds.ts';
 import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { Recorder } from './recording/recorder.ts';
 
@@ -8,7 +8,7 @@ export interface WorkerState {
   /** The worker's hosted browser, once a test has needed one. */
   hosted: WorkerBrowser<PlaywrightConnection> | null;
   /** Puts the worker's tests on hold; null like {@link hosted}. */
-  holds: Holds | null;
+  holds: WorkerHolds | null;
   readonly recorder: Recorder;
   /** Context options of the running test. Playwright adds them to those of `newContext` internally. */
   contextUse: Readonly<Record<string, unknown>>;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { connectToBroker } from '../../broker/rpc/client.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import { DEFAULTS } from '../../options/defaults.ts';
+import { holdsFailures } from '../../options/environment.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import type { Runner } from '../../record/enums.ts';
 import type { RunRecord } from '../../record/run-record.ts';
-import { FILM_DIRECTORY } from './film-file.ts';
 import { finishRun } from './finish-run.ts';
 import { optionsFromFile } from './options-file.ts';
 import { startRun } from './start-run.ts';
-import { PROJECT, SETTINGS_VARIABLE, type WorkerSettings } from './worker-settings.ts';
+import { FILM_DIRECTORY, PROJECT, SETTINGS_VARIABLE, type WorkerSettings } from './worker-settings.ts';
 
 /** How long an idle browser is kept in watch mode, in ms. A forgotten terminal must not cost a night. */
 const WATCHED_IDLE_MS = 600_000;
@@ -65,6 +65,7 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
     root,
     shard,
     evidence: (options.evidence ?? DEFAULTS.evidence) ? evidence : null,
+    holdsFailures: holdsFailures(process.env),
     connection: connectionSettings(options, process.env),
   };
   process.env[SETTINGS_VARIABLE] = JSON.stringify(settings);

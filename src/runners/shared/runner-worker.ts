@@ -2,11 +2,10 @@ import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppet
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
 
-import { Holds } from '../../clients/shared/hold/holds.ts';
+import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
 
 import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
-import { holdsFailures } from '../../options/environment.ts';
 import type { Runner } from '../../record/enums.ts';
 import { Evidence } from './evidence/evidence.ts';
 import { Scope } from './scope.ts';
@@ -37,8 +36,8 @@ export class RunnerWorker {
       shard,
       sink: broker,
       evidence,
-      holds: new Holds({ broker, slot: place.parallelIndex, environment: process.env }),
-      holdsFailures: holdsFailures(process.env),
+      holds: lazyHolds({ broker, slot: place.parallelIndex, environment: process.env }),
+      holdsFailures: settings.holdsFailures,
     };
     const connection = { ...settings.connection, identity: settings.connection.identity };
     this.#worker = new WorkerBrowser<PuppeteerConnection>({

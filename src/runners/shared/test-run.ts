@@ -1,13 +1,12 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import type { PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
-import type { HeldTest, Holds } from '../../clients/shared/hold/holds.ts';
+import type { HeldTest, WorkerHolds } from '../../clients/shared/hold/holds.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { type EndedUse, type RecordSink, TestUse } from '../../clients/shared/test-use.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
 import type { TestRecord } from '../../record/run-record.ts';
-import { keyOf } from '../../record/session-record.ts';
+import { keyOf } from '../../record/test-record.ts';
 import type { Evidence } from './evidence/evidence.ts';
-import { writeFilm } from './film-file.ts';
 import type { OpenContext, Scope } from './scope.ts';
 
 /** The start data of a test. */
@@ -41,7 +40,7 @@ export interface WorkerContext {
   sink: RecordSink;
   /** Null: no evidence is kept. */
   evidence: Evidence | null;
-  holds: Holds;
+  holds: WorkerHolds;
   /** Whether failed tests are put on hold. */
   holdsFailures: boolean;
 }
@@ -135,7 +134,11 @@ export class TestRun {
     const evidence = ok ? null : await this.#failure;
     const facts = { ...test, ...times, status, ok, rootDir, parallelIndex, evidence };
     const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, sink);
-    if (ended && ended.film.length > 0) await writeFilm(facts, ended.film);
+    if (ended && ended.film.length > 0) {
+      // Loaded here, because few tests have one.
+      const { writeFilm } = await import('./film-file.ts');
+      await writeFilm(facts, ended.film);
+    }
     return ended && { ...ended, evidence };
   }
 

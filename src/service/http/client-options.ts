@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import * as z from 'zod';
+import { parsedUrl } from '../../common/url/parsed-url.ts';
 import { parseOrThrow } from '../../common/validation.ts';
 import { OptionsError, type PoolwrightErrorCode } from '../../errors.ts';
 
@@ -81,8 +82,9 @@ const checked = z.object({
 });
 
 function isBaseAddress(value: string): boolean {
-  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
-  const { username, password, search, hash } = new URL(value);
+  const parsed = parsedUrl(value);
+  if (!/^https?:\/\//i.test(value) || !parsed) return false;
+  const { username, password, search, hash } = parsed;
   return username === '' && password === '' && search === '' && hash === '';
 }
 

@@ -76,7 +76,7 @@ test('places pictures after the interceptors that may open a session on the brow
     'BackForwardCache',
     ...OTHERS,
     'HiddenTargets',
-    'FilmedPages',
+    'Filming',
     'Distance',
   ]);
 });

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import type { FrameDocument } from '../../model/frame.ts';
@@ -73,8 +74,9 @@ export class Initiators {
    * same initiator.
    */
   noteRedirect({ networkId, url, sessionId }: PausedRequest, location: string): void {
-    if (networkId === undefined || !URL.canParse(location, url)) return;
-    const leadsTo = withoutFragment(new URL(location, url).href);
+    const parsed = parsedUrl(location, url);
+    if (networkId === undefined || !parsed) return;
+    const leadsTo = withoutFragment(parsed.href);
     const before = this.#judged.get(networkId);
     const after = async (): Promise<Judged> => {
       const { request = null, initiator = 'foreign' } = (await before) ?? {};

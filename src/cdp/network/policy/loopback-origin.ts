@@ -1,16 +1,18 @@
+import { parsedUrl } from '../../../common/url/parsed-url.ts';
+
 /** All spellings of hosts that are this machine. */
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
 
 /** The origin of an address, including `blob:` addresses; null if it is opaque, or the text is not an address. */
 export function originOf(url: unknown): string | null {
-  if (typeof url !== 'string' || !URL.canParse(url)) return null;
-  const { origin } = new URL(url);
-  return origin === 'null' ? null : origin;
+  const origin = typeof url === 'string' ? parsedUrl(url)?.origin : undefined;
+  return origin === undefined || origin === 'null' ? null : origin;
 }
 
 /** The origin of an `http:` or `https:` address on this machine's loopback; null for any other text. */
 export function loopbackOrigin(url: unknown): string | null {
-  if (typeof url !== 'string' || !URL.canParse(url)) return null;
-  const { protocol, hostname, origin } = new URL(url);
+  const parsed = typeof url === 'string' ? parsedUrl(url) : null;
+  if (!parsed) return null;
+  const { protocol, hostname, origin } = parsed;
   return /^https?:$/.test(protocol) && LOOPBACK_HOST.test(hostname) ? origin : null;
 }

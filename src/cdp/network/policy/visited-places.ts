@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { loopbackOrigin, originOf } from './loopback-origin.ts';
 
@@ -35,8 +36,9 @@ export class VisitedPlaces {
  * nothing.
  */
 export function placeOf(url: unknown): string | null {
-  if (typeof url !== 'string' || !URL.canParse(url)) return null;
-  const { protocol, host, href } = new URL(url);
+  const parsed = typeof url === 'string' ? parsedUrl(url) : null;
+  if (!parsed) return null;
+  const { protocol, host, href } = parsed;
   if (protocol !== 'file:') return loopbackOrigin(url);
   if (host !== '') return null;
   const file = withDriveLetter(href.replace(/[?#].*$/, ''));

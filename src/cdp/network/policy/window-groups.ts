@@ -1,3 +1,4 @@
+import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import { originOf } from './loopback-origin.ts';
@@ -69,7 +70,7 @@ export class WindowGroups {
  * create (`about:blank`, `data:`, a sandboxed `blob:`) and for the browser's own error page.
  */
 export function addressOf(url: string): string | null {
-  if (!URL.canParse(url) || /^(about|data|javascript|chrome-error):/.test(url) || url.startsWith('blob:null/'))
+  if (!parsedUrl(url) || /^(about|data|javascript|chrome-error):/.test(url) || url.startsWith('blob:null/'))
     return null;
   return originOf(url) ?? withoutFragment(url);
 }

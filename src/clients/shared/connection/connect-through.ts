@@ -10,7 +10,7 @@ import { errorMessage } from '../../../common/error-message.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { LeaseError } from '../../../errors.ts';
-import { Film } from '../../../film/film.ts';
+import type { Film } from '../../../film/film.ts';
 import { type ContextMode, contextMode } from '../../../options/context-mode.ts';
 import { type Exposure, parseExposure } from '../../../options/expose-network.ts';
 import type { ConnectionSettings } from '../../../options/lease-plan.ts';
@@ -73,7 +73,7 @@ export async function connectThrough<Browser>(
   const mode = contextMode(options.context, lease.hasOwnState);
   const exposure = parseExposure(options.exposeNetwork);
   const screencast = new Screencast();
-  const film = options.film === 'off' ? null : new Film(options.film);
+  const film = await filmOf(options);
   if (film) screencast.start(film);
   const opened = await openFor(library.name, lease, options, { mode, exposure, screencast });
   const { transport, figures, wasProxied } = opened;
@@ -167,6 +167,13 @@ async function openFor(
     },
     wasProxied: (url) => exposure.hosts?.matches(url) || (places.has(url) && !denied.has(withoutFragment(url))),
   };
+}
+
+async function filmOf({ film }: ConnectionOptions): Promise<Film | null> {
+  if (film === 'off') return null;
+  // Loaded here, because few runs have one.
+  const { Film } = await import('../../../film/film.ts');
+  return new Film(film);
 }
 
 function reportUnreachable({ onNote, onUnreachable }: ConnectionOptions, text: string): void {

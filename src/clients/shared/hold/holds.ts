@@ -15,6 +15,9 @@ export interface HoldBroker {
   say(text: string): Promise<void>;
 }
 
+/** The holds of one worker, as runners use them. */
+export type WorkerHolds = Pick<Holds, 'hold' | 'holdFailed'>;
+
 /** The browser of a test on hold. */
 export interface HeldBrowser {
   readonly lease: Pick<LeasedBrowser, 'cdpUrl' | 'expiresAt' | 'sessionId'>;

@@ -1,5 +1,6 @@
 import type { RunRecord, SessionRecord } from '../../../record/run-record.ts';
-import { keyOf, waitWithin } from '../../../record/session-record.ts';
+import { waitWithin } from '../../../record/session-record.ts';
+import { keyOf } from '../../../record/test-record.ts';
 import { grouped } from '../grouped.ts';
 
 /** A recorded try of a test. Times are ms since the epoch. */

@@ -1,8 +1,8 @@
 import { smallest } from '../../../common/numbers/extremes.ts';
 import type { SkippedFile } from '../../../record/read-records.ts';
 import type { RunRecord, TestRecord } from '../../../record/run-record.ts';
-import { keyOf } from '../../../record/session-record.ts';
 import { missingShards, type ShardPart, shardSets } from '../../../record/shards/shard-sets.ts';
+import { keyOf } from '../../../record/test-record.ts';
 
 /** A record, and its file name for messages. */
 export interface NamedRecord {

@@ -1,14 +1,13 @@
 import type { TestInfo } from '@playwright/test';
 import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
 
-import type { HeldBrowser, HeldTest, Holds } from '../../../clients/shared/hold/holds.ts';
+import type { HeldBrowser, HeldTest, WorkerHolds } from '../../../clients/shared/hold/holds.ts';
 
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 
 import { notify } from '../../../common/text/notify.ts';
 import type { PoolwrightError } from '../../../errors.ts';
-import { keyOf } from '../../../record/session-record.ts';
-import { ATTACHMENT_NAME } from '../../../record/test-record.ts';
+import { ATTACHMENT_NAME, keyOf } from '../../../record/test-record.ts';
 import { heldTest } from './held-test.ts';
 import { wasHook } from './hook-or-test.ts';
 import { testFactsOf } from './test-facts.ts';
@@ -70,7 +69,7 @@ export class Recorder {
   }
 
   /** The running test has failed, and its pages are about to close. Resolves when they may. */
-  async holdFailed(browser: HeldBrowser, holds: Holds): Promise<void> {
+  async holdFailed(browser: HeldBrowser, holds: WorkerHolds): Promise<void> {
     const test = this.#current;
     if (!test || test.testInfo.status === 'interrupted') return;
     test.use.endFilm();

@@ -15,6 +15,7 @@ import { Metering } from '../../../../src/cdp/metering/metering.ts';
 import { Network } from '../../../../src/cdp/network/network.ts';
 import { NetworkProxy } from '../../../../src/cdp/network/network-proxy.ts';
 import { FilmedPages } from '../../../../src/cdp/screencast/filmed-pages.ts';
+import { Filming } from '../../../../src/cdp/screencast/filming.ts';
 import { Screencast } from '../../../../src/cdp/screencast/screencast.ts';
 import type { InterceptorFactory } from '../../../../src/cdp/transport/interceptor.ts';
 import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
@@ -37,7 +38,7 @@ export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<R
     metering: (link) => new Metering(link, meter, () => false),
     'hidden-targets': (link) => new HiddenTargets(link),
     'persistent-context': (link) => new PersistentContext(link, { clear: true }),
-    'filmed-pages': (link) => new FilmedPages(link, filming()),
+    filming: (link) => new Filming(link, filming(), FilmedPages),
     'early-close': (link) => new EarlyClose(link, far()),
     'prepared-contexts': (link) => new PreparedContexts(link, far()),
     'pipelined-scripts': (link) => new PipelinedScripts(link, far()),

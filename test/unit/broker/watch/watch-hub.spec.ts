@@ -1,5 +1,6 @@
 import { expect } from '@playwright/test';
 import { connectToBroker, openBroker } from '../../../../src/broker/rpc/client.ts';
+import { watchedConnection } from '../../../../src/broker/watch/watched-connection.ts';
 import { connectAsWatcher } from '../../../../src/broker/watch/watcher-connection.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
@@ -20,10 +21,10 @@ async function settles(promise: Promise<unknown>): Promise<boolean> {
 }
 
 test('tells workers what watchers want, and nothing while nobody watches', async ({ broker }) => {
-  const worker = await broker.connect();
-  const first = await worker.watched.orders(0, 0);
+  const worker = watchedConnection((await broker.connect()).watched);
+  const first = await worker.orders(0, 0);
   expect(first).toMatchObject({ isWatched: false, pictures: null });
-  const next = worker.watched.orders(0, first.number);
+  const next = worker.orders(0, first.number);
   expect(await settles(next)).toBe(false);
 
   const watcher = await broker.watch();
@@ -33,28 +34,28 @@ test('tells workers what watchers want, and nothing while nobody watches', async
 
   const other = await broker.watch();
   await watcher.demand([{ slot: 0, size: 'small' }]);
-  const small = await worker.watched.orders(0, watched.number);
+  const small = await worker.orders(0, watched.number);
   expect(small.pictures).toBe('small');
   await other.demand([{ slot: 0, size: 'large' }]);
-  const large = await worker.watched.orders(0, small.number);
+  const large = await worker.orders(0, small.number);
   expect(large.pictures).toBe('large');
   // Another slot is not concerned.
-  expect(await worker.watched.orders(1, 0)).toMatchObject({ isWatched: true, pictures: null });
+  expect(await worker.orders(1, 0)).toMatchObject({ isWatched: true, pictures: null });
 
   other.close();
-  const again = await worker.watched.orders(0, large.number);
+  const again = await worker.orders(0, large.number);
   expect(again.pictures).toBe('small');
   watcher.close();
-  const last = await worker.watched.orders(0, again.number);
+  const last = await worker.orders(0, again.number);
   expect(last).toMatchObject({ isWatched: false, pictures: null });
 });
 
 test('passes a picture on, and lets the next one come when every watcher has shown it', async ({ broker }) => {
-  const worker = await broker.connect();
-  await worker.watched.picture(PICTURE); // nobody wants it
+  const worker = watchedConnection((await broker.connect()).watched);
+  await worker.picture(PICTURE); // nobody wants it
   const [one, two] = [await broker.watch(), await broker.watch()];
   for (const each of [one, two]) await each.demand([{ slot: 0, size: 'small' }]);
-  const shown = worker.watched.picture(PICTURE);
+  const shown = worker.picture(PICTURE);
   const [picture] = await one.pictures();
   expect(picture).toMatchObject({ ...PICTURE, url: 'http://x/?token=***' });
   await one.shown(picture?.number ?? 0);
@@ -70,14 +71,15 @@ test('passes a picture on, and lets the next one come when every watcher has sho
   late.close();
 
   // Somebody who never shows it holds it up for ten seconds.
-  const slow = worker.watched.picture(PICTURE);
+  const slow = worker.picture(PICTURE);
   await one.pictures();
   expect(await settles(slow)).toBe(false);
   await broker.until(slow);
 });
 
 test('shows slots, running tests, pages and holds, without the secrets of the run', async ({ broker }) => {
-  const worker = await broker.connect();
+  const connection = await broker.connect();
+  const worker = watchedConnection(connection.watched);
   const session = { sessionId: 'ses_1', since: 7, waitsFor: null };
   const waits = { sessionId: null, since: 9, waitsFor: 'a place: the key tea-time is used elsewhere' };
   broker.hub.begin({
@@ -100,11 +102,11 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
     ],
   });
 
-  await worker.watched.running([RUNNING]);
+  await worker.running([RUNNING]);
   await watcher.demand([{ slot: 0, size: 'small' }]);
-  void worker.watched.picture(PICTURE).catch(() => undefined);
+  void worker.picture(PICTURE).catch(() => undefined);
   await watcher.pictures();
-  const held = worker.watched.hold({ slot: 0, reason: 'log in with tea-time', until: 99 });
+  const held = worker.hold({ slot: 0, reason: 'log in with tea-time', until: 99 });
   const later = await broker.until(watcher.view(number));
   expect(later.view.slots[0]).toEqual({
     slot: 0,
@@ -115,32 +117,32 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
   });
 
   // The worker dies: its test and its hold are over.
-  worker.close();
+  connection.close();
   await expect(held).rejects.toMatchObject({ code: 'BROKER_LOST' });
   const after = await broker.until(watcher.view(later.number));
   expect(after.view.slots[0]).toMatchObject({ test: null, hold: null });
 });
 
 test('passes on what watchers do during a hold, until one of them or the worker ends it', async ({ broker }) => {
-  const worker = await broker.connect();
+  const worker = watchedConnection((await broker.connect()).watched);
   const watcher = await broker.watch();
   const typed = { kind: 'text', text: 'x' } as const;
   await watcher.input(0, 'T', typed); // nothing is on hold
-  expect(await worker.watched.inputs(0)).toBeNull();
+  expect(await worker.inputs(0)).toBeNull();
 
-  const held = worker.watched.hold({ slot: 0, reason: 'r', until: 99 });
-  const inputs = worker.watched.inputs(0);
+  const held = worker.hold({ slot: 0, reason: 'r', until: 99 });
+  const inputs = worker.inputs(0);
   await watcher.input(0, 'T', typed);
   await watcher.input(1, 'T', typed); // another slot
   expect(await inputs).toEqual([{ target: 'T', input: typed }]);
-  const more = worker.watched.inputs(0);
+  const more = worker.inputs(0);
   expect(await settles(held)).toBe(false);
   await watcher.release(0);
   await held;
   expect(await more).toBeNull();
 
-  const again = worker.watched.hold({ slot: 0, reason: 'r', until: 99 });
-  await worker.watched.endHold();
+  const again = worker.hold({ slot: 0, reason: 'r', until: 99 });
+  await worker.endHold();
   await again;
 });
 

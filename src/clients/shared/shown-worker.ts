@@ -1,0 +1,102 @@
+import type { WatchedBroker, WatchOrders } from '../../broker/watch/orders.ts';
+import type { RunningTests } from '../../broker/watch/requests.ts';
+import type { PictureSize } from '../../broker/watch/view.ts';
+import { type WatchedConnection, watchedConnection } from '../../broker/watch/watched-connection.ts';
+import type { Picture, PictureOptions, PictureReceiver } from '../../cdp/screencast/picture.ts';
+import type { Screencast } from '../../cdp/screencast/screencast.ts';
+
+const PICTURES: Record<PictureSize, PictureOptions> = {
+  small: { maxWidth: 480, maxHeight: 360, quality: 50, perSecond: 2 },
+  large: { maxWidth: 1280, maxHeight: 960, quality: 60, perSecond: 15 },
+};
+
+/** What is watched of a connection. */
+export interface WatchableConnection {
+  readonly screencast: Screencast;
+  /** Resolves when it is closed. */
+  readonly closed: Promise<unknown>;
+}
+
+export type RunningTest = Omit<RunningTests[number], 'slot'>;
+
+/** What there is to show of a worker. It changes. */
+interface ToShow {
+  connections: ReadonlySet<WatchableConnection>;
+  tests: ReadonlyMap<string, RunningTest>;
+}
+
+/** Sends pictures and tests of one worker, as watchers want them. Loaded when somebody watches. */
+export class ShownWorker {
+  readonly #broker: WatchedConnection;
+  readonly #slot: number;
+  readonly #toShow: ToShow;
+  /** What stops the pictures of a connection. */
+  readonly #stops = new Map<WatchableConnection, () => void>();
+  #isWatched = false;
+  #pictures: PictureSize | null = null;
+
+  constructor(broker: WatchedBroker, slot: number, toShow: ToShow) {
+    this.#broker = watchedConnection(broker);
+    this.#slot = slot;
+    this.#toShow = toShow;
+  }
+
+  apply({ isWatched, pictures }: WatchOrders): void {
+    const before = { isWatched: this.#isWatched, pictures: this.#pictures };
+    this.#isWatched = isWatched;
+    this.#pictures = pictures;
+    if (!before.isWatched) this.report();
+    if (pictures === before.pictures) return;
+    this.#stopAllBut(new Set());
+    this.updatePictures();
+  }
+
+  /** Call it after a change of the connections. */
+  updatePictures(): void {
+    const { connections } = this.#toShow;
+    this.#stopAllBut(connections);
+    if (this.#pictures === null) return;
+    const options = PICTURES[this.#pictures];
+    for (const connection of connections) {
+      if (this.#stops.has(connection)) continue;
+      const receiver = new WatchedPages(this.#broker, this.#slot, options);
+      this.#stops.set(connection, connection.screencast.start(receiver));
+    }
+  }
+
+  /** Call it after a change of the tests. */
+  report(): void {
+    if (!this.#isWatched) return;
+    const tests = [...this.#toShow.tests.values()].map((test) => ({ ...test, slot: this.#slot }));
+    this.#broker.running(tests).catch(() => undefined);
+  }
+
+  #stopAllBut(connections: ReadonlySet<WatchableConnection>): void {
+    for (const [connection, stop] of this.#stops) {
+      if (connections.has(connection)) continue;
+      stop();
+      this.#stops.delete(connection);
+    }
+  }
+}
+
+/** Sends the pictures of a worker's pages. A picture that is not shown yet holds up the next one of its page. */
+class WatchedPages implements PictureReceiver {
+  readonly #broker: WatchedConnection;
+  readonly #slot: number;
+  readonly options: PictureOptions;
+
+  constructor(broker: WatchedConnection, slot: number, options: PictureOptions) {
+    this.#broker = broker;
+    this.#slot = slot;
+    this.options = options;
+  }
+
+  async onPicture(picture: Picture): Promise<void> {
+    await this.#broker.picture({ ...picture, slot: this.#slot }).catch(() => undefined);
+  }
+
+  onPageEnd(target: string): void {
+    this.#broker.pageClosed(this.#slot, target).catch(() => undefined);
+  }
+}
