@@ -36,7 +36,13 @@ export class RunSection {
     this.finished = new FinishedTests(id, actions.onEnlargeTest);
     this.root = element('section', { class: 'run', 'aria-labelledby': `run-${id}` });
     const counts = [this.#time, this.#passed, this.#failed, this.#waiting, this.#held];
-    const head = element('div', { class: 'head' }, this.#name, element('p', { class: 'counts' }, ...counts), this.#facts);
+    const head = element(
+      'div',
+      { class: 'head' },
+      this.#name,
+      element('p', { class: 'counts' }, ...counts),
+      this.#facts,
+    );
     this.root.append(head, this.#tiles, this.finished.root);
     this.#held.addEventListener('click', () => actions.onEnlarge(id, this.#firstHeld));
   }

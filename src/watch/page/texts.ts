@@ -111,12 +111,12 @@ export function testFacts(test: FinishedTest): string {
   const { project, slot, retry, startedAt, endedAt } = test;
   const facts = [
     resultOf(test),
-    retry > 0 && `retry ${retry}`,
+    retry > 0 ? `retry ${retry}` : '',
     project,
     `slot ${slot}`,
     `${((endedAt - startedAt) / 1_000).toFixed(1)} s`,
     new Date(endedAt).toLocaleTimeString(),
   ];
   // A line breaks between them only.
-  return joined(...facts.map((fact) => fact && fact.replaceAll(' ', '\u00a0')));
+  return joined(...facts.map((fact) => fact.replaceAll(' ', '\u00a0')));
 }

@@ -22,7 +22,13 @@ const STEPS = [
   null,
   'Expect "toBeVisible" getByText("Wrong password")',
 ];
-const PATHS = ['/checkout?step=payment', '/search?q=lamp', '/account/addresses/2/edit?return=%2Forders', '/cart', '/login'];
+const PATHS = [
+  '/checkout?step=payment',
+  '/search?q=lamp',
+  '/account/addresses/2/edit?return=%2Forders',
+  '/cart',
+  '/login',
+];
 /** As the broker words them. */
 const WAITS = [
   'the workspace is at its concurrent-browser limit, waiting for a browser to end',
@@ -45,13 +51,18 @@ export async function addRun(
   const run = new ScriptedRun({ pictureBytes: count * 431_000, ...(state === 'finished' ? ended() : {}) });
   runs.add(run);
   const slots = Array.from({ length: count }, (_, slot) => slotIn(state, slot));
-  for (const test of finishedIn(state, count)) runs.finish(run, test, test.retry > 1 ? undefined : picture(numberOf(test)));
+  for (const test of finishedIn(state, count))
+    runs.finish(run, test, test.retry > 1 ? undefined : picture(numberOf(test)));
   runs.change(run, { slots: state === 'finished' ? [] : slots });
   return run;
 }
 
 /** Sends the picture of each slot that has a page. */
-export async function showPictures(runs: ScriptedRuns, run: ScriptedRun, picture: (number: number) => Buffer): Promise<void> {
+export async function showPictures(
+  runs: ScriptedRuns,
+  run: ScriptedRun,
+  picture: (number: number) => Buffer,
+): Promise<void> {
   for (const { slot, pages } of run.view.slots) {
     // The browser's first page is open, too.
     for (const { target, url } of pages) await runs.picture(run, { slot, target, url, data: picture(slot) });
@@ -94,7 +105,8 @@ function finishedIn(state: State, count: number): FinishedTest[] {
   if (state === 'waiting') return [];
   const failed = state === 'running' ? 0 : count === 1 ? 1 : 7;
   return Array.from({ length: count === 1 ? 4 : 40 }, (_, number) => {
-    const status = number >= failed ? (number % 11 === 10 ? 'skipped' : 'passed') : number % 3 === 1 ? 'timedOut' : 'failed';
+    const status =
+      number >= failed ? (number % 11 === 10 ? 'skipped' : 'passed') : number % 3 === 1 ? 'timedOut' : 'failed';
     return aFinishedTest({
       id: `finished-${number}`,
       title: TITLES[number % TITLES.length],
