@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 /** Our built files that are found by path: entry points of processes, files that Playwright loads, scripts of pages. */
 type DistFile =
   | 'broker-main.js'
+  | 'cli.js'
   | 'emulator-main.js'
   | 'film.css'
   | 'film.js'

@@ -15,7 +15,7 @@ export interface RunView {
   slots: SlotView[];
   /** The tests that have ended, newest first. At most {@link MAX_FINISHED}: failed ones are kept longest. */
   finished: FinishedTest[];
-  /** How many tests have ended. */
+  /** How many tests have ended. Skipped ones are in neither. */
   passed: number;
   failed: number;
   /** What pictures have cost so far. */

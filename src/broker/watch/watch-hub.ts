@@ -253,7 +253,8 @@ export class WatchHub {
     if (tests.length === this.#finishedCount.all) return;
     const finished = tests.map(({ sessionId, test }) => this.#finishedTest(sessionId, test));
     const failed = finished.filter(({ ok }) => !ok);
-    this.#finishedCount = { all: tests.length, passed: finished.length - failed.length, failed: failed.length };
+    const passed = finished.filter(({ ok, status }) => ok && status !== 'skipped');
+    this.#finishedCount = { all: tests.length, passed: passed.length, failed: failed.length };
     finished.sort((a, b) => b.endedAt - a.endedAt);
     const failedFirst = [...finished.filter(({ ok }) => !ok), ...finished.filter(({ ok }) => ok)];
     this.#finished = failedFirst.slice(0, MAX_FINISHED).sort((a, b) => b.endedAt - a.endedAt);

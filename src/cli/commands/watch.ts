@@ -1,7 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { notify, print } from '../../common/text/notify.ts';
 import { watchRuns } from '../../watch/runs/watch-runs.ts';
 import { openPage } from '../../watch/server/open-page.ts';
+import { pagesClosed } from '../../watch/server/page-use.ts';
 import { startWatchServer } from '../../watch/server/watch-server.ts';
 import { gone, npxParent } from '../npx-parent.ts';
 import { integer } from '../numbers.ts';
@@ -11,6 +12,7 @@ interface WatchFlags {
   port?: number;
   open: boolean;
   json?: boolean;
+  untilClosed?: boolean;
 }
 
 const HELP = `
@@ -29,19 +31,24 @@ export function addWatchCommand(program: Command): void {
     .option('--port <number>', 'port of 127.0.0.1 to listen on (default: any free one)', integer)
     .option('--no-open', 'only print the address')
     .option('--json', 'print the address as one line of JSON, and open nothing')
+    .addOption(new Option('--until-closed', 'for runs that open the page').hideHelp())
     .addHelpText('after', HELP)
     .action(watch);
 }
 
-async function watch({ port, open, json }: WatchFlags): Promise<void> {
+async function watch({ port, open, json, untilClosed }: WatchFlags): Promise<void> {
   const runs = watchRuns(() => notify(FOREIGN));
   const server = await startWatchServer(runs, { port }).catch(async (error: unknown) => {
     await runs.close();
     throw error;
   });
   // Before the address is printed, because a reader of it may end this process.
-  const npx = await npxParent();
-  const asked = Promise.race([stopSignal(), ...(npx === undefined ? [] : [gone(npx)])]);
+  const npx = untilClosed ? undefined : await npxParent();
+  const asked = Promise.race([
+    stopSignal(),
+    ...(npx === undefined ? [] : [gone(npx)]),
+    ...(untilClosed ? [pagesClosed(server, runs)] : []),
+  ]);
   const opened = open && !json ? openPage(server.address('browser')) : null;
   if (json) process.stdout.write(`${JSON.stringify({ url: server.address('json'), pid: process.pid })}\n`);
   else {

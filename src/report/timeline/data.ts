@@ -28,7 +28,7 @@ export interface TimelineSession {
 
 /**
  * `session`, `start`, `duration`, `status`, `ok` (0 or 1), `retry`, `project`, `file`, `line`, `title`, `id`, `bytes`,
- * `lost`, `held`.
+ * `lost`, `held`, `evidence`.
  */
 export type TimelineTest = [
   session: number,
@@ -45,6 +45,8 @@ export type TimelineTest = [
   bytes: number | null,
   lost: string | null,
   held: string | null,
+  /** Address of its directory, relative to the page. */
+  evidence: string | null,
 ];
 
 export interface TimelineData {

@@ -22,7 +22,11 @@ export function timelineData(run: RunWithFigures, report: string | null, advice:
   const [projects, shards, files] = [new NameIndex(), new NameIndex(), new NameIndex()];
   const sessions = record.sessions.map((session) => sessionData(session, from, projects, shards));
   const tests = record.sessions.flatMap((session, n) =>
-    session.tests.map((test) => testData(test, n, from, projects, files)),
+    session.tests.map((test): TimelineTest => {
+      // The evidence of merged records is not beside the page.
+      const evidence = record.merged.length > 0 ? null : evidenceAddress(test);
+      return [...testData(test, n, from, projects, files), evidence];
+    }),
   );
   const named = (tries: TestTry[], value: (one: TestTry) => string): TimelineNamed[] =>
     tries.map((one) => ({
@@ -121,13 +125,21 @@ function held({ holds }: TestRecord): string | null {
   return texts.length > 0 ? texts.join('; ') : null;
 }
 
+/** Its directory is in the record's directory, as is the page. */
+function evidenceAddress({ evidence }: TestRecord): string | null {
+  const name = evidence?.split('/').at(-1);
+  return name ? `evidence/${encodeURIComponent(name)}/` : null;
+}
+
+type DropLast<T extends unknown[]> = T extends [...infer Others, unknown] ? Others : never;
+
 function testData(
   test: TestRecord,
   session: number,
   from: number,
   projects: NameIndex,
   files: NameIndex,
-): TimelineTest {
+): DropLast<TimelineTest> {
   const started = Date.parse(test.startedAt);
   return [
     session,

@@ -5,10 +5,10 @@ import { setText } from './update.ts';
 const COLLECT_MS = 1_000;
 const MAX_NAMED = 3;
 
-/** Tells screen readers about failures and holds, but not about pictures. */
+/** Tells screen readers about failures, holds and ends of runs, but not about pictures. */
 export class Announcer {
   readonly #region: HTMLElement;
-  /** Failed tests and holds that are known; null before the first update. */
+  /** What is known; null before the first update. */
   #known: Set<string> | null = null;
   #pending: string[] = [];
   #timer = 0;
@@ -37,12 +37,13 @@ export class Announcer {
   }
 }
 
-function newsOf({ id, slots, finished }: Run): [string, string][] {
+function newsOf({ id, name, slots, finished, endedAt, passed, failed }: Run): [string, string][] {
   const holds = slots.flatMap(({ slot, hold, test }): [string, string][] =>
     hold ? [[`${id} ${slot} ${test?.id}`, `On hold: ${test?.title ?? `slot ${slot}`}: ${hold.reason}`]] : [],
   );
   const failures = [...finished.values()].flatMap((test): [string, string][] =>
     test.ok ? [] : [[`${id} ${test.id}`, `Failed: ${test.title}`]],
   );
-  return [...holds, ...failures];
+  const end: [string, string] = [`${id} end`, `${name} ended: ${passed} passed, ${failed} failed`];
+  return [...holds, ...failures, ...(endedAt === null ? [] : [end])];
 }

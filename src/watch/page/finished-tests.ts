@@ -2,7 +2,7 @@ import type { FinishedTest } from '../../broker/watch/view.ts';
 import { element } from '../../common/page/dom.ts';
 import type { Run } from './store.ts';
 import { resultOf, testFacts } from './texts.ts';
-import { Parts, setChildren, setText } from './update.ts';
+import { Parts, setChildren, setLine, setText } from './update.ts';
 
 /** The address of a test's last picture. */
 export function pictureAddress(run: string, test: string): string {
@@ -61,8 +61,8 @@ function othersText(tests: FinishedTest[]): string {
 class Card {
   readonly root: HTMLLIElement;
   readonly #image = element('img', { loading: 'lazy', alt: '' });
-  readonly #missing = element('span', { class: 'missing' }, 'No picture');
-  readonly #enlarge = element('button', { type: 'button', class: 'picture' }, this.#image, this.#missing);
+  readonly #missing = element('p', { class: 'picture missing' }, 'No picture');
+  readonly #enlarge = element('button', { type: 'button', class: 'picture' }, this.#image);
   readonly #title = element('h4');
   readonly #result = element('span', { class: 'state' });
   readonly #facts = element('p', { class: 'facts' });
@@ -71,19 +71,18 @@ class Card {
   constructor(id: string, onEnlarge: () => void) {
     this.#enlarge.addEventListener('click', onEnlarge);
     const text = element('div', { class: 'text' }, this.#title, this.#facts, this.#session);
-    this.root = element('li', { class: 'card', 'data-test': id }, this.#enlarge, text);
+    this.root = element('li', { class: 'card', 'data-test': id }, this.#enlarge, this.#missing, text);
   }
 
   update(test: FinishedTest, run: string): void {
     const result = resultOf(test);
     this.root.dataset.result = test.ok ? (test.status === 'skipped' ? 'skipped' : 'passed') : 'failed';
-    setText(this.#title, test.title);
+    setLine(this.#title, test.title);
     setText(this.#result, result);
     this.#facts.replaceChildren(this.#result, testFacts(test).slice(result.length));
     setText(this.#session, test.sessionId === null ? '' : `session ${test.sessionId}`);
     this.#enlarge.setAttribute('aria-label', `Enlarge the last picture of ${test.title}`);
-    this.#enlarge.disabled = !test.hasPicture;
-    this.#image.hidden = !test.hasPicture;
+    this.#enlarge.hidden = !test.hasPicture;
     this.#missing.hidden = test.hasPicture;
     const address = pictureAddress(run, test.id);
     if (test.hasPicture && this.#image.getAttribute('src') !== address) this.#image.src = address;

@@ -3,10 +3,11 @@ import { element } from '../../common/page/dom.ts';
 import { draw, type Pictures } from './pictures.ts';
 import { HoldBar } from './take-over/hold-bar.ts';
 import { TakeOver } from './take-over/take-over.ts';
-import { missingPicture } from './texts.ts';
-import { setChildren, setText } from './update.ts';
+import { isEmptyPage, missingPicture } from './texts.ts';
+import { setChildren, setLine, setText } from './update.ts';
 
-const IN_PAGE = 'Your keyboard goes to the page. Ctrl+Shift+Enter or this button gives it back.';
+const AT_HAND = 'Click the page, or Tab to it, to use it.';
+const IN_PAGE = 'Your keyboard goes to the page; Ctrl+Shift+Enter gives it back.';
 
 /** The large picture of a slot: a tab for each page; on hold, the reader can use the page. */
 export class LiveView {
@@ -15,9 +16,8 @@ export class LiveView {
   readonly #canvas = element('canvas', { role: 'img' });
   readonly #screen: HTMLElement;
   readonly #missing = element('p', { class: 'missing' });
-  /** Always there on hold: if it came with the focus, the picture would move under the pointer. */
-  readonly #keyboard: HTMLElement;
-  readonly #keyboardText = element('span');
+  /** Its place is always taken on hold: otherwise the picture would move under the pointer. */
+  readonly #keyboard = element('span', { class: 'keyboard' });
   readonly #leave = element('button', { type: 'button' }, 'Leave the page');
   readonly #hold: HoldBar;
   readonly #takeOver: TakeOver;
@@ -30,8 +30,7 @@ export class LiveView {
 
   /** @param onLeave focuses what is beside the page, when the reader leaves it */
   constructor(send: (target: string, input: WatchInput) => void, onRelease: () => void, onLeave: () => void) {
-    this.#hold = new HoldBar(onRelease);
-    this.#keyboard = element('div', { class: 'keyboard', hidden: '' }, this.#keyboardText, this.#leave);
+    this.#hold = new HoldBar(onRelease, this.#keyboard, this.#leave);
     this.#showKeyboard(false);
     this.#takeOver = new TakeOver((input) => {
       if (this.#target !== undefined) send(this.#target, input);
@@ -46,7 +45,7 @@ export class LiveView {
       this.#screen,
       this.#missing,
     );
-    this.root = element('div', { class: 'live' }, this.#hold.root, this.#keyboard, this.#tabs, panel);
+    this.root = element('div', { class: 'live' }, this.#hold.root, this.#tabs, panel);
     this.#tabs.addEventListener('keydown', (event) => this.#onTabKey(event));
   }
 
@@ -64,9 +63,7 @@ export class LiveView {
     if (picture) this.#screen.style.setProperty('--ratio', String(picture.bitmap.width / picture.bitmap.height));
     this.#canvas.setAttribute('aria-label', `Live picture of ${picture?.url ?? 'the page'}`);
     setText(this.#missing, picture ? '' : missingPicture(view));
-    const isOn = view.hold !== null && picture !== undefined;
-    this.#takeOver.isOn = isOn;
-    this.#keyboard.hidden = !isOn;
+    this.#takeOver.isOn = view.hold !== null && picture !== undefined;
   }
 
   get #target(): string | undefined {
@@ -75,13 +72,13 @@ export class LiveView {
     return this.#view ? this.#pictures?.shownTarget(this.#run, this.#view) : undefined;
   }
 
-  #updateTabs({ pages }: SlotView, target: string | undefined): void {
+  #updateTabs(view: SlotView, target: string | undefined): void {
+    const pages = view.pages.filter((page) => !isEmptyPage(page.url) || page.target === target);
     const known = [...this.#tabs.querySelectorAll('button')];
     const tabs = pages.map((page) => {
       const tab = known.find(({ value }) => value === page.target) ?? this.#newTab(page.target);
       const isShown = page.target === target;
-      setText(tab, page.url || 'about:blank');
-      tab.title = page.url;
+      setLine(tab, page.url || 'about:blank');
       tab.setAttribute('aria-selected', String(isShown));
       tab.tabIndex = isShown ? 0 : -1;
       return tab;
@@ -116,8 +113,8 @@ export class LiveView {
   }
 
   #showKeyboard(isInPage: boolean): void {
-    setText(this.#keyboardText, isInPage ? IN_PAGE : 'Click the page, or Tab to it, to use it.');
+    setText(this.#keyboard, isInPage ? IN_PAGE : AT_HAND);
     this.#leave.disabled = !isInPage;
-    this.#keyboard.classList.toggle('in-page', isInPage);
+    this.#hold.root.classList.toggle('in-page', isInPage);
   }
 }

@@ -14,9 +14,13 @@ import { type Enlarged, Viewer } from './viewer.ts';
 const LOST = 'Connection lost. Trying again … If you stopped npx poolwright watch, start it again.';
 const REFUSED = 'This page has no access any longer. Open the address that npx poolwright watch prints.';
 
+const NO_RUN = `Start your tests on this machine, with Playwright Test, Vitest, Jest, Mocha or node:test. They appear here.`;
+
 const main = byId('runs');
 const lost = byId('connection');
-const empty = element('p', { class: 'empty' }, 'Connecting …');
+const emptyTitle = element('h2', {}, 'Connecting …');
+const emptyText = element('p');
+const empty = element('div', { class: 'empty' }, emptyTitle, emptyText);
 const announcer = new Announcer(byId('announcements'));
 const store = new Store();
 const pictures = new Pictures();
@@ -58,7 +62,8 @@ const connection = new Connection({
   onLost: (isRefused) => setText(lost, isRefused ? REFUSED : LOST),
   onView: (message, isFirst) => {
     store.update(message, isFirst);
-    setText(empty, 'No run yet. Start your tests; they appear here.');
+    setText(emptyTitle, 'No run yet');
+    setText(emptyText, NO_RUN);
     draw();
     announcer.update(store.runs);
     sendDemand();

@@ -1,5 +1,6 @@
 import type { SlotView } from '../../broker/watch/view.ts';
 import type { PictureHeader } from '../messages.ts';
+import { isEmptyPage } from './texts.ts';
 
 export interface Picture extends PictureHeader {
   bitmap: ImageBitmap;
@@ -22,10 +23,12 @@ export class Pictures {
     return target === undefined ? undefined : this.#bySlot.get(keyOf(run, slot))?.get(target);
   }
 
-  /** The page of a tile: the one that opened last, of those that have a picture. */
+  /** The page of a tile: the one that opened last, of those that have a picture. Empty pages come last. */
   shownTarget(run: string, { slot, pages }: SlotView): string | undefined {
-    const ofSlot = this.#bySlot.get(keyOf(run, slot));
-    return pages.findLast(({ target }) => ofSlot?.has(target))?.target ?? [...(ofSlot?.keys() ?? [])].at(-1);
+    const ofSlot = this.#bySlot.get(keyOf(run, slot)) ?? new Map<string, Picture>();
+    const known = pages.filter(({ target }) => ofSlot.has(target));
+    const targets = known.length > 0 ? known.map(({ target }) => target) : [...ofSlot.keys()];
+    return targets.findLast((target) => !isEmptyPage(ofSlot.get(target)?.url ?? '')) ?? targets.at(-1);
   }
 
   /** Forgets the pages that are closed. */

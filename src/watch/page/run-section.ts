@@ -2,7 +2,7 @@ import { element } from '../../common/page/dom.ts';
 import { FinishedTests } from './finished-tests.ts';
 import type { Pictures } from './pictures.ts';
 import type { Run } from './store.ts';
-import { runFacts } from './texts.ts';
+import { runFacts, runTime } from './texts.ts';
 import { Tile, type TileActions } from './tile.ts';
 import { Parts, setChildren, setText } from './update.ts';
 
@@ -18,9 +18,15 @@ export class RunSection {
   readonly finished: FinishedTests;
   tiles: Tile[] = [];
   readonly #name: HTMLHeadingElement;
+  readonly #time = element('span', { class: 'state' });
+  readonly #passed = element('span', { 'data-result': 'passed' });
+  readonly #failed = element('span', { 'data-result': 'failed' });
+  readonly #waiting = element('span', { 'data-state': 'waiting' });
+  readonly #held = element('button', { type: 'button', title: 'Enlarge the first one' });
   readonly #facts = element('p', { class: 'facts' });
   readonly #tiles = element('ul', { class: 'tiles' });
   readonly #parts = new Parts<number, Tile>();
+  #firstHeld = 0;
 
   constructor(
     private readonly id: string,
@@ -29,12 +35,20 @@ export class RunSection {
     this.#name = element('h2', { id: `run-${id}` });
     this.finished = new FinishedTests(id, actions.onEnlargeTest);
     this.root = element('section', { class: 'run', 'aria-labelledby': `run-${id}` });
-    this.root.append(this.#name, this.#facts, this.#tiles, this.finished.root);
+    const counts = [this.#time, this.#passed, this.#failed, this.#waiting, this.#held];
+    const head = element(
+      'div',
+      { class: 'head' },
+      this.#name,
+      element('p', { class: 'counts' }, ...counts),
+      this.#facts,
+    );
+    this.root.append(head, this.#tiles, this.finished.root);
+    this.#held.addEventListener('click', () => actions.onEnlarge(id, this.#firstHeld));
   }
 
   update(run: Run, pictures: Pictures, now: number): void {
-    setText(this.#name, run.name);
-    setText(this.#facts, runFacts(run, now));
+    this.#updateHead(run, now);
     // After its end a run has no browsers.
     const slots = run.endedAt === null ? run.slots : [];
     const last = this.tiles;
@@ -49,8 +63,23 @@ export class RunSection {
       this.tiles.map(({ root }) => root),
     );
     this.#tiles.hidden = slots.length === 0;
-    this.#tiles.dataset.size = slots.length <= 2 ? 'large' : slots.length <= 6 ? 'medium' : 'small';
+    this.#tiles.dataset.size = sizeOf(slots.length);
     this.finished.update(run);
+  }
+
+  #updateHead(run: Run, now: number): void {
+    this.root.dataset.state = run.endedAt === null ? 'running' : 'ended';
+    setText(this.#name, run.name);
+    setText(this.#time, runTime(run, now));
+    setText(this.#passed, `${run.passed} passed`);
+    setText(this.#failed, run.failed > 0 ? `${run.failed} failed` : '');
+    const waiting = run.slots.filter(({ waitsFor }) => waitsFor !== null);
+    setText(this.#waiting, waiting.length > 0 ? `${waiting.length} waiting for a browser` : '');
+    const held = run.slots.filter(({ hold }) => hold !== null);
+    this.#firstHeld = held[0]?.slot ?? 0;
+    this.#held.hidden = held.length === 0;
+    setText(this.#held, `${held.length} on hold`);
+    setText(this.#facts, runFacts(run));
   }
 
   #newTile(slot: number): Tile {
@@ -58,4 +87,11 @@ export class RunSection {
     this.actions.observer.observe(tile.root);
     return tile;
   }
+}
+
+function sizeOf(tiles: number): string {
+  if (tiles === 1) return 'single';
+  if (tiles === 2) return 'large';
+  if (tiles <= 6) return 'medium';
+  return tiles <= 12 ? 'small' : 'tiny';
 }

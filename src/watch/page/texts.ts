@@ -20,15 +20,23 @@ export function joined(...parts: (string | null | false)[]): string {
   return parts.filter((part) => part).join(' · ');
 }
 
-export function runFacts(run: Run, now: number): string {
-  const { runner, startedAt, endedAt, passed, failed, pictureBytes } = run;
+const RUNNERS: Record<string, string> = {
+  playwright: 'Playwright Test',
+  vitest: 'Vitest',
+  jest: 'Jest',
+  mocha: 'Mocha',
+  'node-test': 'node:test',
+};
+
+export function runTime({ startedAt, endedAt }: Run, now: number): string {
+  return endedAt === null ? `running for ${duration(now - startedAt)}` : `ended after ${duration(endedAt - startedAt)}`;
+}
+
+export function runFacts({ runner, startedAt, pictureBytes }: Run): string {
   return joined(
-    runner ?? 'script',
-    endedAt === null ? `running for ${duration(now - startedAt)}` : `ended after ${duration(endedAt - startedAt)}`,
+    runner === null ? 'script' : (RUNNERS[runner] ?? runner),
     `began ${new Date(startedAt).toLocaleTimeString()}`,
-    `${passed} passed`,
-    failed > 0 && `${failed} failed`,
-    `pictures so far: ${bytes(pictureBytes)}`,
+    pictureBytes > 0 && `pictures so far: ${bytes(pictureBytes)}`,
   );
 }
 
@@ -45,7 +53,7 @@ const STATES: Record<SlotState, string> = {
   hold: 'on hold',
   running: 'running',
   waiting: 'waiting',
-  between: 'between tests',
+  between: 'idle',
   free: 'free',
 };
 
@@ -55,9 +63,25 @@ export function slotState(slot: SlotView): string {
 
 /** In place of a picture. */
 export function missingPicture({ waitsFor, sessionId, pages, test }: SlotView): string {
-  if (waitsFor !== null) return `Waits for ${waitsFor}`;
-  if (sessionId === null) return test ? 'This test has no hosted browser' : 'No browser';
-  return pages.length === 0 ? 'No page is open' : '';
+  if (waitsFor !== null) return sentence(waitsFor);
+  if (sessionId === null) return test ? 'This test has no hosted browser.' : 'No browser';
+  return pages.length === 0 ? 'No page is open' : 'No picture yet';
+}
+
+/** @param text as for the terminal: no capital letter, no full stop */
+function sentence(text: string): string {
+  const start = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return text === '' || /[.!?…]$/.test(text) ? start : `${start}.`;
+}
+
+/** Whether it is the address of a page without content: the browser's first page is one. */
+export function isEmptyPage(url: string): boolean {
+  return url === '' || url === 'about:blank';
+}
+
+/** For a small place. */
+export function shortAddress(url: string): string {
+  return url.replace(/^https?:\/\/(www\.)?/, '');
 }
 
 /** Since when the slot is in its state. */
@@ -66,13 +90,14 @@ export function slotSince({ test, waitsFor, since }: SlotView): number {
 }
 
 export function slotTitle(slot: SlotView): string {
-  return slot.test?.title ?? (slot.waitsFor === null ? 'No test' : 'Waiting for a browser');
+  if (slot.test) return slot.test.title;
+  if (slot.waitsFor !== null) return 'Waiting for a browser';
+  return slot.sessionId === null ? 'No browser' : 'Between tests';
 }
 
-/** @param leftMs until the test continues */
-export function holdText(reason: string, leftMs: number): string {
-  const sentence = reason === '' || /[.!?…]$/.test(reason) ? reason : `${reason}.`;
-  return `${sentence || 'The test waits.'} It continues by itself in ${duration(leftMs)}.`;
+/** Why a test waits. */
+export function holdReason(reason: string): string {
+  return sentence(reason) || 'The test waits.';
 }
 
 const STATUSES: Record<string, string> = { timedOut: 'timed out' };
@@ -84,12 +109,14 @@ export function resultOf({ status, ok }: FinishedTest): string {
 
 export function testFacts(test: FinishedTest): string {
   const { project, slot, retry, startedAt, endedAt } = test;
-  return joined(
+  const facts = [
     resultOf(test),
-    retry > 0 && `retry ${retry}`,
+    retry > 0 ? `retry ${retry}` : '',
     project,
     `slot ${slot}`,
     `${((endedAt - startedAt) / 1_000).toFixed(1)} s`,
     new Date(endedAt).toLocaleTimeString(),
-  );
+  ];
+  // A line breaks between them only.
+  return joined(...facts.map((fact) => fact.replaceAll(' ', '\u00a0')));
 }

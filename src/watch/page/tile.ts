@@ -2,8 +2,8 @@ import type { SlotView } from '../../broker/watch/view.ts';
 import { element } from '../../common/page/dom.ts';
 import { draw, type Pictures } from './pictures.ts';
 import { HoldBar } from './take-over/hold-bar.ts';
-import { duration, joined, missingPicture, slotSince, slotState, slotTitle, stateOf } from './texts.ts';
-import { setText } from './update.ts';
+import { duration, joined, missingPicture, shortAddress, slotSince, slotState, slotTitle, stateOf } from './texts.ts';
+import { setLine, setText } from './update.ts';
 
 /** What the reader does in a tile. */
 export interface TileActions {
@@ -23,7 +23,8 @@ export class Tile {
   readonly #enlarge = element('button', { type: 'button', class: 'picture' }, this.#canvas, this.#missing);
   readonly #title = element('h3');
   readonly #state = element('span', { class: 'state' });
-  readonly #facts = element('span');
+  readonly #facts = element('span', { class: 'facts' });
+  readonly #time = element('span', { class: 'time' });
   readonly #step = element('p', { class: 'step' });
   readonly #address = element('p', { class: 'address' });
   readonly #session = element('p', { class: 'session' });
@@ -32,15 +33,16 @@ export class Tile {
   constructor(run: string, slot: number, actions: TileActions) {
     this.run = run;
     this.slot = slot;
-    const takeOver = element('button', { type: 'button' }, 'Take over');
-    this.#hold = new HoldBar(() => actions.onRelease(run, slot), takeOver);
+    const takeOver = element('button', { type: 'button', class: 'main' }, 'Take over');
+    this.#hold = new HoldBar(() => actions.onRelease(run, slot), document.createTextNode(''), takeOver);
     for (const button of [this.#enlarge, takeOver]) {
       button.addEventListener('click', () => actions.onEnlarge(run, slot));
     }
     this.#enlarge.setAttribute('aria-label', `Enlarge slot ${slot}`);
-    const facts = element('p', { class: 'facts' }, this.#state, ' ', this.#facts);
-    const text = element('div', { class: 'text' }, this.#title, facts, this.#step, this.#address, this.#session);
-    this.root = element('li', { class: 'tile' }, this.#enlarge, this.#hold.root, text);
+    const status = element('p', { class: 'status' }, this.#state, ' ', this.#facts, ' ', this.#time);
+    const details = element('div', { class: 'details' }, this.#step, this.#address, this.#session);
+    const text = element('div', { class: 'text' }, this.#title, status, details, this.#hold.root);
+    this.root = element('li', { class: 'tile' }, this.#enlarge, text);
   }
 
   update(view: SlotView, pictures: Pictures, now: number): void {
@@ -49,13 +51,13 @@ export class Tile {
     this.root.dataset.state = stateOf(view);
     draw(this.#canvas, pictures.get(this.run, view.slot, target));
     setText(this.#missing, this.#canvas.hidden ? missingPicture(view) : '');
-    setText(this.#title, slotTitle(view));
+    setLine(this.#title, slotTitle(view));
     setText(this.#state, slotState(view));
-    const project = view.test?.project ?? null;
-    setText(this.#facts, joined(`slot ${view.slot}`, project, duration(now - slotSince(view))));
-    setText(this.#step, view.test?.step ?? '');
-    setText(this.#address, page?.url ?? '');
-    setText(this.#session, view.sessionId === null ? '' : `session ${view.sessionId}`);
+    setText(this.#facts, joined(`slot ${view.slot}`, view.test?.project ?? null));
+    setText(this.#time, duration(now - slotSince(view)));
+    setLine(this.#step, view.test?.step ?? '');
+    setLine(this.#address, page?.url ?? '', shortAddress(page?.url ?? ''));
+    setLine(this.#session, view.sessionId === null ? '' : `session ${view.sessionId}`);
     this.#hold.update(view.hold, now);
   }
 

@@ -4,6 +4,12 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Sets a text that may be cut off: the whole one is its tooltip. @param shown default: the whole text */
+export function setLine(element: HTMLElement, text: string, shown = text): void {
+  setText(element, shown);
+  if (element.title !== text) element.title = text;
+}
+
 /** Moves, adds and removes as few children as possible. */
 export function setChildren(parent: Element, children: readonly Element[]): void {
   const wanted = new Set<Element>(children);

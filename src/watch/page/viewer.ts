@@ -24,8 +24,8 @@ export class Viewer {
   readonly #dialog: HTMLDialogElement;
   readonly #title = element('h2', { id: 'viewer-title' });
   readonly #facts = element('p', { class: 'facts' });
-  readonly #previous = button('Previous', '◀');
-  readonly #next = button('Next', '▶');
+  readonly #previous = button('Previous', '←');
+  readonly #next = button('Next', '→');
   readonly #close = button('Close', '✕');
   readonly #image = element('img', { alt: 'The last picture of the test' });
   readonly #live: LiveView;

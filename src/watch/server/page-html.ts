@@ -13,7 +13,7 @@ export const PAGE_HTML = `<!doctype html>
 </head>
 <body>
 <header>
-<h1>poolwright watch</h1>
+<h1><img src="icon.svg" alt="" width="24" height="24">poolwright watch</h1>
 <p id="connection" role="alert"></p>
 </header>
 <main id="runs"><noscript>This page needs JavaScript.</noscript></main>

@@ -19,6 +19,8 @@ const GOING_AWAY = 1001;
 
 export interface WatchServer {
   port: number;
+  /** How many pages are open. */
+  readonly pages: number;
   /** An address that opens the page once. @param place replaces the address that this place had */
   address(place: string): string;
   close(): Promise<void>;
@@ -73,6 +75,9 @@ export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } =
   ];
   return {
     port,
+    get pages() {
+      return pages.size;
+    },
     address: (place) => `http://${HOST}:${port}/open/${access.token(place)}`,
     close: async () => {
       for (const end of endings) end();

@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
 import type { PageEvidence } from '../../../src/runners/shared/evidence/page-evidence.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
@@ -87,6 +88,12 @@ for (const kit of kits) {
     const kept = ['fails', 'times out', 'hangs'].map(evidenceOf);
     for (const path of kept) expect(run.output).toContain(`evidence: ${path}`);
     expect(await directories(consumer)).toEqual(kept.toSorted());
+
+    // The timeline leads to it.
+    await page.goto(pathToFileURL(join(consumer.folder, 'test-results/poolwright/timeline.html')).href);
+    await page.locator('a.test[aria-label^="fails"]').click();
+    await expect(page.getByRole('link', { name: 'page-1.png' })).toBeVisible();
+    expect(decodeURIComponent(page.url())).toContain(`/${evidenceOf('fails')}/`);
 
     const failed = await readEvidence(consumer, evidenceOf('fails'));
     const [first, ...others] = failed.pages;

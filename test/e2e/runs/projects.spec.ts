@@ -59,9 +59,10 @@ test("applies each project's options, also with equal names and in a file, and k
   });
   const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
   expect(run.code, run.output).toBe(1);
-  expect(run.output.match(/no effect on hosted browsers.*/g)).toEqual([
-    `no effect on hosted browsers ("session"): headless: false (--headed). To use Playwright's own browsers, set POOLWRIGHT_SERVICE=local`,
+  expect(run.output.match(/hosted browsers have no window.*/g)).toEqual([
+    "hosted browsers have no window (--headed): see them live with `npx poolwright watch`. For Playwright's own browsers, set POOLWRIGHT_SERVICE=local",
   ]);
+  expect(run.output).not.toContain('no effect on hosted browsers');
   expect(run.output.match(/MINE a/g)).toHaveLength(5);
   expect(run.output).toContain('on local browsers: local');
   const tests = (await reportedTests(consumer)).map(({ project, results: [result] }) => ({

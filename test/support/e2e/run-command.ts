@@ -25,7 +25,7 @@ const COMPILE_CACHE = `--require=${JSON.stringify(join(import.meta.dirname, 'com
 export function userEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) =>
-      !/^(POOLWRIGHT_|TEST_|PW_|PLAYWRIGHT_|GITHUB_STEP_SUMMARY$|GITHUB_ACTIONS$|NODE_OPTIONS$|CI$|DEBUG$|FORCE_COLOR$)/.test(
+      !/^(POOLWRIGHT_|TEST_|PW_|PLAYWRIGHT_|GITHUB_STEP_SUMMARY$|GITHUB_ACTIONS$|NODE_OPTIONS$|CI$|DEBUG$|FORCE_COLOR$|DISPLAY$|WAYLAND_DISPLAY$)/.test(
         name,
       ),
   );

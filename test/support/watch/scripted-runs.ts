@@ -102,7 +102,7 @@ function aRunView(view: Partial<RunView> = {}): RunView {
   return {
     id: `run-${lastRun}`,
     name: 'web shop',
-    runner: 'playwright-test',
+    runner: 'playwright',
     startedAt: Date.now() - 63_000,
     endedAt: null,
     slots: [aSlot()],

@@ -158,13 +158,12 @@ export class Chart {
 
   /** A worker's first test begins before its browser is ready. Its bar begins with the browser. */
   #test(test: TimelineTest, had: number): HTMLElement {
-    const { report } = this.#data;
-    const [, start, took, , , retry, , , , title, id] = test;
+    const [, start, took, , , retry, , , , title] = test;
     const end = Math.max(start + took, had);
     const look = lookOf(test, this.#data);
-    const bar = this.#bar(report === null ? 'button' : 'a', `item test ${look}`, Math.max(start, had), end);
-    if (bar instanceof HTMLAnchorElement)
-      bar.href = `${report}#?testId=${encodeURIComponent(wellFormed(id))}${retry > 0 ? `&run=${retry}` : ''}`;
+    const address = this.#addressOf(test);
+    const bar = this.#bar(address === null ? 'button' : 'a', `item test ${look}`, Math.max(start, had), end);
+    if (bar instanceof HTMLAnchorElement) bar.href = address ?? '';
     else bar.setAttribute('type', 'button');
     bar.setAttribute('aria-label', `${title}: ${resultOf(test, this.#data)}${retry > 0 ? `, retry ${retry}` : ''}`);
     const width = ((end - Math.max(start, had)) / this.#data.length) * this.#trackWidth;
@@ -174,6 +173,13 @@ export class Chart {
     this.#details.set(bar, () => testDetails(test, this.#data));
     this.#bars.set(test, bar);
     return bar;
+  }
+
+  /** In the HTML report, which has its attachments; else the directory of its evidence. */
+  #addressOf([, , , , , retry, , , , , id, , , , evidence]: TimelineTest): string | null {
+    const { report } = this.#data;
+    if (report === null) return evidence;
+    return `${report}#?testId=${encodeURIComponent(wellFormed(id))}${retry > 0 ? `&run=${retry}` : ''}`;
   }
 
   #bar(name: 'span' | 'button' | 'a', className: string, from: number, to: number): HTMLElement {

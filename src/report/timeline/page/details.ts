@@ -7,7 +7,7 @@ import { clock } from './scale.ts';
 /** All details of a test or a session. */
 
 export function testDetails(test: TimelineTest, data: TimelineData): DocumentFragment {
-  const [session, start, took, , , retry, project, file, line, title, , moved, lost, held] = test;
+  const [session, start, took, , , retry, project, file, line, title, , moved, lost, held, evidence] = test;
   const rows: [string, string | null][] = [
     ['Result', resultOf(test, data)],
     ['Retry', retry > 0 ? String(retry) : null],
@@ -19,6 +19,7 @@ export function testDetails(test: TimelineTest, data: TimelineData): DocumentFra
     ['On hold', held],
     ['Browser lost', lost],
     ['Session', data.sessions[session]?.id ?? null],
+    ['Evidence', evidence === null || data.report !== null ? null : 'a click opens it'],
   ];
   return fragment(title, rows);
 }

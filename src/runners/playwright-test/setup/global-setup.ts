@@ -16,6 +16,7 @@ import { BackgroundStart } from './background-start.ts';
 import { ineffectiveLaunchOptions } from './launch-options.ts';
 import { selectedProjects } from './selected-projects.ts';
 import { runUserSetup } from './user-setup.ts';
+import { asksForWindow, showBrowsers } from './watch-page.ts';
 
 /**
  * The global setup that the wrapper adds. Starts the run's broker and publishes its address for the workers. Returns
@@ -33,6 +34,7 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
   const selected = selectedProjects(config, process.argv);
   // A run of only local projects needs no API key.
   const broker = run.hosted.some(({ name }) => selected.has(name)) ? await start(config, run) : null;
+  if (broker && asksForWindow(config.projects, selected)) showBrowsers(broker);
   dropEarlyBroker();
   const background = broker && isPlainRun(process.argv) ? new BackgroundStart(broker) : null;
   if (!background) await broker?.started();

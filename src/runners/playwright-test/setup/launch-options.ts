@@ -20,13 +20,9 @@ export function ineffectiveLaunchOptions(projects: readonly Project[]): string |
   return `no effect on hosted browsers${where}: ${[...options].join(', ')}. To use Playwright's own browsers, set POOLWRIGHT_SERVICE=local`;
 }
 
-function launchOptionsOf({ headless, channel, launchOptions }: Project['use']): string[] {
-  const { headless: own, ...others } = launchOptions ?? {};
-  const isHeaded = (headless ?? own) === false;
+function launchOptionsOf({ channel, launchOptions }: Project['use']): string[] {
+  // `--headed` has a notice with its own advice.
+  const { headless: _headless, ...others } = launchOptions ?? {};
   const named = Object.entries(others).filter(([, value]) => value !== undefined);
-  return [
-    ...(isHeaded ? ['headless: false (--headed)'] : []),
-    ...(channel === undefined ? [] : ['channel']),
-    ...named.map(([key]) => `launchOptions.${key}`),
-  ];
+  return [...(channel === undefined ? [] : ['channel']), ...named.map(([key]) => `launchOptions.${key}`)];
 }

@@ -1,28 +1,35 @@
 import type { HoldView } from '../../../broker/watch/view.ts';
 import { element } from '../../../common/page/dom.ts';
-import { holdText } from '../texts.ts';
+import { duration, holdReason } from '../texts.ts';
 import { setText } from '../update.ts';
 
 /** Says why a test waits and until when, with the button that lets it continue. */
 export class HoldBar {
   readonly root: HTMLElement;
-  readonly #text = element('span', {});
+  readonly #reason = element('span');
+  readonly #left = element('b');
 
-  /** @param others further buttons */
-  constructor(onRelease: () => void, ...others: HTMLElement[]) {
-    const release = element('button', { type: 'button' }, 'Continue the test');
+  /**
+   * @param note further text, such as what the reader can do
+   * @param buttons come before the one that lets the test continue
+   */
+  constructor(onRelease: () => void, note: Node, ...buttons: HTMLElement[]) {
+    const release = element('button', { type: 'button', 'aria-label': 'Continue the test' }, 'Continue');
     release.addEventListener('click', onRelease);
-    const text = element('p', {}, element('strong', {}, 'On hold: '), this.#text);
-    this.root = element(
+    const text = element(
       'div',
-      { class: 'hold', hidden: '' },
-      text,
-      element('div', { class: 'buttons' }, release, others),
+      {},
+      element('p', {}, element('strong', {}, 'On hold: '), this.#reason),
+      element('p', { class: 'left' }, 'Continues by itself in ', this.#left, '. ', note),
     );
+    const actions = element('div', { class: 'buttons' }, ...buttons, release);
+    this.root = element('div', { class: 'hold', hidden: '' }, text, actions);
   }
 
   update(hold: HoldView | null, now: number): void {
     this.root.hidden = hold === null;
-    if (hold) setText(this.#text, holdText(hold.reason, hold.until - now));
+    if (!hold) return;
+    setText(this.#reason, holdReason(hold.reason));
+    setText(this.#left, duration(hold.until - now));
   }
 }

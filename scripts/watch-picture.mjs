@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { chromium } from 'playwright-core';
+import { ensureBuilt } from './build.mjs';
+import { ensureChromium } from './chromium.mjs';
+import { main, playwrightTest } from './playwright.mjs';
+
+/**
+ * `node scripts/watch-picture.mjs`: the page of `poolwright watch` in the documentation, during a run on the emulator
+ * with six workers.
+ */
+
+const PICTURE = 'docs/images/watch.png';
+/** CSS pixels. */
+const SIZE = { width: 1000, height: 790 };
+const WORKERS = 6;
+
+const CONFIG = `
+const { withHostedBrowsers } = require('poolwright');
+module.exports = withHostedBrowsers({
+  fullyParallel: true,
+  reporter: 'null',
+  use: { baseURL: process.env.SITE, viewport: { width: 1024, height: 640 } },
+  projects: [{ name: 'chromium' }],
+});`;
+
+/** Some tests end, two of them fail; the others are still there when the picture is taken. */
+const TESTS = `
+const { test } = require('poolwright');
+const { expect } = require('@playwright/test');
+const stay = (page) => page.getByText('Sold out').waitFor();
+
+test.describe('order', () => {
+  test('refuses an order without a name', async ({ page }) => {
+    await page.goto('/order');
+    await page.getByRole('button', { name: 'Place order' }).click();
+    await expect(page.getByRole('alert')).toHaveText('Please correct 1 field.', { timeout: 1 });
+  });
+});
+test.describe('garden', () => {
+  test('shows the garden in winter', async ({ page }) => {
+    await page.goto('/garden');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Our garden in winter', { timeout: 1 });
+  });
+});
+for (const path of ['', 'teas', 'garden', 'order', 'list', 'login', 'teas/snow-bud', 'brew'])
+  test('opens /' + path, async ({ page }) => { await page.goto('/' + path); });
+
+test.describe('shop', () => {
+  test('lists the teas of this season', async ({ page }) => { await page.goto('/teas'); await stay(page); });
+  test('describes a tea and how to brew it', async ({ page }) => { await page.goto('/teas/iron-goddess'); await stay(page); });
+});
+test.describe('garden', () => {
+  test('shows where the tea grows', async ({ page }) => { await page.goto('/garden'); await stay(page); });
+});
+test.describe('order', () => {
+  test('takes an order once its mistakes are corrected', async ({ page }) => {
+    await page.goto('/order?tea=old-tree');
+    await page.getByLabel('Name').fill('Mei');
+    await page.getByLabel('E-mail').fill('nowhere');
+    await page.getByRole('button', { name: 'Place order' }).click();
+    await test.step('corrects the e-mail address', () => stay(page));
+  });
+});
+test.describe('account', () => {
+  test('logs in with a second factor', async ({ page, hostedSession }) => {
+    await page.goto('/login');
+    await page.getByLabel('E-mail').fill('mei@example.com');
+    await hostedSession.hold('Enter the code from your phone');
+  });
+});
+test('welcomes a new visitor', async ({ page }) => { await page.goto('/'); await stay(page); });
+`;
+
+await main(async () => {
+  ensureBuilt();
+  await ensureChromium();
+  const { findChromiums } = await import('../dist/emulator.js');
+  const { shell, full } = await findChromiums();
+  const folder = await mkdtemp(resolve('examples', '.picture-'));
+  const [site, siteLine] = await started(['examples/site/server.mjs', '--port', '0']);
+  const [watch, watchLine] = await started(['dist/cli.js', 'watch', '--json']);
+  const browser = await chromium.launch({ executablePath: (shell ?? full).path, args: ['--no-sandbox'] });
+  try {
+    await writeFile(join(folder, 'playwright.config.js'), CONFIG);
+    await writeFile(join(folder, 'package.json'), '{"name":"tea house"}');
+    await writeFile(join(folder, 'a.spec.js'), TESTS);
+    const env = { CI: '', POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '', SITE: /http\S+/.exec(siteLine)?.[0] };
+    // A light page, readable on a dark one, too.
+    const page = await browser.newPage({ viewport: SIZE, colorScheme: 'light' });
+    await page.goto(JSON.parse(watchLine).url);
+    const run = playwrightTest(['-c', folder, `--workers=${WORKERS}`, '--max-failures=0'], env);
+    await page.locator('[data-state="hold"]').first().waitFor();
+    await page
+      .locator('.tile canvas:visible')
+      .nth(WORKERS - 1)
+      .waitFor();
+    await page.locator('.counts', { hasText: '8 passed' }).waitFor();
+    // Two pictures per second: the last ones are complete.
+    await page.waitForTimeout(2_000);
+    await page.screenshot({ path: PICTURE });
+    process.emit('SIGTERM');
+    await run;
+  } finally {
+    await browser.close();
+    for (const child of [site, watch]) {
+      child.kill('SIGINT');
+      await once(child, 'exit');
+    }
+    await rm(folder, { recursive: true });
+  }
+  return 0;
+});
+
+/** A process of Node, and its first line. */
+async function started(args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  return [child, line];
+}

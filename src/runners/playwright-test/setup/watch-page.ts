@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import type { FullConfig } from '@playwright/test';
+import type { StartedBroker } from '../../../broker/process/started-broker.ts';
+import { connectToBroker } from '../../../broker/rpc/client.ts';
+import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
+import { distFile } from '../../../common/dist-file.ts';
+import { within } from '../../../common/pause.ts';
+import { pageOpener } from '../../../common/platform/page-opener.ts';
+import { notify } from '../../../common/text/notify.ts';
+import { inContinuousIntegration } from '../../../options/environment.ts';
+
+type Project = Pick<FullConfig['projects'][number], 'name' | 'use'>;
+
+/** A watch page that is open already finds the run within this time, in ms. */
+const FOUND_WITHIN_MS = 2_000;
+
+/** Whether a selected hosted project asks for a window: `--headed`, `--debug`, `headless: false`. */
+export function asksForWindow(projects: readonly Project[], selected: ReadonlySet<string>): boolean {
+  return projects.some(({ name, use }) => {
+    if (!selected.has(name) || !('hosted' in use) || use.hosted === false) return false;
+    return (use.headless ?? use.launchOptions?.headless) === false;
+  });
+}
+
+/**
+ * Hosted browsers have no window: prints one line, and opens the page of `poolwright watch` on a machine with a screen,
+ * unless somebody watches already. The run does not wait for it.
+ */
+export function showBrowsers(broker: StartedBroker): void {
+  const canOpen = !inContinuousIntegration(process.env) && pageOpener(process.env, process.platform) !== null;
+  const how = canOpen
+    ? 'the page of `npx poolwright watch` shows them live'
+    : 'see them live with `npx poolwright watch`';
+  notify(
+    `hosted browsers have no window (--headed): ${how}. For Playwright's own browsers, set POOLWRIGHT_SERVICE=local`,
+  );
+  // A run that fails or ends meanwhile needs no page.
+  if (canOpen) openUnlessWatched(broker).catch(() => undefined);
+}
+
+async function openUnlessWatched(broker: StartedBroker): Promise<void> {
+  await broker.ready;
+  const connection = await connectToBroker(broker.address, 'control');
+  connection.unref();
+  try {
+    const { number, isWatched } = await connection.watched.orders(null, 0);
+    if (isWatched) return;
+    const orders = await within(connection.watched.orders(null, number), FOUND_WITHIN_MS, { isWatched: false });
+    if (!orders.isWatched) startWatching();
+  } finally {
+    connection.close();
+  }
+}
+
+/** It outlives the run, as its reader looks at failures, and ends when the page is closed. */
+function startWatching(): void {
+  const { NODE_OPTIONS: _ours, POOLWRIGHT_API_KEY: _key, [BROKER_VARIABLE]: _broker, ...env } = process.env;
+  const child = spawn(process.execPath, [distFile('cli.js'), 'watch', '--until-closed'], {
+    // Outside the terminal's process group and the project's directory.
+    detached: true,
+    cwd: tmpdir(),
+    stdio: 'ignore',
+    windowsHide: true,
+    env,
+  });
+  child.on('error', () => undefined);
+  child.unref();
+}

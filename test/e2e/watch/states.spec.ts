@@ -1,0 +1,89 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { startWatchServer, type WatchServer } from '../../../src/watch/server/watch-server.ts';
+import { test as base, expect } from '../../support/e2e/fixtures.ts';
+import { scene } from '../../support/watch/scenes.ts';
+import { ScriptedRuns } from '../../support/watch/scripted-runs.ts';
+import { addRun, STATES, showPictures } from '../../support/watch/states.ts';
+
+/**
+ * The page of `poolwright watch` in every state, light and dark, on desktops and phones: accessible, and without
+ * anything that is cut off. Its screenshots are in the output directory of each test.
+ */
+
+interface Fixtures {
+  runs: ScriptedRuns;
+  server: WatchServer;
+}
+
+const test = base.extend<Fixtures, { pictures: Buffer[] }>({
+  runs: async ({}, use) => {
+    await use(new ScriptedRuns());
+  },
+  server: async ({ runs, page }, use) => {
+    const server = await startWatchServer(runs);
+    await page.goto(server.address('test'));
+    await expect(page.getByRole('heading', { name: 'poolwright watch' })).toBeVisible();
+    await use(server);
+    await server.close();
+  },
+  pictures: [
+    async ({ reader }, use) => {
+      const page = await reader.newPage();
+      const pictures: Buffer[] = [];
+      for (let number = 0; number < 12; number += 1) pictures.push(await scene(page, number));
+      await page.close();
+      await use(pictures);
+    },
+    { scope: 'worker' },
+  ],
+});
+
+test('empty', async ({ server, page }) => {
+  expect(server.port).toBeGreaterThan(0);
+  await expect(page.getByRole('heading', { name: 'No run yet' })).toBeVisible();
+  await look(page, 'page');
+});
+
+for (const state of STATES) {
+  for (const count of [1, 20]) {
+    test(`${state}, ${count} slots`, async ({ server, page, runs, pictures }) => {
+      expect(server.port).toBeGreaterThan(0);
+      const picture = (number: number) => pictures[number % pictures.length] as Buffer;
+      // All tiles are in view.
+      await page.setViewportSize({ width: 1280, height: 4_000 });
+      const run = await addRun(runs, state, count, picture);
+      await expect(page.getByRole('heading', { name: run.view.name })).toBeVisible();
+      const demanded = () => Object.keys(run.demands.at(-1) ?? {}).length;
+      await expect.poll(demanded).toBe(run.view.slots.length);
+      await showPictures(runs, run, picture);
+      await look(page, 'page');
+      const isLive = state !== 'finished' && state !== 'failed';
+      const name = isLive ? 'Enlarge slot 0' : /^Enlarge the last picture/;
+      await page.getByRole('button', { name }).first().click();
+      await expect(page.getByRole('dialog')).toBeVisible();
+      if (isLive) {
+        await expect.poll(() => run.demands.at(-1)).toEqual({ 0: 'large' });
+        await showPictures(runs, run, picture);
+      }
+      await look(page, 'enlarged');
+    });
+  }
+}
+
+/** Checks what is on the page in all its variants, and takes a screenshot of each. */
+async function look(page: Page, name: 'enlarged' | 'page'): Promise<void> {
+  for (const width of [1280, 360]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: width < 600 ? 780 : 900 });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      expect(found, `${width} px, ${colorScheme}`).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+      if (name === 'page') await page.setViewportSize({ width, height: Math.min(height, 8_000) });
+      await page.screenshot({ path: test.info().outputPath(`${name}-${width}-${colorScheme}.png`) });
+    }
+  }
+}
