@@ -55,8 +55,8 @@ export class PersistentContext implements Interceptor {
   readonly #options: PersistentOptions;
   /** Hides targets from Playwright: all of the default context while Playwright does not use it. */
   readonly #hidden: HiddenTargets;
-  /** Called when Playwright's session on a page that is being closed has ended. */
-  readonly #closing: SessionMap<Session, () => void>;
+  /** Called when Playwright's session on a page that is being closed has ended: each waits for its page alone. */
+  readonly #closing: SessionMap<() => void, null>;
   #id: string | undefined;
   /** Pages that existed before Playwright first got the context: they stay open. */
   #kept: Set<string> | undefined;
@@ -73,7 +73,7 @@ export class PersistentContext implements Interceptor {
     this.#options = options;
     this.#hidden = new HiddenTargets(transport);
     transport.view.addRule(({ target }) => !this.#settled && this.#isOwn(target));
-    this.#closing = new SessionMap(transport.model, (isClosed) => isClosed());
+    this.#closing = new SessionMap(transport.model, (_, isClosed) => isClosed());
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
@@ -188,7 +188,7 @@ export class PersistentContext implements Interceptor {
   /** Closes a page, and waits (5 s at most) until Playwright has received its end. */
   async #closePage(targetId: string): Promise<void> {
     const session = this.#sessionOn(targetId);
-    const isClosed = session && new Promise<void>((resolve) => this.#closing.set(session, resolve, session.id));
+    const isClosed = session && new Promise<void>((resolve) => this.#closing.set(resolve, null, session.id));
     // This fails for a page that has just closed itself.
     await this.#transport.call('Target.closeTarget', { targetId }).catch(() => undefined);
     if (isClosed) await within(isClosed, DETACH_MS, undefined);
