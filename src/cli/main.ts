@@ -1,24 +1,9 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
 import { version } from 'poolwright/package.json';
 import { notify } from '../common/text/notify.ts';
-import { COMMANDS } from './command-list.ts';
-import { reportFailure } from './failure.ts';
+import { runCommandLine } from './run.ts';
 
-/**
- * The command line. Each command is a file that adds itself; all of them throw, and only this file ends the process.
- */
-
-const program = new Command('poolwright')
-  .description('Playwright Test on hosted browsers.')
-  .version(version)
-  .showHelpAfterError('(add --help for the options)')
-  .exitOverride();
-
-const [first = ''] = process.argv.slice(2);
-// Anything else than a name may need all of them: help, a name that is nearly one.
-const asked = Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
-for (const name of asked) (await COMMANDS[name]?.())?.(program);
+/** The process of the command line. */
 
 // What was asked for is done to its end, also when its output gets nowhere.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -28,9 +13,4 @@ process.stdout.once('error', (error: NodeJS.ErrnoException) => {
   process.exitCode = 1;
 });
 
-try {
-  await program.parseAsync();
-  process.exitCode ??= 0;
-} catch (error) {
-  process.exitCode = reportFailure(error, process.argv.includes('--json'));
-}
+await runCommandLine(process.argv.slice(2), version);

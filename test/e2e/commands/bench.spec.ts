@@ -19,7 +19,7 @@ async function bench(...args: string[]): Promise<string> {
 /** Returns the first cells of the tables' rows. */
 const rowsOf = (output: string) => [...output.matchAll(/^\| (.*?) +\|.*\d \|$/gm)].map(([, cell]) => cell);
 
-test('bench: measures a suite on a local launch and on sessions, and the import of the package @slow', async () => {
+test('bench › measures a suite on a local launch and on sessions, and the import of the package @slow', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
   try {
     const json = join(folder, 'results.json');
@@ -38,14 +38,14 @@ test('bench: measures a suite on a local launch and on sessions, and the import 
   }
 });
 
-test('bench: the README lists every suite and side, and an unknown suite is rejected', async () => {
+test('bench › the README lists every suite and side, and an unknown suite is rejected', async () => {
   const readme = await readFile('bench/README.md', 'utf8');
   const rows = [...readme.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name);
   expect(rows.sort()).toEqual([...SIDES, ...SUITES].map(({ name }) => name).sort());
   expect(() => chosen(SUITES, ['nothing'], '--suite')).toThrow('--suite: there is no "nothing"');
 });
 
-test('bench: the page gives the reason below each missed goal', async () => {
+test('bench › the page gives the reason below each missed goal', async () => {
   const readme = await readFile('bench/README.md', 'utf8');
   const sections = (await readFile('bench/results/performance.md', 'utf8')).split('\n## ');
   const missed = sections.filter((section) => section.includes('- **missed**'));

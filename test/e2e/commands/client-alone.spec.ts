@@ -19,7 +19,7 @@ let playwright = 'is there';
 try { await import('@playwright/test'); } catch { playwright = 'is not there'; }
 console.log(JSON.stringify({ notes, playwright }));`;
 
-test('poolwright/client works without Playwright, as an ES module and in CommonJS', async ({ service }) => {
+test('poolwright/client › works without Playwright, as an ES module and in CommonJS', async ({ service }) => {
   // Outside the repository: no directory above it has a node_modules with Playwright.
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-alone-'));
   try {

@@ -1,5 +1,6 @@
 import { ServiceClient } from 'poolwright/client';
-import { type Emulator, type EmulatorOptions, startEmulator } from 'poolwright/emulator';
+import { type Emulator, type EmulatorOptions, type FaultRule, startEmulator } from 'poolwright/emulator';
+import { runningIds, sessionIds } from '../session-ids.ts';
 
 /** The service of a run: an emulator outside the run, so that a test can see what the run leaves behind. */
 export interface TestService {
@@ -9,6 +10,8 @@ export interface TestService {
   env: Record<string, string>;
   /** Returns the IDs of running sessions. */
   running(): Promise<string[]>;
+  /** Adds faults to those that it has. */
+  addFaults(faults: readonly FaultRule[]): Promise<void>;
   /** Returns the number of all sessions so far. */
   allSessions(): Promise<number>;
   stop(): Promise<void>;
@@ -21,11 +24,6 @@ const { TEST_RTT = '0', TEST_AHEAD } = process.env;
 export async function startService(options: EmulatorOptions = {}): Promise<TestService> {
   const emulator = await startEmulator({ allowLoopback: true, rtt: Number(TEST_RTT), ...options });
   const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });
-  const ids = async (status?: 'active' | 'starting') => {
-    const found: string[] = [];
-    for await (const session of client.iterateSessions(status ? { status } : {})) found.push(session.sessionId);
-    return found;
-  };
   return {
     emulator,
     client,
@@ -34,8 +32,16 @@ export async function startService(options: EmulatorOptions = {}): Promise<TestS
       POOLWRIGHT_API_KEY: emulator.apiKey,
       ...(TEST_AHEAD !== undefined && { POOLWRIGHT_AHEAD: TEST_AHEAD }),
     },
-    running: async () => [...(await ids('active')), ...(await ids('starting'))],
-    allSessions: async () => (await ids()).length,
+    running: () => runningIds(client),
+    allSessions: async () => (await sessionIds(client)).length,
+    addFaults: async (faults) => {
+      const response = await fetch(`${emulator.baseURL}/__emulator/faults`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ faults }),
+      });
+      if (!response.ok) throw new Error(await response.text());
+    },
     stop: async () => {
       await client.close();
       await emulator.stop();

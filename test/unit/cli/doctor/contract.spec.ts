@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { poolwright } from '../../support/run-cli.ts';
+import { test as base, expect, poolwright } from '../../../support/unit/cli/command-line.ts';
 
 /* biome-ignore lint/suspicious/noExplicitAny: a description, to be changed at will */
 type Description = any;
@@ -49,7 +48,7 @@ const SESSION = '/v1/browser/session';
 const PAGE =
   'ours: GET /v1/browser/sessions: query "pageSize": poolwright accepts at most 100, the service has no such limit';
 
-test('finds no breaking difference between the client and the emulator', async ({ service }) => {
+test('doctor --contract › finds no breaking difference between the client and the emulator', async ({ service }) => {
   const { code, stdout } = await poolwright(['doctor', '--contract', '--json'], service.env);
   const { endpoints, differences } = JSON.parse(stdout);
   expect(endpoints).toEqual({ ours: 23, theirs: 23 });
@@ -62,7 +61,7 @@ test('finds no breaking difference between the client and the emulator', async (
   );
 });
 
-test('exits 1 and names the differences that break calls', async ({ against }) => {
+test('doctor --contract › exits 1 and names the differences that break calls', async ({ against }) => {
   const { code, differences, text } = await against((doc) => {
     const create = at(doc, 'post', SESSION);
     delete bodyOf(create).properties.adblock;
@@ -97,7 +96,7 @@ test('exits 1 and names the differences that break calls', async ({ against }) =
   expect(text).toContain('10 of them break calls');
 });
 
-test('exits 0 and names the differences that break no call', async ({ against }) => {
+test('doctor --contract › exits 0 and names the differences that break no call', async ({ against }) => {
   const { code, differences } = await against((doc) => {
     const create = at(doc, 'post', SESSION);
     bodyOf(create).properties.region = { type: 'string' };
@@ -121,9 +120,7 @@ test('exits 0 and names the differences that break no call', async ({ against })
   expect(code).toBe(0);
 });
 
-test('accepts corrections of the service document, other OpenAPI versions and equivalent schemas', async ({
-  against,
-}) => {
+test('doctor --contract › accepts corrections, other OpenAPI versions and equivalent schemas', async ({ against }) => {
   const { code, differences } = await against((doc) => {
     const create = at(doc, 'post', SESSION);
     Object.assign(bodyOf(create).properties.duration, { minimum: 60, exclusiveMinimum: true });
@@ -148,12 +145,15 @@ test('accepts corrections of the service document, other OpenAPI versions and eq
   expect(code).toBe(0);
 });
 
-test('exits 1 when the description is invalid or the service is unreachable', async ({ against, service }) => {
+test('doctor --contract › exits 1 when the description is invalid or the service is unreachable', async ({
+  against,
+  service,
+}) => {
   const none = await against(() => ({ hello: 'world' }));
   expect(none.code).toBe(1);
   expect(none.text).toContain('GET /doc');
   expect(none.text).toContain('paths');
-  await service.stop();
+  await service.emulator.stop();
   const away = await poolwright(['doctor', '--contract'], service.env);
   expect(away.code).toBe(1);
   expect(away.stderr).toContain('127.0.0.1');

@@ -1,9 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { expect, test } from '@playwright/test';
-import type { Advice } from '../../../src/report/advice/advise.ts';
-import { poolwright } from '../../support/run-cli.ts';
-import { readCheckedRuns } from '../../support/unit/advise/checked-runs.ts';
+import type { Advice } from '../../../../src/report/advice/advise.ts';
+import { readCheckedRuns } from '../../../support/unit/advise/checked-runs.ts';
+import { expect, poolwright, test } from '../../../support/unit/cli/command-line.ts';
 
 /** `poolwright report advise` on the records of real runs. */
 
@@ -13,7 +12,8 @@ const recordOf = (workers: number, shards: number, n = 0) =>
 
 /** Writes these files into a separate directory of the test, and runs the command there. */
 async function advise(files: Record<string, string>, ...args: string[]) {
-  const folder = test.info().outputPath();
+  const folder = test.info().outputPath('suite');
+  await mkdir(folder, { recursive: true });
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(`${folder}/${name}`), { recursive: true });
     await writeFile(`${folder}/${name}`, content);
@@ -21,7 +21,7 @@ async function advise(files: Record<string, string>, ...args: string[]) {
   return { folder, ...(await poolwright(['report', 'advise', ...args], {}, folder)) };
 }
 
-test('prints a table, a recommendation, and the cost of waits, retries and long files', async () => {
+test('report advise › prints a table, a recommendation, and the cost of waits, retries and long files', async () => {
   const { code, stdout, stderr } = await advise({ 'test-results/poolwright/run.json': recordOf(2, 1) });
   expect(code, stderr).toBe(0);
   expect(stderr).toBe('');
@@ -39,7 +39,7 @@ test('prints a table, a recommendation, and the cost of waits, retries and long 
   expect(again.stdout).toBe(stdout);
 });
 
-test('recommends a row for --time, and exits 1 when no row is fast enough', async () => {
+test('report advise › recommends a row for --time, and exits 1 when no row is fast enough', async () => {
   const files = { 'runs/one-run.json': recordOf(1, 1), 'runs/deep/run.json': recordOf(4, 1) };
   const fits = await advise(files, 'runs', '--time', '10m', '--shards', '1');
   expect(fits.stdout).toContain('Recommended: 1 browser, npx playwright test --workers=1\n');
@@ -53,7 +53,7 @@ test('recommends a row for --time, and exits 1 when no row is fast enough', asyn
   expect((await advise(files, 'runs', '--time', '4s')).stdout).toContain('No row ends within 4.0 s in 9 of 10 runs.');
 });
 
-test('combines the shards of a run, and adds a cost column when prices are given', async () => {
+test('report advise › combines the shards of a run, and adds a cost column when prices are given', async () => {
   const files = { 's1/run.json': recordOf(2, 2, 0), 's2/run.json': recordOf(2, 2, 1) };
   const both = await advise(
     files,
@@ -79,7 +79,7 @@ test('combines the shards of a run, and adds a cost column when prices are given
   ]);
 });
 
-test('names the files that it skips, and uses the others', async () => {
+test('report advise › names the files that it skips, and uses the others', async () => {
   const record = recordOf(1, 1);
   const cut = JSON.stringify({ ...JSON.parse(record), runId: 'cut', endedAt: null });
   const files = {
@@ -102,7 +102,7 @@ test('names the files that it skips, and uses the others', async () => {
   expect(JSON.parse(none.stdout)).toMatchObject({ advice: null, skipped: [{ file: 'cut.json' }] });
 });
 
-test('rejects invalid options before it reads a file', async () => {
+test('report advise › rejects invalid options before it reads a file', async () => {
   const said = async (...args: string[]) => {
     const { code, stderr } = await advise({}, ...args);
     return `${code} ${stderr.split('\n')[0]}`;
@@ -117,7 +117,7 @@ test('rejects invalid options before it reads a file', async () => {
   );
 });
 
-test('--output writes the timeline with the advice', async () => {
+test('report advise › --output writes the timeline with the advice', async () => {
   const { folder, code, stdout } = await advise({ 'run.json': recordOf(4, 1) }, 'run.json', '--output', 'out');
   expect(code).toBe(0);
   expect(stdout).toContain('timeline  out/timeline.html');

@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from '../../support/e2e/fixtures.ts';
-import { poolwright } from '../../support/run-cli.ts';
+import { expect, poolwright, test } from '../../../support/unit/cli/command-line.ts';
 
-test('poolwright pools creates, shows, changes, flushes and deletes', async ({ service }, testInfo) => {
+test('pools › creates, shows, changes, flushes and deletes', async ({ service, folder }) => {
   const { client, env } = service;
-  const file = testInfo.outputPath('browser.json');
+  const file = join(folder, 'browser.json');
   await writeFile(file, JSON.stringify({ country: 'DE', note: 'from a file' }));
   const settings = ['--size', '1', '--lease-timeout=60', '--max-ready-age=120', '--browser', file];
   const created = await poolwright(['pools', 'create', 'e2e', ...settings, '--wait', '--json'], env);
@@ -51,9 +50,9 @@ test('poolwright pools creates, shows, changes, flushes and deletes', async ({ s
   expect(await service.running()).toEqual([]);
 });
 
-test('poolwright pools reports each mistake, without the contents of a file', async ({ service }, testInfo) => {
+test('pools › reports each mistake, without the contents of a file', async ({ service, folder }) => {
   const { env } = service;
-  const file = testInfo.outputPath('browser.json');
+  const file = join(folder, 'browser.json');
   await writeFile(file, '{ "proxyUrl": "socks5://me:hunter2@');
   const run = (...args: string[]) => poolwright(['pools', ...args], env);
   const cases: [args: string[], code: number, says: string][] = [

@@ -7,28 +7,11 @@ import { promisify } from 'node:util';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
-import { CLI, poolwright } from '../../support/run-cli.ts';
+import { CLI } from '../../support/run-cli.ts';
+import { poolwright } from '../../support/unit/cli/command-line.ts';
+import { ADDED, CONFIG, SPEC, SUITE } from '../../support/unit/init/suite.ts';
 
 /** `poolwright init` for a new user. */
-
-const CONFIG = `import { defineConfig, devices } from '@playwright/test';
-
-/** What is tested. */
-export default defineConfig({
-  testDir: './tests',
-  reporter: 'line', // short
-  projects: [{ name: 'chromium', use: { ...devices['Desktop Chrome'] } }],
-});
-`;
-const SPEC = `import { expect, test } from '@playwright/test';
-test('a page', async ({ page }) => {
-  await page.setContent('<h1>hello</h1>');
-  await expect(page.locator('h1')).toHaveText('hello');
-});`;
-
-/** A separate repository, because this one is not the user's. */
-const suite = { '.git/HEAD': 'ref: refs/heads/main\n', 'playwright.config.ts': CONFIG, 'tests/a.spec.ts': SPEC };
-const ADDED = 'export default withHostedBrowsers(config);';
 
 // test/e2e/package/first-minutes.spec.ts runs the files that it writes.
 for (const [extension, type] of [
@@ -39,7 +22,7 @@ for (const [extension, type] of [
   ['mjs', 'commonjs'],
   ['cjs', 'module'],
 ] as const) {
-  test(`Playwright loads both configs, .${extension} in a package of type ${type}`, { tag: '@versions' }, async ({
+  test(`init › writes configs that Playwright loads: .${extension}, type ${type}`, { tag: '@versions' }, async ({
     newConsumer,
   }) => {
     const { folder, write, read, playwrightCli } = await newConsumer('latest', type);
@@ -58,64 +41,10 @@ for (const [extension, type] of [
   });
 }
 
-test('without a terminal, shows the diff, changes nothing and exits 2 (with --dry-run: 0)', async ({ newConsumer }) => {
-  const { folder, write } = await newConsumer();
-  await write(suite);
-  const asked = await poolwright(['init'], {}, folder);
-  expect(asked.code).toBe(2);
-  expect(asked.stdout).toContain(`+${ADDED}`);
-  expect(asked.stderr).toBe(
-    'poolwright: nothing was changed: without a terminal, init cannot ask. Add --yes to change the files.\n',
-  );
-  const dry = await poolwright(['init', '--dry-run'], {}, folder);
-  expect({ code: dry.code, stderr: dry.stderr }).toEqual({ code: 0, stderr: '' });
-  expect(dry.stdout).toMatch(/Nothing was changed\.\n$/);
-
-  const json = await poolwright(['init', '--json'], {}, folder);
-  expect(json.code).toBe(2);
-  const { applied, changes, next } = JSON.parse(json.stdout);
-  expect({
-    applied,
-    files: changes.map(({ file, action }: { file: string; action: string }) => `${action} ${file}`),
-  }).toEqual({
-    applied: false,
-    files: ['create playwright.hosted.config.ts', 'edit package.json', 'create .gitignore'],
-  });
-  expect(next).toContain('npm run test:hosted');
-  expect((await readdir(folder)).sort()).toEqual(
-    ['.git', 'node_modules', 'package.json', 'playwright.config.ts', 'tests'].sort(),
-  );
-});
-
-test('exits 1 when lines are left to add by hand, and 2 for bad usage', async ({ newConsumer }) => {
-  const { folder, write, read } = await newConsumer();
-  const text = 'export default { testDir: "./more" };\n';
-  await write({ ...suite, 'playwright.hosted.config.ts': text });
-  const byHand = await poolwright(['init', '--yes', '--json'], {}, folder);
-  expect(byHand.code).toBe(1);
-  const plan = JSON.parse(byHand.stdout);
-  expect(plan.byHand).toHaveLength(1);
-  expect(plan.byHand[0].lines.join('\n')).toContain('withHostedBrowsers(');
-  expect(await read('playwright.hosted.config.ts')).toBe(text);
-
-  await write({ 'playwright.config.js': 'module.exports = {};' });
-  const two = await poolwright(['init', '--json'], {}, folder);
-  expect(two.code).toBe(2);
-  expect(JSON.parse(two.stdout).error).toMatchObject({
-    code: 'OPTIONS_INVALID',
-    message: expect.stringContaining('--config'),
-  });
-  expect((await poolwright(['init', '--ci', 'jenkins'], {}, folder)).code).toBe(2);
-  const help = await poolwright(['init', '--help'], {}, folder);
-  expect(help.code).toBe(0);
-  for (const flag of ['--config', '--runner', '--ci', '--dry-run', '--yes', '--json'])
-    expect(help.stdout).toContain(flag);
-});
-
-test('asks at a terminal: n changes nothing, y applies the changes', async ({ newConsumer }) => {
+test('init › asks at a terminal: n changes nothing, y applies the changes', async ({ newConsumer }) => {
   test.skip(process.platform !== 'linux', 'script is another program there');
   const { folder, write, read } = await newConsumer();
-  await write(suite);
+  await write(SUITE);
   const answer = async (key: string, flags: string[] = [], meanwhile = async () => {}) => {
     const command = [process.execPath, CLI, 'init', ...flags].join(' ');
     const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
@@ -159,7 +88,7 @@ test('asks at a terminal: n changes nothing, y applies the changes', async ({ ne
   expect(JSON.parse(await read('package.json')).scripts).toMatchObject({ own: 'thing' });
 });
 
-test('writes nothing when one file cannot be written', async () => {
+test('init › writes nothing when one file cannot be written', async () => {
   // Root may write everywhere, so with root the command runs as another user.
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-init-'));
   try {
