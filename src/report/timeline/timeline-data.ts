@@ -128,7 +128,8 @@ function held({ holds }: TestRecord): string | null {
 /** Its directory is in the record's directory, as is the page. */
 function evidenceAddress({ evidence }: TestRecord): string | null {
   const name = evidence?.split('/').at(-1);
-  return name ? `evidence/${encodeURIComponent(name)}/` : null;
+  // Encoded from bytes: a hostile record's name may contain half a character, which encodeURIComponent() refuses.
+  return name ? `evidence/${encodeURIComponent(Buffer.from(name).toString())}/` : null;
 }
 
 type DropLast<T extends unknown[]> = T extends [...infer Others, unknown] ? Others : never;

@@ -101,7 +101,7 @@ export class LiveView {
 
   #onTabKey(event: KeyboardEvent): void {
     const tabs = [...this.#tabs.querySelectorAll('button')];
-    const at = tabs.findIndex((tab) => tab === document.activeElement);
+    const at = tabs.findIndex((tab) => tab.matches(':focus'));
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: tabs.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();

@@ -35,14 +35,9 @@ export class RunSection {
     this.#name = element('h2', { id: `run-${id}` });
     this.finished = new FinishedTests(id, actions.onEnlargeTest);
     this.root = element('section', { class: 'run', 'aria-labelledby': `run-${id}` });
-    const counts = [this.#time, this.#passed, this.#failed, this.#waiting, this.#held];
-    const head = element(
-      'div',
-      { class: 'head' },
-      this.#name,
-      element('p', { class: 'counts' }, ...counts),
-      this.#facts,
-    );
+    const counts = element('p', { class: 'counts' });
+    counts.append(this.#time, this.#passed, this.#failed, this.#waiting, this.#held);
+    const head = element('div', { class: 'head' }, this.#name, counts, this.#facts);
     this.root.append(head, this.#tiles, this.finished.root);
     this.#held.addEventListener('click', () => actions.onEnlarge(id, this.#firstHeld));
   }

@@ -84,7 +84,7 @@ test('--headed opens one page, which stays after the run until it is closed', as
     expect([...output().matchAll(LINE)].map(([, how]) => how)).toEqual([
       `${SHOWS}. For Playwright's own browsers, set POOLWRIGHT_SERVICE=local`,
     ]);
-    // Whoever reads the output of a run cannot open the page.
+    // The output of a run may be public: it does not contain the page's address.
     expect(output()).not.toContain('127.0.0.1');
   }
   expect(await desk.opened()).toHaveLength(1);

@@ -11,9 +11,9 @@ export class HoldBar {
 
   /**
    * @param note further text, such as what the reader can do
-   * @param buttons come before the one that lets the test continue
+   * @param button placed before the one that lets the test continue
    */
-  constructor(onRelease: () => void, note: Node, ...buttons: HTMLElement[]) {
+  constructor(onRelease: () => void, note: Node, button: HTMLElement) {
     const release = element('button', { type: 'button', 'aria-label': 'Continue the test' }, 'Continue');
     release.addEventListener('click', onRelease);
     const text = element(
@@ -22,7 +22,7 @@ export class HoldBar {
       element('p', {}, element('strong', {}, 'On hold: '), this.#reason),
       element('p', { class: 'left' }, 'Continues by itself in ', this.#left, '. ', note),
     );
-    const actions = element('div', { class: 'buttons' }, ...buttons, release);
+    const actions = element('div', { class: 'buttons' }, button, release);
     this.root = element('div', { class: 'hold', hidden: '' }, text, actions);
   }
 

@@ -97,7 +97,7 @@ for (const [when, orders, asked] of [
   });
 }
 
-test('opens a session of its own while somebody watches, and leaves commands of the client as they are', async () => {
+test('opens a separate session while somebody watches, and leaves commands of the client as they are', async () => {
   const names = (await readdir(RECORDINGS)).filter((name) => name.endsWith('.jsonl'));
   const all = await Promise.all(names.map((name) => replayed(name, [WATCHED])));
   const more = all.filter(({ sent, recorded }) => sent.length > recorded.commands.length);
