@@ -64,7 +64,8 @@ export const pool: Side = {
   },
 };
 
-function wrapped(options: object, exposeNetwork: string | null): string {
+/** A config with poolwright's options. */
+export function wrapped(options: object, exposeNetwork: string | null): string {
   const all = exposeNetwork === null ? options : { ...options, exposeNetwork };
   return `import { withHostedBrowsers } from 'poolwright';
 export default defineConfig(withHostedBrowsers(config, ${JSON.stringify(all)}));`;

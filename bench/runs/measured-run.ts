@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { processorSeconds } from '../measuring/processor-seconds.ts';
 import type { Figures } from '../measuring/samples.ts';
 import type { EmulatorProcess } from '../surroundings/emulator.ts';
@@ -18,16 +20,26 @@ export async function measuredRun(
   { emulator, env }: { emulator: EmulatorProcess; env: Record<string, string> },
 ): Promise<Figures> {
   await rm(reportFile, { force: true });
-  const prepared = await side.prepare({ emulator, workers: suite.workers });
+  const { folder } = consumer;
+  const { BENCH_CHROMIUM: chromium = '' } = env;
+  const prepared = await side.prepare({ emulator, workers: suite.workers, folder, chromium });
   const before = processorSeconds();
-  const run = await runPlaywright(consumer.playwrightCli, [], consumer.folder, { ...env, ...prepared.env });
+  const run = await runPlaywright(consumer.playwrightCli, [], folder, { ...env, ...prepared.env });
   const processor = processorSeconds() - before;
   await prepared.remove();
   const problem = problemOf(side, suite, run.code, readTests(reportFile)) ?? (await leftRunning(emulator));
   if (problem !== null) {
     throw new Error(`A run of suite "${suite.name}" on side "${side.name}" ${problem}. Its output:\n${run.output}`);
   }
-  return { seconds: run.seconds, processor };
+  return { seconds: run.seconds, processor, pictureBytes: pictureBytesOf(folder) };
+}
+
+/** Bytes of the pictures that were taken of the run's pages, as its record has them; 0 without poolwright. */
+function pictureBytesOf(folder: string): number {
+  const file = join(folder, 'test-results/poolwright/run.json');
+  if (!existsSync(file)) return 0;
+  const { sessions } = JSON.parse(readFileSync(file, 'utf8'));
+  return sessions.reduce((sum: number, { pictureBytes = 0 }) => sum + pictureBytes, 0);
 }
 
 /** None where the run did not come to write its report. */

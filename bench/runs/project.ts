@@ -1,3 +1,4 @@
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Consumer, makeConsumer } from '../../test/support/e2e/consumer.ts';
 import type { RealSuite } from './real-suite.ts';
@@ -21,7 +22,15 @@ export async function writeProject(side: Side, suite: RealSuite, exposeNetwork: 
     ...(side.fixtures === null ? {} : { 'fixtures.ts': side.fixtures }),
     ...Object.fromEntries(files),
   });
+  if (side.build) await useBuild(consumer.folder, side.build);
   return { consumer, reportFile: join(consumer.folder, 'report.json') };
+}
+
+/** Replaces the present build by another one. */
+async function useBuild(folder: string, build: string): Promise<void> {
+  const place = join(folder, 'node_modules/poolwright');
+  await rm(place, { recursive: true });
+  for (const each of ['package.json', 'dist']) await cp(join(build, each), join(place, each), { recursive: true });
 }
 
 function configOf(side: Side, { workers, site, config = '' }: RealSuite, exposeNetwork: string | null): string {

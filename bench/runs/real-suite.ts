@@ -24,11 +24,19 @@ export interface RealSuite {
   /** How many of its tests pass and how many fail, on every side. */
   passes: number;
   fails: number;
+  /** Names of the sides; all that make sense unless given. */
+  sides?: readonly string[];
   /**
    * The least that poolwright shall do: its time on some sides, on sessions and pools unless given, over that of
    * another.
    */
-  goal?: { sides?: readonly string[]; over: string; atMost: number };
+  goal?: RunGoal | readonly RunGoal[];
+}
+
+interface RunGoal {
+  sides?: readonly string[];
+  over: string;
+  atMost: number;
 }
 
 /** A test file of so many small tests; `isBad` says which of them fail. */

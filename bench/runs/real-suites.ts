@@ -84,6 +84,29 @@ export const REAL_SUITES: RealSuite[] = [
     about: 'The same; poolwright proxies what pages load from loopback, the other sides do not.',
     site: 'loopback',
   },
+  {
+    ...smallOutside,
+    name: 'watch',
+    title: '200 small tests on 4 workers, watched',
+    about:
+      'Sessions with nobody watching, with `poolwright watch` and a page with four tiles open (in a headless shell on the same two cores), and, with BENCH_EARLIER, an earlier build that cannot be watched.',
+    workers: 4,
+    rounds: 5,
+    config: 'fullyParallel: true,',
+    sides: ['earlier', 'session', 'watched'],
+    goal: [
+      { sides: ['session'], over: 'earlier', atMost: 1.01 },
+      { sides: ['watched'], over: 'session', atMost: 1.1 },
+    ],
+  },
+  {
+    ...smallOutside,
+    name: 'film',
+    title: '200 small tests, filmed',
+    about: 'Sessions with and without the option `film`, on one worker.',
+    rounds: 5,
+    sides: ['session', 'film-failures', 'film-on'],
+  },
   exampleSuite(),
   ...[smallOutside, exampleSuite()].flatMap((suite) => [
     away(suite, 100, 0.55),

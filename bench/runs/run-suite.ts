@@ -9,11 +9,27 @@ import { pool, session, unbridged, unhidden } from './hosted.ts';
 import { measuredRun } from './measured-run.ts';
 import { type Project, writeProject } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
-import { goalsOf, runsTable } from './runs-table.ts';
+import { goalsOf, picturesTable, runsTable } from './runs-table.ts';
 import type { Side } from './side.ts';
+import { earlier, filmedAlways, filmedFailures, watched } from './watched.ts';
 
 /** In the order of the tables. */
-export const SIDES: Side[] = [local, localAgain, textbook, floor, session, pool, unbridged, unhidden];
+export const SIDES: Side[] = [
+  local,
+  localAgain,
+  textbook,
+  floor,
+  earlier,
+  session,
+  pool,
+  unbridged,
+  unhidden,
+  watched,
+  filmedFailures,
+  filmedAlways,
+];
+/** Sides of the suites that name them. */
+const SPECIAL: Side[] = [earlier, watched, filmedFailures, filmedAlways];
 /** Those that differ in how they talk to a browser that is there, or nearly so. */
 const FAR_SIDES: Side[] = [floor, unhidden, session];
 
@@ -38,7 +54,11 @@ async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
       order,
       (name) => measure(name, suite, projects, emulator, { chromium: order.chromium, site: site.url }),
     );
-    return { samples, tables: [runsTable(sides, samples)], goals: goalsOf(suite, samples) };
+    return {
+      samples,
+      tables: [suite.sides ? picturesTable(sides, samples) : runsTable(sides, samples)],
+      goals: goalsOf(suite, samples),
+    };
   } finally {
     await emulator.stop();
     site.close();
@@ -47,7 +67,9 @@ async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
 }
 
 /** Where no bridge is needed, a side without one is a side too many. */
-function isOf({ rtt, site }: RealSuite, side: Side): boolean {
+function isOf({ rtt, site, sides }: RealSuite, side: Side): boolean {
+  if (sides) return sides.includes(side.name) && side.build !== null;
+  if (SPECIAL.includes(side)) return false;
   if (rtt !== undefined) return FAR_SIDES.includes(side);
   return side !== unhidden && (side !== unbridged || site !== 'outside');
 }

@@ -5,6 +5,26 @@ import { atMost, type Goal } from '../suite.ts';
 import type { RealSuite } from './real-suite.ts';
 import type { Side } from './side.ts';
 
+/** A row a side that differs from `session`: what that and its pictures cost. */
+export function picturesTable(sides: readonly Side[], samples: Samples): Table {
+  return {
+    head: ['side', 'seconds', 'quartiles', '× session', 'its quartiles', 'processor seconds', 'MB of pictures'],
+    rows: sides.map(({ name, title }) => {
+      const seconds = spreadOf(samples.values(name, 'seconds'));
+      const over = ratios(samples, name, 'session');
+      return [
+        title,
+        decimals(seconds.median, 2),
+        between(seconds),
+        decimals(median(over), 3),
+        between(spreadOf(over)),
+        decimals(median(samples.values(name, 'processor')), 2),
+        decimals(median(samples.values(name, 'pictureBytes')) / 1e6, 2),
+      ];
+    }),
+  };
+}
+
 /** A row a side: its time, what that is over the time of `local` and of `floor`, and the processor time. */
 export function runsTable(sides: readonly Side[], samples: Samples): Table {
   return {
@@ -27,11 +47,13 @@ export function runsTable(sides: readonly Side[], samples: Samples): Table {
 
 /** The suite's goal, for each side with poolwright that was run beside the other one. */
 export function goalsOf({ goal }: RealSuite, samples: Samples): Goal[] {
-  if (!goal || !samples.has(goal.over)) return [];
-  const { sides = ['session', 'pool'], over, atMost: limit } = goal;
-  return sides
-    .filter((side) => samples.has(side))
-    .map((side) => atMost(`${side} × ${over}`, median(ratios(samples, side, over)), limit, '', 3));
+  return [goal ?? []]
+    .flat()
+    .flatMap(({ sides = ['session', 'pool'], over, atMost: limit }) =>
+      sides
+        .filter((side) => samples.has(side) && samples.has(over))
+        .map((side) => atMost(`${side} × ${over}`, median(ratios(samples, side, over)), limit, '', 3)),
+    );
 }
 
 function ratios(samples: Samples, side: string, over: string): number[] {

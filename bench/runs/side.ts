@@ -12,10 +12,22 @@ export interface Side {
   fixtures: string | null;
   /** Source of the config, around the variable `config`. */
   config(surroundings: { exposeNetwork: string | null }): string;
+  /** Directory of another build of the package; missing or null: the present one. */
+  build?: string | null;
   /** Brings about what a run finds when it starts. Not timed. */
-  prepare(surroundings: { emulator: EmulatorProcess; workers: number }): Promise<Prepared>;
+  prepare(surroundings: Surroundings): Promise<Prepared>;
   /** What is wrong with the browser that a test had; null: nothing. */
   wrongBrowser(test: ReportedTest): string | null;
+}
+
+/** Where a run takes place. */
+export interface Surroundings {
+  emulator: EmulatorProcess;
+  workers: number;
+  /** Of the user's project. */
+  folder: string;
+  /** Path of the headless shell. */
+  chromium: string;
 }
 
 export interface Prepared {

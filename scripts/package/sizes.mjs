@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { lazyLoadsOf } from '../lazy-loads.mjs';
@@ -8,6 +8,9 @@ export const BUDGET_FILE = 'scripts/package/size-budget.json';
 const WHAT_TO_DO =
   'Was a dependency bundled by mistake (dist/sbom.cdx.json lists all), or is something loaded at once that could be loaded when it is needed? ' +
   'If the growth is meant: node scripts/package/check.mjs --write, and say why in the commit.';
+/** What `poolwright watch` adds to the package: its server and its page, without libraries that others use, too. */
+const WATCH = 'watch, server and page';
+const WATCH_SOURCE = /^\/\/ src\/(?:watch|cli\/commands\/watch)/;
 /** So much more than now is allowed when bounds are written, and what they are rounded up to. */
 const SLACK = 1.05;
 const STEP_BYTES = 1_000;
@@ -18,13 +21,24 @@ const STEP_BYTES = 1_000;
  * @param entries as `entriesOf` says them
  */
 export async function measure({ size, unpackedSize }, entries) {
-  const sizes = { packed: size, unpacked: unpackedSize };
+  const sizes = { packed: size, unpacked: unpackedSize, [WATCH]: bytesOfWatch() };
   for (const entry of entries) {
     for (const condition of ['import', 'require']) {
       if (entry[condition]) sizes[`${condition} ${entry.name}`] = await bytesOf(entry[condition]);
     }
   }
   return sizes;
+}
+
+/** Which lines of a built file are of which source, is in its comments; the page is built as separate files. */
+function bytesOfWatch() {
+  const page = ['watch.js', 'watch.css'].map((name) => statSync(join('dist', name)).size);
+  const server = readdirSync('dist')
+    .filter((name) => /\.c?js$/.test(name))
+    .flatMap((name) => readFileSync(join('dist', name), 'utf8').split(/^(?=\/\/ (?:src|node_modules)\/)/m))
+    .filter((part) => WATCH_SOURCE.test(part))
+    .map((part) => Buffer.byteLength(part));
+  return [...page, ...server].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 async function bytesOf(file) {

@@ -3,7 +3,8 @@ import type { RunView, WatchInput } from './view.ts';
 
 /** Requests and responses for watching a run, as the broker and its clients validate them. */
 
-const slot = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const slot = count;
 const number = v.pipe(v.number(), v.safeInteger());
 const time = v.pipe(v.number(), v.finite());
 const isObject = (value: unknown) => typeof value === 'object' && value !== null;
@@ -35,6 +36,8 @@ export const pictureParams = v.object({
   height: time,
   /** JPEG in base64. */
   data: v.string(),
+  /** What all pictures of the connection have cost since the last one that was sent, this one included. */
+  bytes: count,
 });
 
 export const pageClosedParams = v.object({ slot, target: v.string() });

@@ -134,8 +134,8 @@ export class WatchHub {
 
   /** Resolves when the watchers that want the picture have shown it. */
   async picture(picture: PictureParams): Promise<void> {
-    const { slot, target, data } = picture;
-    this.#pictureBytes += data.length;
+    const { slot, target, bytes } = picture;
+    this.#pictureBytes += bytes;
     const receivers = [...this.#watchers].filter(({ demand }) => demand.has(slot));
     // It was on its way when the last one left.
     if (receivers.length === 0) return;

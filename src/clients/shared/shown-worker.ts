@@ -32,6 +32,7 @@ export class ShownWorker {
   readonly #toShow: ToShow;
   /** What stops the pictures of a connection. */
   readonly #stops = new Map<WatchableConnection, () => void>();
+  readonly #bytes = new WeakMap<Screencast, number>();
   #isWatched = false;
   #pictures: PictureSize | null = null;
 
@@ -59,8 +60,9 @@ export class ShownWorker {
     const options = PICTURES[this.#pictures];
     for (const connection of connections) {
       if (this.#stops.has(connection)) continue;
-      const receiver = new WatchedPages(this.#broker, this.#slot, options);
-      this.#stops.set(connection, connection.screencast.start(receiver));
+      const { screencast } = connection;
+      const receiver = new WatchedPages(this.#broker, this.#slot, options, () => this.#newBytes(screencast));
+      this.#stops.set(connection, screencast.start(receiver));
     }
   }
 
@@ -69,6 +71,14 @@ export class ShownWorker {
     if (!this.#isWatched) return;
     const tests = [...this.#toShow.tests.values()].map((test) => ({ ...test, slot: this.#slot }));
     this.#broker.running(tests).catch(() => undefined);
+  }
+
+  /** Bytes of pictures since the last call, also of those that are not sent to the broker. */
+  #newBytes(screencast: Screencast): number {
+    const all = screencast.bytes();
+    const before = this.#bytes.get(screencast) ?? 0;
+    this.#bytes.set(screencast, all);
+    return all - before;
   }
 
   #stopAllBut(connections: ReadonlySet<WatchableConnection>): void {
@@ -84,16 +94,18 @@ export class ShownWorker {
 class WatchedPages implements PictureReceiver {
   readonly #broker: WatchedConnection;
   readonly #slot: number;
+  readonly #newBytes: () => number;
   readonly options: PictureOptions;
 
-  constructor(broker: WatchedConnection, slot: number, options: PictureOptions) {
+  constructor(broker: WatchedConnection, slot: number, options: PictureOptions, newBytes: () => number) {
     this.#broker = broker;
     this.#slot = slot;
     this.options = options;
+    this.#newBytes = newBytes;
   }
 
   async onPicture(picture: Picture): Promise<void> {
-    await this.#broker.picture({ ...picture, slot: this.#slot }).catch(() => undefined);
+    await this.#broker.picture({ ...picture, slot: this.#slot, bytes: this.#newBytes() }).catch(() => undefined);
   }
 
   onPageEnd(target: string): void {

@@ -7,9 +7,10 @@ import type { TestFacts } from '../../record/test-record.ts';
 import { filmedTest } from './filmed-test.ts';
 import { FILM_DIRECTORY } from './worker-settings.ts';
 
-/** Writes the film of a test's pages. */
-export async function writeFilm(test: TestFacts, pages: readonly PageFilm[]): Promise<void> {
-  const directory = join(test.rootDir, FILM_DIRECTORY);
-  await mkdir(directory, { recursive: true });
-  await writeFile(join(directory, filmName(test.titles, test.id, test.retry)), filmHtml(filmedTest(test, pages)));
+/** Writes the film of a test's pages. Returns the file's path, relative to the runner's root directory. */
+export async function writeFilm(test: TestFacts, pages: readonly PageFilm[]): Promise<string> {
+  const file = join(FILM_DIRECTORY, filmName(test.titles, test.id, test.retry));
+  await mkdir(join(test.rootDir, FILM_DIRECTORY), { recursive: true });
+  await writeFile(join(test.rootDir, file), filmHtml(filmedTest(test, pages)));
+  return file;
 }

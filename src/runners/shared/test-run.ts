@@ -3,9 +3,11 @@ import type { PuppeteerConnection } from '../../clients/puppeteer/connection.ts'
 import type { HeldTest, WorkerHolds } from '../../clients/shared/hold/holds.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { type EndedUse, type RecordSink, TestUse } from '../../clients/shared/test-use.ts';
+import { notify } from '../../common/text/notify.ts';
+import type { PageFilm } from '../../film/film.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
 import type { TestRecord } from '../../record/run-record.ts';
-import { keyOf } from '../../record/test-record.ts';
+import { keyOf, type TestFacts } from '../../record/test-record.ts';
 import type { Evidence } from './evidence/evidence.ts';
 import type { OpenContext, Scope } from './scope.ts';
 
@@ -54,9 +56,11 @@ export interface TestScope {
 }
 
 /** A recorded test. */
-export interface EndedTest extends EndedUse {
+export interface EndedTest extends Omit<EndedUse, 'film'> {
   /** Directory of its evidence, see `TestRecord`. */
   evidence: string | null;
+  /** File of its film, relative to the runner's root directory. */
+  film: string | null;
 }
 
 /** How a test ended. */
@@ -134,12 +138,7 @@ export class TestRun {
     const evidence = ok ? null : await this.#failure;
     const facts = { ...test, ...times, status, ok, rootDir, parallelIndex, evidence };
     const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, sink);
-    if (ended && ended.film.length > 0) {
-      // Loaded here, because few tests have one.
-      const { writeFilm } = await import('./film-file.ts');
-      await writeFilm(facts, ended.film);
-    }
-    return ended && { ...ended, evidence };
+    return ended && { ...ended, evidence, film: await filmOf(facts, ended.film) };
   }
 
   /** Returns the directory of its evidence. */
@@ -169,6 +168,19 @@ export class TestRun {
   }
 }
 
+/** Without it, a test is still a test. */
+async function filmOf(facts: TestFacts, pages: readonly PageFilm[]): Promise<string | null> {
+  if (pages.length === 0) return null;
+  try {
+    // Loaded here, because few tests have one.
+    const { writeFilm } = await import('./film-file.ts');
+    return await writeFilm(facts, pages);
+  } catch (reason) {
+    notify(`no film of ${facts.titles.join(' › ')}: ${reason}`);
+    return null;
+  }
+}
+
 /** For a test whose timeout cannot wait, or does not run. */
 function noMoreTime(): () => void {
   return () => undefined;
@@ -179,8 +191,12 @@ export function hostedValuesOf({ connection, context, page }: OpenContext, hold:
   return { browser: connection.browser, context, session: hostedSessionOf(connection.lease, hold), page };
 }
 
-/** Lines for the error of a failed test: which browser it had, and where its evidence is. */
-export function failureNotes({ attachment: { sessionId, poolId }, evidence }: EndedTest): string[] {
+/** Lines for the error of a failed test: which browser it had, and where its evidence and its film are. */
+export function failureNotes({ attachment: { sessionId, poolId }, evidence, film }: EndedTest): string[] {
   const session = `hosted browser: session ${sessionId}${poolId === null ? '' : ` of pool ${poolId}`}`;
-  return evidence === null ? [session] : [session, `evidence: ${evidence}`];
+  return [
+    session,
+    ...(evidence === null ? [] : [`evidence: ${evidence}`]),
+    ...(film === null ? [] : [`film: ${film}`]),
+  ];
 }

@@ -45,7 +45,10 @@ const WATCH = `
     const told = seen.events.filter((event) => !event.startsWith('mouseover,DIV,'));
     const events = told.filter((event, at, all) => !joined(event) || all.indexOf(event) === at).sort();
     const copy = { ...seen, events, mutations: seen.mutations.sort(), names: Object.getOwnPropertyNames(window).length - seen.names, focus: document.hasFocus(), shown: document.visibilityState,
-      size: [innerWidth, innerHeight, outerWidth, outerHeight, screenX, screenY, history.length] };
+      size: [innerWidth, innerHeight, outerWidth, outerHeight, screenX, screenY, history.length, devicePixelRatio, visualViewport.scale,
+        screen.width, screen.height, screen.availHeight, screen.colorDepth, navigator.webdriver, document.hidden],
+      media: ['(hover: hover)', '(pointer: fine)', '(prefers-reduced-motion: reduce)', '(prefers-color-scheme: dark)', '(update: fast)']
+        .map((query) => matchMedia(query).matches) };
     return JSON.stringify(copy);
   };`;
 

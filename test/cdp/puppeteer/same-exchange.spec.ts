@@ -1,6 +1,8 @@
 import puppeteer, { type Browser, type ConnectionTransport, type Page } from 'puppeteer-core';
 import { Savings } from '../../../src/cdp/latency/savings.ts';
+import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
+import { Album } from '../../support/cdp/pictures.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 import { comparable, type SeenMessage } from '../../support/cdp/two-ways.ts';
 
@@ -66,8 +68,13 @@ function isByChance(event: string): boolean {
   return /^Target\.(?:targetInfoChanged|attachedToTarget) /.test(event) && event.includes('"url":"about:blank"');
 }
 
-for (const onFullChromium of [false, true]) {
-  test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
+for (const [onFullChromium, filmed] of [
+  [false, false],
+  [false, true],
+  [true, false],
+  [true, true],
+] as const) {
+  test.describe(`${onFullChromium ? 'full Chromium' : 'headless shell'}${filmed ? ', with pictures' : ''}`, () => {
     test.use({ onFullChromium });
     test.setTimeout(180_000);
 
@@ -77,12 +84,16 @@ for (const onFullChromium of [false, true]) {
         const savings = new Savings(1);
         const seen: SeenMessage[] = [];
         const { cdpUrl } = (await api.create()).body;
-        const transport = await open(cdpUrl, { client: 'puppeteer', ahead, sharesBrowser: true, savings });
+        const album = new Album();
+        const screencast = new Screencast();
+        if (filmed && ahead) screencast.start(album);
+        const transport = await open(cdpUrl, { client: 'puppeteer', ahead, sharesBrowser: true, savings, screencast });
         const browser = await puppeteer.connect({
           transport: recorded(asPuppeteerTransport(transport), seen),
           defaultViewport: null,
         });
         await run(browser);
+        expect(album.pictures.length > 0).toBe(filmed && ahead);
         await browser.disconnect();
         return { ...withoutChances(seen), savedMs: savings.savedMs };
       };

@@ -60,6 +60,7 @@ test('reports a size above its limit, a size without a limit, and a limit withou
     expect.stringMatching(/import old .* not part of the package any longer/),
   ]);
   expect(Object.keys(readBudget())).toContain('packed');
+  expect(readBudget()['watch, server and page']).toBeLessThanOrEqual(60_000);
 });
 
 test('measures an entry by the chunks that it loads at once, not those it imports later', async () => {

@@ -1,11 +1,12 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
 import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { vitest } from '../../support/e2e/runner-kits.ts';
+import { kits } from '../../support/e2e/runner-kits.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
@@ -135,28 +136,41 @@ test('is attached to failed tests, shows the last seconds, and its bytes are on 
   expect(output).toMatch(/bandwidth .*; [\d.]+ [kM]B of pictures of pages/);
 });
 
-test('is a file beside the record under Vitest, for failed tests', async ({ newConsumer, service, site, page }) => {
-  const consumer = await newConsumer();
-  const passes = { name: 'passes', body: `await page.goto(process.env.SITE_URL);` };
-  const fails = { name: 'fails', body: `${FAILS.replaceAll("'/", "process.env.SITE_URL + '/")} expect(1).toBe(2);` };
-  await consumer.write({
-    ...vitest.config,
-    ...Object.fromEntries([vitest.file('a', [passes, fails])]),
-    'poolwright.config.mjs': `export default { film: 'retain-on-failure' };`,
-    'test-results/poolwright/film/old.html': 'of an earlier run',
+for (const kit of kits) {
+  test(`${kit.runner}: is a file beside the record, named in the failure's message`, async ({
+    newConsumer,
+    service,
+    site,
+    page,
+  }) => {
+    const consumer = await newConsumer('latest', 'commonjs', kit.packages);
+    const passes = { name: 'passes', body: `await page.goto(process.env.SITE_URL);` };
+    const fails = { name: 'fails', body: `${FAILS.replaceAll("'/", "process.env.SITE_URL + '/")} expect(1).toBe(2);` };
+    await consumer.write({
+      ...kit.config,
+      ...Object.fromEntries([kit.file('a', [passes, fails])]),
+      'poolwright.config.mjs': `export default { film: 'retain-on-failure' };`,
+      'test-results/poolwright/film/old.html': 'of an earlier run',
+    });
+    // No program of the machine's but Node.
+    const env = { ...service.env, SITE_URL: site.url, PATH: dirname(process.execPath) };
+    const { code, output } = await runCommand(consumer, kit.args, env);
+    expect(code, output).toBe(1);
+    const directory = 'test-results/poolwright/film';
+    const names = await readdir(join(consumer.folder, directory));
+    expect(names).toEqual([expect.stringMatching(/^fails-[0-9a-f]{8}\.html$/)]);
+    expect(output).toContain(`film: ${directory}/${names[0]}`);
+    await watch(page, join(consumer.folder, directory, String(names[0])));
   });
-  const { code, output } = await runCommand(consumer, vitest.args, { ...service.env, SITE_URL: site.url });
-  expect(code, output).toBe(1);
-  const directory = join(consumer.folder, 'test-results/poolwright/film');
-  const names = await readdir(directory);
-  expect(names).toEqual([expect.stringMatching(/^fails-[0-9a-f]{8}\.html$/)]);
-  await watch(page, join(directory, String(names[0])));
-});
+}
 
 test('costs nothing when it is off', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
-  await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+  // Those who watch the runs of other tests do not find it here.
+  const temporary = await mkdtemp(join(tmpdir(), 'film-'));
+  await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url, TMPDIR: temporary });
+  await rm(temporary, { recursive: true });
   const { sessions } = await recordOf(consumer);
   expect(sessions.map(({ pictureBytes }) => pictureBytes)).toEqual([0]);
 });

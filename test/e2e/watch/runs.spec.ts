@@ -79,7 +79,10 @@ test('Playwright: shows tests, steps, pages and pictures, also of a run that beg
     ).toBe('ffd8');
     // The pictures are on record: they may cost money.
     const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-    expect(record.sessions[0].pictureBytes).toBeGreaterThan(1_000);
+    const { pictureBytes = 0 } = before.view() ?? {};
+    expect(pictureBytes).toBeGreaterThan(1_000);
+    expect(record.sessions[0].pictureBytes).toBeGreaterThanOrEqual(pictureBytes);
+    expect(run.output()).toMatch(/bandwidth .*; [\d.]+ [kM]B of pictures of pages/);
   } finally {
     await before.close();
   }

@@ -6,7 +6,16 @@ import { test } from '../../../support/unit/broker/socket-broker.ts';
 
 /** How the broker connects those who watch a run with its workers. Real sockets, one process. */
 
-const PICTURE = { slot: 0, target: 'T', url: 'http://x/?token=secret-word', at: 1, width: 8, height: 4, data: 'AAAA' };
+const PICTURE = {
+  slot: 0,
+  target: 'T',
+  url: 'http://x/?token=secret-word',
+  at: 1,
+  width: 8,
+  height: 4,
+  data: 'AAAA',
+  bytes: 9,
+};
 const RUNNING = { slot: 0, id: 'a:0', title: 'buys tea-time', project: 'shop', step: 'Click', startedAt: 5 };
 
 /** Whether a promise settles before everything that is on its way now has arrived. */
@@ -115,6 +124,8 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
     pages: [{ target: 'T', url: 'http://x/?token=***' }],
     hold: { reason: 'log in with ***', until: 99 },
   });
+  // What the browser sent, not what was shown of it.
+  expect(later.view.pictureBytes).toBe(9);
 
   // The worker dies: its test and its hold are over.
   connection.close();
