@@ -49,19 +49,14 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   await page.goto(address);
   await expect(page.getByRole('heading', { name: 'poolwright watch' })).toBeVisible();
   await expect(page.locator('.empty')).toContainText('No run');
-  const shots = process.env.WATCH_SHOTS;
-  const shoot = async (name: string) => {
-    if (shots) await page.screenshot({ path: `${shots}/${name}.png` });
-  };
-  await shoot('empty');
 
   const run = startPlaywright(consumer, ['--workers=1'], service.env);
   await expect(page.getByText('waits in a step')).toBeVisible({ timeout: 60_000 });
   await expect(page.getByText('fails in red on the watch page').first()).toBeVisible();
   const [sessionId = ''] = await service.running();
   await expect(page.getByText(sessionId).first()).toBeVisible();
+  await expect(page.locator('.tile .address')).toHaveText(RED);
   await expect.poll(async () => (await colour(page))[0] ?? 0).toBeGreaterThan(240);
-  await shoot('running');
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))).toEqual([]);
   expect(await page.content()).not.toContain(service.emulator.apiKey);
@@ -70,7 +65,6 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   expect((await run.exit).code).toBe(1);
   const picture = page.getByRole('listitem').filter({ hasText: 'fails in red' }).locator('img');
   await expect(picture).toHaveJSProperty('naturalWidth', 480);
-  await shoot('finished');
 
   // The address opens the page once.
   const stranger = await page.context().browser()?.newContext();
