@@ -23,6 +23,7 @@ const CONFIG = `
 const { withHostedBrowsers } = require('poolwright');
 module.exports = withHostedBrowsers({
   fullyParallel: true,
+  timeout: 300_000,
   reporter: 'null',
   use: { baseURL: process.env.SITE, viewport: { width: 1024, height: 640 } },
   projects: [{ name: 'chromium' }],
@@ -84,6 +85,7 @@ await main(async () => {
   await ensureChromium();
   const { findChromiums } = await import('../dist/emulator.js');
   const { shell, full } = await findChromiums();
+  let run = null;
   const folder = await mkdtemp(resolve('examples', '.picture-'));
   const [site, siteLine] = await started(['examples/site/server.mjs', '--port', '0']);
   const [watch, watchLine] = await started(['dist/cli.js', 'watch', '--json']);
@@ -95,8 +97,9 @@ await main(async () => {
     const env = { CI: '', POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '', SITE: /http\S+/.exec(siteLine)?.[0] };
     // A light page, readable on a dark one, too.
     const page = await browser.newPage({ viewport: SIZE, colorScheme: 'light' });
+    page.setDefaultTimeout(120_000);
     await page.goto(JSON.parse(watchLine).url);
-    const run = playwrightTest(['-c', folder, `--workers=${WORKERS}`, '--max-failures=0'], env);
+    run = playwrightTest(['-c', folder, `--workers=${WORKERS}`, '--max-failures=0'], env);
     await page.locator('[data-state="hold"]').first().waitFor();
     await page
       .locator('.tile canvas:visible')
@@ -111,12 +114,15 @@ await main(async () => {
     await writeFile(join(folder, 'go-on'), '');
     await run;
   } finally {
+    process.emit('SIGTERM'); // ends a run that this has failed to end
+    await run;
     await browser.close();
     for (const child of [site, watch]) {
       child.kill('SIGINT');
       await once(child, 'exit');
     }
-    await rm(folder, { recursive: true });
+    // A run that is still there writes its record.
+    await rm(folder, { recursive: true, maxRetries: 10, retryDelay: 500 });
   }
   return 0;
 });

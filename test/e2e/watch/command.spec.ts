@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
-import { startCommand } from '../../support/e2e/run-command.ts';
+import { follow, startCommand, userEnvironment } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { expect, test } from '../../support/watch/own-runs.ts';
 
 /** `poolwright watch`: its page, before, during and after a run. */
 
@@ -29,6 +30,7 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   newConsumer,
   service,
   page,
+  ownRuns: { env },
 }) => {
   const consumer = await newConsumer();
   await consumer.write({
@@ -43,14 +45,14 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
         expect(1).toBe(2);
       });`,
   });
-  const watch = startCommand(consumer, ['node_modules/poolwright/dist/cli.js', 'watch', '--no-open'], {});
+  const watch = startCommand(consumer, ['node_modules/poolwright/dist/cli.js', 'watch', '--no-open'], env);
   await watch.printed(/http:\S+\/open\/\S+/);
   const [address = ''] = /http:\S+\/open\/\S+/.exec(watch.output()) ?? [];
   await page.goto(address);
   await expect(page.getByRole('heading', { name: 'poolwright watch' })).toBeVisible();
   await expect(page.locator('.empty')).toContainText('No run');
 
-  const run = startPlaywright(consumer, ['--workers=1'], service.env);
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, ...env });
   await expect(page.getByText('waits in a step')).toBeVisible({ timeout: 60_000 });
   await expect(page.getByText('fails in red on the watch page').first()).toBeVisible();
   const [sessionId = ''] = await service.running();
@@ -73,6 +75,32 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   await stranger?.close();
 
   watch.child.kill('SIGINT');
+  expect((await watch.exit).code, watch.output()).toBe(0);
+  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+});
+
+test('prints another address after Enter, each of which is valid once, and ends with Ctrl-C', async ({
+  newConsumer,
+}) => {
+  const consumer = await newConsumer();
+  const line = `exec '${process.execPath}' node_modules/poolwright/dist/cli.js watch --no-open`;
+  const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
+    cwd: consumer.folder,
+    env: { ...userEnvironment({}), SHELL: '/bin/sh' },
+    detached: true,
+  });
+  const watch = follow(child, consumer);
+  const addresses = () => watch.output().match(/http:\S+\/open\/[\w-]+/g) ?? [];
+  await expect.poll(addresses).toHaveLength(1);
+  child.stdin?.write('\n');
+  await expect.poll(addresses).toHaveLength(2);
+  const [first = '', second = ''] = addresses();
+  const statusOf = async (address: string) => (await fetch(address)).status;
+  // Only the latest one is valid: what an earlier one was printed into may be read by others.
+  expect(await statusOf(first)).toBe(403);
+  expect(await statusOf(second)).toBe(200);
+  expect(await statusOf(second)).toBe(403);
+  child.stdin?.write('\u0003');
   expect((await watch.exit).code, watch.output()).toBe(0);
   await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });

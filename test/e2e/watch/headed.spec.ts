@@ -1,25 +1,23 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Consumer } from '../../support/e2e/consumer.ts';
-import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { commandOf, leftProcesses, processesIn } from '../../support/e2e/process-tree.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { test as base, expect } from '../../support/watch/own-runs.ts';
 
 /** `playwright test --headed` on hosted browsers: a page shows them, in place of windows. */
 
 interface Desk {
   env: Record<string, string>;
-  /** Temporary directory of the run: runs of other tests are not in it. The page's server runs there. */
+  /** Where the page's server runs. */
   folder: string;
   /** The files that the user's browser was asked to open, as addresses. */
   opened(): Promise<string[]>;
 }
 
 const test = base.extend<{ desk: Desk }>({
-  desk: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'headed-'));
+  desk: async ({ ownRuns: { folder, env } }, use) => {
     const bin = join(folder, 'bin');
     await mkdir(bin);
     const log = join(folder, 'opened');
@@ -28,12 +26,10 @@ const test = base.extend<{ desk: Desk }>({
     await chmod(join(bin, 'xdg-open'), 0o755);
     await use({
       folder,
-      env: { TMPDIR: folder, DISPLAY: ':99', PATH: `${bin}${delimiter}${process.env.PATH}` },
+      env: { ...env, DISPLAY: ':99', PATH: `${bin}${delimiter}${process.env.PATH}` },
       opened: async () =>
         (await readFile(log, 'utf8')).split('\n').flatMap((path) => (path === '' ? [] : pathToFileURL(path).href)),
     });
-    for (const pid of processesIn(folder)) process.kill(pid, 'SIGKILL');
-    await rm(folder, { recursive: true });
   },
 });
 
