@@ -1,23 +1,25 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Consumer } from '../../support/e2e/consumer.ts';
+import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { commandOf, leftProcesses, processesIn } from '../../support/e2e/process-tree.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { test as base, expect } from '../../support/watch/own-runs.ts';
 
 /** `playwright test --headed` on hosted browsers: a page shows them, in place of windows. */
 
 interface Desk {
   env: Record<string, string>;
-  /** Where the page's server runs. */
+  /** Temporary directory of the run: watchers of other tests do not find it. The page's server runs there. */
   folder: string;
   /** The files that the user's browser was asked to open, as addresses. */
   opened(): Promise<string[]>;
 }
 
 const test = base.extend<{ desk: Desk }>({
-  desk: async ({ ownRuns: { folder, env } }, use) => {
+  desk: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'headed-'));
     const bin = join(folder, 'bin');
     await mkdir(bin);
     const log = join(folder, 'opened');
@@ -26,10 +28,12 @@ const test = base.extend<{ desk: Desk }>({
     await chmod(join(bin, 'xdg-open'), 0o755);
     await use({
       folder,
-      env: { ...env, DISPLAY: ':99', PATH: `${bin}${delimiter}${process.env.PATH}` },
+      env: { TMPDIR: folder, DISPLAY: ':99', PATH: `${bin}${delimiter}${process.env.PATH}` },
       opened: async () =>
         (await readFile(log, 'utf8')).split('\n').flatMap((path) => (path === '' ? [] : pathToFileURL(path).href)),
     });
+    for (const pid of processesIn(folder)) process.kill(pid, 'SIGKILL');
+    await rm(folder, { recursive: true });
   },
 });
 
@@ -46,7 +50,7 @@ async function write(consumer: Consumer): Promise<void> {
     'a.spec.js': `
       const { test } = require('@playwright/test');
       const { existsSync } = require('node:fs');
-      test('waits', async ({ page }) => {
+      test('waits headed', async ({ page }) => {
         await page.goto('data:text/html,<title>shop</title><h1>A shop');
         while (!existsSync('go-on')) await page.waitForTimeout(50);
       });`,
@@ -69,11 +73,13 @@ test('--headed opens one page, which stays after the run until it is closed', as
   const server = processesIn(desk.folder).map(commandOf);
   expect(server).toEqual([expect.stringMatching(/cli\.js watch --until-closed$/)]);
   await page.goto(address);
-  await expect(page.getByRole('heading', { name: 'waits' })).toBeVisible();
+  // Runs of other tests are on the page, too.
+  const ours = page.locator('.run').filter({ hasText: 'waits headed' });
+  await expect(ours).toHaveCount(1);
 
   // Another run is on the page that is open.
   const second = startPlaywright(consumer, [...args, '--output=second'], env);
-  await expect(page.getByRole('heading', { name: 'waits' })).toHaveCount(2);
+  await expect(ours).toHaveCount(2);
   await consumer.write({ 'go-on': '' });
   for (const { exit, output } of [run, second]) {
     expect((await exit).code, output()).toBe(0);
@@ -84,7 +90,7 @@ test('--headed opens one page, which stays after the run until it is closed', as
     expect(output()).not.toContain('/open/');
   }
   expect(await desk.opened()).toHaveLength(1);
-  await expect(page.getByText('ended after')).toHaveCount(2);
+  await expect(ours.getByText('ended after')).toHaveCount(2);
   expect(await leftProcesses(consumer.folder)).toEqual([]);
   expect(processesIn(desk.folder)).toHaveLength(1);
 

@@ -1,8 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright';
+import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { expect, test } from '../../support/watch/own-runs.ts';
 
 /** A person logs in by hand, on the page of `poolwright watch`. */
 
@@ -15,7 +15,6 @@ test('clicks, types, pastes and scrolls in the test, which continues with that a
   newConsumer,
   service,
   page,
-  ownRuns: { env },
 }) => {
   const consumer = await newConsumer();
   await consumer.write({
@@ -32,11 +31,11 @@ test('clicks, types, pastes and scrolls in the test, which continues with that a
         await page.context().storageState({ path: 'state.json' });
       });`,
   });
-  const watch = startCommand(consumer, ['node_modules/poolwright/dist/cli.js', 'watch', '--json'], env);
+  const watch = startCommand(consumer, ['node_modules/poolwright/dist/cli.js', 'watch', '--json'], {});
   await watch.printed(/\}/);
-  const { url } = JSON.parse(watch.output());
+  const { url } = JSON.parse(/\{.*\}/.exec(watch.output())?.[0] ?? '');
   await page.goto(url);
-  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, ...env });
+  const run = startPlaywright(consumer, ['--workers=1'], service.env);
   const tile = page.getByRole('listitem').filter({ hasText: 'takes a login by hand' });
   await expect(tile.getByText('Log in with the code.')).toBeVisible();
   await tile.getByRole('button', { name: 'Take over' }).click();
