@@ -11,10 +11,7 @@ export async function palettePng(page, png) {
     const color = colorAt(data, at);
     counts.set(color, (counts.get(color) ?? 0) + 1);
   }
-  const palette = [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .slice(0, MAX_COLORS)
-    .map(([color]) => color);
+  const palette = paletteOf(counts);
   const nearest = new Map(palette.map((color, index) => [color, index]));
   const rows = Buffer.alloc(height * (width + 1)); // each row begins with its filter: none
   for (let y = 0; y < height; y += 1) {
@@ -37,13 +34,28 @@ export async function palettePng(page, png) {
   return Buffer.concat([SIGNATURE, ...chunks.map(chunk)]);
 }
 
-/** 5 bits of each channel: colors that look the same count as one. */
 function colorAt(data, at) {
-  return ((data[at] >> 3) << 10) | ((data[at + 1] >> 3) << 5) | (data[at + 2] >> 3);
+  return (data[at] << 16) | (data[at + 1] << 8) | data[at + 2];
 }
 
 function parts(color) {
-  return [color >> 10, (color >> 5) & 31, color & 31].map((part) => Math.round((part * 255) / 31));
+  return [color >> 16, (color >> 8) & 255, color & 255];
+}
+
+/** The most frequent color of each group of similar ones, for the largest groups. */
+function paletteOf(counts) {
+  const groups = new Map();
+  for (const [color, count] of counts) {
+    const key = color & 0xf8f8f8;
+    const group = groups.get(key) ?? { total: 0, color, most: 0 };
+    group.total += count;
+    if (count > group.most) Object.assign(group, { color, most: count });
+    groups.set(key, group);
+  }
+  return [...groups.values()]
+    .sort((one, other) => other.total - one.total)
+    .slice(0, MAX_COLORS)
+    .map(({ color }) => color);
 }
 
 function indexOfNearest(palette, color) {
