@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
+import { palettePng } from './palette-png.mjs';
 import { main, playwrightTest } from './playwright.mjs';
 
 /**
@@ -15,13 +16,14 @@ import { main, playwrightTest } from './playwright.mjs';
 
 const PICTURE = 'docs/images/watch.png';
 /** CSS pixels. */
-const SIZE = { width: 1000, height: 790 };
+const SIZE = { width: 1000, height: 940 };
 const WORKERS = 6;
 
 const CONFIG = `
 const { withHostedBrowsers } = require('poolwright');
 module.exports = withHostedBrowsers({
   fullyParallel: true,
+  timeout: 300_000,
   reporter: 'null',
   use: { baseURL: process.env.SITE, viewport: { width: 1024, height: 640 } },
   projects: [{ name: 'chromium' }],
@@ -31,7 +33,10 @@ module.exports = withHostedBrowsers({
 const TESTS = `
 const { test } = require('poolwright');
 const { expect } = require('@playwright/test');
-const stay = (page) => page.getByText('Sold out').waitFor();
+const { existsSync } = require('node:fs');
+const stay = (title) => test.step(title, async () => {
+  while (!existsSync(__dirname + '/go-on')) await new Promise((resolve) => setTimeout(resolve, 100));
+});
 
 test.describe('order', () => {
   test('refuses an order without a name', async ({ page }) => {
@@ -50,11 +55,11 @@ for (const path of ['', 'teas', 'garden', 'order', 'list', 'login', 'teas/snow-b
   test('opens /' + path, async ({ page }) => { await page.goto('/' + path); });
 
 test.describe('shop', () => {
-  test('lists the teas of this season', async ({ page }) => { await page.goto('/teas'); await stay(page); });
-  test('describes a tea and how to brew it', async ({ page }) => { await page.goto('/teas/iron-goddess'); await stay(page); });
+  test('lists the teas of this season', async ({ page }) => { await page.goto('/teas'); await stay('compares prices'); });
+  test('describes a tea and how to brew it', async ({ page }) => { await page.goto('/teas/iron-goddess'); await stay('reads about Iron Goddess'); });
 });
 test.describe('garden', () => {
-  test('shows where the tea grows', async ({ page }) => { await page.goto('/garden'); await stay(page); });
+  test('shows where the tea grows', async ({ page }) => { await page.goto('/garden'); await stay('looks at the picture'); });
 });
 test.describe('order', () => {
   test('takes an order once its mistakes are corrected', async ({ page }) => {
@@ -62,7 +67,7 @@ test.describe('order', () => {
     await page.getByLabel('Name').fill('Mei');
     await page.getByLabel('E-mail').fill('nowhere');
     await page.getByRole('button', { name: 'Place order' }).click();
-    await test.step('corrects the e-mail address', () => stay(page));
+    await stay('corrects the e-mail address');
   });
 });
 test.describe('account', () => {
@@ -72,7 +77,7 @@ test.describe('account', () => {
     await hostedSession.hold('Enter the code from your phone');
   });
 });
-test('welcomes a new visitor', async ({ page }) => { await page.goto('/'); await stay(page); });
+test('welcomes a new visitor', async ({ page }) => { await page.goto('/'); await stay('reads the welcome'); });
 `;
 
 await main(async () => {
@@ -80,6 +85,7 @@ await main(async () => {
   await ensureChromium();
   const { findChromiums } = await import('../dist/emulator.js');
   const { shell, full } = await findChromiums();
+  let run = null;
   const folder = await mkdtemp(resolve('examples', '.picture-'));
   const [site, siteLine] = await started(['examples/site/server.mjs', '--port', '0']);
   const [watch, watchLine] = await started(['dist/cli.js', 'watch', '--json']);
@@ -91,8 +97,9 @@ await main(async () => {
     const env = { CI: '', POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '', SITE: /http\S+/.exec(siteLine)?.[0] };
     // A light page, readable on a dark one, too.
     const page = await browser.newPage({ viewport: SIZE, colorScheme: 'light' });
+    page.setDefaultTimeout(120_000);
     await page.goto(JSON.parse(watchLine).url);
-    const run = playwrightTest(['-c', folder, `--workers=${WORKERS}`, '--max-failures=0'], env);
+    run = playwrightTest(['-c', folder, `--workers=${WORKERS}`, '--max-failures=0'], env);
     await page.locator('[data-state="hold"]').first().waitFor();
     await page
       .locator('.tile canvas:visible')
@@ -101,16 +108,21 @@ await main(async () => {
     await page.locator('.counts', { hasText: '8 passed' }).waitFor();
     // Two pictures per second: the last ones are complete.
     await page.waitForTimeout(2_000);
-    await page.screenshot({ path: PICTURE });
-    process.emit('SIGTERM');
+    const picture = await page.screenshot();
+    await writeFile(PICTURE, await palettePng(await browser.newPage(), picture));
+    await page.getByRole('button', { name: 'Continue the test' }).first().click();
+    await writeFile(join(folder, 'go-on'), '');
     await run;
   } finally {
+    process.emit('SIGTERM'); // ends a run that this has failed to end
+    await run;
     await browser.close();
     for (const child of [site, watch]) {
       child.kill('SIGINT');
       await once(child, 'exit');
     }
-    await rm(folder, { recursive: true });
+    // A run that is still there writes its record.
+    await rm(folder, { recursive: true, maxRetries: 10, retryDelay: 500 });
   }
   return 0;
 });

@@ -63,7 +63,7 @@ export class RunSection {
   }
 
   #updateHead(run: Run, now: number): void {
-    this.root.dataset.state = run.endedAt === null ? 'running' : 'ended';
+    this.#time.dataset.run = run.endedAt === null ? 'running' : 'ended';
     setText(this.#name, run.name);
     setText(this.#time, runTime(run, now));
     setText(this.#passed, `${run.passed} passed`);

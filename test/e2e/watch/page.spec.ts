@@ -1,5 +1,4 @@
 import { request as httpRequest } from 'node:http';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { WebSocket } from 'ws';
 import { startWatchServer, type WatchServer } from '../../../src/watch/server/watch-server.ts';
@@ -109,16 +108,23 @@ test('shows runs, pictures and failures as data, and asks for nothing in the dia
   page,
 }) => {
   const said = await open(page, server);
-  await expect(page.getByText('No run yet. Start your tests; they appear here.')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No run yet' })).toBeVisible();
   const run = new ScriptedRun({
-    slots: [aSlot(), aSlot({ slot: 1, sessionId: null, test: null, pages: [], waitsFor: 'a browser of pool_e2e' })],
+    slots: [
+      aSlot(),
+      aSlot({ slot: 1, sessionId: null, test: null, pages: [], waitsFor: 'waiting for the pool to have one ready' }),
+    ],
   });
   runs.add(run);
   await expect(page.getByRole('heading', { name: 'checkout › pays with a saved card' })).toBeVisible();
-  await expect(page.getByText('Waits for a browser of pool_e2e')).toBeVisible();
+  await expect(page.getByText('Waiting for the pool to have one ready.')).toBeVisible();
   await expect.poll(() => run.demands.at(-1)).toEqual({ 0: 'small', 1: 'small' });
   await runs.picture(run, { data: jpeg });
   await expect(page.locator('.tile canvas').first()).toBeVisible();
+  // The browser's first page, which may open at any time, shows nothing.
+  runs.changeSlot(run, 0, { pages: [...(aSlot().pages ?? []), { target: 'first', url: 'about:blank' }] });
+  await runs.picture(run, { target: 'first', url: 'about:blank', data: jpeg });
+  await expect(page.locator('.tile .address').first()).toHaveText('shop.example/checkout?step=payment');
   runs.finish(run, aFinishedTest({ title: '<img src=x onerror=alert(1)>', status: 'failed', ok: false }), jpeg);
   await expect(page.getByRole('heading', { name: '<img src=x onerror=alert(1)>' })).toBeVisible();
   await expect(page.getByRole('status')).toHaveText('Failed: <img src=x onerror=alert(1)>');
@@ -145,14 +151,14 @@ test('sends mouse, keys and text to a page on hold, and gives the keyboard back'
   const said = await open(page, server);
   const run = new ScriptedRun({ slots: [aSlot({ hold: { reason: 'Log in by hand', until: Date.now() + 600_000 } })] });
   runs.add(run);
-  await expect(page.getByText('Log in by hand. It continues by itself in ')).toBeVisible();
+  await expect(page.getByText('Log in by hand.')).toBeVisible();
   await page.getByRole('button', { name: 'Take over' }).click();
   await expect.poll(() => run.demands.at(-1)).toEqual({ 0: 'large' });
   await runs.picture(run, { data: jpeg });
   const field = page.getByRole('textbox', { name: /^The page\./ });
   const { x = 0, y = 0, width = 0, height = 0 } = (await field.boundingBox()) ?? {};
   await page.mouse.click(x + width / 4, y + height / 2);
-  await expect(page.getByText('Your keyboard goes to the page.')).toBeVisible();
+  await expect(page.getByText('Your keyboard goes to the page;')).toBeVisible();
   await page.keyboard.press('a');
   await page.keyboard.press('Escape');
   await page.keyboard.insertText('日本');
@@ -205,49 +211,3 @@ test('has one picture of a slot in flight, and none after the page has gone', as
   await expect.poll(() => run.demands.at(-1)).toEqual({});
   await runs.picture(run, { data: jpeg });
 });
-
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const [width, count] of [
-    [360, 3],
-    [1280, 1],
-    [1280, 20],
-  ] as const) {
-    test(`is accessible and does not overflow: ${colorScheme}, ${width} px, ${count} slots`, async ({
-      server,
-      runs,
-      jpeg,
-      page,
-    }) => {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
-      await open(page, server);
-      const run = new ScriptedRun({ slots: Array.from({ length: count }, (_, slot) => aSlot({ slot })) });
-      runs.add(run);
-      if (count > 1) {
-        runs.changeSlot(run, 1, {
-          sessionId: null,
-          test: null,
-          pages: [],
-          waitsFor: 'a free place at the limit of 10',
-        });
-        runs.changeSlot(run, 2, { hold: { reason: 'Log in by hand', until: Date.now() + 600_000 } });
-      }
-      runs.finish(run, aFinishedTest({ status: 'failed', ok: false }), jpeg);
-      runs.finish(run, aFinishedTest(), jpeg);
-      await expect.poll(() => run.demands.at(-1)?.[0]).toBe('small');
-      await runs.picture(run, { data: jpeg });
-      await expect(page.locator('.card').first()).toBeVisible();
-      const check = async (name: string) => {
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-        const path = test.info().outputPath(`${name}.png`);
-        await page.screenshot({ path, fullPage: name === 'tiles' });
-        await test.info().attach(name, { path, contentType: 'image/png' });
-      };
-      await check('tiles');
-      await page.getByRole('button', { name: 'Enlarge slot 0' }).click();
-      await check('dialog');
-    });
-  }
-}

@@ -4,6 +4,7 @@ import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { kits } from '../../support/e2e/runner-kits.ts';
+import { startService } from '../../support/e2e/service.ts';
 import { watchRun } from '../../support/watch/watched-run.ts';
 
 /** What somebody who watches sees of a run: with each runner, from before the run or from its middle on. */
@@ -87,6 +88,37 @@ test('Playwright: shows tests, steps, pages and pictures, also of a run that beg
     await before.close();
   }
   await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+});
+
+test('shows what a slot without a browser waits for', async ({ newConsumer }) => {
+  const service = await startService({ browser: 'stub', concurrentBrowsers: 1 });
+  const consumer = await newConsumer();
+  await consumer.write({
+    'playwright.config.js': `
+      const { withHostedBrowsers } = require('poolwright');
+      module.exports = withHostedBrowsers({ testDir: '.' });`,
+    'a.spec.js': `
+      const { test } = require('@playwright/test');
+      test('has the only browser', async ({ browser }) => {${WAITS}});`,
+    'b.spec.js': `
+      const { test } = require('@playwright/test');
+      test('needs another browser', async ({ browser }) => {});`,
+  });
+  const watched = watchRun('has the only browser');
+  const run = startPlaywright(consumer, ['--workers=2'], service.env);
+  try {
+    const waiting = () => watched.view()?.slots.find(({ waitsFor }) => waitsFor !== null);
+    await expect
+      .poll(() => waiting()?.waitsFor)
+      .toBe('the workspace is at its concurrent-browser limit, waiting for a browser to end');
+    expect(waiting()).toMatchObject({ slot: 1, sessionId: null, test: { title: 'needs another browser' } });
+    await consumer.write({ 'go-on': '' });
+    expect((await run.exit).code, run.output()).toBe(0);
+    await expect.poll(() => watched.view()?.slots).toEqual([]);
+  } finally {
+    await watched.close();
+    await service.stop();
+  }
 });
 
 for (const kit of kits) {

@@ -57,6 +57,8 @@ for (const state of STATES) {
       const demanded = () => Object.keys(run.demands.at(-1) ?? {}).length;
       await expect.poll(demanded).toBe(run.view.slots.length);
       await showPictures(runs, run, picture);
+      const failed = page.locator('.failed-tests .state').first();
+      if (state === 'failed' || state === 'finished') await expect(failed).toHaveCSS('color', 'rgb(178, 60, 0)');
       await look(page, 'page');
       const isLive = state !== 'finished' && state !== 'failed';
       const name = isLive ? 'Enlarge slot 0' : /^Enlarge the last picture/;

@@ -33,7 +33,7 @@ test('clicks, types, pastes and scrolls in the test, which continues with that a
   });
   const watch = startCommand(consumer, ['node_modules/poolwright/dist/cli.js', 'watch', '--json'], {});
   await watch.printed(/\}/);
-  const { url } = JSON.parse(watch.output());
+  const { url } = JSON.parse(/\{.*\}/.exec(watch.output())?.[0] ?? '');
   await page.goto(url);
   const run = startPlaywright(consumer, ['--workers=1'], service.env);
   const tile = page.getByRole('listitem').filter({ hasText: 'takes a login by hand' });

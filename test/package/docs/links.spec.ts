@@ -51,7 +51,8 @@ test('a link of a packed page leads to a packed file, or to what docs/README.md 
 
 test('headings are unique within a page, and pictures are small', () => {
   for (const page of docsPages()) expect(new Set(anchorsOf(page)).size, page.path).toBe(anchorsOf(page).length);
-  expect(statSync(join(ROOT, 'docs/images/timeline.png')).size).toBeLessThan(LARGEST_PICTURE);
+  for (const picture of ['timeline', 'watch'])
+    expect(statSync(join(ROOT, `docs/images/${picture}.png`)).size).toBeLessThan(LARGEST_PICTURE);
 });
 
 function linksOf({ text }: DocsPage): string[] {
