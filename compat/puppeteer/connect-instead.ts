@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline';
 import type { Browser, ConnectOptions, LaunchOptions } from 'puppeteer-core';
 import { connectPuppeteer } from '../../src/clients/puppeteer/connection.ts';
 import { killGroup } from '../../src/emulator/chromium/kill-group.ts';
+import { farAddress } from './far-link.ts';
+import type { Way } from './run-mocha.ts';
 
 /**
  * Loaded by Mocha before Puppeteer's own tests: what they launch is a browser that is started here and only connected
@@ -20,6 +22,10 @@ interface Puppeteer {
 }
 
 const { COMPAT_CHECKOUT = '', COMPAT_PROFILES = '', COMPAT_WAY, BINARY = '' } = process.env;
+const isPlain = COMPAT_WAY === ('plain' satisfies Way);
+const isAhead = COMPAT_WAY === ('ahead' satisfies Way);
+/** How far browsers are for `ahead`, which does nothing nearer than 5 ms, in ms. */
+const ROUND_TRIP_MS = 10;
 const fromCheckout = createRequire(join(COMPAT_CHECKOUT, 'test', 'package.json'));
 const puppeteer: Puppeteer = fromCheckout('puppeteer/lib/cjs/puppeteer/puppeteer.js').default;
 const connectPlainly = puppeteer.connect.bind(puppeteer);
@@ -35,15 +41,16 @@ puppeteer.launch = async (options = {}) => {
   // next.
   browser.close = async () => {
     await close();
-    if (COMPAT_WAY === 'poolwright') end();
+    if (!isPlain) end();
   };
   return browser;
 };
 
 puppeteer.connect = async (options) => {
   const { browserWSEndpoint } = options;
-  if (COMPAT_WAY !== 'poolwright' || browserWSEndpoint === undefined) return await connectPlainly(options);
-  const { browser } = await connectPuppeteer(leaseOf(browserWSEndpoint), {
+  if (isPlain || browserWSEndpoint === undefined) return await connectPlainly(options);
+  const cdpUrl = isAhead ? await farAddress(browserWSEndpoint, ROUND_TRIP_MS) : browserWSEndpoint;
+  const { browser } = await connectPuppeteer(leaseOf(cdpUrl), {
     puppeteer: { connect: connectPlainly },
     // That is the default of both, where a test says nothing.
     connect: { defaultViewport: { width: 800, height: 600 }, ...withoutAddress(options) },
@@ -51,9 +58,10 @@ puppeteer.connect = async (options) => {
     exposeNetwork: 'none',
     context: 'isolated',
     metering: true,
-    ahead: false,
+    ahead: isAhead,
     film: 'off',
-    reuse: 'test',
+    // With a browser for one test only, nothing would be prepared for the next one.
+    reuse: isAhead ? 'run' : 'test',
     onNote: () => undefined,
     onSilent: () => undefined,
     onUnreachable: () => undefined,

@@ -8,38 +8,44 @@ import { type Outcome, runMocha, type Way } from './run-mocha.ts';
 
 /** See scripts/compat-puppeteer.mjs. Fails where poolwright does worse than a plain connection, and not by design. */
 
-const HEADS: Record<Way, string> = { plain: 'plain `puppeteer.connect`', poolwright: 'poolwright' };
+const HEADS: Record<Way, string> = {
+  plain: 'plain `puppeteer.connect`',
+  poolwright: 'poolwright',
+  ahead: 'poolwright, sent ahead',
+};
 
 const [checkout = '', preload = ''] = process.argv.slice(2);
 const suite = await prepareSuite(checkout);
 const found = await findChromiums();
 const { path: chromium } = found.shell ?? chooseChromium(found, null);
-const outcomes = { plain: await run('plain'), poolwright: await run('poolwright') };
-const { plain, poolwright } = outcomes;
-const worse = [...poolwright.failed].filter(([title]) => !plain.failed.has(title));
-const better = [...plain.failed].filter(([title]) => !poolwright.failed.has(title));
+const outcomes = { plain: await run('plain'), poolwright: await run('poolwright'), ahead: await run('ahead') };
+const { plain, poolwright, ahead } = outcomes;
+const failed = new Map([...ahead.failed, ...poolwright.failed]);
+const worse = [...failed].filter(([title]) => !plain.failed.has(title));
+const better = [...plain.failed].filter(([title]) => !failed.has(title));
 const unmeant = worse.filter(([title]) => !(title in MEANT));
 const version = createRequire(join(checkout, 'test', 'package.json'))('puppeteer/package.json').version;
 
 await writePuppeteerPart(`
 Made with \`node scripts/compat-puppeteer.mjs\`: Puppeteer ${version}'s own tests in ${suite.files.length} files, each as Puppeteer's harness runs it, on
 the same Chromium (headless shell). Instead of launching a browser they connect to one: by its address, or through poolwright's
-transport with metering, without \`exposeNetwork\`. Tests that fail on both fail for other reasons: this Chromium is newer than the
+transport with metering, without \`exposeNetwork\`. In the last column browsers are 10 ms away, and poolwright
+[hides round trips](../../docs/distance.md). Tests that fail everywhere fail for other reasons: this Chromium is newer than the
 one the tests expect, and Puppeteer expects some of them to fail.
 
 | | ${Object.values(HEADS).join(' | ')} |
-| --- | --- | --- |
+| --- | --- | --- | --- |
 ${row('passed', ({ passed }) => passed.size)}
 ${row('failed', ({ failed }) => failed.size)}
 ${row('skipped', ({ skipped }) => skipped)}
 
-Failed on both: ${plain.failed.size - better.length}. Failed on the plain connection only: ${better.length}. Through poolwright only: ${worse.length}.
+Failed on the plain connection only: ${better.length}. Through poolwright only: ${worse.length}.
 
-| through poolwright only | why |
-| --- | --- |
-${worse.map(([title]) => `| ${title.replaceAll('|', '\\|')} | ${MEANT[title] ?? '**not known**'} |`).join('\n')}
+| through poolwright only | poolwright | sent ahead | why |
+| --- | --- | --- | --- |
+${worse.map(([title]) => `| ${title.replaceAll('|', '\\|')} | ${result(poolwright, title)} | ${result(ahead, title)} | ${MEANT[title] ?? '**not known**'} |`).join('\n')}
 
-Excluded from both: what Puppeteer skips in a headless shell; \`Puppeteer.launch\` and \`Puppeteer.executablePath\`; and ${Object.entries(
+Excluded everywhere: what Puppeteer skips in a headless shell; \`Puppeteer.launch\` and \`Puppeteer.executablePath\`; and ${Object.entries(
   LEFT_OUT_FILES,
 )
   .map(([file, why]) => `${file} (${why})`)
@@ -56,5 +62,9 @@ async function run(way: Way): Promise<Outcome> {
 }
 
 function row(name: string, count: (outcome: Outcome) => number): string {
-  return `| ${name} | ${count(plain)} | ${count(poolwright)} |`;
+  return `| ${[name, ...Object.values(outcomes).map(count)].join(' | ')} |`;
+}
+
+function result({ failed }: Outcome, title: string): string {
+  return failed.has(title) ? 'failed' : 'passed';
 }

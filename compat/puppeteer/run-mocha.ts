@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
 import * as v from 'valibot';
 import type { Suite } from './checkout.ts';
 
-export type Way = 'plain' | 'poolwright';
+/** `ahead`: through poolwright too, with distant browsers and everything sent ahead. */
+export type Way = 'plain' | 'poolwright' | 'ahead';
 
 /** What became of the tests of one run. A test that was skipped is in neither list. */
 export interface Outcome {

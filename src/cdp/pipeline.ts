@@ -12,6 +12,7 @@ import { Windows } from './latency/contexts/windows.ts';
 import { Distance } from './latency/distance.ts';
 import { DestroyedTabs } from './latency/puppeteer/destroyed-tabs.ts';
 import { PreparedPages } from './latency/puppeteer/prepared-pages.ts';
+import { PuppeteerReads } from './latency/puppeteer/reads/puppeteer-reads.ts';
 import { PipelinedReads } from './latency/reads/pipelined-reads.ts';
 import { Savings } from './latency/savings.ts';
 import { PipelinedScripts } from './latency/scripts/pipelined-scripts.ts';
@@ -125,5 +126,7 @@ function nextToPuppeteer({ ahead, sharesBrowser }: InterceptorOptions, savings: 
     list.push((transport) => new EarlyClose(transport, savings, windows, new DestroyedTabs(transport.model)));
     list.push((transport) => new PreparedPages(transport, savings, windows));
   }
+  // After the interceptor that prepares pages, whose commands show which worlds are Puppeteer's.
+  list.push((transport) => new PuppeteerReads(transport, savings));
   return list;
 }

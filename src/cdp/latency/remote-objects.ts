@@ -1,9 +1,12 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 
-/** The value in the response to `Runtime.evaluate` and `Runtime.callFunctionOn`. */
+/** The value in the response to `Runtime.evaluate`, `Runtime.callFunctionOn` and `DOM.resolveNode`. */
 export function objectOf({ result }: CdpMessage): Fields<Protocol.Runtime.RemoteObject> {
-  return fieldsOf(fieldsOf<Protocol.Runtime.EvaluateResponse>(result).result);
+  const { result: value, object } = fieldsOf<Protocol.Runtime.EvaluateResponse & Protocol.DOM.ResolveNodeResponse>(
+    result,
+  );
+  return fieldsOf(value ?? object);
 }
 
 /** Whether a response reports an exception instead of a result. */

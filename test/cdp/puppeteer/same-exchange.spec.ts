@@ -112,5 +112,39 @@ for (const [onFullChromium, filmed] of [
       expect(plain.savedMs).toBe(0);
       expect(ahead.savedMs).toBeGreaterThan(TESTS * ROUND_TRIP_MS);
     });
+
+    test('never shows Puppeteer the page that is prepared for the next test', async ({ start, open, site }) => {
+      const { api } = await start({ allowLoopback: true, rtt: ROUND_TRIP_MS });
+      const { cdpUrl } = (await api.create()).body;
+      const savings = new Savings(1);
+      const transport = await open(cdpUrl, { client: 'puppeteer', ahead: true, sharesBrowser: true, savings });
+      const browser = await puppeteer.connect({ transport: asPuppeteerTransport(transport), defaultViewport: null });
+      const all = await puppeteer.connect({ browserWSEndpoint: cdpUrl, defaultViewport: null });
+      const seen: string[] = [];
+      for (const event of ['targetcreated', 'targetchanged', 'targetdestroyed'] as const) {
+        browser.on(event, (target) => seen.push(`${event} ${target.type()} ${target.url()}`));
+      }
+      for (let number = 0; number < TESTS; number += 1) {
+        seen.length = 0;
+        const context = await browser.createBrowserContext();
+        const page = await context.newPage();
+        await page.goto(site.url);
+        expect(await page.evaluate('6 * 7')).toBe(42);
+        // The browser's first page, and the prepared one. In full Chromium, a prepared context has no page.
+        const blank = () => all.targets().filter((target) => target.url() === 'about:blank').length;
+        await expect.poll(blank).toBeGreaterThanOrEqual(onFullChromium ? 0 : 2);
+        expect(browser.targets().filter((target) => target.type() === 'page')).toEqual([page.target()]);
+        expect(browser.browserContexts().length).toBe(2);
+        expect(await browser.pages()).toEqual([page]);
+        await context.close();
+        expect([...new Set(seen.filter((event) => event.includes(' page ')))]).toEqual([
+          'targetcreated page about:blank',
+          `targetchanged page ${site.url}/`,
+          `targetdestroyed page ${site.url}/`,
+        ]);
+      }
+      await all.disconnect();
+      await browser.disconnect();
+    });
   });
 }

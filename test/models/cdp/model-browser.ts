@@ -250,11 +250,15 @@ export class ModelBrowser {
           : { result: {} };
       case 'Runtime.evaluate':
       case 'Runtime.callFunctionOn': {
-        const world = fields.contextId ?? String(fields.objectId).split('.')[1];
-        const count = page?.worlds.get(Number(world));
-        if (!page || count === undefined) return refused('Cannot find context with specified id');
-        page.worlds.set(Number(world), count + 1);
-        return { result: { result: { type: 'object', className: 'Made', objectId: `1.${world}.${count + 1}` } } };
+        const world = fields.contextId ?? fields.executionContextId ?? String(fields.objectId).split('.')[1];
+        const object = this.#addObject(page, Number(world));
+        return object ? { result: { result: object } } : refused('Cannot find context with specified id');
+      }
+      case 'DOM.describeNode':
+        return { result: { node: { backendNodeId: Number(String(fields.objectId).split('.')[2]) } } };
+      case 'DOM.resolveNode': {
+        const object = this.#addObject(page, Number(fields.executionContextId));
+        return object ? { result: { object } } : refused('Node with given id does not belong to the document');
       }
       case 'IO.resolveBlob':
         return { result: { uuid: 'blob' } };
@@ -263,6 +267,13 @@ export class ModelBrowser {
       default:
         return { result: {} };
     }
+  }
+
+  #addObject(page: Page | undefined, world: number): object | null {
+    const count = page?.worlds.get(world);
+    if (!page || count === undefined) return null;
+    page.worlds.set(world, count + 1);
+    return { type: 'object', className: 'Made', objectId: `1.${world}.${count + 1}` };
   }
 
   #addWorld(page: Page, name: string): number {

@@ -91,6 +91,10 @@ const OF_PAGE: [method: string, params: object][] = [
     { objectId: '%object', functionDeclaration: 'f', arguments: [{ value: '(r) => r.element' }] },
   ],
   ['Runtime.callFunctionOn', { objectId: '%object', functionDeclaration: 'f', arguments: [{ objectId: '%object' }] }],
+  ['Runtime.callFunctionOn', { functionDeclaration: '() => { return document; }', executionContextId: '%world' }],
+  ['DOM.describeNode', { objectId: '%object' }],
+  ['DOM.describeNode', { objectId: '%object' }],
+  ['DOM.resolveNode', { backendNodeId: '%node', executionContextId: '%world' }],
   ['Runtime.releaseObject', { objectId: '%object' }],
   ['DOM.getContentQuads', { objectId: '%object' }],
   ['DOM.setFileInputFiles', { objectId: '%object', files: ['%file'] }],
@@ -120,10 +124,16 @@ class Client {
 
   gets(message: CdpMessage): void {
     this.account.gets(message);
-    const names = { browserContextId: 'context', targetId: 'target', objectId: 'object', requestId: 'request' };
+    const names: Record<string, string> = {
+      browserContextId: 'context',
+      targetId: 'target',
+      objectId: 'object',
+      backendNodeId: 'node',
+      requestId: 'request',
+    };
     JSON.stringify(message, (field, value) => {
-      const name = names[field as keyof typeof names];
-      if (name !== undefined && typeof value === 'string') this.#hear(name, value);
+      const name = names[field];
+      if (name !== undefined && typeof value !== 'object') this.#hear(name, value);
       return value;
     });
     const { method, sessionId = '' } = message;

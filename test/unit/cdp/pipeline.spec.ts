@@ -62,12 +62,13 @@ test('creates no context in advance for one-test browsers and persistent context
   expect(await namesOf(persistent)).toEqual([...pages, 'PersistentContext', 'Distance']);
 });
 
-test('prepares pages for Puppeteer in front of the other interceptors, unless a browser is for one test', async () => {
+test('prepares pages and sends reads for Puppeteer in front of the other interceptors', async () => {
   const client = 'puppeteer';
-  const early = ['EarlyClose', 'PreparedPages'];
+  const early = ['EarlyClose', 'PreparedPages', 'PuppeteerReads'];
   const others = [...OTHERS, 'HiddenTargets', 'Distance'];
   expect(await namesOf({ client, ahead: true, sharesBrowser: true })).toEqual(['KeepBrowserOpen', ...early, ...others]);
-  expect(await namesOf({ client, ahead: true })).toEqual(['KeepBrowserOpen', ...others]);
+  // A browser for one test has no next page.
+  expect(await namesOf({ client, ahead: true })).toEqual(['KeepBrowserOpen', 'PuppeteerReads', ...others]);
   expect(await namesOf({ client, sharesBrowser: true })).toEqual(['KeepBrowserOpen', ...others]);
 });
 

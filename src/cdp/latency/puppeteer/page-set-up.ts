@@ -2,6 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { commandKey } from '../pipelined-commands.ts';
+import { UTILITY_WORLD } from './reads/recognised-commands.ts';
 
 /** The two sessions of a page: Puppeteer attaches to its tab, and through that to the page. */
 export type Role = 'tab' | 'page';
@@ -34,7 +35,6 @@ const FRAME = '<frame>';
 /** Commands that Puppeteer sends to each page, whatever a test does. */
 const ENABLES =
   /^(?:Network|Page|Runtime|Audits|Performance|Log|WebMCP)\.enable$|^Runtime\.runIfWaitingForDebugger$|^Page\.getFrameTree$|^Fetch\.disable$/;
-const UTILITY_WORLD = '__puppeteer_utility_world__';
 const EMPTY_SCRIPT = '//# sourceURL=pptr:internal';
 
 type Fields = Protocol.Page.AddScriptToEvaluateOnNewDocumentRequest &

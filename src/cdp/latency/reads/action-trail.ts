@@ -1,6 +1,7 @@
 import type { World } from '../../model/session.ts';
 import type { CdpMessage } from '../../transport/message.ts';
-import { type Follower, type HabitKeys, isSame } from './read-habits.ts';
+import type { Follower, HabitKeys } from './read-habits.ts';
+import { SentFollowers } from './sent-followers.ts';
 
 /** A command of the client and the reads that have followed it so far. */
 export class ActionTrail {
@@ -9,8 +10,8 @@ export class ActionTrail {
   readonly #names = new Map<string, string>();
   /** Names of the results that the client waits for, by command ID. */
   readonly #results = new Map<number, string>();
-  /** Followers that were sent early, and that the client has not sent itself. */
-  #unasked: Follower[] = [];
+  /** Followers that were sent early. */
+  readonly sent = new SentFollowers();
 
   /** @param known further named objects, by name */
   constructor(head: CdpMessage, keys: HabitKeys, world: World, known: ReadonlyMap<string, string>) {
@@ -34,14 +35,9 @@ export class ActionTrail {
     return new Map([...this.#names].map(([id, name]) => [name, id]));
   }
 
-  /** A follower was sent early. */
-  sent(follower: Follower): void {
-    this.#unasked.push(follower);
-  }
-
   /** The client sends a follower itself. @param id of its command */
   asked(follower: Follower, id: number | undefined): void {
-    this.#unasked = this.#unasked.filter((sent) => !isSame(sent, follower));
+    this.sent.asked(follower);
     if (id !== undefined && follower.result !== null) this.#results.set(id, follower.result);
   }
 
@@ -52,11 +48,6 @@ export class ActionTrail {
     if (name === undefined || typeof objectId !== 'string') return false;
     this.#name(objectId, name);
     return true;
-  }
-
-  /** The trail ends: followers that were sent in vain lose worth. */
-  end(): void {
-    for (const follower of this.#unasked) follower.worth -= 1;
   }
 
   #name(id: unknown, name: string): void {

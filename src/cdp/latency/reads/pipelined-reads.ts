@@ -141,7 +141,7 @@ export class PipelinedReads implements Interceptor {
       const { method, result } = follower;
       const read = { method, params, sessionId };
       this.#sent.send(commandKey(read), read);
-      trail.sent(follower);
+      trail.sent.add(follower);
       if (result !== null) makes(result);
     }
   }
@@ -150,7 +150,7 @@ export class PipelinedReads implements Interceptor {
   #end(sessionId: string): void {
     const state = this.#sessions.of(sessionId);
     if (state?.trail) {
-      state.trail.end();
+      state.trail.sent.end();
       this.#habits.meet(state.trail.keys);
       state.trail = undefined;
     }

@@ -8,7 +8,7 @@ export interface Follower {
   readonly method: string;
   /** JSON. */
   readonly template: string;
-  /** The name of the object that it creates, if any. */
+  /** The name of the value in its response, if any. */
   readonly result: string | null;
   /**
    * Whether it is worth sending early: rises when the client sends it, falls when it does not; at 0 it is no longer
@@ -22,7 +22,18 @@ const MARK = '\u0000';
 const NEW_WORTH = 3;
 const MAX_WORTH = 6;
 const MAX_FOLLOWERS = 8;
+/** Fields that contain values of the browser, which differ each time. */
+const NAMED = new Set(['objectId', 'backendNodeId', 'contextId', 'executionContextId']);
+/** Commands whose responses contain a value that later commands refer to, unless they return plain data. */
+const MAKES_VALUE = new Set(['Runtime.callFunctionOn', 'Runtime.evaluate', 'DOM.describeNode', 'DOM.resolveNode']);
 const MAX_KEYS = 500;
+
+/** A value of the browser as text: an object's ID, `node <number>` or `world <number>`; null for any other field. */
+export function tokenOf(field: string, value: unknown): string | null {
+  if (!NAMED.has(field)) return null;
+  if (field === 'objectId') return typeof value === 'string' ? value : null;
+  return typeof value === 'number' ? `${field === 'backendNodeId' ? 'node' : 'world'} ${value}` : null;
+}
 
 /** How a command is identified: by itself, and by its position after the query that its action began with. */
 export interface HabitKeys {
@@ -33,17 +44,23 @@ export interface HabitKeys {
 /** Which reads the client sends after the response to which command. */
 export class ReadHabits {
   readonly #followers = new Map<string, Follower[]>();
+  readonly #maxFollowers: number;
+
+  /** @param maxFollowers most reads after one command. Default: 8 */
+  constructor(maxFollowers = MAX_FOLLOWERS) {
+    this.#maxFollowers = maxFollowers;
+  }
 
   /** @param root of the query that the action began with, see {@link ReadHabits.rootOf}; empty if there is none */
   static keysOf({ method, params }: CdpMessage, root: string): HabitKeys {
-    const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
-    const alone = digest(`${method} ${returnByValue} ${functionsOf(params).join('\n')}`);
+    const { returnByValue, functionDeclaration } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
+    const alone = digest(`${method} ${returnByValue} ${[functionDeclaration, ...functionsOf(params)].join('\n')}`);
     return { alone, inPlace: `${root} ${alone}` };
   }
 
   /** Equal for two queries that ask for the same thing in the same way. */
   static rootOf({ params }: CdpMessage): string {
-    return digest(JSON.stringify(params ?? {}, (field, value) => (field === 'objectId' ? null : value)));
+    return digest(JSON.stringify(params ?? {}, (field, value) => (NAMED.has(field) ? null : value)));
   }
 
   /** The followers worth sending: those seen in the same position or, in a new position, anywhere. */
@@ -59,33 +76,35 @@ export class ReadHabits {
 
   /**
    * The client has sent this read after such a command. Returns it as a follower.
-   * @param names of the known objects, by ID
+   * @param names of the known values, by {@link tokenOf}
    * @returns null when it refers to an unknown object
    */
   observe(keys: HabitKeys, { method = '', params }: CdpMessage, names: ReadonlyMap<string, string>): Follower | null {
     let isKnown = true;
     const template = JSON.stringify(params ?? {}, (field, value) => {
-      if (field !== 'objectId') return value;
-      const name = names.get(value);
+      const token = tokenOf(field, value);
+      if (token === null) return value;
+      const name = names.get(token);
       isKnown &&= name !== undefined;
       return `${MARK}${name}`;
     });
     if (!isKnown) return null;
     const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
-    const makesObject = method === 'Runtime.callFunctionOn' && returnByValue !== true;
-    const follower = { method, template, result: makesObject ? digest(template) : null, worth: NEW_WORTH };
-    for (const list of [this.#listOf(keys.alone), this.#listOf(keys.inPlace)]) add(list, follower);
+    const makesValue = MAKES_VALUE.has(method) && returnByValue !== true;
+    const result = makesValue ? digest(`${method} ${template}`) : null;
+    const follower = { method, template, result, worth: NEW_WORTH };
+    for (const list of [this.#listOf(keys.alone), this.#listOf(keys.inPlace)]) this.#add(list, follower);
     return follower;
   }
 
-  /** The parameters of a follower; null if they contain a name without an ID. */
-  static fill({ template }: Follower, ids: ReadonlyMap<string, string>): object | null {
+  /** The parameters of a follower; null if they contain a name without a value. */
+  static fill({ template }: Pick<Follower, 'template'>, ids: ReadonlyMap<string, string>): object | null {
     let isKnown = true;
     const params = JSON.parse(template, (field, value) => {
-      if (field !== 'objectId' || typeof value !== 'string' || !value.startsWith(MARK)) return value;
-      const id = ids.get(value.slice(MARK.length));
-      isKnown &&= id !== undefined;
-      return id;
+      if (!NAMED.has(field) || typeof value !== 'string' || !value.startsWith(MARK)) return value;
+      const token = ids.get(value.slice(MARK.length));
+      isKnown &&= token !== undefined;
+      return field === 'objectId' ? token : Number(token?.split(' ')[1]);
     });
     return isKnown ? params : null;
   }
@@ -99,16 +118,16 @@ export class ReadHabits {
     if (oldest !== undefined && this.#followers.size > MAX_KEYS) this.#followers.delete(oldest);
     return list;
   }
-}
 
-function add(list: Follower[], follower: Follower): void {
-  const known = list.find((one) => isSame(one, follower));
-  if (known) {
-    known.worth = Math.min(MAX_WORTH, known.worth + 1);
-    return;
+  #add(list: Follower[], follower: Follower): void {
+    const known = list.find((one) => isSame(one, follower));
+    if (known) {
+      known.worth = Math.min(MAX_WORTH, known.worth + 1);
+      return;
+    }
+    if (list.length >= this.#maxFollowers) list.splice(0);
+    list.push({ ...follower });
   }
-  if (list.length >= MAX_FOLLOWERS) list.splice(0);
-  list.push({ ...follower });
 }
 
 /** Whether two followers of one command are the same read. */

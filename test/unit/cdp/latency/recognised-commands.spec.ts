@@ -1,0 +1,69 @@
+import { expect, test } from '@playwright/test';
+import { isRead, isSetUp } from '../../../../src/cdp/latency/puppeteer/reads/recognised-commands.ts';
+
+/** Puppeteer's own commands, in the spelling of its versions 22 to 25. */
+
+const SOURCE_URL =
+  '\n//# sourceURL=pptr:evaluate;%23asSVGElementHandle%20(file%3A%2F%2F%2Fapi%2FElementHandle.js%3A1389%3A28)\n';
+
+function call(text: string) {
+  const functionDeclaration = `${text}${SOURCE_URL}`;
+  return { method: 'Runtime.callFunctionOn', params: { functionDeclaration, executionContextId: 4, arguments: [] } };
+}
+
+const READS = [
+  "async (element) => {\n  if (!element.isConnected) {\n    return 'Node is detached from document';\n  }\n  if (element.nodeType !== Node.ELEMENT_NODE) {\n    return 'Node is not of type HTMLElement';\n  }\n  return;\n}",
+  'element => {\n  return element instanceof SVGElement;\n}',
+  'async (element, threshold) => { const visibleRatio = await new Promise(resolve => { const observer = new IntersectionObserver(entries => { resolve(entries[0].intersectionRatio); observer.disconnect(); }); observer.observe(element); }); return threshold === 1 ? visibleRatio === 1 : visibleRatio > threshold; }',
+  'element => { if (!(element instanceof Element)) { return null; } return [...element.getClientRects()].map(rect => { return { x: rect.x, y: rect.y, width: rect.width, height: rect.height }; }); }',
+  '() => { return { documentWidth: document.documentElement.clientWidth, documentHeight: document.documentElement.clientHeight, }; }',
+  'poller => {\n  void poller.start();\n}',
+  'poller => {\n  return poller.result();\n}',
+];
+
+const OTHERS = [
+  "element => { if (!(element instanceof HTMLElement)) { throw new Error('Cannot focus non-HTMLElement'); } return element.focus(); }",
+  'async (element) => { element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" }); }',
+  '(element, selector, { cssQuerySelector }) => { return cssQuerySelector(element, selector); }',
+  'async (poller) => { await poller.stop(); }',
+  'element => { return other instanceof SVGElement; }',
+  'element => { element.remove(); return element instanceof SVGElement; }',
+  '() => { return document; };evil()',
+  '(h) => h.textContent',
+];
+
+test('recognizes what Puppeteer only reads in its own world', () => {
+  for (const text of READS) {
+    expect([text, isRead(call(text), true)]).toEqual([text, true]);
+    // The same text from a test runs in the page's own world.
+    expect([text, isRead(call(text), false)]).toEqual([text, false]);
+  }
+  for (const text of OTHERS) expect([text, isRead(call(text), true)]).toEqual([text, false]);
+});
+
+test('recognizes nodes, and the document in any world', () => {
+  expect(isRead(call('() => {\n  return document;\n}'), false)).toBe(true);
+  expect(isRead({ method: 'DOM.describeNode', params: { objectId: '1.2.3' } }, false)).toBe(true);
+  expect(isRead({ method: 'DOM.describeNode', params: { objectId: '1.2.3', depth: -1 } }, false)).toBe(false);
+  expect(isRead({ method: 'DOM.resolveNode', params: { backendNodeId: 2, executionContextId: 4 } }, false)).toBe(true);
+  expect(isRead({ method: 'DOM.resolveNode', params: { nodeId: 2 } }, false)).toBe(false);
+  for (const method of ['Input.dispatchMouseEvent', 'Runtime.evaluate', 'Page.navigate', 'DOM.setFileInputFiles'])
+    expect(isRead({ method, params: {} }, true)).toBe(false);
+});
+
+test('recognizes what Puppeteer prepares in its own world of a document', () => {
+  const name = 'puppeteer___ariaQuerySelector';
+  const executionContextName = '__puppeteer_utility_world__25.16.0';
+  expect(isSetUp({ method: 'Runtime.addBinding', params: { name, executionContextName } }, false)).toBe(true);
+  expect(isSetUp({ method: 'Runtime.addBinding', params: { name } }, false)).toBe(false);
+  expect(isSetUp({ method: 'Runtime.addBinding', params: { name: 'mine', executionContextName } }, false)).toBe(false);
+  const binding = call('function addPageBinding(type, name, prefix) { if (globalThis[name]) { return; } }');
+  const expression =
+    '(() => {\n  const module = {};\n  "use strict";module.exports.default = {};\n  return module.exports.default;\n})()\n//# sourceURL=pptr:internal\n';
+  const injected = { method: 'Runtime.evaluate', params: { expression, contextId: 4 } };
+  for (const command of [binding, injected]) {
+    expect(isSetUp(command, true)).toBe(true);
+    expect(isSetUp(command, false)).toBe(false);
+  }
+  expect(isSetUp({ method: 'Runtime.evaluate', params: { expression: '6 * 7', contextId: 4 } }, true)).toBe(false);
+});
