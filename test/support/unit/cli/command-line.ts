@@ -58,6 +58,8 @@ export async function poolwright(args: readonly string[], env: Record<string, st
     }),
   );
   Object.assign(process.env, env);
+  // Playwright's workers force colours.
+  delete process.env.FORCE_COLOR;
   process.chdir(folder);
   process.exitCode = undefined;
   try {
@@ -72,7 +74,7 @@ export async function poolwright(args: readonly string[], env: Record<string, st
   }
 }
 
-/** Redirects what is written to a stream, which is no terminal meanwhile; returns a function that ends it. */
+/** Redirects what is written to a stream, which does not count as a terminal meanwhile; returns a function that ends it. */
 function capture(stream: NodeJS.WriteStream, onText: (text: string) => void): () => void {
   const { write, isTTY } = stream;
   stream.isTTY = false;
