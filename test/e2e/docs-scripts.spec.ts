@@ -13,12 +13,12 @@ const SCRIPT = /^(const .* = )?await /m;
 const isTestFile = ({ code }: CodeBlock) => /^\/\/ \S+\.test\.ts\n/.test(code);
 const scripts = codeIn('ts').filter((block) => SCRIPT.test(block.code) && !isTestFile(block));
 
-test('the documentation has scripts', () => {
+test('documentation › has scripts', () => {
   expect(scripts.length).toBeGreaterThan(4);
 });
 
 for (const { page, line, code } of scripts) {
-  test(`${page}:${line}: the script runs, and leaves no browser`, async ({ newConsumer, service }) => {
+  test(`${page}:${line} › the script runs, and leaves no browser`, async ({ newConsumer, service }) => {
     const consumer = await newConsumer();
     await consumer.write({
       'script.mjs': javascript(code),
@@ -30,7 +30,7 @@ for (const { page, line, code } of scripts) {
   });
 }
 
-test('runners.md: the config and the test file of Vitest run', async ({ newConsumer, service }) => {
+test('runners.md › the config and the test file of Vitest run', async ({ newConsumer, service }) => {
   const blocks = codeIn('ts').filter(({ page }) => page === 'docs/runners.md');
   const consumer = await newConsumer();
   await consumer.write(

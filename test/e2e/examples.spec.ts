@@ -2,15 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RunRecord } from 'poolwright/reporter';
 import type { Consumer } from '../support/e2e/consumer.ts';
-import { copyExample, copyFolder, importedBy, npmTest, readExample, recordOf } from '../support/e2e/examples.ts';
+import { copyExample, copyFolder, importedBy, npmTest, readExample, runTestScript } from '../support/e2e/examples.ts';
 import { BROWSERS, test as base, expect } from '../support/e2e/fixtures.ts';
 import { freePort } from '../support/e2e/free-port.ts';
 import { leftProcesses } from '../support/e2e/process-tree.ts';
+import { recordOf } from '../support/e2e/runner-records.ts';
 import { startService } from '../support/e2e/service.ts';
 import { localChromium } from '../support/local-chromium.ts';
 import { fullLength } from '../support/property-runs.ts';
 
-/** Runs each of examples/ in a separate directory, with the packed files, by the command in its README. */
+/** Runs each of examples/ in a separate directory, with the packed files, by the script that its README starts. */
 
 const root = resolve(import.meta.dirname, '../..');
 /** Examples that other specs run, and the site that some of them use. */
@@ -66,7 +67,7 @@ function used({ sessions }: RunRecord): string[] {
   return sessions.map(({ type, project, tests }) => `${type} by ${project}: ${tests.length}`).sort();
 }
 
-test('every example is a package with a script, all its imports, and the versions tested here', async () => {
+test('every example › has a script, all its imports, and the versions tested here', async () => {
   const folders = readdirSync(resolve(root, 'examples'), { withFileTypes: true }).filter((each) => each.isDirectory());
   expect(folders.map(({ name }) => name).filter((name) => !ELSEWHERE.includes(name))).toEqual(NAMES);
   const index = readFileSync(resolve(root, 'examples/README.md'), 'utf8');
@@ -88,7 +89,7 @@ test('every example is a package with a script, all its imports, and the version
   }
 });
 
-test('basic: a pool made for the run, and created sessions, on the embedded emulator', { tag: '@long' }, async ({
+test('basic › uses a pool made for the run, and sessions, on the embedded emulator', { tag: '@long' }, async ({
   example,
   port,
 }) => {
@@ -96,9 +97,8 @@ test('basic: a pool made for the run, and created sessions, on the embedded emul
   await copyFolder('site', join(consumer.folder, '../site'));
   // On the lightest Chromium, whatever the type; `npm run demo` uses each type's own.
   const run = await npmTest(consumer, { ...port, POOLWRIGHT_CHROMIUM: await localChromium() }, [
-    '--workers=2',
     // Each test on one of the two projects, or on both.
-    ...fullLength([], ['--grep=^pool .*(order|list)[.]spec|^session .*shop[.]spec']),
+    ...fullLength(['--workers=2'], ['--workers=1', '--grep=^pool .*(order|list)[.]spec|^session .*shop[.]spec']),
   ]);
   expect(run.code, run.output).toBe(0);
   const record = await recordOf(consumer);
@@ -108,9 +108,9 @@ test('basic: a pool made for the run, and created sessions, on the embedded emul
   );
 });
 
-test('session-fixture: tests know their session', async ({ example, service, port }) => {
+test('session-fixture › tests know their session', async ({ example, service, port }) => {
   const consumer = await example('session-fixture');
-  const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=1']);
+  const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=1']);
   expect(run.code, run.output).toBe(0);
   expect(used(await recordOf(consumer))).toEqual(['hosted by : 3']);
 });
@@ -118,46 +118,45 @@ test('session-fixture: tests know their session', async ({ example, service, por
 test.describe(() => {
   test.use({ browsers: 'shell' });
 
-  test('countries-and-types: a browser for each pair', async ({ example, service, port }) => {
+  test('countries-and-types › has a browser for each pair', { tag: '@long' }, async ({ example, service, port }) => {
     const consumer = await example('countries-and-types');
-    const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=2']);
+    const all = ['hosted', 'hosted_privacy', 'hosted_stealth'].flatMap((type) => [`DE ${type}`, `US ${type}`]);
+    const pairs = fullLength(all, ['DE hosted', 'DE hosted_privacy', 'US hosted_stealth']);
+    const projects = pairs.map((pair) => `--project=${pair}`);
+    const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=2', ...projects]);
     expect(run.code, run.output).toBe(0);
-    expect(used(await recordOf(consumer))).toEqual(
-      ['hosted', 'hosted_privacy', 'hosted_stealth']
-        .flatMap((type) => ['DE', 'US'].map((country) => `${type} by ${country} ${type}: 1`))
-        .sort(),
-    );
+    expect(used(await recordOf(consumer))).toEqual(pairs.map((pair) => `${pair.split(' ')[1]} by ${pair}: 1`).sort());
   });
 });
 
-test('profile-login: one project logs in, and the other one finds the login', async ({ example, service, port }) => {
+test('profile-login › one project logs in, and the other one finds the login', async ({ example, service, port }) => {
   const consumer = await example('profile-login');
-  const run = await npmTest(consumer, { ...service.env, ...port }, ['--workers=1']);
+  const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=1']);
   expect(run.code, run.output).toBe(0);
   expect(used(await recordOf(consumer))).toEqual(['hosted by account: 2', 'hosted by login: 1']);
   expect((await service.client.listProfiles()).map(({ name }) => name)).toEqual(['example-customer']);
 });
 
-test('extension: zipped, uploaded, tested, deleted', async ({ example, service }) => {
+test('extension › is zipped, uploaded, tested, deleted', async ({ example, service }) => {
   const consumer = await example('extension');
-  const run = await npmTest(consumer, service.env, ['--workers=1']);
+  const run = await runTestScript(consumer, service.env, ['--workers=1']);
   expect(run.code, run.output).toBe(0);
   expect(used(await recordOf(consumer))).toEqual(['hosted by : 2']);
   expect(await service.client.listExtensions()).toEqual([]);
 });
 
-test("dev-server: an edit shows in a remote browser's page", async ({ example, service, port }) => {
+test("dev-server › an edit shows in a remote browser's page", async ({ example, service, port }) => {
   const consumer = await example('dev-server');
   const before = await consumer.read('src/greeting.js');
-  const run = await npmTest(consumer, { ...service.env, ...port });
+  const run = await runTestScript(consumer, { ...service.env, ...port });
   expect(run.code, run.output).toBe(0);
   expect(used(await recordOf(consumer))).toEqual(['hosted by : 1']);
   expect(await consumer.read('src/greeting.js')).toBe(before);
 });
 
-test('sharded-pool: runs two shards on one pool, and makes one report', async ({ example, service }) => {
+test('sharded-pool › runs two shards on one pool, and makes one report', async ({ example, service }) => {
   const consumer = await example('sharded-pool');
-  const run = await npmTest(consumer, service.env);
+  const run = await runTestScript(consumer, service.env);
   expect(run.code, run.output).toBe(0);
   const shards = await Promise.all([1, 2].map((shard) => recordOf(consumer, `shards/${shard}/poolwright/run.json`)));
   expect(shards.map(({ shard }) => shard)).toEqual([1, 2].map((current) => ({ current, total: 2 })));
@@ -167,46 +166,44 @@ test('sharded-pool: runs two shards on one pool, and makes one report', async ({
   expect(await service.client.listPools()).toEqual([]);
 });
 
-test('budget: fails where it is exceeded, with a line that says by how much', async ({ example, service, port }) => {
+test('budget › fails where it is exceeded, and says by how much', async ({ example, service, port }) => {
   const consumer = await example('budget');
-  const over = await npmTest(consumer, { ...service.env, ...port });
+  const over = await runTestScript(consumer, { ...service.env, ...port });
   expect(over.code, over.output).toBe(1);
   expect(over.output).toContain('3 passed');
   const [line = ''] = /budget exceeded: .*/.exec(over.output) ?? [];
   expect(await consumer.read('README.md')).toContain(line || 'the line of the budget');
 });
 
-test('budget: passes within it @slow', async ({ example, service, port }) => {
+test('budget › passes within it @slow', async ({ example, service, port }) => {
   const consumer = await example('budget');
-  const within = await npmTest(consumer, { ...service.env, ...port }, ['--workers=2']);
+  const within = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=2']);
   expect(within.code, within.output).toBe(0);
   const { sessions } = await recordOf(consumer);
   expect(sessions.length).toBe(2);
   expect(sessions.flatMap(({ tests }) => tests).length).toBe(3);
 });
 
-test('puppeteer-vitest: pages under Vitest', async ({ example, service }) => {
+test('puppeteer-vitest › opens pages under Vitest', async ({ example, service }) => {
   const consumer = await example('puppeteer-vitest');
-  const run = await npmTest(consumer, service.env);
+  const run = await runTestScript(consumer, service.env);
   expect(run.code, run.output).toBe(0);
   const record = await recordOf(consumer);
   expect(record.runner).toBe('vitest');
   expect(record.sessions.flatMap(({ tests }) => tests.map(({ status }) => status))).toEqual(['passed', 'passed']);
 });
 
-test('puppeteer-script: leases a browser of the embedded emulator, reads a price, takes a picture', async ({
-  example,
-}) => {
+test('puppeteer-script › leases a browser, reads a price, takes a picture', async ({ example }) => {
   const consumer = await example('puppeteer-script');
-  const run = await npmTest(consumer, {});
+  const run = await runTestScript(consumer, {});
   expect(run.code, run.output).toBe(0);
   expect(run.output).toMatch(/12\.50 €, seen by session \S+/);
   expect((await consumer.read('price.png')).length).toBeGreaterThan(1000);
 });
 
-test('faulty-service: every fault happens, and the suite passes', async ({ example, port }) => {
+test('faulty-service › every fault happens, and the suite passes', async ({ example, port }) => {
   const consumer = await example('faulty-service');
-  const run = await npmTest(consumer, port);
+  const run = await runTestScript(consumer, port);
   expect(run.code, run.output).toBe(0);
   expect([...run.output.matchAll(/^fault: .*, (\d+) time/gm)].map(([, times]) => times)).toEqual(['1', '1', '1', '1']);
   const { sessions } = await recordOf(consumer);

@@ -1,17 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { hasOwnDisks } from '../../support/own-disks.ts';
+import { fullLength } from '../../support/property-runs.ts';
 
 /** Files in both directions, with browsers on a different disk. */
 
-const HUGE_BYTES = 100_000_000;
-/** Playwright before 1.61 rejects larger files for a remote browser. */
-const UPLOAD_BYTES = 50_000_000;
+const HUGE_BYTES = fullLength(100_000_000, 30_000_000);
+/** Playwright before 1.61 rejects more for a remote browser, unless it uses our transport. */
+const LIMIT_BYTES = 50_000_000;
+const UPLOAD_BYTES = fullLength(LIMIT_BYTES, 5_000_000);
 
-const SUITE = suite(`
+const SUITE = `
 import { createReadStream, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 
@@ -48,7 +48,7 @@ test('downloads: empty, blob, data', async ({ page }) => {
   expect(readFileSync(await (await get(page, blob, 'b.bin')).path(), 'utf8')).toBe('from a blob');
   expect(readFileSync(await (await get(page, 'data:application/x-thing,data', 'd.bin')).path(), 'utf8')).toBe('data');
 });
-test('downloads: 100 MB', async ({ page }) => {
+test('downloads: large', async ({ page }) => {
   test.slow();
   const download = await get(page, '/huge');
   expect(statSync(await download.path()).size).toBe(${HUGE_BYTES});
@@ -90,7 +90,7 @@ test('uploads: a folder', async ({ page }, testInfo) => {
   await page.setInputFiles('input', folder);
   expect(await page.evaluate(read)).toEqual([['folder/below/two.txt', 'on disk, too'], ['folder/one.txt', 'on disk']]);
 });
-`);
+`;
 
 async function startFiles() {
   const server = createServer((request, response) => {
@@ -116,42 +116,31 @@ async function startFiles() {
   };
 }
 
-test('transfers downloads and uploads', { tag: '@versions' }, async ({ newConsumer, service }) => {
+test('files › are downloaded and uploaded', { tag: ['@versions', '@long'] }, async ({ runSuite }) => {
   const files = await startFiles();
   try {
-    const consumer = await newConsumer();
     // The browsers reach this site directly: this test does not cover the network proxy.
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
-      'tests/files.spec.ts': SUITE,
+    const run = await runSuite({
+      options: `{ exposeNetwork: '' }`,
+      tests: SUITE,
+      args: ['--workers=1'],
+      env: { SITE_URL: files.url, UPLOAD_BYTES: String(UPLOAD_BYTES), ...(hasOwnDisks && { OWN_DISKS: 'yes' }) },
     });
-    const run = await runPlaywright(consumer, ['--workers=1'], {
-      ...service.env,
-      SITE_URL: files.url,
-      UPLOAD_BYTES: String(UPLOAD_BYTES),
-      ...(hasOwnDisks && { OWN_DISKS: 'yes' }),
-    });
-    expect(run.code, run.output).toBe(0);
-    expect(await reportedTests(consumer)).toHaveLength(8);
+    expect(await run.tests()).toHaveLength(8);
   } finally {
     files.close();
   }
 });
 
-test('uploads a file of more than 50 MB by its path when Playwright uses our transport', async ({
-  newConsumer,
-  service,
-}) => {
+test('files › above 50 MB are uploaded by path through our transport', async ({ runSuite }) => {
   const files = await startFiles();
   try {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
-      'tests/files.spec.ts': SUITE,
+    const run = await runSuite({
+      options: `{ exposeNetwork: '' }`,
+      tests: SUITE,
+      args: ['--grep=uploads: buffers'],
+      env: { SITE_URL: files.url, UPLOAD_BYTES: String(LIMIT_BYTES + 10_000_000) },
     });
-    const env = { ...service.env, SITE_URL: files.url, UPLOAD_BYTES: '120000000' };
-    const run = await runPlaywright(consumer, ['--grep=uploads: buffers'], env);
-    expect(run.code, run.output).toBe(0);
     expect(run.output).toContain('1 passed');
   } finally {
     files.close();

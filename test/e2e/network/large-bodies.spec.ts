@@ -1,16 +1,15 @@
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { startService } from '../../support/e2e/service.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { fullLength } from '../../support/property-runs.ts';
 
 /** Large bodies pass through the worker that proxies them. These tests measure how much memory the worker needs. */
 
+test.use({ serviceOptions: { allowLoopback: false } });
+
 /** More than the limits below, however much of it is in memory. */
 const BYTES = fullLength(200_000_000, 120_000_000);
 
-const SUITE = suite(`
+const SUITE = `
   import { statSync } from 'node:fs';
   /** Peak memory of this worker so far, in MB. */
   const peak = () => process.resourceUsage().maxRSS / 1024;
@@ -49,19 +48,18 @@ const SUITE = suite(`
     });
     expect(answer).toBe('50000000');
     console.log('BODY ' + (peak() - before));
-  });`);
+  });`;
 
-test("large bodies do not fill the worker's memory", { tag: ['@versions', '@long'] }, async ({ newConsumer }) => {
+test("large bodies › do not fill the worker's memory", { tag: ['@versions', '@long'] }, async ({ runSuite }) => {
   test.slow();
-  const [service, dev] = await Promise.all([startService({ allowLoopback: false }), startDevServer()]);
+  const dev = await startDevServer();
   try {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig('{}', 'timeout: 150_000,'),
-      'tests/a.spec.ts': SUITE,
+    const run = await runSuite({
+      config: 'timeout: 150_000,',
+      tests: SUITE,
+      args: ['--workers=1'],
+      env: { SITE_URL: dev.url },
     });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: dev.url });
-    expect(run.code, run.output).toBe(0);
     const grew = (what: string) => {
       const told = [...run.output.matchAll(new RegExp(`${what} ([\\d.]+)`, 'g'))].map(([, more]) => Number(more));
       expect(told, what).not.toEqual([]);
@@ -74,6 +72,6 @@ test("large bodies do not fill the worker's memory", { tag: ['@versions', '@long
     // The browser sends it twice, each time more than twice as large; this plus some copies is the limit.
     expect(grew('BODY')).toBeLessThan(900);
   } finally {
-    await Promise.all([service.stop(), dev.close()]);
+    await dev.close();
   }
 });

@@ -1,28 +1,21 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { hostedAttachments } from '../../support/e2e/run-playwright.ts';
 import { ASSET_BYTES } from '../../support/e2e/site.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** Our transport's connection, given to Playwright directly (≥ 1.61) or through a tunnel (before). */
 
-const FAILS = suite(`
+const FAILS = `
   test('fails on a page', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
-  test('fails on two pages', async ({ page, context }) => { await page.goto('/'); await context.newPage(); expect(1).toBe(2); });`);
+  test('fails on two pages', async ({ page, context }) => { await page.goto('/'); await context.newPage(); expect(1).toBe(2); });`;
 
-test('takes screenshots of failing tests, counts bytes per context, and uploads by path', { tag: '@versions' }, async ({
-  newConsumer,
-  service,
-  site,
+test('link › takes screenshots of failing tests, counts bytes, and uploads by path', { tag: '@versions' }, async ({
+  runSuite,
 }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }").replace(
-      'use: {',
-      `use: { screenshot: 'only-on-failure',`,
-    ),
-    'tests/a.spec.ts': FAILS,
-    'tests/upload.txt': 'from this machine',
-    'tests/b.spec.ts': suite(`
+  const run = await runSuite({
+    tests: {
+      a: FAILS,
+      b: `
       test('one context', async ({ page }) => { await page.goto('/'); });
       test('three contexts', async ({ page, browser }) => {
         await page.goto('/');
@@ -36,11 +29,19 @@ test('takes screenshots of failing tests, counts bytes per context, and uploads 
         await page.setContent('<input type=file>');
         await page.setInputFiles('input', __dirname + '/upload.txt');
         expect(await page.evaluate('document.querySelector("input").files[0].text()')).toBe('from this machine');
-      });`),
+      });`,
+    },
+    files: {
+      'playwright.config.ts': wrappedConfig("{ exposeNetwork: '' }").replace(
+        'use: {',
+        `use: { screenshot: 'only-on-failure',`,
+      ),
+      'tests/upload.txt': 'from this machine',
+    },
+    args: ['--workers=1'],
+    code: 1,
   });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(1);
-  const tests = await reportedTests(consumer);
+  const tests = await run.tests();
   expect(tests.map(({ results }) => results[0]?.status)).toEqual(['failed', 'failed', 'passed', 'passed', 'passed']);
   const screenshots = tests.map(
     ({ results }) => results[0]?.attachments.filter(({ name }) => name === 'screenshot').length,

@@ -77,7 +77,7 @@ export default defineConfig(withHostedBrowsers({
 }));
 `;
 
-test("reaches the suite's local server only where `exposeNetwork` allows it", { tag: '@versions' }, async ({
+test("exposeNetwork › reaches the suite's local server only where it allows it", { tag: '@versions' }, async ({
   newConsumer,
 }) => {
   const [service, dev, secure] = await Promise.all([
@@ -117,7 +117,9 @@ createServer((request, response) => response.setHeader('content-type', 'text/htm
   .listen(Number(process.env.PORT), '127.0.0.1');
 `;
 
-test('reaches a `webServer` from the embedded emulator', { tag: '@versions' }, async ({ newConsumer }) => {
+test('exposeNetwork › reaches a `webServer` from the embedded emulator', { tag: '@versions' }, async ({
+  newConsumer,
+}) => {
   const port = await freePort();
   const consumer = await newConsumer();
   await consumer.write({

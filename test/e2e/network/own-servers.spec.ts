@@ -1,12 +1,10 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { recordOf } from '../../support/e2e/runner-records.ts';
-import { startService } from '../../support/e2e/service.ts';
-import { suite } from '../../support/e2e/suites.ts';
 
 /**
  * Unmodified suites that start their servers inside their tests, on browsers that cannot reach this machine's loopback.
  */
+
+test.use({ serviceOptions: { allowLoopback: false } });
 
 /** Each project has a separate browser, because their sessions have different notes. */
 const CONFIG = `
@@ -24,7 +22,7 @@ export default defineConfig(withHostedBrowsers({
 }));
 `;
 
-const SUITE = suite(`
+const SUITE = `
 import { createServer } from 'node:http';
 let server, url;
 test.beforeAll(async () => {
@@ -55,9 +53,9 @@ test('asks it from the test too', async ({ page, request }) => {
   await page.goto(url);
   expect(await (await page.request.get(url + '/data')).text()).toBe('a=1');
 });
-`);
+`;
 
-const FILE_SUITE = suite(`
+const FILE_SUITE = `
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,48 +67,39 @@ test('opens a file', async ({ page }) => {
   await page.goto(pathToFileURL(join(folder, 'page.html')).href);
   await expect(page.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
 });
-`);
+`;
 
-test('reaches servers and files of the tests themselves, but not for a foreign page', { tag: '@versions' }, async ({
-  newConsumer,
-}) => {
-  const service = await startService({ allowLoopback: false });
-  try {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': CONFIG,
-      'tests/own.spec.ts': SUITE,
-      'tests/files.spec.ts': FILE_SUITE,
-    });
-    const run = await runPlaywright(consumer, ['--workers=1'], service.env);
-    expect(run.code, run.output).toBe(1);
-    expect(run.output).toContain('3 passed');
-    const { sessions } = await recordOf(consumer);
-    const sessionOf = (name: string) => sessions.find(({ project }) => project === name);
-    expect(sessionOf('auto')?.carriedOrigins).toEqual([
-      expect.stringMatching(/^file:\/\/\/.*fixtures%20%C3%BC-/),
-      expect.stringMatching(/^http:\/\/localhost:\d+$/),
-    ]);
-    expect(sessionOf('auto')?.bridgedBytes).toBeGreaterThan(0);
+test('own servers › and files are reached, but not for a foreign page', { tag: '@versions' }, async ({ runSuite }) => {
+  const run = await runSuite({
+    tests: { own: SUITE, files: FILE_SUITE },
+    files: { 'playwright.config.ts': CONFIG },
+    args: ['--workers=1'],
+    code: 1,
+  });
+  expect(run.output).toContain('3 passed');
+  const { sessions } = await run.record();
+  const sessionOf = (name: string) => sessions.find(({ project }) => project === name);
+  expect(sessionOf('auto')?.carriedOrigins).toEqual([
+    expect.stringMatching(/^file:\/\/\/.*fixtures%20%C3%BC-/),
+    expect.stringMatching(/^http:\/\/localhost:\d+$/),
+  ]);
+  expect(sessionOf('auto')?.bridgedBytes).toBeGreaterThan(0);
 
-    const tests = await reportedTests(consumer);
-    const errorsOf = (name: string) =>
-      tests
-        .filter(({ project }) => project === name)
-        .flatMap(({ results }) => results.at(-1)?.errors ?? [])
-        .map(({ message = '' }) => message);
-    expect(errorsOf('auto')).toEqual([]);
-    expect(sessionOf('none')?.carriedOrigins).toEqual([]);
-    const none = errorsOf('none');
-    expect(none).toContainEqual(expect.stringContaining('net::ERR_'));
-    expect(none).toContainEqual(expect.stringMatching(/http:\/\/localhost:\d+ was not reached: .*`exposeNetwork: /));
-    expect(none).toContainEqual(expect.stringMatching(/page\.html was not read: .*`exposeNetwork: '<files>'`/));
-    expect(errorsOf('foreign')).toContainEqual(
-      expect.stringMatching(
-        /http:\/\/localhost:\d+ was not reached: it was requested by a page or redirect\. .*`exposeNetwork: 'auto,localhost:\d+'`/,
-      ),
-    );
-  } finally {
-    await service.stop();
-  }
+  const tests = await run.tests();
+  const errorsOf = (name: string) =>
+    tests
+      .filter(({ project }) => project === name)
+      .flatMap(({ results }) => results.at(-1)?.errors ?? [])
+      .map(({ message = '' }) => message);
+  expect(errorsOf('auto')).toEqual([]);
+  expect(sessionOf('none')?.carriedOrigins).toEqual([]);
+  const none = errorsOf('none');
+  expect(none).toContainEqual(expect.stringContaining('net::ERR_'));
+  expect(none).toContainEqual(expect.stringMatching(/http:\/\/localhost:\d+ was not reached: .*`exposeNetwork: /));
+  expect(none).toContainEqual(expect.stringMatching(/page\.html was not read: .*`exposeNetwork: '<files>'`/));
+  expect(errorsOf('foreign')).toContainEqual(
+    expect.stringMatching(
+      /http:\/\/localhost:\d+ was not reached: it was requested by a page or redirect\. .*`exposeNetwork: 'auto,localhost:\d+'`/,
+    ),
+  );
 });

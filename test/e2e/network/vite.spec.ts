@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'vite';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { startService } from '../../support/e2e/service.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** A real dev server with hot reload on this machine, and pages that cannot reach its loopback directly. */
 
@@ -44,13 +41,11 @@ const test = base.extend<{ app: App }>({
   },
 });
 
-test("Vite replaces a module in a remote browser's page", { tag: '@versions' }, async ({ newConsumer, app }) => {
-  const service = await startService({ allowLoopback: false });
-  try {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(),
-      'tests/hot.spec.ts': suite(`
+test.use({ serviceOptions: { allowLoopback: false } });
+
+test("Vite › replaces a module in a remote browser's page", { tag: '@versions' }, async ({ runSuite, app }) => {
+  const run = await runSuite({
+    tests: `
         import { writeFileSync } from 'node:fs';
         test('is replaced', async ({ page }) => {
           const connected = page.waitForEvent('console', (message) => message.text().includes('[vite] connected'));
@@ -62,12 +57,8 @@ test("Vite replaces a module in a remote browser's page", { tag: '@versions' }, 
           writeFileSync(process.env.MODULE!, "export const text = 'after';");
           await expect(page.locator('h1')).toHaveText('after', { timeout: 20_000 });
           expect(await page.evaluate('window.sameDocument')).toBe(true);
-        });`),
-    });
-    const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: app.url, MODULE: app.module });
-    expect(run.code, run.output).toBe(0);
-    expect(run.output).toContain('1 passed');
-  } finally {
-    await service.stop();
-  }
+        });`,
+    env: { SITE_URL: app.url, MODULE: app.module },
+  });
+  expect(run.output).toContain('1 passed');
 });

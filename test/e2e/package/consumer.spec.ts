@@ -61,7 +61,7 @@ async function sizeOf(folder: string): Promise<number> {
   return bytes;
 }
 
-test('installs offline with its dependencies: three packages, at most 14 MB', async ({ folder }) => {
+test('the package › installs offline with its dependencies: three packages, at most 14 MB', async ({ folder }) => {
   const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8'));
   const installed = Object.keys(lock.packages).filter((path) => path !== '');
   expect(installed.sort()).toEqual(INSTALLED.map((name) => `node_modules/${name}`).sort());
@@ -71,7 +71,7 @@ test('installs offline with its dependencies: three packages, at most 14 MB', as
   expect(sizes.reduce((sum, size) => sum + size, 0) / 1e6).toBeLessThan(14);
 });
 
-test('Node loads every entry, by import and by require, with the same names', async ({ folder }) => {
+test('Node › loads every entry, by import and by require, with the same names', async ({ folder }) => {
   const own = (names: string[]) => names.filter((name) => !/^(default|module\.exports)$/.test(name)).sort();
   const load = async (file: string, source: string): Promise<Record<string, string[]>> => {
     await writeFile(join(folder, file), `${source}\nprocess.stdout.write(JSON.stringify(names));`);
@@ -96,7 +96,7 @@ test('Node loads every entry, by import and by require, with the same names', as
   }
 });
 
-test('contains the JSON files that it exports', async ({ folder }) => {
+test('the package › contains the JSON files that it exports', async ({ folder }) => {
   const files = Object.entries<unknown>(manifest.exports).filter(([, target]) => typeof target === 'string');
   const names = files.map(([subpath]) => manifest.name + subpath.slice(1));
   await writeFile(join(folder, 'json.cjs'), names.map((name) => `require('${name}');`).join('\n'));
@@ -162,7 +162,7 @@ const RESOLUTIONS = [
   },
 ];
 
-test('TypeScript resolves every entry with its types, and rejects wrong uses', async ({ folder }) => {
+test('TypeScript › resolves every entry with its types, and rejects wrong uses', async ({ folder }) => {
   for (const { name, options, files } of RESOLUTIONS) {
     const place = join(folder, name);
     await mkdir(place);
@@ -196,7 +196,7 @@ test('TypeScript resolves every entry with its types, and rejects wrong uses', a
   }
 });
 
-test('imports only installed packages, and has the licence of every bundled one', async ({ folder }) => {
+test('the package › imports only installed packages, and has the licence of every bundled one', async ({ folder }) => {
   const dist = join(folder, 'node_modules/poolwright/dist');
   const known = new Set([...INSTALLED, ...PEERS]);
   const asked = new Set<string>();
@@ -217,7 +217,7 @@ test('imports only installed packages, and has the licence of every bundled one'
   expect(await readFile(join(dist, 'THIRD_PARTY_LICENSES.txt'), 'utf8')).toMatch(/^hono .*\(MIT\)$/m);
 });
 
-test("import 'poolwright' loads no zod, no client and no reporter", async ({ folder }) => {
+test("import 'poolwright' › loads no zod, no client and no reporter", async ({ folder }) => {
   const hooks = `export async function load(url, context, next) {
     process._rawDebug('loaded ' + url);
     return await next(url, context);
@@ -249,7 +249,7 @@ test("import 'poolwright' loads no zod, no client and no reporter", async ({ fol
   expect(cached.filter((path) => !path.includes('/node_modules/poolwright/dist/'))).toEqual([]);
 });
 
-test('runs a suite', async ({ folder }) => {
+test('the package › runs a suite', async ({ folder }) => {
   await writeFile(
     join(folder, 'playwright.config.ts'),
     `import { withHostedBrowsers } from 'poolwright';

@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Consumer } from '../../support/e2e/consumer.ts';
-import { recordOf, runProgram } from '../../support/e2e/examples.ts';
+import { runProgram, runTestScript } from '../../support/e2e/examples.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { installPrograms } from '../../support/e2e/programs.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
 import { localChromium } from '../../support/local-chromium.ts';
+import { poolwright } from '../../support/unit/cli/command-line.ts';
 
 /** The steps of a new user, from an empty directory to a green run, with the commands that `init` prints and writes. */
 
@@ -95,10 +97,8 @@ async function filesOf({ folder }: Consumer): Promise<string[]> {
 }
 
 async function packageOf(consumer: Consumer, { packages, scripts = {} }: Pick<Walk, 'packages' | 'scripts'>) {
-  const init = await run(consumer, 'npm', ['init', '-y']);
-  expect(init.code, init.output).toBe(0);
   const devDependencies = Object.fromEntries(['poolwright', ...packages].map((name) => [name, '*']));
-  const manifest = { ...JSON.parse(await consumer.read('package.json')), scripts, devDependencies };
+  const manifest = { name: 'project', version: '1.0.0', main: 'index.js', license: 'ISC', scripts, devDependencies };
   await consumer.write({ 'package.json': JSON.stringify(manifest, null, 2) });
 }
 
@@ -120,31 +120,39 @@ async function follow(consumer: Consumer, command: string, env: Record<string, s
   return output;
 }
 
+/** Runs `poolwright init --yes` in this process. */
+async function init({ folder }: Consumer): Promise<string> {
+  const { code, stdout, stderr } = await poolwright(['init', '--yes'], {}, folder);
+  expect(code, stdout + stderr).toBe(0);
+  return stdout;
+}
+
 /** Returns the last step that `init` printed: it runs the tests. */
 function lastStep(output: string): string {
   return /\n {2}\d+\. (?!.*\n {2}\d+\. )(.*)/.exec(output)?.[1] ?? 'no step';
 }
 
 for (const [title, walk] of Object.entries(WALKS)) {
-  test(`${title}: runs the script that init adds in an empty directory`, async ({ newConsumer }) => {
+  test(`${title} › runs the script that init adds in an empty directory`, async ({ newConsumer }) => {
     const consumer = await empty(await newConsumer('latest', 'commonjs', Object.keys(walk.beside ?? {})), walk.beside);
     await packageOf(consumer, walk);
     await consumer.write(walk.files);
-    const init = await follow(consumer, 'npx poolwright init --yes');
-    expect(lastStep(init)).toBe('npm run test:hosted');
-    await follow(consumer, lastStep(init));
+    const printed = await init(consumer);
+    expect(lastStep(printed)).toBe('npm run test:hosted');
+    // Without npm, which takes half a second; Playwright's steps include it.
+    const { code, output } = await runTestScript(consumer, {}, [], 'test:hosted');
+    expect(code, output).toBe(0);
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
     const { runner, service, sessions } = await recordOf(consumer);
     expect({ runner, service }).toEqual({ runner: walk.runner, service: 'emulator' });
     expect(sessions.map(({ tests }) => tests.map(({ status }) => status))).toEqual([['passed']]);
     const files = [...Object.keys(walk.files), ...walk.added, 'package.json', '.gitignore'];
     expect(await filesOf(consumer)).toEqual(files.sort());
-    expect(await follow(consumer, 'npx poolwright init --yes')).toContain('Everything is set up: nothing to change.');
+    expect(await init(consumer)).toContain('Everything is set up: nothing to change.');
   });
 }
 
-test('Playwright Test: init keeps local browsers, adds a script for hosted ones, and does so once', async ({
-  newConsumer,
-}) => {
+test('Playwright Test › init keeps local browsers, and adds a script for hosted ones once', async ({ newConsumer }) => {
   const consumer = await empty(await newConsumer());
   const nothing = await run(consumer, 'npx', ['poolwright', 'init', '--yes']);
   expect({ code: nothing.code, files: await filesOf(consumer) }).toEqual({ code: 2, files: [] });
@@ -152,8 +160,8 @@ test('Playwright Test: init keeps local browsers, adds a script for hosted ones,
 
   await packageOf(consumer, { packages: ['@playwright/test'], scripts: { test: 'playwright test' } });
   await consumer.write(PLAYWRIGHT);
-  const init = await follow(consumer, 'npx poolwright init --yes');
-  expect(lastStep(init)).toBe('npm run test:hosted');
+  const printed = await follow(consumer, 'npx poolwright init --yes');
+  expect(lastStep(printed)).toBe('npm run test:hosted');
   const files = await filesOf(consumer);
   expect(files).toEqual(
     [...Object.keys(PLAYWRIGHT), 'playwright.hosted.config.ts', 'package.json', '.gitignore'].sort(),
@@ -165,36 +173,36 @@ test('Playwright Test: init keeps local browsers, adds a script for hosted ones,
   expect(local).not.toContain('poolwright:');
   expect(existsSync(join(consumer.folder, 'test-results/poolwright'))).toBe(false);
 
-  const hosted = await follow(consumer, lastStep(init));
+  const hosted = await follow(consumer, lastStep(printed));
   expect(hosted).toContain('1 passed');
   const { runner, service, sessions } = await recordOf(consumer);
   expect({ runner, service }).toEqual({ runner: 'playwright', service: 'emulator' });
   expect(sessions.map(({ tests }) => tests.map(({ status }) => status))).toEqual([['passed']]);
 
-  expect(await follow(consumer, 'npx poolwright init --yes')).toContain('Everything is set up: nothing to change.');
+  expect(await init(consumer)).toContain('Everything is set up: nothing to change.');
   expect(await filesOf(consumer)).toEqual(files);
 });
 
-test('Playwright Test without a package.json: runs the command that init prints', async ({ newConsumer }) => {
+test('Playwright Test › runs the command that init prints without a package.json', async ({ newConsumer }) => {
   const consumer = await empty(await newConsumer());
   // Otherwise Playwright uses the directory of the next package.json above, which is this repository's.
   const config = PLAYWRIGHT['playwright.config.ts'].replace('testDir:', "outputDir: './test-results', testDir:");
   await consumer.write({ ...PLAYWRIGHT, 'playwright.config.ts': config });
-  const init = await follow(consumer, 'npx poolwright init --yes');
-  expect(lastStep(init)).toBe('npx playwright test -c playwright.hosted.config.ts');
-  expect(await follow(consumer, lastStep(init))).toContain('1 passed');
+  const step = lastStep(await init(consumer));
+  expect(step).toBe('npx playwright test -c playwright.hosted.config.ts');
+  expect(await follow(consumer, step)).toContain('1 passed');
   expect((await recordOf(consumer)).service).toBe('emulator');
 });
 
-test('Puppeteer without a known runner: runs a script with the lines that init prints', async ({ newConsumer }) => {
+test('Puppeteer › runs a script with the lines that init prints without a known runner', async ({ newConsumer }) => {
   const consumer = await empty(await newConsumer());
   await packageOf(consumer, { packages: ['puppeteer-core', 'ava'] });
   const before = await filesOf(consumer);
-  const unknown = await run(consumer, 'npx', ['poolwright', 'init', '--yes', '--runner', 'ava']);
-  expect(unknown).toMatchObject({ code: 2, output: expect.stringContaining('vitest, jest, mocha, node-test') });
-  const init = await run(consumer, 'npx', ['poolwright', 'init', '--yes']);
-  expect(init.code, init.output).toBe(2);
-  const [line = ''] = /import \{ leaseBrowser \} from 'poolwright\/puppeteer'/.exec(init.output) ?? [];
+  const unknown = await poolwright(['init', '--yes', '--runner', 'ava'], {}, consumer.folder);
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('vitest, jest, mocha, node-test') });
+  const { code, stderr } = await poolwright(['init', '--yes'], {}, consumer.folder);
+  expect(code, stderr).toBe(2);
+  const [line = ''] = /import \{ leaseBrowser \} from 'poolwright\/puppeteer'/.exec(stderr) ?? [];
   expect(await filesOf(consumer)).toEqual(before);
   await consumer.write({
     'price.mjs': `${line};

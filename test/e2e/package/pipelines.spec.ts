@@ -9,7 +9,7 @@ import { PIPELINES, type Step } from '../../support/ci/pipelines.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { installPrograms } from '../../support/e2e/programs.ts';
-import { poolwright } from '../../support/run-cli.ts';
+import { poolwright } from '../../support/unit/cli/command-line.ts';
 
 /**
  * The commands of the pipelines that `init --ci` writes, in a shell: shards on browsers of the emulator, then the
@@ -23,8 +23,12 @@ const TOTAL = 2;
 /** In `npm test`: those whose artifacts share a directory. */
 const BRIEF = new Set(['github', 'gitlab']);
 
-/** Programs that do nothing, and one that copies the files that all shards have kept. */
-const STUBS = { npm: 'exit 0', 'buildkite-agent': 'cp -r "$SHARDS/shards" .' };
+/** Programs that do nothing, one that copies the files that all shards have kept, and `npx` without npm's start. */
+const STUBS = {
+  npm: 'exit 0',
+  npx: 'program="$1"; shift; exec "node_modules/.bin/$program" "$@"',
+  'buildkite-agent': 'cp -r "$SHARDS/shards" .',
+};
 
 /** Creates a user's project after `init`, with a test for each shard; returns the commands of its pipeline. */
 async function checkedOut(consumer: Consumer, provider: CiProvider, files: Record<string, string>) {
@@ -83,7 +87,7 @@ for (const [provider, { kept, shardVariables }] of Object.entries(PIPELINES) as 
   CiProvider,
   (typeof PIPELINES)[CiProvider],
 ][]) {
-  test(`${provider}: runs shards, sweeps, and makes one report${BRIEF.has(provider) ? '' : ' @slow'}`, async ({
+  test(`${provider} › runs shards, sweeps, and makes one report${BRIEF.has(provider) ? '' : ' @slow'}`, async ({
     newConsumer,
     service,
   }) => {
@@ -118,9 +122,7 @@ for (const [provider, { kept, shardVariables }] of Object.entries(PIPELINES) as 
   });
 }
 
-test('github: without a key, a fork uses the emulator, and any other run fails and names the variable', async ({
-  newConsumer,
-}) => {
+test('github › uses the emulator for a fork without a key, and fails any other run', async ({ newConsumer }) => {
   const { consumer, shard } = await checkedOut(await newConsumer(), 'github', SUITE);
   const variables = PIPELINES.github.shardVariables(0, TOTAL);
   const tests = shard.filter(({ always }) => !always);
@@ -133,7 +135,7 @@ test('github: without a key, a fork uses the emulator, and any other run fails a
   expect(main.printed).not.toMatch(/\bpassed/);
 });
 
-test('gitlab: keeps the record of a node:test suite', async ({ newConsumer, service }) => {
+test('gitlab › keeps the record of a node:test suite', async ({ newConsumer, service }) => {
   const { consumer, shard } = await checkedOut(await newConsumer(), 'gitlab', {
     'package.json': JSON.stringify({
       scripts: { test: 'node --test' },

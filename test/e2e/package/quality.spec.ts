@@ -18,18 +18,18 @@ function runScript(file: string, ...args: string[]) {
   return { status, printed: stdout + stderr };
 }
 
-test('node scripts/package/check.mjs: finds no problem and no size above its limit', () => {
+test('check.mjs › finds no problem and no size above its limit', () => {
   const { status, printed } = runScript('scripts/package/check.mjs');
   expect(status, printed).toBe(0);
   expect(printed).toContain(`${entriesOf(manifest).length} entries, 0 problems`);
 });
 
-test('npm run api: the exports match api/', () => {
+test('npm run api › the exports match api/', () => {
   const { status, printed } = runScript('scripts/api.mjs', '--check');
   expect(status, printed).toBe(0);
 });
 
-test('publint and are-the-types-wrong find the problems of a broken package', async () => {
+test('check.mjs › finds the problems of a broken package', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'poolwright-wrong-'));
   try {
     const wrong = {
@@ -51,7 +51,7 @@ test('publint and are-the-types-wrong find the problems of a broken package', as
   }
 });
 
-test('reports a size above its limit, a size without a limit, and a limit without a size', async () => {
+test('check.mjs › reports a size above its limit, and sizes and limits without the other', async () => {
   const sizes = { packed: 1_000, unpacked: 5_000, 'import poolwright': 10 };
   expect(overBudget(sizes, JSON.parse(budgetFor(sizes)))).toEqual([]);
   expect(overBudget(sizes, { packed: 999, unpacked: 5_000, 'import old': 1 })).toEqual([
@@ -63,7 +63,7 @@ test('reports a size above its limit, a size without a limit, and a limit withou
   expect(readBudget()['watch, server and page']).toBeLessThanOrEqual(60_000);
 });
 
-test('measures an entry by the chunks that it loads at once, not those it imports later', async () => {
+test('check.mjs › measures an entry by the chunks that it loads at once', async () => {
   const entries = entriesOf(manifest).filter(({ name }) => name === manifest.name);
   const sizes = await measure({ size: 1, unpackedSize: 2 }, entries);
   const index = (await readFile(join(root, 'dist/index.js'))).length;
@@ -74,7 +74,7 @@ test('measures an entry by the chunks that it loads at once, not those it import
   expect(sizes['require poolwright']).toBeLessThan(150_000);
 });
 
-test('the SBOM is CycloneDX, and lists the packages of THIRD_PARTY_LICENSES.txt', async () => {
+test('the SBOM › is CycloneDX, and lists the packages of THIRD_PARTY_LICENSES.txt', async () => {
   const text = await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8');
   expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull();
   const { metadata, components, dependencies } = JSON.parse(text);
@@ -93,7 +93,7 @@ test('the SBOM is CycloneDX, and lists the packages of THIRD_PARTY_LICENSES.txt'
   expect(own.dependsOn).toHaveLength(named.length);
 });
 
-test('the package contains the SBOM and the licences', () => {
+test('the package › contains the SBOM and the licences', () => {
   const [{ files }] = JSON.parse(npm(['pack', '--dry-run', '--json', '--ignore-scripts'], root));
   const paths = files.map(({ path }: { path: string }) => path);
   for (const file of ['dist/sbom.cdx.json', 'dist/THIRD_PARTY_LICENSES.txt', 'LICENSE']) expect(paths).toContain(file);

@@ -18,7 +18,7 @@ const sleep = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(
 ${wrappedConfig('{}', more)}
 ${code}`;
 
-test('leaves no broker when the runner is killed before its run begins', async ({ newConsumer, service }) => {
+test('an early broker › ends when the runner is killed before its run begins', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': goingOn(
@@ -35,21 +35,24 @@ test('leaves no broker when the runner is killed before its run begins', async (
   expect(run.output()).not.toContain('poolwright');
 });
 
-test('leaves no broker when the config throws', async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': goingOn(`while (!children().some(isBroker)) sleep(20); throw new Error('no config');`),
-    'tests/a.spec.ts': OPENS,
+test('an early broker › ends when the config throws', async ({ runSuite }) => {
+  const run = await runSuite({
+    tests: OPENS,
+    files: {
+      'playwright.config.ts': goingOn(`while (!children().some(isBroker)) sleep(20); throw new Error('no config');`),
+    },
+    code: 1,
   });
-  const run = await runPlaywright(consumer, [], service.env);
-  expect(run.code).toBe(1);
   expect(run.output).toContain('no config');
   expect(run.output).not.toContain('poolwright broker');
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(run.consumer.folder)).toEqual([]);
 });
 
 for (const version of ['oldest', 'latest'] as const) {
-  test(`starts only when a hosted project runs: Playwright ${version}`, async ({ newConsumer, service }) => {
+  test(`an early broker › starts only when a hosted project runs: Playwright ${version}`, async ({
+    newConsumer,
+    service,
+  }) => {
     const consumer = await newConsumer(version);
     await consumer.write({
       'playwright.config.ts': goingOn(
@@ -70,7 +73,7 @@ for (const version of ['oldest', 'latest'] as const) {
   });
 }
 
-test('ends the run at once after Ctrl-C while the service does not respond', async ({ newConsumer }) => {
+test('a run › ends at once after Ctrl-C while the service does not respond', async ({ newConsumer }) => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

@@ -1,27 +1,23 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { recordOf } from '../../support/e2e/runner-records.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { hostedAttachments } from '../../support/e2e/run-playwright.ts';
 
 /** Browsers arrive before they are needed, and are given back before they expire. */
 
 test.use({ browsers: 'stub' });
 
-test('uses a fresh browser when the current one would expire, and warns when a test may outlive any', {
+test('lease time › a browser that would expire is replaced, and a test that may outlive any is warned of', {
   tag: '@versions',
-}, async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
+}, async ({ runSuite, service }) => {
   // A test with its margin needs 55 s; a session lives 60 s. After a test of 6 s, the rest is too short for another
   // one. unit/clients/shared/worker-browser-model.spec.ts tests that the next browser is requested early.
   const stay = `await new Promise((resolve) => setTimeout(resolve, 6_000));`;
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(
-      '{ session: { duration: 60 } }',
-      `projects: [{ name: 'stays', testMatch: 'stays.spec.ts', timeout: 40_000 }, { name: 'told', testMatch: 'told.spec.ts' }],`,
-    ),
-    'tests/stays.spec.ts': suite(`
-      for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto('about:blank'); ${stay} });`),
-    'tests/told.spec.ts': suite(`
+  const run = await runSuite({
+    options: '{ session: { duration: 60 } }',
+    config: `projects: [{ name: 'stays', testMatch: 'stays.spec.ts', timeout: 40_000 }, { name: 'told', testMatch: 'told.spec.ts' }],`,
+    tests: {
+      stays: `
+      for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto('about:blank'); ${stay} });`,
+      told: `
       test('short', async ({ page }) => { await page.goto('about:blank'); });
       test.describe(() => {
         test.describe.configure({ timeout: 90_000 });
@@ -29,15 +25,15 @@ test('uses a fresh browser when the current one would expire, and warns when a t
           console.log('TOLD ' + JSON.stringify(testInfo.annotations.filter(({ type }) => type === 'warning')));
           await page.goto('about:blank');
         });
-      });`),
+      });`,
+    },
+    args: ['--workers=1'],
   });
-  const run = await runPlaywright(consumer, ['--workers=1'], service.env);
-  expect(run.code, run.output).toBe(0);
-  const tests = await reportedTests(consumer);
+  const tests = await run.tests();
   const stays = tests.filter(({ project }) => project === 'stays');
   const sessions = stays.map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
   expect(new Set(sessions).size).toBe(3);
-  const record = await recordOf(consumer);
+  const record = await run.record();
   // On a busy machine, the worker may start so slowly that the first requested browser expires unused.
   const [first, second] = sessions.map((id) => record.sessions.find(({ sessionId }) => sessionId === id));
   expect([first?.endReason, second?.endReason]).toEqual(['rolled-over', 'rolled-over']);
@@ -51,12 +47,11 @@ test('uses a fresh browser when the current one would expire, and warns when a t
   expect(await service.running()).toEqual([]);
 });
 
-test('gives a browser back during the run when no test is left for it', async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(),
-    'tests/a.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('about:blank'); });`),
-    'tests/b.spec.ts': suite(`
+test('lease time › a browser without tests left is given back during the run', async ({ runSuite }) => {
+  const run = await runSuite({
+    tests: {
+      a: `test('short', async ({ page }) => { await page.goto('about:blank'); });`,
+      b: `
       const { POOLWRIGHT_BASE_URL: url, POOLWRIGHT_API_KEY: key } = process.env;
       /** Returns the number of sessions in this state. */
       async function count(status: string) {
@@ -70,48 +65,40 @@ test('gives a browser back during the run when no test is left for it', async ({
         expect(await count('active')).toBe(1);
       });
       // These tests belong to the worker that has a browser, so the other browser is not kept for them.
-      test('next', async ({ page }) => { await page.goto('about:blank'); });`),
+      test('next', async ({ page }) => { await page.goto('about:blank'); });`,
+    },
+    args: ['--workers=2'],
   });
-  const run = await runPlaywright(consumer, ['--workers=2'], service.env);
-  expect(run.code, run.output).toBe(0);
-  const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-  const ends = sessions.map(({ endReason }: { endReason: string }) => endReason).sort();
+  const { sessions } = await run.record();
+  const ends = sessions.map(({ endReason }) => endReason).sort();
   expect(ends).toEqual(['idle', 'idle']);
 });
 
-test('requests one browser for each worker that needs one, before any worker loads its tests', {
+test('lease time › browsers are requested before any worker loads its tests', {
   tag: '@versions',
-}, async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
+}, async ({ runSuite, service }) => {
   // Prints when a worker, not the runner, has loaded the file.
   const loaded = `if (process.env.TEST_WORKER_INDEX) console.log('LOADED ' + Date.now());`;
   const three = `for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto('about:blank'); });`;
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(
-      '{}',
-      `projects: [
+  const run = await runSuite({
+    config: `projects: [
         { name: 'a file', testMatch: 'file.spec.ts' },
         { name: 'one test', testMatch: 'one.spec.ts', fullyParallel: true },
         { name: 'serial tests', testMatch: 'serial.spec.ts', fullyParallel: true },
         { name: 'no browser', testMatch: 'none.spec.ts' },
         { name: 'local', testMatch: 'none.spec.ts', use: { hosted: false } },
       ],`,
-    ),
-    'tests/file.spec.ts': suite(`${loaded}\n${three}`),
-    'tests/one.spec.ts': suite(`${loaded}\ntest('opens', async ({ page }) => { await page.goto('about:blank'); });`),
-    'tests/serial.spec.ts': suite(`${loaded}\ntest.describe.configure({ mode: 'serial' });\n${three}`),
-    'tests/none.spec.ts': suite(`test('computes', () => { expect(1 + 1).toBe(2); });`),
+    tests: {
+      file: `${loaded}\n${three}`,
+      one: `${loaded}\ntest('opens', async ({ page }) => { await page.goto('about:blank'); });`,
+      serial: `${loaded}\ntest.describe.configure({ mode: 'serial' });\n${three}`,
+      none: `test('computes', () => { expect(1 + 1).toBe(2); });`,
+    },
+    args: ['--workers=5'],
   });
-  const env = service.env;
-  const list = await runPlaywright(consumer, ['--list'], env);
-  expect(list.code, list.output).toBe(0);
-  expect(await service.allSessions()).toBe(0);
-
-  const run = await runPlaywright(consumer, ['--workers=5'], env);
-  expect(run.code, run.output).toBe(0);
   const moments = [...run.output.matchAll(/LOADED (\d+)/g)].map(([, at]) => Number(at));
   expect(moments).toHaveLength(3);
   expect(await service.allSessions()).toBe(3);
-  const { sessions } = await recordOf(consumer);
+  const { sessions } = await run.record();
   for (const { requestedAt } of sessions) expect(Date.parse(requestedAt ?? '')).toBeLessThan(Math.min(...moments));
 });

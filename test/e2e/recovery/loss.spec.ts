@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { hostedAttachments, reportedTests, startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { hostedAttachments, reportedTests } from '../../support/e2e/run-playwright.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
 import type { TestService } from '../../support/e2e/service.ts';
-import { wrappedConfig } from '../../support/e2e/suites.ts';
 
 /**
  * A browser that is lost mid-test fails that test quickly and once, with the reason, and the next test runs on a fresh
@@ -64,21 +63,16 @@ const WAYS = {
   },
 };
 
-test('fails the test with the reason when its browser is stopped, crashes, hangs or expires', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
+test('loss › fails the test with the reason: stopped, crashed, hung, expired', async ({ startSuite, service }) => {
   await service.client.createPool({ name: 'e2e', size: 1, leaseTimeoutSeconds: 30 });
-  const consumer = await newConsumer();
   const projects = Object.keys(WAYS).map(
     (name) => `{ name: '${name}'${name === 'leased' ? ", use: { hosted: { pool: 'e2e' } }" : ''} }`,
   );
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig('{}', `timeout: 120_000, projects: [${projects}],`),
-    'tests/a.spec.ts': SUITE,
+  const run = await startSuite({
+    config: `timeout: 120_000, projects: [${projects}],`,
+    tests: SUITE,
+    args: ['--workers=4'],
   });
-  const run = startPlaywright(consumer, ['--workers=4'], { ...service.env, SITE_URL: site.url });
   const sessionOf = (name: string) => new RegExp(`READY ${name} (\\S+)`).exec(run.output())?.[1] ?? '';
   await Promise.all(
     Object.entries(WAYS).map(async ([name, { lose }]) => {
@@ -88,8 +82,8 @@ test('fails the test with the reason when its browser is stopped, crashes, hangs
   );
   expect((await run.exit).code).toBe(1);
 
-  const tests = await reportedTests(consumer);
-  const record = await recordOf(consumer);
+  const tests = await reportedTests(run.consumer);
+  const record = await recordOf(run.consumer);
   for (const [name, { says, within }] of Object.entries(WAYS)) {
     const sessionId = sessionOf(name);
     const [lost, next] = tests.filter(({ project }) => project === name);
@@ -116,11 +110,11 @@ test('fails the test with the reason when its browser is stopped, crashes, hangs
   expect(await service.running()).toEqual([]);
 });
 
-test('gives the next test no prefetched browser that has died', async ({ newConsumer, service, site }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig("{ reuse: 'test' }", 'timeout: 120_000,'),
-    'tests/a.spec.ts': `
+test('loss › gives the next test no prefetched browser that has died', async ({ startSuite, service }) => {
+  const run = await startSuite({
+    options: "{ reuse: 'test' }",
+    config: 'timeout: 120_000,',
+    tests: `
 import { test } from 'poolwright';
 test('runs on', async ({ page, hostedSession }) => {
   await page.goto('/');
@@ -130,13 +124,13 @@ test('runs on', async ({ page, hostedSession }) => {
   await ahead.closed;
 });
 test('goes on', async ({ page }) => { await page.goto('/'); });`,
+    args: ['--workers=1'],
   });
-  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
   await run.printed(/READY \S+ \S+/);
   const [, first = '', dead = ''] = /READY (\S+) (\S+)/.exec(run.output()) ?? [];
   await service.client.stopSession(dead);
   expect((await run.exit).code, run.output()).toBe(0);
-  const served = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
+  const served = (await reportedTests(run.consumer)).map(({ results }) => hostedAttachments(results[0])[0]?.sessionId);
   expect(served).toEqual([first, expect.any(String)]);
   expect(served).not.toContain(dead);
   expect(await service.running()).toEqual([]);

@@ -1,6 +1,7 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { descendants, leftProcesses } from '../../support/e2e/process-tree.ts';
-import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { hostedAttachments, reportedTests, startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
 import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { isRunning } from '../../support/processes.ts';
 
@@ -8,78 +9,73 @@ import { isRunning } from '../../support/processes.ts';
 
 test.use({ browsers: 'stub' });
 
-test("gives the browser back when a user's fixture or global teardown throws", async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts', globalTeardown: './teardown.ts',`),
-    'setup.ts': `export default () => { console.log('USER SETUP'); return () => { console.log('USER SETUP TEARDOWN'); }; };`,
-    'teardown.ts': `export default () => { throw new Error('user teardown'); };`,
-    'tests/a.spec.ts': `
-      import { test as base, expect } from '@playwright/test';
-      const test = base.extend({ broken: async ({ page }, use) => { await page.goto('about:blank'); throw new Error('user fixture'); } });
-      test('never starts', async ({ broken }) => {});`,
+test("a user's fixture or global teardown that throws › leaves no browser", async ({ runSuite, service }) => {
+  const run = await runSuite({
+    config: `globalSetup: './setup.ts', globalTeardown: './teardown.ts',`,
+    tests: `
+      const broken = test.extend({ broken: async ({ page }, use) => { await page.goto('about:blank'); throw new Error('user fixture'); } });
+      broken('never starts', async ({ broken }) => {});`,
+    files: {
+      'setup.ts': `export default () => { console.log('USER SETUP'); return () => { console.log('USER SETUP TEARDOWN'); }; };`,
+      'teardown.ts': `export default () => { throw new Error('user teardown'); };`,
+    },
+    code: 1,
   });
-  const run = await runPlaywright(consumer, [], service.env);
-  expect(run.code, run.output).toBe(1);
   for (const text of ['USER SETUP', 'USER SETUP TEARDOWN', 'user fixture', 'user teardown'])
     expect(run.output).toContain(text);
   expect(await service.allSessions()).toBe(1);
   expect(await service.running()).toEqual([]);
 });
+
+/** Ways in which a run ends early: whom the signal reaches. */
+const ENDS = {
+  'Ctrl-C': ['SIGINT', 'group'],
+  'SIGTERM to the runner': ['SIGTERM', 'runner'],
+  'SIGKILL of the runner': ['SIGKILL', 'runner'],
+} as const;
+
 test.describe('a run that ends early', () => {
-  const scenarios = [
-    { name: 'Ctrl-C', end: (run: { child: { pid?: number } }) => process.kill(-(run.child.pid ?? 0), 'SIGINT') },
-    {
-      name: 'SIGTERM to the runner',
-      end: (run: { child: { pid?: number } }) => process.kill(run.child.pid ?? 0, 'SIGTERM'),
-    },
-    {
-      name: 'SIGKILL of the runner',
-      end: (run: { child: { pid?: number } }) => process.kill(run.child.pid ?? 0, 'SIGKILL'),
-    },
-  ];
-  for (const { name, end } of scenarios) {
-    test(`leaves no browser of a pool or session and no process after ${name}`, async ({ newConsumer, service }) => {
+  for (const [name, [signal, whom]] of Object.entries(ENDS)) {
+    test(`${name} › leaves no browser of a pool or session and no process`, async ({ startSuite, service }) => {
       await service.client.createPool({ name: 'e2e', size: 1 });
-      const consumer = await newConsumer();
-      const projects = `projects: [{ name: 'pool', use: { hosted: { pool: 'e2e' } } }, { name: 'session' }],`;
-      await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', projects), 'tests/a.spec.ts': STAYS });
-      const run = startPlaywright(consumer, ['--workers=2'], service.env);
+      const run = await startSuite({
+        config: `projects: [{ name: 'pool', use: { hosted: { pool: 'e2e' } } }, { name: 'session' }],`,
+        tests: STAYS,
+        args: ['--workers=2'],
+      });
       await run.printed(/WORKER \d+[\s\S]*WORKER \d+/);
       expect(await service.running()).toHaveLength(2);
-      end(run);
+      const runner = run.child.pid ?? 0;
+      process.kill(whom === 'group' ? -runner : runner, signal);
       await run.exit;
       await expect.poll(() => service.running()).toEqual([]);
       // A worker whose runner was killed ends by itself.
-      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+      await expect.poll(() => leftProcesses(run.folder)).toEqual([]);
     });
   }
 
-  test('ends the browser at once after SIGKILL of a worker, and the run continues', { tag: '@versions' }, async ({
-    newConsumer,
+  test('SIGKILL of a worker › ends its browser at once, and the run continues', { tag: '@versions' }, async ({
+    startSuite,
     service,
   }) => {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(),
-      'tests/a.spec.ts': STAYS,
-      'tests/b.spec.ts': suite(`test('next', async ({ page }) => { await page.goto('about:blank'); });`),
+    const run = await startSuite({
+      tests: { a: STAYS, b: `test('next', async ({ page }) => { await page.goto('about:blank'); });` },
+      args: ['--workers=1'],
     });
-    const run = startPlaywright(consumer, ['--workers=1'], service.env);
     await run.printed(/WORKER \d+/);
     const [first] = await service.running();
     process.kill(Number(/WORKER (\d+)/.exec(run.output())?.[1]), 'SIGKILL');
     await run.exit;
-    const [killed, next] = await reportedTests(consumer);
+    const [killed, next] = await reportedTests(run.consumer);
     expect(killed?.results[0]?.status).toBe('failed');
     expect(next?.results[0]?.status).toBe('passed');
     expect(hostedAttachments(next?.results[0])[0]?.sessionId).not.toBe(first);
     expect(await service.running()).toEqual([]);
-    const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    const record = await recordOf(run.consumer);
     expect(record.sessions[0]).toMatchObject({ sessionId: first, endReason: 'worker-died', endConfirmed: true });
   });
 
-  test('leaves no emulator and no Chromium after Ctrl-C', async ({ newConsumer, site }) => {
+  test('Ctrl-C › leaves no emulator and no Chromium', async ({ newConsumer, site }) => {
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(`{ service: 'emulator' }`),
@@ -108,11 +104,13 @@ test.describe('a run that ends early', () => {
     await expect.poll(alive).toEqual([]);
   });
 
-  for (const signal of ['SIGHUP', 'SIGKILL'] as const) {
-    test(`ends the run without a doubtful browser after ${signal} of the embedded emulator`, async ({
-      newConsumer,
-      site,
-    }) => {
+  for (const { signal, tag } of [
+    { signal: 'SIGHUP', tag: '@slow' },
+    { signal: 'SIGKILL', tag: [] },
+  ] as const) {
+    test(`${signal} of the embedded emulator › ends the run without a doubtful browser`, {
+      tag: tag as string | string[],
+    }, async ({ newConsumer, site }) => {
       const consumer = await newConsumer();
       await consumer.write({
         'playwright.config.ts': wrappedConfig(`{ service: 'emulator' }`, 'retries: 1,'),

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseLedger } from '../../../src/broker/recovery/ledger-file.ts';
@@ -10,15 +9,18 @@ import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf } from '../../support/e2e/process-tree.ts';
 import { runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { startService, type TestService } from '../../support/e2e/service.ts';
+import type { TestService } from '../../support/e2e/service.ts';
 import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { hasOwnDisks } from '../../support/own-disks.ts';
 import { isRunning } from '../../support/processes.ts';
-import { CLI, poolwright } from '../../support/run-cli.ts';
+import { CLI } from '../../support/run-cli.ts';
+import { poolwright } from '../../support/unit/cli/command-line.ts';
 
 /** The next run, or `poolwright sweep`, gives back everything that a dead machine left, and nothing else. */
 
 test.use({ browsers: 'stub' });
+
+const SHORT = `test('short', async ({ page }) => { await page.goto('about:blank'); });`;
 
 const ledgers = (consumer: Consumer) => readdirSync(join(consumer.folder, 'node_modules/.cache/poolwright'));
 
@@ -53,7 +55,7 @@ async function expectAliveInContainer(consumer: Consumer, service: TestService, 
   expect(ledgers(consumer)).toEqual([ledger]);
 }
 
-test('poolwright sweep ends the sessions, leases and pools that a dead run left', async ({ newConsumer, service }) => {
+test('sweep › ends the sessions, leases and pools that a dead run left', async ({ newConsumer, service }) => {
   await service.client.createPool({ name: 'e2e', size: 1 });
   const consumer = await newConsumer();
   const projects = ['{}', `{ pool: 'e2e' }`, '{ pool: { create: { size: 1 } } }'];
@@ -89,7 +91,7 @@ test('poolwright sweep ends the sessions, leases and pools that a dead run left'
   expect(again.stdout).toContain('nothing left behind');
 });
 
-test('the next run sweeps at its start, and keeps live runs, even in a container without their sockets', async ({
+test('the next run › sweeps at its start, and keeps live runs, even in a container', async ({
   newConsumer,
   service,
 }) => {
@@ -97,7 +99,7 @@ test('the next run sweeps at its start, and keeps live runs, even in a container
   await consumer.write({
     'playwright.config.ts': wrappedConfig(),
     'tests/stays.spec.ts': STAYS,
-    'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('about:blank'); });`),
+    'tests/short.spec.ts': suite(SHORT),
   });
   const args = ['stays', '--output=alive'];
   const alive = startPlaywright(consumer, args, service.env);
@@ -120,7 +122,7 @@ test('the next run sweeps at its start, and keeps live runs, even in a container
   expect(await service.running()).toEqual([]);
 });
 
-test('sweeps an earlier attempt of the same CI run without its ledger, and another run only by name', async ({
+test('a retried CI run › sweeps its earlier attempt, and another run only by name', async ({
   newConsumer,
   service,
 }) => {
@@ -129,7 +131,7 @@ test('sweeps an earlier attempt of the same CI run without its ledger, and anoth
   const files = {
     'playwright.config.ts': wrappedConfig(),
     'tests/stays.spec.ts': STAYS,
-    'tests/short.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('about:blank'); });`),
+    'tests/short.spec.ts': suite(SHORT),
   };
   for (const consumer of [lost, other, next]) await consumer.write(files);
   const ci = (run: string, attempt: string) => ({ GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt });
@@ -146,59 +148,50 @@ test('sweeps an earlier attempt of the same CI run without its ledger, and anoth
   expect(await service.running()).toEqual([]);
 });
 
-test('without a ledger, sweeps long silent runs of this project by their notes, and no other runs', async ({
+test('without a ledger › sweep ends long silent runs of this project, by their notes', async ({
   newConsumer,
+  service,
 }) => {
-  const service = await startService({ browser: 'stub' });
-  try {
-    const consumer = await newConsumer();
-    const { suite: ours } = projectFolder(consumer.folder);
-    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
-    const note = (runId: string, suite: string, beat: Date) =>
-      sessionNote({ runId, shard: null, project: '', slot: 0, request: `${runId}-1`, suite, beat }, undefined);
-    const create = async (text: string) => (await service.client.createSession({ note: text })).sessionId;
-    const silent = await create(note('silent', ours, minutesAgo(25)));
-    const alive = await create(note('alive', ours, minutesAgo(8)));
-    const theirs = await create(note('theirs', 'ffffff', minutesAgo(55)));
+  const consumer = await newConsumer();
+  const { suite: ours } = projectFolder(consumer.folder);
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  const note = (runId: string, suite: string, beat: Date) =>
+    sessionNote({ runId, shard: null, project: '', slot: 0, request: `${runId}-1`, suite, beat }, undefined);
+  const create = async (text: string) => (await service.client.createSession({ note: text })).sessionId;
+  const silent = await create(note('silent', ours, minutesAgo(25)));
+  const alive = await create(note('alive', ours, minutesAgo(8)));
+  const theirs = await create(note('theirs', 'ffffff', minutesAgo(55)));
 
-    const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
-    expect(swept.code, swept.stderr).toBe(0);
-    expect(JSON.parse(swept.stdout)).toMatchObject({
-      stopped: [{ sessionId: silent, runId: 'silent' }],
-      alive: [{ sessionId: alive, runId: 'alive' }],
-      failures: [],
-    });
-    expect((await service.running()).sort()).toEqual([alive, theirs].sort());
-  } finally {
-    await service.stop();
-  }
+  const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+  expect(swept.code, swept.stderr).toBe(0);
+  expect(JSON.parse(swept.stdout)).toMatchObject({
+    stopped: [{ sessionId: silent, runId: 'silent' }],
+    alive: [{ sessionId: alive, runId: 'alive' }],
+    failures: [],
+  });
+  expect((await service.running()).sort()).toEqual([alive, theirs].sort());
 });
 
-test('sets a truncated ledger, or one of another version, aside with a warning', async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(),
-    'tests/a.spec.ts': suite(`test('short', async ({ page }) => { await page.goto('about:blank'); });`),
-  });
-  const folder = join(consumer.folder, 'node_modules/.cache/poolwright');
-  await mkdir(folder, { recursive: true });
+test('a truncated ledger, or one of another version › is set aside with a warning', async ({ runSuite, service }) => {
   const foreign = await service.client.createSession({ note: 'mine' });
   const entry = { request: 'x-1', poolId: null, leaseId: null, sessionId: foreign.sessionId };
   const future = { schema: 2, runId: 'r', entries: [entry] };
-  writeFileSync(join(folder, 'a.ledger.json'), JSON.stringify(future));
-  writeFileSync(join(folder, 'b.ledger.json'), JSON.stringify({ ...future, schema: 1 }).slice(0, 40));
-
-  const run = await runPlaywright(consumer, [], service.env);
-  expect(run.code, run.output).toBe(0);
+  const run = await runSuite({
+    tests: SHORT,
+    files: {
+      'node_modules/.cache/poolwright/a.ledger.json': JSON.stringify(future),
+      'node_modules/.cache/poolwright/b.ledger.json': JSON.stringify({ ...future, schema: 1 }).slice(0, 40),
+    },
+  });
   for (const name of ['a', 'b'])
     expect(run.output).toMatch(new RegExp(`warning: .*${name}\\.ledger\\.json\\.bad is not a ledger of this version`));
-  expect(ledgers(consumer).sort()).toEqual(['a.ledger.json.bad', 'b.ledger.json.bad']);
+  expect(ledgers(run.consumer).sort()).toEqual(['a.ledger.json.bad', 'b.ledger.json.bad']);
   expect(await service.running()).toEqual([foreign.sessionId]);
-  const again = await poolwright(['sweep'], service.env, consumer.folder);
+  const again = await poolwright(['sweep'], service.env, run.consumer.folder);
   expect(again.stdout + again.stderr).not.toContain('ledger.json');
 });
 
-test('replaces a broker that dies, continues the run at once, and leaves nothing after the last one', async ({
+test('a broker that dies › is replaced at once, and leaves nothing after the last one', async ({
   newConsumer,
   service,
 }) => {

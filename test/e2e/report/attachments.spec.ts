@@ -3,16 +3,10 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
 import { hostedBrowserAttachment } from '../../../src/record/attachment.ts';
-import { runRecord } from '../../../src/record/run-record.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import {
-  hostedAttachments,
-  type ReportedTest,
-  reportedTests,
-  runPlaywright,
-} from '../../support/e2e/run-playwright.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { hostedAttachments, type ReportedTest } from '../../support/e2e/run-playwright.ts';
+import { wrappedConfig } from '../../support/e2e/suites.ts';
 import { fullLength } from '../../support/property-runs.ts';
 
 /** The data that every reporter has about every kind of test. */
@@ -20,7 +14,7 @@ import { fullLength } from '../../support/property-runs.ts';
 const NEVER = `await page.waitForSelector('never');`;
 
 /** Each worker has a separate browser here, so each attempt has a different session. */
-const ENDINGS = suite(`
+const ENDINGS = `
 test('passes', async ({ page }) => { await page.goto('/'); });
 test('uses no browser', () => {});
 test('fails once', async ({ page }, { retry }) => { await page.goto('/'); expect(retry).toBe(1); });
@@ -34,10 +28,10 @@ test.skip('skipped', async ({ page }) => { await page.goto('/'); });
 test.fixme('to be fixed', async ({ page }) => { await page.goto('/'); });
 test('skips itself at once', async () => { test.skip(); });
 test('skips itself half-way', async ({ page }) => { await page.goto('/'); test.skip(true, 'enough'); });
-test('asks by itself', async ({ request }) => { await request.get('/'); });`);
+test('asks by itself', async ({ request }) => { await request.get('/'); });`;
 
 /** One page for several tests, and pages that stay open. */
-const SHARING = suite(`
+const SHARING = `
 test.describe.serial('one page', () => {
   let page;
   test.beforeAll(async ({ browser }) => { page = await browser.newPage(); await page.goto(process.env.SITE_URL); });
@@ -49,10 +43,10 @@ test.describe.serial('one page', () => {
 test('two contexts', async ({ browser }) => {
   for (const _ of [1, 2]) await (await (await browser.newContext()).newPage()).goto(process.env.SITE_URL);
 });
-test('uses nothing of what was left open', () => {});`);
+test('uses nothing of what was left open', () => {});`;
 
 /** Tests and hooks that time out. */
-const TIMED_OUT = suite(`
+const TIMED_OUT = `
 test.describe.configure({ retries: 0 });
 test('times out', async ({ page }) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} });
 test.describe('hooks', () => {
@@ -67,7 +61,7 @@ test.describe('hooks of all', () => {
 test.extend({ stuck: async ({ page }, use) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} } })(
   'times out in a fixture', ({ stuck }) => {});
 test.extend({ stuck: async ({ page }, use) => { await page.goto('/'); await use(1); ${NEVER} } })(
-  'times out when it is over', ({ stuck }) => {});`);
+  'times out when it is over', ({ stuck }) => {});`;
 
 /** Every attempt of every test: its result, and whether it used a browser. */
 const EXPECTED: Record<string, [status: string, browser: boolean][]> = {
@@ -181,23 +175,16 @@ function address(consumer: Consumer, file: string): string {
   return pathToFileURL(`${consumer.folder}/${file}`).href;
 }
 
-test('gives every reporter the session of every try that used one', { tag: ['@versions', '@long'] }, async ({
-  newConsumer,
-  service,
-  site,
-  page,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': CONFIG,
-    'tests/endings.spec.ts': ENDINGS,
-    'tests/sharing.spec.ts': SHARING,
-    'tests/timed-out.spec.ts': TIMED_OUT,
+test('attachments › give every reporter the session of every try that used one', {
+  tag: ['@versions', '@long'],
+}, async ({ runSuite, page }) => {
+  const run = await runSuite({
+    tests: { endings: ENDINGS, sharing: SHARING, 'timed-out': TIMED_OUT },
+    files: { 'playwright.config.ts': CONFIG },
+    code: 1,
   });
-  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(1);
 
-  const tests = await reportedTests(consumer);
+  const tests = await run.tests();
   const sessions = sessionsOf(tests);
   await test.step('JSON', () => {
     const seen = tests.map(({ title, results }) => [
@@ -216,7 +203,7 @@ test('gives every reporter the session of every try that used one', { tag: ['@ve
   });
 
   await test.step('run.json', async () => {
-    const record = runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
+    const record = await run.record();
     for (const { sessionId, tests: served, observedBytes, bandwidthBytes } of record.sessions) {
       const tries = served.map(({ title, retry }) => [title.split(' › ').at(-1) ?? '', retry] as const);
       for (const [title, retry] of tries) expect(sessions[title]?.[retry], title).toBe(sessionId);
@@ -229,27 +216,27 @@ test('gives every reporter the session of every try that used one', { tag: ['@ve
   });
 
   await test.step('JUnit: the annotations of the last try, as properties', async () => {
-    const properties = junitProperties(await consumer.read('junit.xml'));
+    const properties = junitProperties(await run.consumer.read('junit.xml'));
     const last = Object.entries(sessions).map(([title, tries]) => [title, tries.slice(-1).filter((one) => one)]);
     expect(properties).toEqual(Object.fromEntries(last));
   });
 
   await test.step('HTML', async () => {
-    const report: { suites: unknown } = JSON.parse(await consumer.read('report.json'));
+    const report: { suites: unknown } = JSON.parse(await run.consumer.read('report.json'));
     const ids = [...JSON.stringify(report.suites).matchAll(/"id":"([^"]+)","file":"[^"]*"/g)];
     expect(ids).toHaveLength(tests.length);
     for (const [n, { title }] of tests.entries()) {
       if (!OPENED.includes(title)) continue;
       for (const retry of (sessions[title] ?? []).keys()) {
         await page.goto('about:blank');
-        await page.goto(`${address(consumer, 'playwright-report/index.html')}#?testId=${ids[n]?.[1]}&run=${retry}`);
+        await page.goto(`${address(run.consumer, 'playwright-report/index.html')}#?testId=${ids[n]?.[1]}&run=${retry}`);
         await expectShown(page, title, sessions[title], retry);
       }
     }
   });
 
   await test.step('the timeline leads to every try in it', async () => {
-    const timeline = address(consumer, 'test-results/poolwright/timeline.html');
+    const timeline = address(run.consumer, 'test-results/poolwright/timeline.html');
     await page.goto(timeline);
     const bars = page.locator('.chart').getByRole('link');
     await expect(bars).toHaveCount(Object.values(sessions).flatMap((tries) => tries.filter((one) => one)).length);
@@ -274,14 +261,14 @@ test('gives every reporter the session of every try that used one', { tag: ['@ve
       PLAYWRIGHT_HTML_REPORT: 'merged',
       PLAYWRIGHT_HTML_OPEN: 'never',
     };
-    const args = [consumer.playwrightCli, 'merge-reports', '--reporter=html,json', 'blobs'];
-    await promisify(execFile)(process.execPath, args, { cwd: consumer.folder, env });
-    const merged = await reportedTests(consumer);
+    const args = [run.consumer.playwrightCli, 'merge-reports', '--reporter=html,json', 'blobs'];
+    await promisify(execFile)(process.execPath, args, { cwd: run.consumer.folder, env });
+    const merged = await run.tests();
     expect(sessionsOf(merged)).toEqual(sessions);
     for (const one of tests) {
       expect(merged.find(({ title }) => title === one.title)?.annotations, one.title).toEqual(one.annotations);
     }
-    await page.goto(address(consumer, 'merged/index.html'));
+    await page.goto(address(run.consumer, 'merged/index.html'));
     await page.getByRole('link', { name: 'times out before all' }).first().click();
     await expectShown(page, 'times out before all', sessions['times out before all']);
   });

@@ -1,14 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
-import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { kits } from '../../support/e2e/runner-kits.ts';
-import { recordOf } from '../../support/e2e/runner-records.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** The film of a failed test, in a real browser, loaded from its file. */
 
@@ -24,7 +20,7 @@ const FAILS = `
   await page.goto('/?token=s3cr3t-value');
   await new Promise((resolve) => setTimeout(resolve, 1_000));`;
 
-const SUITE = suite(`
+const TESTS = `
 test('passes', async ({ page }) => { await page.goto('/'); });
 test('fails </script> & ends', async ({ page, context }) => {
   const other = await context.newPage();
@@ -33,7 +29,7 @@ test('fails </script> & ends', async ({ page, context }) => {
   expect(await page.title()).toBe('another');
 });
 test('fails at once', async ({ page }) => { await page.goto('/'); await page.goto('/?last'); expect(1).toBe(2); });
-test.fail('fails as expected', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`);
+test.fail('fails as expected', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`;
 
 /** Opens a film, and checks what every film must do. */
 async function watch(page: Page, file: string): Promise<void> {
@@ -76,24 +72,14 @@ async function watch(page: Page, file: string): Promise<void> {
   expect(said).toEqual([]);
 }
 
-test('is attached to failed tests, shows the last seconds, and its bytes are on record', async ({
-  newConsumer,
-  service,
-  site,
-  page,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(`{ film: 'retain-on-failure' }`, 'workers: 1,'),
-    'tests/a.spec.ts': SUITE,
+test('film › is attached to failed tests, and its bytes are on record', async ({ runSuite, site, page }) => {
+  const run = await runSuite({
+    options: `{ film: 'retain-on-failure' }`,
+    config: 'workers: 1,',
+    tests: TESTS,
+    code: 1,
   });
-  const { code, output } = await runPlaywright(consumer, [], {
-    ...service.env,
-    SITE_URL: site.url,
-    PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json',
-  });
-  expect(code, output).toBe(1);
-  const films = (await reportedTests(consumer)).map(({ title, results }) => ({
+  const films = (await run.tests()).map(({ title, results }) => ({
     title,
     films: results.flatMap(({ attachments }) => attachments.filter(({ name }) => name === 'film')),
   }));
@@ -130,14 +116,14 @@ test('is attached to failed tests, shows the last seconds, and its bytes are on 
       await test.info().attach(`${colorScheme} ${width}`, { path, contentType: 'image/png' });
     }
   }
-  const { sessions } = await recordOf(consumer);
+  const { sessions } = await run.record();
   const bytes = sessions.reduce((sum, { pictureBytes }) => sum + pictureBytes, 0);
   expect(bytes).toBeGreaterThan(10_000);
-  expect(output).toMatch(/bandwidth .*; [\d.]+ [kM]B of pictures of pages/);
+  expect(run.output).toMatch(/bandwidth .*; [\d.]+ [kM]B of pictures of pages/);
 });
 
 for (const kit of kits) {
-  test(`${kit.runner}: is a file beside the record, named in the failure's message`, async ({
+  test(`film › is a file beside the record, named in the failure's message, with ${kit.runner}`, async ({
     newConsumer,
     service,
     site,
@@ -163,14 +149,3 @@ for (const kit of kits) {
     await watch(page, join(consumer.folder, directory, String(names[0])));
   });
 }
-
-test('costs nothing when it is off', async ({ newConsumer, service, site }) => {
-  const consumer = await newConsumer();
-  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
-  // Those who watch the runs of other tests do not find it here.
-  const temporary = await mkdtemp(join(tmpdir(), 'film-'));
-  await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url, TMPDIR: temporary });
-  await rm(temporary, { recursive: true });
-  const { sessions } = await recordOf(consumer);
-  expect(sessions.map(({ pictureBytes }) => pictureBytes)).toEqual([0]);
-});

@@ -1,6 +1,5 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { startOnTerminal } from '../../support/e2e/run-playwright.ts';
-import { startService } from '../../support/e2e/service.ts';
 import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { TestTerminal } from '../../support/test-terminal.ts';
 
@@ -62,10 +61,25 @@ async function compare(output: string, size: { columns: number; rows: number }) 
   return { seen, lines: withLine.screen.lines };
 }
 
-for (const reporter of ['list', 'line', 'dot']) {
-  test(`does not disturb the ${reporter} reporter`, { tag: '@versions' }, async ({ newConsumer }) => {
-    const service = await startService({ browser: 'stub', concurrentBrowsers: 1 });
-    try {
+const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
+
+/** Holds its browser until the line has shown it: the line is drawn at most twice a second. */
+const HOLDS = suite(`
+import { existsSync } from 'node:fs';
+test('holds', async ({ page }) => {
+  test.setTimeout(0);
+  await page.goto('about:blank');
+  while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));
+});`);
+
+test.describe('at a limit of one', () => {
+  test.use({ serviceOptions: { concurrentBrowsers: 1 } });
+
+  for (const reporter of ['list', 'line', 'dot']) {
+    test(`live line › does not disturb the ${reporter} reporter`, { tag: '@versions' }, async ({
+      newConsumer,
+      service,
+    }) => {
       const { sessionId } = await service.client.createSession({ note: 'somebody' });
       const consumer = await newConsumer();
       await consumer.write({
@@ -73,12 +87,15 @@ for (const reporter of ['list', 'line', 'dot']) {
           .replace('use: {', 'use: { viewport: { width: 800, height: 600 },')
           .replace(`reporter: [['list'], ['json']]`, `reporter: '${reporter}'`),
         'tests/a.spec.ts': SUITE,
-        'tests/b.spec.ts': suite(`test('waits', async ({ page }) => { await page.goto('about:blank'); });`),
+        'tests/b.spec.ts': HOLDS,
       });
-      const size = { columns: 90, rows: 12 };
+      // Wide enough for the whole line.
+      const size = { columns: 160, rows: 12 };
       const run = startOnTerminal(consumer, [], service.env, size);
       await run.printed(/0 leased, 2 waiting; ([4-9]|\d{2,}) s: the workspace is at its concurrent-browser limit/);
       await service.client.stopSession(sessionId);
+      await run.printed(/poolwright: 1 leased[^\n]*; 1 created/);
+      await consumer.write({ 'go-on': '' });
       await run.exit;
       const { seen, lines } = await compare(run.output(), size);
       expect(lines.join('\n')).toMatch(/1 flaky/);
@@ -90,18 +107,15 @@ for (const reporter of ['list', 'line', 'dot']) {
       expect(said).toBeGreaterThan(0);
       expect(summary - said).toBeGreaterThan(0);
       expect(summary - said).toBeLessThan(6);
-    } finally {
-      await service.stop();
-    }
-  });
-}
+    });
+  }
+});
 
 // More cases without a live line: test/unit/report/live-line.spec.ts.
-test('removes the line at Ctrl-C, and shows none through a pipe', async ({ newConsumer, service }) => {
+test('live line › is removed at Ctrl-C, and not shown through a pipe', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   const size = { columns: 60, rows: 20 };
   const env = service.env;
-  const opens = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
   await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
   const interrupted = startOnTerminal(consumer, [], env, size);
   await interrupted.printed(/WORKER \d+/);
@@ -112,33 +126,25 @@ test('removes the line at Ctrl-C, and shows none through a pipe', async ({ newCo
   expect(lines.join('\n')).toContain('1 interrupted');
   expect(lines.join('\n')).not.toContain('1 leased;');
 
-  await consumer.write({ 'tests/a.spec.ts': opens });
+  await consumer.write({ 'tests/a.spec.ts': OPENS });
   const piped = startOnTerminal(consumer, [], env, { ...size, through: 'cat' });
   expect((await piped.exit).code, piped.output()).toBe(0);
   expect(piped.output()).not.toMatch(OWN);
   expect(piped.output()).toContain('poolwright: 1 test on 1 hosted browser');
 });
 
-test('prints the last messages of a run', async ({ newConsumer }) => {
-  const service = await startService({
-    browser: 'stub',
-    faults: [
-      { match: { method: 'DELETE', path: '/v1/browser/session' }, effect: { status: 400, body: { error: 'no' } } },
-    ],
-  });
-  try {
+test.describe('when a browser cannot be ended', () => {
+  const match = { method: 'DELETE', path: '/v1/browser/session' } as const;
+  test.use({ serviceOptions: { faults: [{ match, effect: { status: 400, body: { error: 'no' } } }] } });
+
+  test('live line › prints the last messages of the run', async ({ newConsumer, service }) => {
     const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(),
-      'tests/a.spec.ts': suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`),
-    });
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
     const size = { columns: 200, rows: 20 };
     const run = startOnTerminal(consumer, [], service.env, size);
     await run.exit;
     const { lines } = await compare(run.output(), size);
     const words = lines.filter((line) => line.includes('may still be running: its end was not confirmed'));
     expect(words).toEqual([expect.stringMatching(/^poolwright: session /)]);
-  } finally {
-    await service.stop();
-  }
+  });
 });

@@ -6,7 +6,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import type { TestService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
-import { poolwright } from '../../support/run-cli.ts';
+import { poolwright } from '../../support/unit/cli/command-line.ts';
 
 /** Merges shards of one suite from their `run.json`, and from their blobs. */
 
@@ -37,7 +37,7 @@ async function drawn(consumer: Consumer, file: string) {
   return JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
 }
 
-test('merges shards with `poolwright report merge` and with `playwright merge-reports`', {
+test('merge › joins shards by `poolwright report merge` and `playwright merge-reports`', {
   tag: '@versions',
 }, async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();

@@ -1,17 +1,15 @@
 import { pathToFileURL } from 'node:url';
-import { runRecord } from '../../../src/record/run-record.ts';
 import { bytes } from '../../../src/report/summary/format.ts';
-import type { Consumer } from '../../support/e2e/consumer.ts';
 import { BIG_BYTES, startCountingSite } from '../../support/e2e/counting-site.ts';
 import { startFigureProxy } from '../../support/e2e/figure-proxy.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { hostedAttachments } from '../../support/e2e/run-playwright.ts';
 import { ASSET_BYTES } from '../../support/e2e/site.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import type { SuiteRun } from '../../support/e2e/suite-run.ts';
 
 /** Which bytes belong to which test, and the service's figures of a session. */
 
-const SUITE = suite(`
+const SUITE = `
 const big = (name) => process.env.SITE_URL + '/' + name + '/big';
 const fetched = (url) => fetch(url).then((response) => response.text()).then((text) => text.length);
 
@@ -59,7 +57,7 @@ test('cached', async ({ page }) => {
 test('routed', async ({ page }) => {
   await page.route('**/big', (route) => route.fulfill({ contentType: 'text/html', body: '<link rel="icon" href="data:,">'.padEnd(${BIG_BYTES}, 'x') }));
   await page.goto(big('routed'));
-});`);
+});`;
 
 /** How often each test's pages load `BIG_BYTES`; null: it does not use a browser. */
 const LOADS: Record<string, number | null> = {
@@ -74,31 +72,26 @@ const LOADS: Record<string, number | null> = {
   routed: 0,
 };
 
-async function attachmentsOf(consumer: Consumer) {
-  const tests = await reportedTests(consumer);
+async function attachmentsOf(run: SuiteRun) {
+  const tests = await run.tests();
   return Object.fromEntries(tests.map(({ title, results }) => [title, hostedAttachments(results.at(-1))[0]]));
 }
 
-async function recordOf(consumer: Consumer) {
-  return runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
-}
-
-test("counts the bytes of each test's own pages, which sum up to the session's", { tag: '@versions' }, async ({
-  newConsumer,
+test("metering › counts the bytes of each test's own pages", { tag: '@versions' }, async ({
+  runSuite,
   service,
   page,
 }) => {
   const site = await startCountingSite();
   try {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`),
-      'tests/a.spec.ts': SUITE,
+    const run = await runSuite({
+      options: `{ exposeNetwork: '' }`,
+      tests: SUITE,
+      args: ['--workers=1'],
+      env: { SITE_URL: site.url },
     });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(0);
 
-    const attachments = await attachmentsOf(consumer);
+    const attachments = await attachmentsOf(run);
     expect(Object.keys(attachments)).toEqual(expect.arrayContaining(Object.keys(LOADS)));
     for (const [title, loads] of Object.entries(LOADS)) {
       const attachment = attachments[title];
@@ -115,7 +108,7 @@ test("counts the bytes of each test's own pages, which sum up to the session's",
       expect(Math.abs(Number(attachment?.observedBytes) - moved), title).toBeLessThan(0.01 * moved + 1);
     }
 
-    const { sessions } = await recordOf(consumer);
+    const { sessions } = await run.record();
     expect(sessions).toHaveLength(1);
     const [{ sessionId = '', observedBytes = 0, bandwidthBytes = null } = {}] = sessions;
     expect(bandwidthBytes).toBe((await service.client.getSession(sessionId)).bandwidthBytes);
@@ -125,7 +118,7 @@ test("counts the bytes of each test's own pages, which sum up to the session's",
     // Both figures are shown side by side, for the run and for the session.
     const said = `${bytes(Number(bandwidthBytes))} by the service, ${bytes(observedBytes)} observed in the tests' pages`;
     expect(run.output).toContain(`  bandwidth ${said}\n`);
-    await page.goto(pathToFileURL(`${consumer.folder}/test-results/poolwright/timeline.html`).href);
+    await page.goto(pathToFileURL(`${run.consumer.folder}/test-results/poolwright/timeline.html`).href);
     await expect(page.getByText(said)).toBeVisible();
     await page.getByRole('button', { name: `session ${sessionId}` }).focus();
     const details = page.getByRole('tooltip');
@@ -138,47 +131,42 @@ test("counts the bytes of each test's own pages, which sum up to the session's",
   }
 });
 
-const THREE = suite(`for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto('/'); });`);
+const THREE = `for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto('/'); });`;
 
-test("takes the running session's figure into attachments, and the final one into the record", async ({
-  newConsumer,
+test("metering › puts the running session's figure into attachments, and the final one into the record", async ({
+  runSuite,
   service,
-  site,
 }) => {
   const proxy = await startFigureProxy(service.emulator.baseURL, (asked) => asked * 1_000);
   try {
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '' }`), 'tests/a.spec.ts': THREE });
-    const env = { ...service.env, POOLWRIGHT_BASE_URL: proxy.url, SITE_URL: site.url };
-    const run = await runPlaywright(consumer, ['--workers=1'], env);
-    expect(run.code, run.output).toBe(0);
-    const figures = Object.values(await attachmentsOf(consumer)).map((attachment) => attachment?.bandwidthBytes);
+    const run = await runSuite({
+      options: `{ exposeNetwork: '' }`,
+      tests: THREE,
+      args: ['--workers=1'],
+      env: { POOLWRIGHT_BASE_URL: proxy.url },
+    });
+    const figures = Object.values(await attachmentsOf(run)).map((attachment) => attachment?.bandwidthBytes);
     expect(figures).toEqual([1_000, 2_000, 3_000]);
-    const [session] = (await recordOf(consumer)).sessions;
+    const [session] = (await run.record()).sessions;
     expect(session?.bandwidthBytes).toBeGreaterThanOrEqual(session?.observedBytes ?? Number.NaN);
   } finally {
     await proxy.close();
   }
 });
 
-test('asks a service without figures once per session, and keeps bytes through exposeNetwork separate', async ({
-  newConsumer,
-  service,
-  site,
-  page,
-}) => {
+test('metering › asks a service without figures once per session', async ({ runSuite, service, page }) => {
   const proxy = await startFigureProxy(service.emulator.baseURL, null);
   try {
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': THREE });
-    const env = { ...service.env, POOLWRIGHT_BASE_URL: proxy.url, SITE_URL: site.url };
-    const run = await runPlaywright(consumer, ['--workers=1'], env);
-    expect(run.code, run.output).toBe(0);
-    for (const attachment of Object.values(await attachmentsOf(consumer))) {
+    const run = await runSuite({
+      tests: THREE,
+      args: ['--workers=1'],
+      env: { POOLWRIGHT_BASE_URL: proxy.url },
+    });
+    for (const attachment of Object.values(await attachmentsOf(run))) {
       expect(attachment).toMatchObject({ bandwidthBytes: null, observedBytes: 0 });
     }
     expect(proxy.asked()).toBe(1);
-    const [session] = (await recordOf(consumer)).sessions;
+    const [session] = (await run.record()).sessions;
     expect(session?.bandwidthBytes).toBeNull();
     const ended = await service.client.getSession(session?.sessionId ?? '');
     expect(ended.bandwidthBytes).toBe(0);
@@ -188,7 +176,7 @@ test('asks a service without figures once per session, and keeps bytes through e
     expect(run.output).toContain(
       `  bandwidth 0 B observed in the tests' pages (no figure from the service); ${bytes(bridged)} through the test machine\n`,
     );
-    await page.goto(pathToFileURL(`${consumer.folder}/test-results/poolwright/timeline.html`).href);
+    await page.goto(pathToFileURL(`${run.consumer.folder}/test-results/poolwright/timeline.html`).href);
     await page.getByRole('button', { name: `session ${session?.sessionId}` }).focus();
     await expect(page.getByRole('tooltip')).toContainText(/Service\s*no figure/);
     await expect(page.getByText('Through exposeNetwork', { exact: true }).locator('+ *')).toHaveText(bytes(bridged));

@@ -1,14 +1,14 @@
 import { runRecord } from '../../../src/record/run-record.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf } from '../../support/e2e/process-tree.ts';
-import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { hostedAttachments, startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** `run.json`: which session served which test, when, and how it ended; the file is complete at any time. */
 
 test.use({ browsers: 'stub' });
 
-const SUITE = suite(`
+const SUITE = `
 test.describe('group', () => {
   test('passes', async ({ page }) => { await page.goto('about:blank'); });
 });
@@ -17,7 +17,7 @@ test('fails as it should', async ({ page }) => { test.fail(); await page.goto('a
 test('times out', async ({ page }) => { test.setTimeout(4_000); await page.goto('about:blank'); await page.waitForEvent('popup'); });
 test('half-way skipped', async ({ page }) => { await page.goto('about:blank'); test.skip(true, 'enough'); });
 test('no browser', () => {});
-`);
+`;
 
 /** The suite's tests in the record; the timed-out one has two attempts. */
 const EXPECTED = [
@@ -31,20 +31,17 @@ const EXPECTED = [
 ];
 
 for (const reporter of ['ours', 'none of ours']) {
-  test(`records every session with its times and tests (${reporter} loaded)`, async ({ newConsumer, service }) => {
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', 'retries: 1,'), 'tests/a.spec.ts': SUITE });
+  test(`run.json › has every session with its times and tests (${reporter} loaded)`, async ({ runSuite }) => {
     // Without our reporter, the broker writes the record, however many tests there are.
     const args = reporter === 'ours' ? [] : ['--reporter=json', '--grep=passes|flaky'];
     const expected = EXPECTED.filter(([title]) => reporter === 'ours' || /passes|flaky/.test(String(title)));
-    const run = await runPlaywright(consumer, args, service.env);
-    expect(run.code, run.output).toBe(reporter === 'ours' ? 1 : 0);
-    const record = runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
+    const run = await runSuite({ config: 'retries: 1,', tests: SUITE, args: args, code: reporter === 'ours' ? 1 : 0 });
+    const record = await run.record();
     expect(record.endedAt).not.toBeNull();
     const tests = record.sessions.flatMap((session) => session.tests);
     expect(tests.map(({ title, retry, status, ok }) => [title, retry, status, ok])).toEqual(expected);
 
-    const reported = (await reportedTests(consumer)).flatMap(({ title, results }) =>
+    const reported = (await run.tests()).flatMap(({ title, results }) =>
       results.map((result) => ({ title, result, attachment: hostedAttachments(result)[0] })),
     );
     for (const session of record.sessions) {
@@ -72,10 +69,7 @@ for (const reporter of ['ours', 'none of ours']) {
   });
 }
 
-test('keeps the last record of a crashed run complete, and continues it with another broker', async ({
-  newConsumer,
-  service,
-}) => {
+test('run.json › is complete after a crash, and continued by another broker', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   const read = async () => runRecord.parse(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
   await consumer.write({

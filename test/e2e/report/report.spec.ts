@@ -1,31 +1,23 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** The output at the end of a run, and its budget. */
 
 /** Pages use the browser's own network, where bytes are counted. */
 const OPTIONS = `{ exposeNetwork: '', budget: { bandwidthMB: 10, sessions: 1 } }`;
 
-const SUITE = suite(`
+const SUITE = `
 test('opens', async ({ page }) => { await page.goto('/'); });
-test('no browser', () => {});`);
+test('no browser', () => {});`;
 
-test('links summary, record and timeline with the HTML report, and prints nothing about a budget that is kept', async ({
-  newConsumer,
+test('summary › leads to record, timeline and HTML report, without a budget that is kept', async ({
+  runSuite,
   service,
-  site,
 }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(OPTIONS).replace(
-      "['json']",
-      "['json'], ['html', { open: 'never', outputFolder: 'my report' }]",
-    ),
-    'tests/a.spec.ts': SUITE,
+  const run = await runSuite({
+    options: OPTIONS,
+    config: "reporter: [['list'], ['json'], ['html', { open: 'never', outputFolder: 'my report' }]],",
+    tests: SUITE,
   });
-  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(0);
   expect(run.output).toContain('poolwright: 1 test on 1 hosted browser\n');
   expect(run.output).not.toContain('budget');
   expect(run.output).toMatch(/ {2}start {5}median \d+\.\d s, p95 \d+\.\d s\n/);
@@ -35,12 +27,12 @@ test('links summary, record and timeline with the HTML report, and prints nothin
   expect(run.output).toMatch(/ {2}heaviest {2}20\d\.\d kB {2}a\.spec\.ts:3 › opens\n/);
   expect(run.output).toContain('  timeline  test-results/poolwright/timeline.html\n');
 
-  const page = await consumer.read('test-results/poolwright/timeline.html');
+  const page = await run.consumer.read('test-results/poolwright/timeline.html');
   const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
   expect(data.report).toBe('../../my%20report/index.html');
   // The HTML report identifies the test by this ID.
   const report: { suites: { specs: { id: string; title: string }[] }[] } = JSON.parse(
-    await consumer.read('report.json'),
+    await run.consumer.read('report.json'),
   );
   expect(data.tests).toHaveLength(1);
   expect(data.tests[0]).toContain(report.suites[0]?.specs.find(({ title }) => title === 'opens')?.id);
@@ -48,33 +40,20 @@ test('links summary, record and timeline with the HTML report, and prints nothin
   expect(page).not.toContain('/cdp/');
 });
 
-for (const reporter of ['ours', 'none of ours']) {
-  test(`fails the run when a budget is exceeded (${reporter} loaded)`, async ({ newConsumer, service, site }) => {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(`{ exposeNetwork: '', budget: { bandwidthMB: 0.1, sessions: 1 } }`),
-      'tests/a.spec.ts': SUITE,
-    });
-    const args = reporter === 'ours' ? [] : ['--reporter=list'];
-    const exceeded = await runPlaywright(consumer, args, { ...service.env, SITE_URL: site.url });
-    expect(exceeded.code, exceeded.output).toBe(1);
-    expect(exceeded.output).toMatch(/budget exceeded: bandwidthMB is limited to 0\.1, but the run used 0\.2\d* MB\n/);
-    expect(exceeded.output).toContain('2 passed');
+test('budget › fails the run when it is exceeded, without our reporter, too', async ({ runSuite }) => {
+  const run = await runSuite({
+    options: `{ exposeNetwork: '', budget: { bandwidthMB: 0.1, sessions: 1 } }`,
+    tests: SUITE,
+    args: ['--reporter=list'],
+    code: 1,
   });
-}
+  expect(run.output).toMatch(/budget exceeded: bandwidthMB is limited to 0\.1, but the run used 0\.2\d* MB\n/);
+  expect(run.output).toContain('2 passed');
+});
 
-test('loads a reporter once that the config contains itself, with its options', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig().replace("['json']", "['poolwright/reporter', { budget: { sessions: 0 } }]"),
-    'tests/a.spec.ts': SUITE,
-  });
-  const run = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(1);
+test('reporter › is loaded once when the config contains it, with its options', async ({ runSuite }) => {
+  const config = "reporter: [['list'], ['poolwright/reporter', { budget: { sessions: 0 } }]],";
+  const run = await runSuite({ config, tests: SUITE, code: 1 });
   expect(run.output.match(/^poolwright: 1 test on/gm)).toHaveLength(1);
   expect(run.output).toMatch(/budget exceeded: sessions is limited to 0, but the run used 1 browser$/m);
 });

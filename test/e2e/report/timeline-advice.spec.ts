@@ -30,7 +30,7 @@ for (const { colorScheme, width } of [
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 420 },
 ] as const) {
-  test(`shows the advice as a chart and a table: ${colorScheme}, ${width} px`, async ({ page, open }) => {
+  test(`advice › is a chart and a table: ${colorScheme}, ${width} px`, async ({ page, open }) => {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
     await open(records(2, 1)[0] ?? aRecord({}));
@@ -70,7 +70,7 @@ for (const { colorScheme, width } of [
   });
 }
 
-test('shows advice for merged shards, but not for a crashed run or a single test', async ({ page, open }) => {
+test('advice › is shown for merged shards, but not for a crashed run or a single test', async ({ page, open }) => {
   const section = page.getByRole('region', { name: 'How many browsers?' });
   await open(mergeRecords(records(2, 2)));
   await expect(section.getByRole('columnheader', { name: 'shards' })).toBeVisible();

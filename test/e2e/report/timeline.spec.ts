@@ -1,19 +1,21 @@
 import { writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { timelinePage } from 'poolwright/reporter';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { drawnRecord } from '../../support/e2e/timelines.ts';
+import { fullLength } from '../../support/property-runs.ts';
 import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
 
 /** The timeline page in a real browser, loaded from its file. */
 
 const SIZES = [
-  { width: 420, height: 800 },
-  { width: 1024, height: 768 },
-  { width: 1920, height: 1080 },
-];
+  { colorScheme: 'light', width: 420, height: 800 },
+  { colorScheme: 'dark', width: 1024, height: 768 },
+  { colorScheme: 'light', width: 1920, height: 1080 },
+] as const;
 
 interface Fixtures {
   /** Opens the page of a record; `said` collects its network requests and its console output. */
@@ -30,11 +32,11 @@ const test = base.extend<Fixtures>({
     page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', (error) => said.push(String(error)));
     page.on('request', (request) => {
-      if (request.url() !== `file://${file}`) said.push(`asked for ${request.url().slice(0, 100)}`);
+      if (request.url() !== pathToFileURL(file).href) said.push(`asked for ${request.url().slice(0, 100)}`);
     });
     await use(async (record, report) => {
       await writeFile(file, timelinePage(record, report));
-      await page.goto(`file://${file}`);
+      await page.goto(pathToFileURL(file).href);
     });
     expect(said.filter((text) => text !== 'asked for data:,')).toEqual([]);
   },
@@ -42,37 +44,36 @@ const test = base.extend<Fixtures>({
 
 const tests = (page: Page) => page.locator('.chart .test');
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const size of SIZES) {
-    test(`is accessible and does not overflow: ${colorScheme}, ${size.width} px`, async ({ page, open }) => {
-      await page.setViewportSize(size);
-      await page.emulateMedia({ colorScheme });
-      await open(drawnRecord(8, 90), '../../playwright-report/index.html');
-      await expect(tests(page)).toHaveCount(90);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(size.width);
-      const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-      expect(background).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(18, 23, 28)');
-      await tests(page).nth(12).focus();
-      await expect(page.getByRole('tooltip')).toBeVisible();
-      const file = test.info().outputPath('page.png');
-      await page.screenshot({ path: file, fullPage: true });
-      await test.info().attach(`${colorScheme} ${size.width}`, { path: file, contentType: 'image/png' });
-    });
+test('timeline › is accessible and does not overflow, light and dark, at every size', async ({ page, open }) => {
+  await open(drawnRecord(8, 90), '../../playwright-report/index.html');
+  await expect(tests(page)).toHaveCount(90);
+  for (const { colorScheme, ...size } of SIZES) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(size.width);
+    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(background).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(18, 23, 28)');
+    await tests(page).nth(12).focus();
+    await expect(page.getByRole('tooltip')).toBeVisible();
+    const file = test.info().outputPath(`${colorScheme}-${size.width}.png`);
+    await page.screenshot({ path: file, fullPage: true });
+    await test.info().attach(`${colorScheme} ${size.width}`, { path: file, contentType: 'image/png' });
   }
-}
+});
 
-test('handles 200 slots and 5,000 tests: below 3 MB, drawn, and the visible part accessible', async ({
+test('timeline › draws 200 slots and thousands of tests in less than 3 MB', { tag: '@long' }, async ({
   page,
   open,
 }) => {
-  const record = drawnRecord(200, 5_000);
-  expect(record.sessions.flatMap((session) => session.tests)).toHaveLength(5_000);
+  const count = fullLength(5_000, 2_000);
+  const record = drawnRecord(200, count);
+  expect(record.sessions.flatMap((session) => session.tests)).toHaveLength(count);
   const html = timelinePage(record, '../../playwright-report/index.html');
   expect(Buffer.byteLength(html)).toBeLessThan(3_000_000);
   await open(record, '../../playwright-report/index.html');
-  await expect(tests(page)).toHaveCount(5_000);
+  await expect(tests(page)).toHaveCount(count);
   const lanes = page.getByRole('group', { name: /^shard \d\/2, slot \d+$/ });
   await expect(lanes).toHaveCount(200);
   const paint = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime");
@@ -82,10 +83,7 @@ test('handles 200 slots and 5,000 tests: below 3 MB, drawn, and the visible part
   expect(violations).toEqual([]);
 });
 
-test('shows every lane with its sessions and tests, their details and links to the HTML report', async ({
-  page,
-  open,
-}) => {
+test('timeline › shows sessions and tests, their details and links to the HTML report', async ({ page, open }) => {
   const record = drawnRecord(4, 44);
   await open(record, '../../playwright-report/index.html');
   const lane = page.getByRole('group', { name: 'shard 1/2, slot 2', exact: true });
@@ -122,7 +120,7 @@ test('shows every lane with its sessions and tests, their details and links to t
   expect(((bar?.x ?? 0) - (track?.x ?? 0)) / (track?.width ?? 1)).toBeCloseTo(share, 2);
 });
 
-test('reaches every bar by keyboard: one tab stop, then arrow keys', async ({ page, open }) => {
+test('timeline › reaches every bar by keyboard: one tab stop, then arrow keys', async ({ page, open }) => {
   await open(drawnRecord(3, 12));
   await page.getByRole('button', { name: 'Zoom in' }).focus();
   await page.keyboard.press('Tab');
@@ -146,7 +144,7 @@ test('reaches every bar by keyboard: one tab stop, then arrow keys', async ({ pa
   expect(await focused.evaluate((element) => element.closest('table') !== null)).toBe(true);
 });
 
-test('filters by project, shard and result, zooms, and jumps from the tables to a bar', async ({ page, open }) => {
+test('timeline › filters, zooms, and jumps from the tables to a bar', async ({ page, open }) => {
   const record = drawnRecord(6, 60);
   await open(record);
   const all = record.sessions.flatMap((session) => session.tests.map((test) => ({ test, session })));
@@ -183,7 +181,7 @@ test('filters by project, shard and result, zooms, and jumps from the tables to 
   expect((await width()) / before).toBeCloseTo(2, 1);
 });
 
-test('shows a crashed run, one without browsers, and overlapping browsers of one slot', async ({ page, open }) => {
+test('timeline › shows a crashed run, one without browsers, and overlapping browsers', async ({ page, open }) => {
   const died = aSession({ endingAt: null, endedAt: null, endReason: null, tests: [aTest({})] });
   await open(aRecord({ sessions: [died], endedAt: null }));
   await expect(tests(page)).toHaveCount(1);
@@ -202,7 +200,7 @@ test('shows a crashed run, one without browsers, and overlapping browsers of one
   await expect(page.getByRole('group', { name: 'slot 0' })).toHaveCount(1);
 });
 
-test('shows untrusted titles as text, and draws invalid records', async ({ page, open }) => {
+test('timeline › shows untrusted titles as text, and draws invalid records', async ({ page, open }) => {
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
@@ -234,7 +232,7 @@ test('shows untrusted titles as text, and draws invalid records', async ({ page,
   expect(errors).toEqual([]);
 });
 
-test('labels the axis of a short run in seconds', async ({ page, open }) => {
+test('timeline › labels the axis of a short run in seconds', async ({ page, open }) => {
   const session = { requestedAt: at(0), startedAt: at(0.1), lentAt: null, endingAt: at(1.3), endedAt: at(1.35) };
   await open(
     aRecord({ sessions: [aSession({ ...session, tests: [aTest({ startedAt: at(0.2), endedAt: at(1.2) })] })] }),

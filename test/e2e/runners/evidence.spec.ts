@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
@@ -6,7 +6,7 @@ import type { PageEvidence } from '../../../src/runners/shared/evidence/page-evi
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
-import { kits, type RunnerTest } from '../../support/e2e/runner-kits.ts';
+import { kits, type RunnerTest, vitest } from '../../support/e2e/runner-kits.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
 
 /** What a failed Puppeteer test leaves: screenshot, HTML, console and address of each open page. */
@@ -59,7 +59,7 @@ interface Evidence {
 }
 
 for (const kit of kits) {
-  test(`${kit.runner}: keeps what the pages of a failed test look like`, async ({
+  test(`${kit.runner} › keeps what the pages of a failed test look like`, async ({
     newConsumer,
     service,
     site,
@@ -122,22 +122,24 @@ for (const kit of kits) {
       { screenshot: null, html: null, missing: ['html: not ready in time', 'screenshot: not ready in time'] },
       { screenshot: 'page-2.png', html: 'page-2.html', missing: [] },
     ]);
-
-    // The next run replaces it.
-    for (const file of Object.keys(files)) await rm(join(consumer.folder, file));
-    const again = [kit.file('d', [{ name: 'fails', body: `await page.setContent('x'); expect(1).toBe(2);` }])];
-    await consumer.write({
-      ...Object.fromEntries(again),
-      'poolwright.config.json': JSON.stringify({ evidence: false }),
-    });
-    const without = await runCommand(consumer, kit.args, service.env);
-    expect(without.output).toContain('hosted browser: session');
-    expect(without.output).not.toContain('evidence:');
-    const { sessions } = await recordOf(consumer);
-    expect(sessions.flatMap((each) => each.tests)).toMatchObject([{ status: 'failed', evidence: null }]);
-    expect(await directories(consumer)).toEqual([]);
   });
 }
+
+test('evidence: false › keeps nothing, and removes what the run before kept', async ({ newConsumer, service }) => {
+  const consumer = await newConsumer();
+  const fails = { name: 'fails', body: `await page.goto('about:blank'); expect(1).toBe(2);` };
+  await consumer.write({ ...vitest.config, ...Object.fromEntries([vitest.file('a', [fails])]) });
+  expect((await runCommand(consumer, vitest.args, service.env)).output).toContain('evidence:');
+  expect(await directories(consumer)).toHaveLength(1);
+
+  await consumer.write({ 'poolwright.config.json': JSON.stringify({ evidence: false }) });
+  const without = await runCommand(consumer, vitest.args, service.env);
+  expect(without.output).toContain('hosted browser: session');
+  expect(without.output).not.toContain('evidence:');
+  const { sessions } = await recordOf(consumer);
+  expect(sessions.flatMap(({ tests }) => tests)).toMatchObject([{ status: 'failed', evidence: null }]);
+  expect(await directories(consumer)).toEqual([]);
+});
 
 async function directories({ folder }: Consumer): Promise<string[]> {
   const names = await readdir(join(folder, EVIDENCE)).catch(() => []);

@@ -1,47 +1,26 @@
-import type { FaultRule } from 'poolwright/emulator';
-import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { jestConfig, recordOf, runJest, testsOf } from '../../support/e2e/jest-runs.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { jestConfig, runJest, testsOf } from '../../support/e2e/jest-runs.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { recordRequests } from '../../support/e2e/requests.ts';
-import { startService, type TestService } from '../../support/e2e/service.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
 
 /**
  * Jest on a service that has no browser, or loses one: the user gets an explanation, no request is pointless, and
  * nothing is left.
  */
 
-const test = base.extend<{ full: TestService }>({
-  /** A service whose plan allows one browser. */
-  full: async ({}, use) => {
-    const service = await startService({ concurrentBrowsers: 1 });
-    await use(service);
-    await service.stop();
-  },
-});
+test.use({ browsers: 'stub' });
 
 const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
 const GOES = `test('goes', async () => { await page.goto(process.env.SITE_URL); });`;
 const TWO_FILES = { 'a.test.js': GOES, 'b.test.js': GOES };
 
-async function addFaults({ emulator }: TestService, faults: FaultRule[]): Promise<void> {
-  const response = await fetch(`${emulator.baseURL}/__emulator/faults`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ faults }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-}
-
-test('402: requests no further browser, and reports the same error for every file', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  await addFaults(service, [{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
+test('402 › requests no further browser, and reports the error for every file', async ({ newConsumer, service }) => {
+  await service.addFaults([{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
   const consumer = await newConsumer();
   await consumer.write({ ...jestConfig(), ...TWO_FILES, 'c.test.js': GOES });
   const requests = recordRequests();
-  const run = await runJest(consumer, ['--maxWorkers=2'], { ...service.env, SITE_URL: site.url });
+  const run = await runJest(consumer, ['--maxWorkers=2'], { ...service.env, SITE_URL: 'about:blank' });
   requests.stop();
   expect(run.code, run.output).toBe(1);
   expect(
@@ -52,25 +31,25 @@ test('402: requests no further browser, and reports the same error for every fil
   expect(leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('403: gives the browser to the second worker when the first has finished, at a limit of one', async ({
-  newConsumer,
-  full,
-  site,
-}) => {
-  const stays = `test('stays', async () => {
+test.describe('at a limit of one', () => {
+  test.use({ serviceOptions: { concurrentBrowsers: 1 } });
+
+  test('403 › gives the browser to the second worker when the first has finished', async ({ newConsumer, service }) => {
+    const stays = `test('stays', async () => {
     await page.goto(process.env.SITE_URL);
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
   });`;
-  const consumer = await newConsumer();
-  await consumer.write({ ...jestConfig({ testTimeout: 60_000 }), 'a.test.js': stays, 'b.test.js': stays });
-  const requests = recordRequests();
-  const run = await runJest(consumer, ['--maxWorkers=2'], { ...full.env, SITE_URL: site.url });
-  requests.stop();
-  expect(run.code, run.output).toBe(0);
-  const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
-  expect(creates.map(({ status }) => status).sort()).toEqual([200, 403]);
-  const tests = testsOf(await recordOf(consumer));
-  expect(tests).toHaveLength(2);
-  expect(new Set(tests.map(({ sessionId }) => sessionId)).size).toBe(1);
-  expect(await full.running()).toEqual([]);
+    const consumer = await newConsumer();
+    await consumer.write({ ...jestConfig({ testTimeout: 60_000 }), 'a.test.js': stays, 'b.test.js': stays });
+    const requests = recordRequests();
+    const run = await runJest(consumer, ['--maxWorkers=2'], { ...service.env, SITE_URL: 'about:blank' });
+    requests.stop();
+    expect(run.code, run.output).toBe(0);
+    const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
+    expect(creates.map(({ status }) => status).sort()).toEqual([200, 403]);
+    const tests = testsOf(await recordOf(consumer));
+    expect(tests).toHaveLength(2);
+    expect(new Set(tests.map(({ sessionId }) => sessionId)).size).toBe(1);
+    expect(await service.running()).toEqual([]);
+  });
 });

@@ -3,7 +3,6 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf, leftProcesses } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
-import { startService } from '../../support/e2e/service.ts';
 
 /** Behaviour specific to Mocha; runners.spec.ts tests the behaviour that it shares with the other runners. */
 
@@ -77,10 +76,10 @@ describe('behind it', () => {
 });`;
 
 for (const [mode, args] of [
-  ['serial', []],
+  ['', []],
   ['--parallel', ['--parallel', '--jobs', '2']],
 ] as const) {
-  test(`${mode}: records \`this\`, \`hosted\`, retries, timeouts, hooks and skips in one record`, async ({
+  test(`mocha ${mode} › records \`this\`, \`hosted\`, retries, timeouts, hooks and skips`, async ({
     newConsumer,
     service,
     site,
@@ -122,109 +121,7 @@ for (const [mode, args] of [
   });
 }
 
-test('leases no browser when no test uses one', async ({ newConsumer, service }) => {
-  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
-  await consumer.write({
-    ...CONFIG,
-    'a.spec.js': `it('plain', () => {});`,
-    'b.spec.js': `it('filtered', function () { void this.page; });`,
-  });
-  const run = await runCommand(consumer, [MOCHA, '--grep', 'plain'], service.env);
-  expect(run.code, run.output).toBe(0);
-  expect(await service.allSessions()).toBe(0);
-});
-
-test('fails every test that uses a browser, with the reason, and passes the others when none is available', async ({
-  newConsumer,
-  service,
-}) => {
-  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
-  const fault = { match: { method: 'POST', path: '/v1/browser/session' }, effect: { status: 402 } };
-  const told = await fetch(new URL('/__emulator/faults', service.emulator.baseURL), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.emulator.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ faults: [fault] }),
-  });
-  expect(told.ok, await told.text()).toBe(true);
-  await consumer.write({
-    ...CONFIG,
-    'a.spec.js': `
-      it('asks', function () { return this.page.title(); });
-      it('asks, too', async function () { await this.page.title(); });
-      it('asks not', () => {});`,
-  });
-  const run = await runCommand(consumer, [MOCHA], service.env);
-  expect(run.code, run.output).toBe(2);
-  expect(run.output).toMatch(/1 passing/);
-  expect(run.output.match(/^ *ServiceError: .*credit/gim), run.output).toHaveLength(2);
-  expect(await service.running()).toEqual([]);
-});
-
-test('ends the browser of a parallel worker at once after SIGKILL, and continues the run', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
-  const stays = `it('stays', async function () { this.timeout(0); const { page } = this; ${GOES} console.error('WORKER ' + process.pid + ' ' + this.hostedSession.sessionId); await new Promise(() => setTimeout(() => {}, 600_000)); });`;
-  await consumer.write({
-    ...CONFIG,
-    'a.spec.js': stays,
-    'b.spec.js': `it('goes on', async function () { const { page } = this; ${GOES} });`,
-  });
-  const run = startCommand(consumer, [MOCHA, '--parallel', '--jobs', '2'], { ...service.env, SITE_URL: site.url });
-  await run.printed(/WORKER \d+/);
-  const [, worker, sessionId] = /WORKER (\d+) (\S+)/.exec(run.output()) ?? [];
-  expect(brokerOf(run.child.pid ?? 0)).toBeGreaterThan(0);
-  process.kill(Number(worker), 'SIGKILL');
-  expect((await run.exit).code).not.toBe(0);
-  const record = await recordOf(consumer);
-  expect(record.sessions.find((session) => session.sessionId === sessionId)?.endReason).toBe('worker-died');
-  expect(outcomes(record)).toContain('goes on: passed');
-  expect(await service.running()).toEqual([]);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
-});
-
-test('keeps its browser between two runs with --watch, and gives it back at Ctrl-C', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
-  const file = (title: string) => `it('${title}', async function () { const { page } = this; ${GOES} });`;
-  await consumer.write({ ...CONFIG, 'a.spec.js': file('first') });
-  const run = startCommand(consumer, [MOCHA, '--watch'], { ...service.env, SITE_URL: site.url });
-  await run.printed(/1 passing[\s\S]*waiting for changes/);
-  await consumer.write({ 'a.spec.js': file('second') });
-  await run.printed(/second[\s\S]*waiting for changes/);
-  process.kill(run.child.pid ?? 0, 'SIGINT');
-  expect((await run.exit).code).toBe(130);
-  expect(await service.allSessions()).toBe(1);
-  expect(await service.running()).toEqual([]);
-  expect(outcomes(await recordOf(consumer))).toEqual(['first: passed', 'second: passed']);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
-});
-
-test('gives the browser back with --bail, and reports one clear error for `hosted` without setup', async ({
-  newConsumer,
-  service,
-}) => {
-  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
-  await consumer.write({
-    'a.spec.js': `it('fails', function () { void this.page; throw new Error('x'); }); it('is left out', function () {});`,
-    'b.test.js': `const { hosted } = require('poolwright/mocha'); it('asks', () => hosted.page());`,
-  });
-  const args = [MOCHA, '--require', 'poolwright/mocha', '--bail', 'a.spec.js'];
-  const bailed = await runCommand(consumer, args, service.env);
-  expect(bailed.code, bailed.output).toBe(1);
-  expect(outcomes(await recordOf(consumer))).toEqual(['fails: failed']);
-  expect(await service.running()).toEqual([]);
-  const forgotten = await runCommand(consumer, [MOCHA, 'b.test.js'], service.env);
-  expect(forgotten.code).toBe(1);
-  expect(forgotten.output).toContain('add `"require": ["poolwright/mocha"]` to .mocharc.json');
-});
-
-test('runs the example as in its README, serial and in parallel', async ({ newConsumer, service }) => {
+test('mocha › runs the example as in its README, serial and in parallel', async ({ newConsumer, service }) => {
   const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
   await cp('examples/puppeteer-mocha', consumer.folder, { recursive: true });
   for (const args of [[], ['--parallel']]) {
@@ -236,27 +133,121 @@ test('runs the example as in its README, serial and in parallel', async ({ newCo
   expect(await service.running()).toEqual([]);
 });
 
-test("does not count the wait for a browser towards a test's timeout", async ({ newConsumer }) => {
-  const service = await startService({ browser: 'stub', startDelay: 2_500 });
-  const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
-  await consumer.write({
-    ...CONFIG,
-    // Requested inside the test, by a helper: the file itself contains no sign of it.
-    'helper.js': `const { hosted } = require('poolwright/mocha'); exports.title = async () => (await hosted.page()).title();`,
-    'a.spec.js': `
+test.describe('where no page matters', () => {
+  test.use({ browsers: 'stub' });
+
+  test('mocha › leases no browser when no test uses one', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
+    await consumer.write({
+      ...CONFIG,
+      'a.spec.js': `it('plain', () => {});`,
+      'b.spec.js': `it('filtered', function () { void this.page; });`,
+    });
+    const run = await runCommand(consumer, [MOCHA, '--grep', 'plain'], service.env);
+    expect(run.code, run.output).toBe(0);
+    expect(await service.allSessions()).toBe(0);
+  });
+
+  test('mocha › fails only the tests that use a browser when none is available', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
+    await service.addFaults([{ match: { method: 'POST', path: '/v1/browser/session' }, effect: { status: 402 } }]);
+    await consumer.write({
+      ...CONFIG,
+      'a.spec.js': `
+      it('asks', function () { return this.page.title(); });
+      it('asks, too', async function () { await this.page.title(); });
+      it('asks not', () => {});`,
+    });
+    const run = await runCommand(consumer, [MOCHA], service.env);
+    expect(run.code, run.output).toBe(2);
+    expect(run.output).toMatch(/1 passing/);
+    expect(run.output.match(/^ *ServiceError: .*credit/gim), run.output).toHaveLength(2);
+    expect(await service.running()).toEqual([]);
+  });
+
+  test('mocha --parallel › ends the browser of a killed worker, and continues the run', async ({
+    newConsumer,
+    service,
+  }) => {
+    const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
+    const stays = `it('stays', async function () { this.timeout(0); const { page } = this; ${GOES} console.error('WORKER ' + process.pid + ' ' + this.hostedSession.sessionId); await new Promise(() => setTimeout(() => {}, 600_000)); });`;
+    await consumer.write({
+      ...CONFIG,
+      'a.spec.js': stays,
+      'b.spec.js': `it('goes on', async function () { const { page } = this; ${GOES} });`,
+    });
+    const run = startCommand(consumer, [MOCHA, '--parallel', '--jobs', '2'], {
+      ...service.env,
+      SITE_URL: 'about:blank',
+    });
+    await run.printed(/WORKER \d+/);
+    const [, worker, sessionId] = /WORKER (\d+) (\S+)/.exec(run.output()) ?? [];
+    expect(brokerOf(run.child.pid ?? 0)).toBeGreaterThan(0);
+    process.kill(Number(worker), 'SIGKILL');
+    expect((await run.exit).code).not.toBe(0);
+    const record = await recordOf(consumer);
+    expect(record.sessions.find((session) => session.sessionId === sessionId)?.endReason).toBe('worker-died');
+    expect(outcomes(record)).toContain('goes on: passed');
+    expect(await service.running()).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  });
+
+  test('mocha --watch › keeps its browser between two runs, and gives it back at Ctrl-C', async ({
+    newConsumer,
+    service,
+  }) => {
+    const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
+    const file = (title: string) => `it('${title}', async function () { const { page } = this; ${GOES} });`;
+    await consumer.write({ ...CONFIG, 'a.spec.js': file('first') });
+    const run = startCommand(consumer, [MOCHA, '--watch'], { ...service.env, SITE_URL: 'about:blank' });
+    await run.printed(/1 passing[\s\S]*waiting for changes/);
+    await consumer.write({ 'a.spec.js': file('second') });
+    await run.printed(/second[\s\S]*waiting for changes/);
+    process.kill(run.child.pid ?? 0, 'SIGINT');
+    expect((await run.exit).code).toBe(130);
+    expect(await service.allSessions()).toBe(1);
+    expect(await service.running()).toEqual([]);
+    expect(outcomes(await recordOf(consumer))).toEqual(['first: passed', 'second: passed']);
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  });
+
+  test('mocha › gives the browser back with --bail, and names the missing setup', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
+    await consumer.write({
+      'a.spec.js': `it('fails', function () { void this.page; throw new Error('x'); }); it('is left out', function () {});`,
+      'b.test.js': `const { hosted } = require('poolwright/mocha'); it('asks', () => hosted.page());`,
+    });
+    const args = [MOCHA, '--require', 'poolwright/mocha', '--bail', 'a.spec.js'];
+    const bailed = await runCommand(consumer, args, service.env);
+    expect(bailed.code, bailed.output).toBe(1);
+    expect(outcomes(await recordOf(consumer))).toEqual(['fails: failed']);
+    expect(await service.running()).toEqual([]);
+    const forgotten = await runCommand(consumer, [MOCHA, 'b.test.js'], service.env);
+    expect(forgotten.code).toBe(1);
+    expect(forgotten.output).toContain('add `"require": ["poolwright/mocha"]` to .mocharc.json');
+  });
+
+  test.describe('a browser that starts slowly', () => {
+    test.use({ serviceOptions: { startDelay: 2_500 } });
+
+    test("mocha › does not count the wait for a browser towards a test's timeout", async ({ newConsumer, service }) => {
+      const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
+      await consumer.write({
+        ...CONFIG,
+        // Requested inside the test, by a helper: the file itself contains no sign of it.
+        'helper.js': `const { hosted } = require('poolwright/mocha'); exports.title = async () => (await hosted.page()).title();`,
+        'a.spec.js': `
       it('waits', async function () { this.timeout(2_000); await require('./helper.js').title(); });
       it('has its time all the same', async function () {
         this.timeout(400);
         await require('./helper.js').title();
         await new Promise((resolve) => setTimeout(resolve, 3_000));
       });`,
+      });
+      const run = await runCommand(consumer, [MOCHA], service.env);
+      expect(run.code, run.output).toBe(1);
+      expect(run.output).toMatch(/✔ waits/);
+      expect(outcomes(await recordOf(consumer))).toEqual(['has its time all the same: timedOut', 'waits: passed']);
+    });
   });
-  try {
-    const run = await runCommand(consumer, [MOCHA], service.env);
-    expect(run.code, run.output).toBe(1);
-    expect(run.output).toMatch(/✔ waits/);
-    expect(outcomes(await recordOf(consumer))).toEqual(['has its time all the same: timedOut', 'waits: passed']);
-  } finally {
-    await service.stop();
-  }
 });

@@ -66,7 +66,7 @@ const TESTS = [
   'takes too long: timedOut',
 ];
 
-test('records pages, subtests, concurrent tests and failures of a process per file in one record', async ({
+test('node:test › records pages, subtests, concurrent tests and failures of all files', async ({
   newConsumer,
   service,
   site,
@@ -86,7 +86,7 @@ test('records pages, subtests, concurrent tests and failures of a process per fi
   await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
 });
 
-test('starts a run for a process without a runner', async ({ newConsumer, service, site }) => {
+test('node:test › starts a run for a process without a runner', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({ 'a.test.mjs': ALL });
   const run = await runCommand(consumer, ['a.test.mjs'], { ...service.env, SITE_URL: site.url });
@@ -108,7 +108,7 @@ test('starts a run for a process without a runner', async ({ newConsumer, servic
 test.describe('where no page matters', () => {
   test.use({ browsers: 'stub' });
 
-  test('--test-shard is the shard of the record', async ({ newConsumer, service }) => {
+  test('node:test --test-shard › is the shard of the record', async ({ newConsumer, service }) => {
     const consumer = await newConsumer();
     await consumer.write({ 'a.test.cjs': IN_A_SUITE, 'b.test.cjs': IN_A_SUITE });
     const run = await runCommand(consumer, [...RUN, '--test-shard=2/2'], service.env);
@@ -118,7 +118,7 @@ test.describe('where no page matters', () => {
     expect(record.sessions.flatMap(({ tests }) => tests)).toMatchObject([{ file: 'b.test.cjs' }]);
   });
 
-  test('a run without a test on a browser leases none', async ({ newConsumer, service }) => {
+  test('node:test › leases no browser when no test uses one', async ({ newConsumer, service }) => {
     const consumer = await newConsumer();
     await consumer.write({ 'a.test.cjs': `require('node:test')('plain', () => {});` });
     const run = await runCommand(consumer, RUN, service.env);
@@ -130,7 +130,7 @@ test.describe('where no page matters', () => {
     ['forgotten', ['--test']],
     ['as an --import', ['--import', 'poolwright/node-test', '--test']],
   ] as const) {
-    test(`set up ${name}: one clear error, and nothing is held`, async ({ newConsumer, service }) => {
+    test(`node:test › set up ${name}: one clear error, and nothing is held`, async ({ newConsumer, service }) => {
       const consumer = await newConsumer();
       await consumer.write({ 'a.test.cjs': IN_A_SUITE });
       const run = await runCommand(consumer, [...args, '--test-reporter=tap'], service.env);
@@ -140,7 +140,7 @@ test.describe('where no page matters', () => {
     });
   }
 
-  test('keeps its browser between two runs with --watch, and gives it back at Ctrl-C', async ({
+  test('node:test --watch › keeps its browser between two runs, and gives it back at Ctrl-C', async ({
     newConsumer,
     service,
   }) => {
@@ -163,7 +163,7 @@ test.describe('where no page matters', () => {
   });
 });
 
-test('runs the example as in its README', async ({ newConsumer, service }) => {
+test('node:test › runs the example as in its README', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   await cp('examples/puppeteer-node-test', consumer.folder, { recursive: true });
   const run = await runCommand(consumer, [...SET_UP, '--test'], service.env);

@@ -4,22 +4,12 @@ import { recordRequests } from '../../support/e2e/requests.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
 import { kits } from '../../support/e2e/runner-kits.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
-import type { TestService } from '../../support/e2e/service.ts';
 
 /** Puppeteer's runners on a service that has no browser for them: one message, and no avoidable requests. */
 
 test.use({ browsers: 'stub' });
 
 const GOES = { name: 'goes', body: `await page.goto('about:blank');` };
-
-async function addFaults({ emulator }: TestService, faults: object[]): Promise<void> {
-  const response = await fetch(`${emulator.baseURL}/__emulator/faults`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ faults }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-}
 
 for (const kit of kits) {
   test.describe(kit.runner, () => {
@@ -32,9 +22,9 @@ for (const kit of kits) {
 
     // Jest and Mocha have this test in their own files, with checks of their specific output.
     if (!['jest', 'mocha'].includes(kit.runner)) {
-      test('402: requests no further browser', async ({ newConsumer, service }) => {
-        const match = { method: 'POST', path: '/v1/browser/session' };
-        await addFaults(service, [{ match, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
+      test('402 › requests no further browser', async ({ newConsumer, service }) => {
+        const match = { method: 'POST', path: '/v1/browser/session' } as const;
+        await service.addFaults([{ match, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
         const consumer = await newConsumer('latest', 'commonjs', kit.packages);
         await write(consumer);
         const requests = recordRequests();
@@ -47,15 +37,12 @@ for (const kit of kits) {
       });
     }
 
-    test('409 of a pool and 503: retries and continues the run; an exceeded budget fails it', async ({
-      newConsumer,
-      service,
-    }) => {
+    test('409 of a pool and 503 › retries; an exceeded budget fails the run', async ({ newConsumer, service }) => {
       await service.client.createPool({ name: 'e2e', size: 1 });
-      const match = { method: 'POST', path: '/v1/browser/pools/*/acquire' };
+      const match = { method: 'POST', path: '/v1/browser/pools/*/acquire' } as const;
       const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
       const empty = { error: 'No browser is currently ready in this pool' };
-      await addFaults(service, [
+      await service.addFaults([
         { match, effect: { status: 503, body: busy, headers: { 'Retry-After': '1' } }, count: 1 },
         { match, effect: { status: 409, body: empty }, count: 2 },
       ]);

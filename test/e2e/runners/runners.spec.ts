@@ -21,7 +21,7 @@ for (const kit of kits) {
       ...Object.fromEntries(Object.entries(tests).map(([name, list]) => kit.file(name, list))),
     });
 
-    test('uses one browser for all files, also after failures, until it or the broker dies, and records every test', async ({
+    test('a run › uses one browser until it or the broker dies, and records every test', async ({
       newConsumer,
       service,
       site,
@@ -115,7 +115,7 @@ for (const kit of kits) {
         ...(kit.runner !== 'mocha' && { 'the process that runs the test': 'worker' }),
       };
       for (const [name, who] of Object.entries(KILLED)) {
-        test(`ends broker and browser after SIGKILL of ${name}`, async ({ newConsumer, service }) => {
+        test(`a run › ends broker and browser after SIGKILL of ${name}`, async ({ newConsumer, service }) => {
           const consumer = await newConsumer('latest', 'commonjs', kit.packages);
           await consumer.write(files({ a: [STAYS] }));
           const run = startCommand(consumer, kit.args, service.env);
@@ -132,7 +132,7 @@ for (const kit of kits) {
         });
       }
 
-      test('reports one clear error for a misspelled option, and leases nothing', async ({ newConsumer, service }) => {
+      test('a misspelled option › is one clear error, and leases nothing', async ({ newConsumer, service }) => {
         const consumer = await newConsumer('latest', 'commonjs', kit.packages);
         await consumer.write({
           ...files({ a: [{ name: 'goes', body: '' }] }),
@@ -152,7 +152,7 @@ for (const kit of kits) {
   });
 }
 
-test('reports one clear error without a key in CI', async ({ newConsumer }) => {
+test('no key in CI › is one clear error', async ({ newConsumer }) => {
   const consumer = await newConsumer();
   await consumer.write({ ...vitest.config, ...Object.fromEntries([vitest.file('a', [{ name: 'goes', body: '' }])]) });
   const { code, output } = await runCommand(consumer, vitest.args, { CI: '1' });

@@ -27,12 +27,18 @@ const TEST = `
 const config = (more: string) =>
   `export default { test: { globalSetup: 'poolwright/vitest', testTimeout: 60_000, hookTimeout: 60_000, ${more} } };`;
 
-for (const pool of ['threads', 'forks']) {
-  for (const isolate of [true, false]) {
-    test(`pool ${pool}, isolate ${isolate}: runs two files on one browser, in the report's meta and annotations`, async ({
+test.describe('where no page matters', () => {
+  test.use({ browsers: 'stub' });
+
+  for (const { pool, isolate, tag = [] } of [
+    { pool: 'threads', isolate: true, tag: '@slow' },
+    { pool: 'threads', isolate: false },
+    { pool: 'forks', isolate: true },
+    { pool: 'forks', isolate: false, tag: '@slow' },
+  ]) {
+    test(`vitest › runs two files on one browser: pool ${pool}, isolate ${isolate}`, { tag }, async ({
       newConsumer,
       service,
-      site,
     }) => {
       const consumer = await newConsumer();
       await consumer.write({
@@ -42,7 +48,7 @@ for (const pool of ['threads', 'forks']) {
         'c.test.mjs': `import { test } from 'vitest'; test('needs none', () => {});`,
       });
       const args = [cli, 'run', '--reporter=json', '--reporter=default', '--outputFile=report.json'];
-      const run = await runCommand(consumer, args, { ...service.env, SITE_URL: site.url });
+      const run = await runCommand(consumer, args, { ...service.env, SITE_URL: 'about:blank' });
       expect(run.code, run.output).toBe(0);
       const { testResults } = JSON.parse(await consumer.read('report.json'));
       const metas = testResults
@@ -59,60 +65,63 @@ for (const pool of ['threads', 'forks']) {
       expect(sessions[0]).toMatchObject({ testsServed: 2, endReason: 'run-ended' });
     });
   }
-}
 
-test('keeps its browser between two runs in watch mode, and gives it back at the end', async ({
-  newConsumer,
-  service,
-  site,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({ 'vitest.config.mjs': config('maxWorkers: 1'), 'a.test.mjs': TEST });
-  const run = startCommand(consumer, [cli, 'watch', '--reporter=verbose'], { ...service.env, SITE_URL: site.url });
-  await run.printed(/Waiting for file changes/);
-  const [first] = await service.running();
-  await appendFile(join(consumer.folder, 'a.test.mjs'), '\n// changed');
-  await run.printed(/SESSION [\s\S]*SESSION [\s\S]*Waiting for file changes/);
-  expect(await service.running()).toEqual([first]);
-  expect(await service.allSessions()).toBe(1);
-  process.kill(run.child.pid ?? 0, 'SIGINT');
-  await run.exit;
-  await expect.poll(() => service.running()).toEqual([]);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
-});
+  test('vitest watch › keeps its browser between two runs, and gives it back at the end', async ({
+    newConsumer,
+    service,
+  }) => {
+    const consumer = await newConsumer();
+    await consumer.write({ 'vitest.config.mjs': config('maxWorkers: 1'), 'a.test.mjs': TEST });
+    const run = startCommand(consumer, [cli, 'watch', '--reporter=verbose'], {
+      ...service.env,
+      SITE_URL: 'about:blank',
+    });
+    await run.printed(/Waiting for file changes/);
+    const [first] = await service.running();
+    await appendFile(join(consumer.folder, 'a.test.mjs'), '\n// changed');
+    await run.printed(/SESSION [\s\S]*SESSION [\s\S]*Waiting for file changes/);
+    expect(await service.running()).toEqual([first]);
+    expect(await service.allSessions()).toBe(1);
+    process.kill(run.child.pid ?? 0, 'SIGINT');
+    await run.exit;
+    await expect.poll(() => service.running()).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  });
 
-test('ends its workers with Vitest after Ctrl-C in the middle of a test', async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'vitest.config.mjs': config(`pool: 'forks', maxWorkers: 1, watch: true`),
-    'a.test.mjs': `
+  test('vitest watch › ends its workers with Vitest after Ctrl-C mid-test', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'vitest.config.mjs': config(`pool: 'forks', maxWorkers: 1, watch: true`),
+      'a.test.mjs': `
       import { test } from 'poolwright/vitest';
       test('waits', { timeout: 600_000 }, async ({ hostedSession }) => {
         console.log('SESSION ' + hostedSession.sessionId);
         await new Promise(() => {});
       });`,
+    });
+    const run = startCommand(consumer, [cli, 'watch', '--reporter=verbose'], service.env);
+    await run.printed(/SESSION/);
+    process.kill(run.child.pid ?? 0, 'SIGINT');
+    await run.exit;
+    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    expect(await service.running()).toEqual([]);
   });
-  const run = startCommand(consumer, [cli, 'watch', '--reporter=verbose'], service.env);
-  await run.printed(/SESSION/);
-  process.kill(run.child.pid ?? 0, 'SIGINT');
-  await run.exit;
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
-  expect(await service.running()).toEqual([]);
+
+  test('vitest › names what to add when a file has no global setup', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer();
+    await consumer.write({ 'vitest.config.mjs': 'export default {};', 'a.test.mjs': TEST });
+    const run = await runCommand(consumer, [cli, 'run'], service.env);
+    expect(run.code).toBe(1);
+    expect(run.output).toContain("add `globalSetup: 'poolwright/vitest'` to `test` in vitest.config");
+    expect(await service.allSessions()).toBe(0);
+  });
 });
 
-test('reports one error for a test file without the global setup, with what to add', async ({
+test('vitest › supports shards, concurrent tests, retries and a persistent context', async ({
   newConsumer,
   service,
+  site,
 }) => {
-  const consumer = await newConsumer();
-  await consumer.write({ 'vitest.config.mjs': 'export default {};', 'a.test.mjs': TEST });
-  const run = await runCommand(consumer, [cli, 'run'], service.env);
-  expect(run.code).toBe(1);
-  expect(run.output).toContain("add `globalSetup: 'poolwright/vitest'` to `test` in vitest.config");
-  expect(await service.allSessions()).toBe(0);
-});
-
-test('supports shards, concurrent tests, retries and a persistent context', async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'vitest.config.mjs': config('maxWorkers: 1, retry: 1'),

@@ -1,13 +1,11 @@
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 /** A user's mistake: one clear error with the field and the solution, no stack, no requested browser, no hang. */
 
 test.use({ browsers: 'stub' });
 
-const SUITE = suite(`test('never runs', async ({ page }) => { await page.goto('about:blank'); console.log('RAN'); });`);
+const SUITE = `test('never runs', async ({ page }) => { await page.goto('about:blank'); console.log('RAN'); });`;
 
 /** Stack frames of our code, Node or Playwright. */
 const STACK = /^\s+at .+:\d+:\d+\)?$/m;
@@ -68,27 +66,30 @@ const WRONG: Record<string, { args: string; says: string[]; never?: string }> = 
   },
 };
 
-test('rejects invalid options when the config is loaded', { tag: '@versions' }, async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    // Each error is printed, and the config throws the first one.
-    'playwright.config.ts': `
-      import { withHostedBrowsers } from 'poolwright';
-      const wrong: (() => object)[] = [${Object.values(WRONG).map(({ args }) => `() => (withHostedBrowsers as any)(${args})`)}];
-      for (const [n, wrap] of wrong.entries()) {
-        try { wrap(); } catch (error) { console.log('REFUSED ' + JSON.stringify([n, error.name, error.message])); }
-      }
-      export default wrong[0]();`,
-    'tests/a.spec.ts': SUITE,
+test('bad input › invalid options are rejected when the config is loaded', { tag: '@versions' }, async ({
+  runSuite,
+  service,
+}) => {
+  const run = await runSuite({
+    tests: SUITE,
+    files: {
+      // Each error is printed, and the config throws the first one.
+      'playwright.config.ts': `
+        import { withHostedBrowsers } from 'poolwright';
+        const wrong: (() => object)[] = [${Object.values(WRONG).map(({ args }) => `() => (withHostedBrowsers as any)(${args})`)}];
+        for (const [n, wrap] of wrong.entries()) {
+          try { wrap(); } catch (error) { console.log('REFUSED ' + JSON.stringify([n, error.name, error.message])); }
+        }
+        export default wrong[0]();`,
+    },
+    code: 1,
   });
-  const run = await runPlaywright(consumer, [], service.env);
   const refused = [...run.output.matchAll(/^REFUSED (.*)$/gm)].map(([, json = '']) => JSON.parse(json));
   expect(refused.map(([n, name]) => [n, name])).toEqual(Object.keys(WRONG).map((_, n) => [n, 'OptionsError']));
   for (const [n, [name, { says, never }]] of Object.entries(WRONG).entries()) {
     for (const text of says) expect(refused[n]?.[2], name).toContain(text);
     if (never) expect(run.output, name).not.toContain(never);
   }
-  expect(run.code).toBe(1);
   const printed = run.output.replace(/^REFUSED .*$/gm, '');
   for (const text of Object.values(WRONG)[0]?.says ?? []) expect(printed).toContain(text);
   expect(printed).not.toMatch(STACK);
@@ -98,7 +99,7 @@ test('rejects invalid options when the config is loaded', { tag: '@versions' }, 
 });
 
 /** Mistakes outside the config: one run each. More cases are in test/unit/options. */
-const mistakes = [
+const mistakes: { name: string; options?: string; env?: Record<string, string>; says: string[] }[] = [
   {
     name: 'no key in CI',
     env: { CI: '1', POOLWRIGHT_API_KEY: '' },
@@ -122,13 +123,10 @@ const mistakes = [
   },
 ];
 
-for (const { name, options = '{}', env = {}, says } of mistakes) {
-  test(name, async ({ newConsumer, service }) => {
+for (const { name, options, env, says } of mistakes) {
+  test(`bad input › ${name} is one clear error`, async ({ runSuite, service }) => {
     await service.client.createPool({ name: 'e2e', size: 1 });
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': SUITE });
-    const run = await runPlaywright(consumer, [], { ...service.env, ...env });
-    expect(run.code).toBe(1);
+    const run = await runSuite({ options, tests: SUITE, env, code: 1 });
     for (const text of says) expect(run.output).toContain(text);
     expect(run.output).not.toContain(service.emulator.apiKey);
     expect(run.output).not.toMatch(STACK);
@@ -138,45 +136,29 @@ for (const { name, options = '{}', env = {}, says } of mistakes) {
   });
 }
 
-test('reports an invalid key once, also to reporters of the command line and in their output', async ({
-  newConsumer,
-  service,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig('{}', 'fullyParallel: true, workers: 2,'),
-    'tests/a.spec.ts': SUITE,
-    'tests/b.spec.ts': SUITE,
+test('bad input › an invalid key is reported once, in the output of reporters, too', async ({ runSuite, service }) => {
+  const run = await runSuite({
+    config: 'fullyParallel: true, workers: 2,',
+    tests: { a: SUITE, b: SUITE },
+    args: ['--reporter=dot,json'],
+    env: { POOLWRIGHT_API_KEY: 'wrong-key-123' },
+    code: 1,
   });
-  const env = { ...service.env, POOLWRIGHT_API_KEY: 'wrong-key-123' };
-  for (const reporter of ['list', 'dot,json']) {
-    const run = await runPlaywright(consumer, [`--reporter=${reporter}`], {
-      ...env,
-      PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json',
-    });
-    expect(run.code).toBe(1);
-    expect(run.output.match(/answered 401/g)).toHaveLength(1);
-    for (const text of [service.emulator.apiKey, 'wrong-key-123', 'RAN']) expect(run.output).not.toContain(text);
-    expect(run.output).not.toMatch(STACK);
-    expect(run.output).not.toMatch(/_class|^\s*code: /m);
-  }
-  const { errors } = JSON.parse(await consumer.read('report.json'));
+  expect(run.output.match(/answered 401/g)).toHaveLength(1);
+  for (const text of [service.emulator.apiKey, 'wrong-key-123', 'RAN']) expect(run.output).not.toContain(text);
+  expect(run.output).not.toMatch(STACK);
+  expect(run.output).not.toMatch(/_class|^\s*code: /m);
+  const { errors } = JSON.parse(await run.consumer.read('report.json'));
   expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('POOLWRIGHT_API_KEY') })]);
   expect(await service.allSessions()).toBe(0);
 });
 
-test('fails in limited time when an address accepts connections but never responds', async ({ newConsumer }) => {
-  const sockets = new Set<import('node:net').Socket>();
+test('bad input › an address that never responds fails the run in limited time', async ({ runSuite }) => {
+  const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as import('node:net').AddressInfo;
-  const consumer = await newConsumer();
-  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
-  const run = await runPlaywright(consumer, [], {
-    POOLWRIGHT_BASE_URL: `http://127.0.0.1:${port}`,
-    POOLWRIGHT_API_KEY: 'some-key',
-  });
-  expect(run.code).toBe(1);
+  const { port } = silent.address() as AddressInfo;
+  const run = await runSuite({ tests: SUITE, env: { POOLWRIGHT_BASE_URL: `http://127.0.0.1:${port}` }, code: 1 });
   expect(run.output).toContain(`127.0.0.1:${port}`);
   for (const socket of sockets) socket.destroy();
   silent.close();

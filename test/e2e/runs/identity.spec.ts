@@ -1,7 +1,6 @@
 import { FINGERPRINT, type Fingerprint, startLookingGlass, untouched } from '../../support/e2e/fingerprint.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { wrappedConfig } from '../../support/e2e/suites.ts';
 
 base.use({ browsers: 'full' });
 
@@ -28,7 +27,7 @@ const config = (projects: string) =>
     .replace('import { defineConfig }', 'import { defineConfig, devices }')
     .replace('use: { baseURL: process.env.SITE_URL },', EMULATING);
 
-const TESTS = suite(`
+const TESTS = `
   for (const page_ of ['first', 'second']) {
     test(page_, async ({ page }, testInfo) => {
       await page.goto('/' + testInfo.project.name);
@@ -41,26 +40,27 @@ const TESTS = suite(`
     await page.goto('/' + testInfo.project.name);
     console.log('SEEN ' + JSON.stringify([testInfo.project.name, await page.evaluate(${JSON.stringify(FINGERPRINT)})]));
     await context.close();
-  });`);
+  });`;
 
 function seenBy(project: string, output: string): Fingerprint[] {
   const seen = [...output.matchAll(/SEEN (.*)/g)].map(([, json]) => JSON.parse(String(json)));
   return seen.filter(([name]) => name === project).map(([, fingerprint]) => fingerprint);
 }
 
-test('keeps the identity of a stealth browser', { tag: '@versions' }, async ({ newConsumer, service, glass }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': config(`projects: [
+test('identity › of a stealth browser is kept', { tag: '@versions' }, async ({ runSuite, service, glass }) => {
+  const run = await runSuite({
+    tests: TESTS,
+    files: {
+      'playwright.config.ts': config(`projects: [
       { name: 'isolated', use: { hosted: { session: ${SESSION} } } },
       { name: 'persistent', use: { hosted: { session: ${SESSION}, context: 'persistent' } } },
       { name: 'override', use: { hosted: { session: ${SESSION}, identity: 'override' } } },
       { name: 'plain', use: { hosted: { session: { country: 'DE' } } } },
     ],`),
-    'tests/a.spec.ts': TESTS,
+    },
+    args: ['--workers=2'],
+    env: { SITE_URL: glass.url },
   });
-  const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, SITE_URL: glass.url });
-  expect(run.code, run.output).toBe(0);
 
   const { sessionId, cdpUrl } = await service.client.createSession({
     type: 'hosted_stealth',

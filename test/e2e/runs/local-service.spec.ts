@@ -5,7 +5,7 @@ import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
-test("runs on Playwright's own browsers when POOLWRIGHT_SERVICE is local", { tag: '@versions' }, async ({
+test("POOLWRIGHT_SERVICE=local › runs on Playwright's own browsers", { tag: '@versions' }, async ({
   newConsumer,
   service,
   site,

@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { hostedAttachments } from '../../support/e2e/run-playwright.ts';
 import { probeExtension } from '../../support/zip.ts';
 
 test.use({ browsers: 'full' });
@@ -11,20 +9,20 @@ test.use({ browsers: 'full' });
 
 const SIGNATURE = 'document.documentElement.dataset.probe';
 
-test('provides a saved profile and an extension', { tag: '@versions' }, async ({ newConsumer, service, site }) => {
-  const consumer = await newConsumer();
-  const archive = join(consumer.folder, 'probe.zip');
-  await writeFile(archive, await probeExtension());
-  const { extensionId } = await service.client.uploadExtension(archive);
-  const pool = await service.client.createPool({
-    name: 'extended',
-    size: 1,
-    browser: { extensionIds: [extensionId] },
-  });
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(
-      '{}',
-      `projects: [
+test(
+  'persistent context › has a saved profile and an extension',
+  { tag: '@versions' },
+  async ({ runSuite, service }, testInfo) => {
+    const archive = testInfo.outputPath('probe.zip');
+    await writeFile(archive, await probeExtension());
+    const { extensionId } = await service.client.uploadExtension(archive);
+    const pool = await service.client.createPool({
+      name: 'extended',
+      size: 1,
+      browser: { extensionIds: [extensionId] },
+    });
+    const run = await runSuite({
+      config: `projects: [
         { name: 'log in', testMatch: 'login.spec.ts', use: { hosted: { session: { profile: { name: 'ada', persist: true } } } } },
         { name: 'ada', testMatch: 'profile.spec.ts', dependencies: ['log in'],
           use: { hosted: { session: { profile: { name: 'ada' } } }, screenshot: 'on', trace: 'on' } },
@@ -34,14 +32,14 @@ test('provides a saved profile and an extension', { tag: '@versions' }, async ({
           use: { hosted: { session: { profile: { name: 'ada' }, extensionIds: ['${extensionId}'] }, context: 'isolated' } } },
         { name: 'pool', testMatch: 'extension.spec.ts', dependencies: ['isolated'], use: { hosted: { pool: '${pool.id}' } } },
       ],`,
-    ),
-    'tests/login.spec.ts': suite(`
+      tests: {
+        login: `
       test('logs in', async ({ page, context }) => {
         await page.goto('/');
         await context.addCookies([{ name: 'user', value: 'ada', url: process.env.SITE_URL!, expires: Date.now() / 1000 + 3600 }]);
         await page.evaluate('localStorage.setItem("theme", "dark")');
-      });`),
-    'tests/profile.spec.ts': suite(`
+      });`,
+        profile: `
       const known = async (page) => {
         await page.goto('/');
         return await page.evaluate('[document.cookie, localStorage.getItem("theme")]');
@@ -63,34 +61,35 @@ test('provides a saved profile and an extension', { tag: '@versions' }, async ({
         const other = await browser.newContext({ baseURL: process.env.SITE_URL });
         expect((await known(await other.newPage()))[0]).not.toContain('user=ada');
         await other.close();
-      });`),
-    'tests/cleared.spec.ts': suite(`
+      });`,
+        cleared: `
       for (const [n, cookies] of [[1, ['user', 'visited']], [2, ['visited']]] as const) test('test ' + n, async ({ page, context }) => {
         await page.goto('/');
         expect((await context.cookies()).map(({ name }) => name).sort()).toEqual(cookies);
-      });`),
-    'tests/nobody.spec.ts': suite(`
+      });`,
+        nobody: `
       test('nobody is logged in, nothing is extended', async ({ page, context }) => {
         await page.goto('/');
         expect(await page.evaluate('document.cookie')).not.toContain('user=ada');
         expect(await page.evaluate('${SIGNATURE}')).toBeUndefined();
-      });`),
-    'tests/extension.spec.ts': suite(`
+      });`,
+        extension: `
       for (const n of [1, 2]) test('the extension is there ' + n, async ({ page, context }) => {
         await page.goto('/');
         await expect.poll(() => page.evaluate('${SIGNATURE}')).toEqual(expect.any(String));
-      });`),
-  });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(0);
-  const tests = await reportedTests(consumer);
-  expect(tests).toHaveLength(9);
-  for (const { results, title } of tests) expect(hostedAttachments(results[0]), title).toHaveLength(1);
-  // Traces and screenshots as usual: one screenshot for each page of the test.
-  const shots = (title: string) =>
-    tests.find((each) => each.title === title)?.results[0]?.attachments.map(({ name }) => name) ?? [];
-  expect(shots('is logged in').filter((name) => name === 'screenshot')).toHaveLength(2);
-  expect(shots('is logged in')).toContain('trace');
-  expect(run.output.match(/this second one is a new context without them/g)).toHaveLength(1);
-  expect(run.output).toContain('project "ada": only one context can have');
-});
+      });`,
+      },
+      args: ['--workers=1'],
+    });
+    const tests = await run.tests();
+    expect(tests).toHaveLength(9);
+    for (const { results, title } of tests) expect(hostedAttachments(results[0]), title).toHaveLength(1);
+    // Traces and screenshots as usual: one screenshot for each page of the test.
+    const shots = (title: string) =>
+      tests.find((each) => each.title === title)?.results[0]?.attachments.map(({ name }) => name) ?? [];
+    expect(shots('is logged in').filter((name) => name === 'screenshot')).toHaveLength(2);
+    expect(shots('is logged in')).toContain('trace');
+    expect(run.output.match(/this second one is a new context without them/g)).toHaveLength(1);
+    expect(run.output).toContain('project "ada": only one context can have');
+  },
+);

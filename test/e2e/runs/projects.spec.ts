@@ -1,6 +1,5 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { recordOf } from '../../support/e2e/runner-records.ts';
+import { hostedAttachments, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
@@ -10,17 +9,24 @@ const LAUNCH = async () =>
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
 
-test("applies each project's options, also with equal names and in a file, and keeps the user's own settings", async ({
-  newConsumer,
+test("projects › each has its options, also with equal names, and keeps the user's own", async ({
+  runSuite,
   service,
-  site,
 }) => {
   const pool = await service.client.createPool({ name: 'named', size: 1 });
   const paused = await service.client.createPool({ name: 'paused', size: 1 });
   await service.client.updatePool(paused.id, { paused: true });
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': `
+  const run = await runSuite({
+    tests: {
+      a: `test('a', async ({ page }) => {
+      await page.goto('/');
+      expect(process.env.FROM_ONE + process.env.FROM_TWO).toBe('onetwo');
+      expect(await page.evaluate(() => matchMedia('(prefers-reduced-motion)').matches)).toBe(true);
+    });`,
+      plain: `test('plain', async ({ page }) => { await page.goto('/'); });`,
+    },
+    files: {
+      'playwright.config.ts': `
       import { defineConfig } from '@playwright/test';
       import { withHostedBrowsers } from 'poolwright';
       const noted = (note) => ({ name: 'twin', testMatch: 'plain.spec.ts', use: { hosted: { session: { note } } } });
@@ -42,30 +48,23 @@ test("applies each project's options, also with equal names and in a file, and k
         ],
       }, { pool: 'named' });
       export default defineConfig(withHostedBrowsers(config, { pool: 'named' }));`,
-    'one.ts': `export default () => { process.env.FROM_ONE = 'one'; };`,
-    // The config is CommonJS, and so is our package: it can still load an ES module.
-    'two.mjs': `export default () => { process.env.FROM_TWO = 'two'; };`,
-    'mine.ts': `export default class { onTestEnd(test) { process.stderr.write('MINE ' + test.title + '\\n'); } printsToStdio() { return false; } }`,
-    'tests/a.spec.ts': suite(`test('a', async ({ page }) => {
-      await page.goto('/');
-      expect(process.env.FROM_ONE + process.env.FROM_TWO).toBe('onetwo');
-      expect(await page.evaluate(() => matchMedia('(prefers-reduced-motion)').matches)).toBe(true);
-    });`),
-    'tests/plain.spec.ts': suite(`test('plain', async ({ page }) => { await page.goto('/'); });`),
-    // The runner does not know these options: the worker sends them to the broker.
-    'tests/own.spec.ts': `import { test } from 'poolwright';
+      'one.ts': `export default () => { process.env.FROM_ONE = 'one'; };`,
+      'two.mjs': `export default () => { process.env.FROM_TWO = 'two'; };`,
+      'mine.ts': `export default class { onTestEnd(test) { process.stderr.write('MINE ' + test.title + '\\n'); } printsToStdio() { return false; } }`,
+      'tests/own.spec.ts': `import { test } from 'poolwright';
       test.use({ hosted: { session: { note: 'own' } } });
       test('plain', async ({ page }) => { await page.goto('/'); });`,
+    },
+    args: ['--workers=1'],
+    code: 1,
   });
-  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(1);
   expect(run.output.match(/hosted browsers have no window.*/g)).toEqual([
     "hosted browsers have no window (--headed): see them live with `npx poolwright watch`. For Playwright's own browsers, set POOLWRIGHT_SERVICE=local",
   ]);
   expect(run.output).not.toContain('no effect on hosted browsers');
   expect(run.output.match(/MINE a/g)).toHaveLength(5);
   expect(run.output).toContain('on local browsers: local');
-  const tests = (await reportedTests(consumer)).map(({ project, results: [result] }) => ({
+  const tests = (await run.tests()).map(({ project, results: [result] }) => ({
     project,
     status: result?.status,
     message: result?.error?.message,
@@ -90,7 +89,7 @@ test("applies each project's options, also with equal names and in a file, and k
     'twin: two poolwright project=twin',
     'own: own poolwright project=own',
   ]);
-  const { sessions } = await recordOf(consumer);
+  const { sessions } = await run.record();
   expect(sessions).toHaveLength(6); // no unused ones
   expect(await service.running()).toEqual([]);
 });
@@ -98,54 +97,52 @@ test("applies each project's options, also with equal names and in a file, and k
 test.describe(() => {
   test.use({ browsers: 'stub' });
 
-  test('warns when a global setup changes POOLWRIGHT_POOL, which is too late for the plan', async ({
-    newConsumer,
+  test('projects › a global setup that changes POOLWRIGHT_POOL too late is warned of', async ({
+    runSuite,
     service,
   }) => {
     const [first] = await Promise.all(['first', 'second'].map((name) => service.client.createPool({ name, size: 1 })));
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig('{}', `globalSetup: './setup.ts',`),
-      'setup.ts': `export default () => { process.env.POOLWRIGHT_POOL = 'second'; };`,
-      'tests/a.spec.ts': suite(`test('a', async ({ page }) => { await page.goto('about:blank'); });`),
+    const run = await runSuite({
+      config: `globalSetup: './setup.ts',`,
+      tests: `test('a', async ({ page }) => { await page.goto('about:blank'); });`,
+      files: { 'setup.ts': `export default () => { process.env.POOLWRIGHT_POOL = 'second'; };` },
+      env: { POOLWRIGHT_POOL: 'first' },
     });
-    const run = await runPlaywright(consumer, [], { ...service.env, POOLWRIGHT_POOL: 'first' });
-    expect(run.code, run.output).toBe(0);
     expect(run.output).toContain('the global setup changed POOLWRIGHT_POOL');
-    const record = await recordOf(consumer);
+    const record = await run.record();
     expect(record.sessions).toMatchObject([{ poolId: first?.id, testsServed: 1 }]); // and no unused ones
   });
 
-  test('sizes a pool made for the run to its workers, and deletes it afterwards', async ({ newConsumer, service }) => {
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': `
-      import { defineConfig } from '@playwright/test';
-      import { withHostedBrowsers } from 'poolwright';
-      export default defineConfig(withHostedBrowsers({ testDir: './tests', fullyParallel: true, reporter: 'json' },
-        { pool: { create: { leaseTimeoutSeconds: 60 } }, fallback: 'fail' }));`,
-      // The pool exists only during the run, so its tests check it.
-      'tests/a.spec.ts': suite(`for (const name of ['a', 'b']) test(name, async ({ page }) => {
+  test('projects › a pool made for the run has the size of its workers, and is deleted', async ({
+    runSuite,
+    service,
+  }) => {
+    const run = await runSuite({
+      tests: `for (const name of ['a', 'b']) test(name, async ({ page }) => {
       await page.goto('about:blank');
       const answer = await fetch(process.env.POOLWRIGHT_BASE_URL + '/v1/browser/pools', {
         headers: { authorization: 'Bearer ' + process.env.POOLWRIGHT_API_KEY },
       });
       const { pools } = await answer.json();
       expect(pools.map(({ size, leaseTimeoutSeconds }) => ({ size, leaseTimeoutSeconds }))).toEqual([{ size: 2, leaseTimeoutSeconds: 60 }]);
-    });`),
+    });`,
+      files: {
+        'playwright.config.ts': `
+      import { defineConfig } from '@playwright/test';
+      import { withHostedBrowsers } from 'poolwright';
+      export default defineConfig(withHostedBrowsers({ testDir: './tests', fullyParallel: true, reporter: 'json' },
+        { pool: { create: { leaseTimeoutSeconds: 60 } }, fallback: 'fail' }));`,
+      },
+      args: ['--workers=2'],
     });
-    const run = await runPlaywright(consumer, ['--workers=2'], service.env);
-    expect(run.code, run.output).toBe(0);
-    for (const { results } of await reportedTests(consumer))
+    for (const { results } of await run.tests())
       expect(hostedAttachments(results[0])).toMatchObject([{ poolId: expect.any(String) }]);
     expect(await service.client.listPools()).toEqual([]);
     expect(await service.running()).toEqual([]);
   });
 });
 
-test('needs no key and starts no broker when only local projects are selected', { tag: '@versions' }, async ({
-  newConsumer,
-}) => {
+test('projects › local ones alone need no key and no broker', { tag: '@versions' }, async ({ newConsumer }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'playwright.config.ts': wrappedConfig(

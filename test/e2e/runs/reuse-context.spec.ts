@@ -1,8 +1,7 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { hostedAttachments } from '../../support/e2e/run-playwright.ts';
 
-const SUITE = suite(`
+const SUITE = `
 test('first', async ({ page, context }) => {
   await page.goto('/');
   await page.evaluate(() => localStorage.setItem('seen', 'yes'));
@@ -14,30 +13,24 @@ test('second', async ({ page, context }) => {
   expect((await context.cookies()).map(({ name }) => name)).not.toContain('seen');
 });
 test('uses no page', () => {});
-test('third', async ({ page }) => { await page.goto('/'); });`);
+test('third', async ({ page }) => { await page.goto('/'); });`;
 
-test('records a context that Playwright reuses for every test with a page', { tag: '@versions' }, async ({
-  newConsumer,
+test('reuseContext › records the context for every test with a page', { tag: '@versions' }, async ({
+  runSuite,
   service,
-  site,
 }) => {
-  const consumer = await newConsumer();
-  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
-  const env = { ...service.env, SITE_URL: site.url, PW_TEST_REUSE_CONTEXT: '1' };
-  const run = await runPlaywright(consumer, ['--workers=1'], env);
-  expect(run.code, run.output).toBe(0);
-  const all = (await reportedTests(consumer)).map(({ results }) => hostedAttachments(results[0])[0]);
+  const run = await runSuite({ tests: SUITE, args: ['--workers=1'], env: { PW_TEST_REUSE_CONTEXT: '1' } });
+  const all = (await run.tests()).map(({ results }) => hostedAttachments(results[0])[0]);
   expect(all.map((record) => record !== undefined)).toEqual([true, true, false, true]);
   const records = all.filter((record) => record !== undefined);
   expect(new Set(records.map((record) => record?.sessionId)).size).toBe(1);
   expect(await service.running()).toEqual([]);
 });
 
-test('gives a reused context a new browser when its own is lost', async ({ newConsumer, service, site }) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig('{}', 'retries: 1,'),
-    'tests/a.spec.ts': suite(`
+test('reuseContext › gets a new browser when its own is lost', async ({ runSuite }) => {
+  const run = await runSuite({
+    config: 'retries: 1,',
+    tests: `
       import { ServiceClient } from 'poolwright/client';
       test('loses its browser once', async ({ page }, testInfo) => {
         await page.goto('/');
@@ -45,12 +38,11 @@ test('gives a reused context a new browser when its own is lost', async ({ newCo
         const client = new ServiceClient({ baseURL: process.env.POOLWRIGHT_BASE_URL!, apiKey: process.env.POOLWRIGHT_API_KEY! });
         for await (const { sessionId } of client.iterateSessions({ status: 'active' })) await client.stopSession(sessionId);
         await page.goto('/');
-      });`),
+      });`,
+    args: ['--workers=1'],
+    env: { PW_TEST_REUSE_CONTEXT: '1' },
   });
-  const env = { ...service.env, SITE_URL: site.url, PW_TEST_REUSE_CONTEXT: '1' };
-  const run = await runPlaywright(consumer, ['--workers=1'], env);
-  expect(run.code, run.output).toBe(0);
-  const [lost, fresh] = (await reportedTests(consumer)).flatMap(({ results }) => results.flatMap(hostedAttachments));
+  const [lost, fresh] = (await run.tests()).flatMap(({ results }) => results.flatMap(hostedAttachments));
   expect(lost?.infrastructureFailure).toContain(lost?.sessionId);
   expect(fresh?.infrastructureFailure).toBeNull();
   expect(fresh?.sessionId).not.toBe(lost?.sessionId);

@@ -43,7 +43,7 @@ for (const [name, config] of [
   ['without the wrapper', UNWRAPPED],
   ['with it', wrappedConfig(`{ session: { note: 'mine' } }`)],
 ] as const) {
-  test(`provides the session in poolwright's test ${name}`, { tag: '@versions' }, async ({
+  test(`hostedSession › is provided in poolwright's test ${name}`, { tag: '@versions' }, async ({
     newConsumer,
     service,
     site,

@@ -2,28 +2,31 @@ import { readFileSync } from 'node:fs';
 import { connectToBroker } from '../../../src/broker/rpc/client.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf } from '../../support/e2e/process-tree.ts';
-import { hostedAttachments, reportedTests, startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { startService } from '../../support/e2e/service.ts';
-import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { hostedAttachments, reportedTests } from '../../support/e2e/run-playwright.ts';
+import type { StartedSuite } from '../../support/e2e/suite-run.ts';
+import { STAYS } from '../../support/e2e/suites.ts';
+
+test.use({ browsers: 'stub' });
 
 /** Several machines at one limit, and one broker with many leases. */
 
-test('finishes all shards within one workspace limit, and logs the broker with DEBUG', async ({ newConsumer }) => {
-  const SHARDS = 3;
-  const service = await startService({ browser: 'stub', concurrentBrowsers: 2 });
-  try {
-    const runs = [];
-    const consumers = [];
+test.describe('at a limit of two', () => {
+  test.use({ serviceOptions: { concurrentBrowsers: 2 } });
+
+  test('shards › finish within one workspace limit; DEBUG logs the broker', async ({ startSuite, service }) => {
+    const SHARDS = 3;
+    const opens = `test('opens', async ({ page }) => {
+      await page.goto('about:blank');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    });`;
+    const runs: StartedSuite[] = [];
     for (let shard = 1; shard <= SHARDS; shard += 1) {
-      const consumer = await newConsumer(); // one machine each
-      consumers.push(consumer);
-      const test = suite(
-        `test('opens', async ({ page }) => { await page.goto('about:blank'); await new Promise((resolve) => setTimeout(resolve, 1_000)); });`,
-      );
-      const files = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [`tests/${name}.spec.ts`, test]));
-      await consumer.write({ 'playwright.config.ts': wrappedConfig(), ...files });
-      const env = { ...service.env, ...(shard === 1 && { DEBUG: 'poolwright:*' }) };
-      runs.push(startPlaywright(consumer, ['--workers=2', `--shard=${shard}/${SHARDS}`], env));
+      const run = await startSuite({
+        tests: Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, opens])),
+        args: ['--workers=2', `--shard=${shard}/${SHARDS}`],
+        ...(shard === 1 && { env: { DEBUG: 'poolwright:*' } }),
+      });
+      runs.push(run);
     }
     let most = 0;
     let over = false;
@@ -38,7 +41,7 @@ test('finishes all shards within one workspace limit, and logs the broker with D
     expect((await ended).map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(most).toBe(2);
     const shards = new Set<unknown>();
-    for (const consumer of consumers) {
+    for (const { consumer } of runs) {
       const tests = await reportedTests(consumer);
       expect(tests).toHaveLength(2);
       for (const { results } of tests) shards.add(JSON.stringify(hostedAttachments(results[0])[0]?.shard));
@@ -47,35 +50,33 @@ test('finishes all shards within one workspace limit, and logs the broker with D
     // The broker's log file has it in any case.
     const line = /session \S+ from session for slot \d/;
     expect(runs.map(({ output }) => line.test(output()))).toEqual([true, false, false]);
-    for (const consumer of consumers) {
+    for (const { consumer } of runs) {
       const log = await consumer.read('test-results/poolwright/broker.log');
       expect(log).toMatch(line);
       for (const secret of [service.emulator.apiKey, '/cdp/']) expect(log).not.toContain(secret);
     }
     expect(await service.running()).toEqual([]);
-  } finally {
-    await service.stop();
-  }
+  });
 });
 
-test('leases 64 browsers from one broker within 80 MB, with a private socket and no key in workers without one', async ({
-  newConsumer,
-}) => {
-  const LEASES = 64;
-  const service = await startService({ browser: 'stub', concurrentBrowsers: LEASES + 1 });
-  try {
-    const consumer = await newConsumer();
-    await consumer.write({
+const LEASES = 64;
+
+test.describe('at a limit above 64', () => {
+  test.use({ serviceOptions: { concurrentBrowsers: LEASES + 1 } });
+
+  test('a broker › leases 64 browsers within 80 MB, and shows nobody its key or its socket', async ({
+    startSuite,
+    service,
+  }) => {
+    const run = await startSuite({
       // The key comes from the config's own code here, not from the environment, which workers share.
-      'playwright.config.ts': wrappedConfig(
-        `process.env.TEST_WORKER_INDEX ? {} : { baseURL: '${service.emulator.baseURL}', apiKey: '${service.emulator.apiKey}' }`,
-      ),
-      'tests/a.spec.ts': STAYS.replace(`page.goto('/')`, `page.goto('about:blank')`).replace(
+      options: `process.env.TEST_WORKER_INDEX ? {} : { baseURL: '${service.emulator.baseURL}', apiKey: '${service.emulator.apiKey}' }`,
+      env: { POOLWRIGHT_BASE_URL: '', POOLWRIGHT_API_KEY: '' },
+      tests: STAYS.replace(`page.goto('/')`, `page.goto('about:blank')`).replace(
         `console.log('WORKER ' + process.pid);`,
         `console.log('BROKER ' + process.env.POOLWRIGHT_BROKER); console.log('WORKER ' + process.pid);`,
       ),
     });
-    const run = startPlaywright(consumer);
     await run.printed(/WORKER \d+/);
     const address: { address: string; token: string } = JSON.parse(/BROKER (.*)/.exec(run.output())?.[1] ?? '');
     const worker = Number(/WORKER (\d+)/.exec(run.output())?.[1]);
@@ -99,7 +100,5 @@ test('leases 64 browsers from one broker within 80 MB, with a private socket and
     process.kill(-(run.child.pid ?? 0), 'SIGINT');
     await run.exit;
     expect(await service.running()).toEqual([]);
-  } finally {
-    await service.stop();
-  }
+  });
 });

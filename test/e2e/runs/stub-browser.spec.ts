@@ -1,19 +1,11 @@
-import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
-import { startService } from '../../support/e2e/service.ts';
-import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { hostedAttachments } from '../../support/e2e/run-playwright.ts';
 
 /** Checks that suites which need no Chromium (chaos, simulation) can rely on the emulator's stub browsers. */
 
-const test = base.extend({
-  service: async ({}, use) => {
-    const service = await startService({ browser: 'stub' });
-    await use(service);
-    await service.stop();
-  },
-});
+test.use({ browsers: 'stub' });
 
-const SUITE = suite(`
+const SUITE = `
 test('passes', async ({ page }) => {
   await page.setContent('<title>on a stub</title>');
   expect(await page.title()).toBe('on a stub');
@@ -27,15 +19,15 @@ test('passes after it', async ({ page, context }) => {
   await page.goto('about:blank');
   expect(context.pages()).toEqual([page]);
 });
-`);
+`;
 
-test('passes and fails the right tests of a suite on stubs', { tag: '@versions' }, async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
+test('stub browsers › pass and fail the right tests of a suite', { tag: '@versions' }, async ({
+  runSuite,
+  service,
+}) => {
   const extra = `workers: 1, timeout: 10_000, use: { trace: 'on' },`;
-  await consumer.write({ 'playwright.config.ts': wrappedConfig('{}', extra), 'tests/a.spec.ts': SUITE });
-  const run = await runPlaywright(consumer, [], service.env);
-  expect(run.code, run.output).toBe(1);
-  const tests = await reportedTests(consumer);
+  const run = await runSuite({ config: extra, tests: SUITE, code: 1 });
+  const tests = await run.tests();
   expect(
     tests.map(({ title, results }) => [title, results[0]?.status]),
     run.output,

@@ -9,7 +9,7 @@ test('passes', async ({ page }) => { await page.goto('/'); });
 test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`);
 
 test(
-  'runs tests on hosted browsers repeatedly in UI mode',
+  'UI mode › runs tests on hosted browsers repeatedly',
   { tag: '@versions' },
   async ({ newConsumer, service, site }, testInfo) => {
     test.slow();

@@ -59,14 +59,14 @@ export default defineConfig(withHostedBrowsers({
 
 /** The oldest Playwright runs this suite in every test run; the others, by tag, in `node scripts/versions.mjs`. */
 const cases = [
-  ['latest', 'commonjs', { tag: '@versions' }],
+  ['latest', 'commonjs', { tag: '@versions @slow' }],
   ['latest', 'module', { tag: '@versions' }],
   ['oldest', 'commonjs', {}],
 ] as const;
 
 for (const [version, type, details] of cases) {
   test(
-    `an untouched suite runs on hosted browsers: Playwright ${version}, ${type}`,
+    `an untouched suite › runs on hosted browsers: Playwright ${version}, ${type}`,
     details,
     async ({ newConsumer, service, site }) => {
       const pool = await service.client.createPool({ name: 'e2e', size: 1 });
@@ -104,7 +104,7 @@ for (const [version, type, details] of cases) {
         record.sessions.reduce((sum: number, session: { testsServed: number }) => sum + session.testsServed, 0),
       ).toBe(8);
       for (const session of record.sessions) {
-        expect(session).toMatchObject({ endConfirmed: true, endedAt: expect.any(String) });
+        expect(session).toMatchObject({ endConfirmed: true, endedAt: expect.any(String), pictureBytes: 0 });
         expect(session.bandwidthBytes).toBeGreaterThanOrEqual(session.observedBytes);
       }
       expect(run.output).toContain('poolwright: 8 tests on');

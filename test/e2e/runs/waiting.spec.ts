@@ -1,85 +1,71 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test as base, expect } from '../../support/e2e/fixtures.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
 import { recordRequests } from '../../support/e2e/requests.ts';
-import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { startService, type TestService } from '../../support/e2e/service.ts';
+import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 /**
  * If no browser is available, a run waits until a request can succeed, shows the reason, and ends with a helpful error.
  */
 
-const test = base.extend<{ full: TestService }>({
-  /** A service whose plan allows one browser. */
-  full: async ({}, use) => {
-    const service = await startService({ browser: 'stub', concurrentBrowsers: 1 });
-    await use(service);
-    await service.stop();
-  },
-});
+test.use({ browsers: 'stub' });
 
-const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
+const OPENS = `test('opens', async ({ page }) => { await page.goto('about:blank'); });`;
 
-test('waits for a used-up limit of one with one request per worker, and then shares the browser between two workers', async ({
-  newConsumer,
-  full,
-}) => {
-  const { sessionId } = await full.client.createSession({ note: 'somebody' });
-  const consumer = await newConsumer();
-  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS, 'tests/b.spec.ts': OPENS });
-  const requests = recordRequests();
-  const running = startPlaywright(consumer, ['--workers=2'], full.env);
-  const lists = () => requests.answered.filter(({ path }) => path === '/v1/browser/sessions').length;
-  const creates = () =>
-    requests.answered
-      .filter(({ method, path }) => method === 'POST' && path === '/v1/browser/session')
-      .map(({ status }) => status);
-  await expect.poll(creates).toContain(403);
-  const before = lists();
-  await expect.poll(lists).toBeGreaterThan(before + 1);
-  await running.printed(
-    /slot \d \(the default project\)( and 1 more)? without a browser for 3 s: the workspace is at its concurrent-browser limit/,
-  );
-  await full.client.stopSession(sessionId);
-  const { code } = await running.exit;
-  requests.stop();
-  expect(code, running.output()).toBe(0);
-  // Each worker was refused at most once; after that, both waited in the queue.
-  expect(creates().filter((status) => status === 403).length).toBeLessThanOrEqual(2);
-  expect(creates().filter((status) => status !== 403)).toEqual([200]);
-  const tests = await reportedTests(consumer);
-  expect(tests).toHaveLength(2);
-  expect(new Set(tests.map(({ results }) => hostedAttachments(results[0])[0]?.sessionId)).size).toBe(1);
-  expect(await full.running()).toEqual([]);
-});
+test.describe('at a limit of one', () => {
+  test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
-test('reports limit, running sessions and their owners when the limit is reached until the timeout', async ({
-  newConsumer,
-  full,
-}) => {
-  await full.client.createSession({ note: 'somebody' });
-  const consumer = await newConsumer();
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig('{ acquireTimeout: 5_000 }'),
-    'tests/a.spec.ts': OPENS,
+  test('a used-up limit › lets each worker ask once, and then share the browser', async ({ startSuite, service }) => {
+    const { sessionId } = await service.client.createSession({ note: 'somebody' });
+    const requests = recordRequests();
+    const running = await startSuite({ tests: { a: OPENS, b: OPENS }, args: ['--workers=2'] });
+    const lists = () => requests.answered.filter(({ path }) => path === '/v1/browser/sessions').length;
+    const creates = () =>
+      requests.answered
+        .filter(({ method, path }) => method === 'POST' && path === '/v1/browser/session')
+        .map(({ status }) => status);
+    await expect.poll(creates).toContain(403);
+    const before = lists();
+    await expect.poll(lists).toBeGreaterThan(before + 1);
+    await running.printed(
+      /slot \d \(the default project\)( and 1 more)? without a browser for 3 s: the workspace is at its concurrent-browser limit/,
+    );
+    await service.client.stopSession(sessionId);
+    const { code } = await running.exit;
+    requests.stop();
+    expect(code, running.output()).toBe(0);
+    // Each worker was refused at most once; after that, both waited in the queue.
+    expect(creates().filter((status) => status === 403).length).toBeLessThanOrEqual(2);
+    expect(creates().filter((status) => status !== 403)).toEqual([200]);
+    const tests = await reportedTests(running.consumer);
+    expect(tests).toHaveLength(2);
+    expect(new Set(tests.map(({ results }) => hostedAttachments(results[0])[0]?.sessionId)).size).toBe(1);
+    expect(await service.running()).toEqual([]);
   });
-  const run = await runPlaywright(consumer, [], full.env);
-  expect(run.code, run.output).toBe(1);
-  const [opens] = await reportedTests(consumer);
-  expect(opens?.results[0]?.errors).toHaveLength(1);
-  expect(opens?.results[0]?.error?.message).toMatch(
-    /^LeaseError: No browser within 5 s \(`acquireTimeout`\) for slot 0 \(the default project\): the workspace is at its (limit of 1 browsers|concurrent-browser limit), and 1 run: 1 without a note of poolwright\. Raise /,
-  );
-  expect(opens?.results[0]?.error?.message?.split('\n')).toHaveLength(1);
+
+  test('a used-up limit › is reported with the owners of the sessions at the timeout', async ({
+    runSuite,
+    service,
+  }) => {
+    await service.client.createSession({ note: 'somebody' });
+    const run = await runSuite({ options: '{ acquireTimeout: 5_000 }', tests: OPENS, code: 1 });
+    const [opens] = await run.tests();
+    expect(opens?.results[0]?.errors).toHaveLength(1);
+    expect(opens?.results[0]?.error?.message).toMatch(
+      /^LeaseError: No browser within 5 s \(`acquireTimeout`\) for slot 0 \(the default project\): the workspace is at its (limit of 1 browsers|concurrent-browser limit), and 1 run: 1 without a note of poolwright\. Raise /,
+    );
+    expect(opens?.results[0]?.error?.message?.split('\n')).toHaveLength(1);
+  });
 });
 
-test("shows the pool in the error when it is empty and fallback is 'fail'", async ({ newConsumer }) => {
+test("an empty pool › is shown in the error when fallback is 'fail'", async ({ newConsumer }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'slow-chromium': '#!/bin/sh\nexec sleep 60\n',
     'playwright.config.ts': wrappedConfig(`{ pool: 'e2e', fallback: 'fail', acquireTimeout: 4_000 }`),
-    'tests/a.spec.ts': OPENS,
+    'tests/a.spec.ts': suite(OPENS),
   });
   const chromium = join(consumer.folder, 'slow-chromium');
   await chmod(chromium, 0o755);
@@ -98,19 +84,13 @@ test("shows the pool in the error when it is empty and fallback is 'fail'", asyn
   }
 });
 
-test('shows on the terminal when it waits for a slow end of a browser', async ({ newConsumer }) => {
-  const service = await startService({
-    browser: 'stub',
-    faults: [{ match: { method: 'DELETE', path: '/v1/browser/session' }, effect: { delayMs: 5_000 } }],
-  });
-  try {
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
-    const run = await runPlaywright(consumer, [], service.env);
-    expect(run.code, run.output).toBe(0);
+test.describe('where browsers end slowly', () => {
+  const match = { method: 'DELETE', path: '/v1/browser/session' } as const;
+  test.use({ serviceOptions: { faults: [{ match, effect: { delayMs: 5_000 } }] } });
+
+  test('a slow end of a browser › is shown on the terminal', async ({ runSuite, service }) => {
+    const run = await runSuite({ tests: OPENS });
     expect(run.output).toMatch(/^poolwright: waiting for the service to confirm the end of browser \S+$/m);
     expect(await service.running()).toEqual([]);
-  } finally {
-    await service.stop();
-  }
+  });
 });

@@ -1,12 +1,15 @@
-import { type Browser, test as base, type Page } from '@playwright/test';
+import { type Browser, test as base, expect, type Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import type { EmulatorOptions } from 'poolwright/emulator';
 import { allOnFullChromium, localChromium } from '../local-chromium.ts';
 import { send } from '../processes.ts';
 import { type Consumer, makeConsumer, type PlaywrightVersion } from './consumer.ts';
 import { processesIn } from './process-tree.ts';
+import { reportedTests, startPlaywright } from './run-playwright.ts';
+import { recordOf } from './runner-records.ts';
 import { startService, type TestService } from './service.ts';
 import { startSite } from './site.ts';
+import { type StartedSuite, type Suite, type SuiteRun, suiteFiles } from './suite-run.ts';
 
 type Browsers = 'by type' | 'full' | 'shell' | 'stub';
 
@@ -16,6 +19,8 @@ interface Fixtures {
    * the shell, where the type does not matter; or stubs, which need no CPU time, where no page matters.
    */
   browsers: Browsers;
+  /** An option: more options of `service`. */
+  serviceOptions: EmulatorOptions;
   /** Creates a user's project, which is removed after the test. */
   newConsumer(
     version?: PlaywrightVersion,
@@ -25,6 +30,10 @@ interface Fixtures {
   /** The service under test; after the test, all its browsers are gone. */
   service: TestService;
   site: { url: string };
+  /** Runs a suite of a new consumer until it ends, with this exit code (default: 0). */
+  runSuite(suite: Suite & { code?: number }): Promise<SuiteRun>;
+  /** Starts a suite of a new consumer. */
+  startSuite(suite: Suite): Promise<StartedSuite>;
   /** A page of a local browser, to inspect reports. */
   page: Page;
 }
@@ -52,8 +61,9 @@ export const test = base.extend<Fixtures, { reader: Browser }>({
     }
   },
   browsers: ['by type', { option: true }],
-  service: async ({ browsers }, use) => {
-    const service = await startService(await BROWSERS[browsers]());
+  serviceOptions: [{}, { option: true }],
+  service: async ({ browsers, serviceOptions }, use) => {
+    const service = await startService({ ...(await BROWSERS[browsers]()), ...serviceOptions });
     await use(service);
     await service.stop();
   },
@@ -61,6 +71,26 @@ export const test = base.extend<Fixtures, { reader: Browser }>({
     const site = await startSite();
     await use(site);
     await site.close();
+  },
+  startSuite: async ({ newConsumer, service, site }, use) => {
+    await use(async (suite) => {
+      const consumer = await newConsumer();
+      await consumer.write(suiteFiles(suite));
+      const env = { ...service.env, SITE_URL: site.url, ...suite.env };
+      return Object.assign(startPlaywright(consumer, [...(suite.args ?? [])], env), { consumer });
+    });
+  },
+  runSuite: async ({ startSuite }, use) => {
+    await use(async ({ code = 0, ...suite }) => {
+      const { consumer, exit, output } = await startSuite(suite);
+      expect((await exit).code, output()).toBe(code);
+      return {
+        consumer,
+        output: output(),
+        tests: () => reportedTests(consumer),
+        record: () => recordOf(consumer),
+      };
+    });
   },
   reader: [
     async ({}, use) => {
@@ -77,4 +107,4 @@ export const test = base.extend<Fixtures, { reader: Browser }>({
   },
 });
 
-export { expect } from '@playwright/test';
+export { expect };

@@ -19,10 +19,6 @@ export function jestConfig(keys: object = {}): Record<string, string> {
   return { 'jest.config.json': JSON.stringify({ preset: 'poolwright/jest', ...keys }) };
 }
 
-export async function recordOf(consumer: Consumer): Promise<RunRecord> {
-  return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-}
-
 /** Returns all tests of a record, as `file:line title`. */
 export function testsOf({ sessions }: RunRecord) {
   return sessions

@@ -8,6 +8,8 @@ import { follow, type RunningCommand, startCommand, userEnvironment } from './ru
 /** One test's result in the JSON report. */
 export interface ReportedTest {
   title: string;
+  /** Relative to `testDir`. */
+  file: string;
   project: string;
   results: JSONReportTestResult[];
   annotations: { type: string; description?: string }[];
@@ -62,6 +64,7 @@ export async function reportedTests(consumer: Consumer): Promise<ReportedTest[]>
   return report.suites.flatMap(specs).flatMap((spec) =>
     spec.tests.map((test) => ({
       title: spec.title,
+      file: spec.file,
       project: test.projectName,
       results: test.results,
       annotations: test.annotations,

@@ -1,9 +1,9 @@
-import type { RunRecord } from '../../../src/record/run-record.ts';
+import { type RunRecord, runRecord } from '../../../src/record/run-record.ts';
 import type { Consumer } from './consumer.ts';
 
-/** Reads the record of a runner's run. */
-export async function recordOf(consumer: Consumer): Promise<RunRecord> {
-  return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+/** Reads the record of a run. */
+export async function recordOf(consumer: Consumer, file = 'test-results/poolwright/run.json'): Promise<RunRecord> {
+  return runRecord.parse(JSON.parse(await consumer.read(file)));
 }
 
 /** Returns its tests with their results. */

@@ -58,6 +58,8 @@ export async function poolwright(args: readonly string[], env: Record<string, st
     }),
   );
   Object.assign(process.env, env);
+  // Playwright's workers force colours.
+  delete process.env.FORCE_COLOR;
   process.chdir(folder);
   process.exitCode = undefined;
   try {
