@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { ASSET_BYTES } from '../../support/e2e/site.ts';
@@ -72,7 +75,11 @@ for (const [version, type, details] of cases) {
       const pool = await service.client.createPool({ name: 'e2e', size: 1 });
       const consumer = await newConsumer(version, type);
       await consumer.write({ 'playwright.config.ts': CONFIG, 'tests/site.spec.ts': SUITE });
-      const run = await runPlaywright(consumer, ['--workers=2'], { ...service.env, POOL: pool.id, SITE_URL: site.url });
+      // Pages of other tests, which watch all runs of this user, do not find it there.
+      const temporary = await mkdtemp(join(tmpdir(), 'pw-'));
+      const env = { ...service.env, POOL: pool.id, SITE_URL: site.url, TMPDIR: temporary };
+      const run = await runPlaywright(consumer, ['--workers=2'], env);
+      await rm(temporary, { recursive: true });
       expect(run.code, run.output).toBe(0);
 
       const tests = await reportedTests(consumer);
