@@ -20,7 +20,7 @@ export const watched: Side = {
     // Runs of others on this machine are not watched.
     const temporary = await mkdtemp(join(tmpdir(), 'pw-'));
     const cli = join(surroundings.folder, 'node_modules/poolwright/dist/cli.js');
-    const child = spawn(process.execPath, [cli, 'watch', '--no-open'], {
+    const child = spawn(process.execPath, [cli, 'watch', '--json'], {
       cwd: surroundings.folder,
       env: { ...process.env, TMPDIR: temporary },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -47,8 +47,7 @@ async function addressIn(stdout: Readable): Promise<string> {
   return await new Promise((resolve, reject) => {
     stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      const [address] = /http:\S+\/open\/\S+/.exec(output) ?? [];
-      if (address !== undefined) resolve(address);
+      if (output.endsWith('\n')) resolve(JSON.parse(output).url);
     });
     stdout.once('end', () => reject(new Error(`\`poolwright watch\` printed no address: ${output}`)));
   });
