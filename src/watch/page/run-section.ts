@@ -17,7 +17,7 @@ export class RunSection {
   readonly root: HTMLElement;
   readonly finished: FinishedTests;
   tiles: Tile[] = [];
-  readonly #name: HTMLHeadingElement;
+  readonly #name = element('h2');
   readonly #time = element('span', { class: 'state' });
   readonly #passed = element('span', { 'data-result': 'passed' });
   readonly #failed = element('span', { 'data-result': 'failed' });
@@ -32,9 +32,9 @@ export class RunSection {
     private readonly id: string,
     private readonly actions: RunActions,
   ) {
-    this.#name = element('h2', { id: `run-${id}` });
     this.finished = new FinishedTests(id, actions.onEnlargeTest);
-    this.root = element('section', { class: 'run', 'aria-labelledby': `run-${id}` });
+    // No landmark: several runs may have one name.
+    this.root = element('section', { class: 'run' });
     const counts = element('p', { class: 'counts' });
     counts.append(this.#time, this.#passed, this.#failed, this.#waiting, this.#held);
     const head = element('div', { class: 'head' }, this.#name, counts, this.#facts);

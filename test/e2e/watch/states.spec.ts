@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { startWatchServer, type WatchServer } from '../../../src/watch/server/watch-server.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { scene } from '../../support/watch/scenes.ts';
-import { ScriptedRuns } from '../../support/watch/scripted-runs.ts';
+import { ScriptedRun, ScriptedRuns } from '../../support/watch/scripted-runs.ts';
 import { addRun, STATES, showPictures } from '../../support/watch/states.ts';
 
 /**
@@ -52,8 +52,10 @@ for (const state of STATES) {
       const picture = (number: number) => pictures[number % pictures.length] as Buffer;
       // All tiles are in view.
       await page.setViewportSize({ width: 1280, height: 4_000 });
+      // Of the same suite, and over.
+      runs.add(new ScriptedRun({ slots: [], endedAt: Date.now() }));
       const run = await addRun(runs, state, count, picture);
-      await expect(page.getByRole('heading', { name: run.view.name })).toBeVisible();
+      await expect(page.getByRole('heading', { name: run.view.name })).toHaveCount(2);
       const demanded = () => Object.keys(run.demands.at(-1) ?? {}).length;
       await expect.poll(demanded).toBe(run.view.slots.length);
       await showPictures(runs, run, picture);
