@@ -4,9 +4,9 @@ import { Wire } from '../../src/emulator/server/wire.ts';
 
 /** @returns the address of a browser as it is at a distance. @param roundTripMs the round-trip time to it */
 export async function farAddress(cdpUrl: string, roundTripMs: number): Promise<string> {
-  const target = new URL(cdpUrl);
+  const { hostname: host, port } = new URL(cdpUrl);
   const server = createServer({ noDelay: true }, (client) => {
-    const browser = connect({ port: Number(target.port), host: target.hostname, noDelay: true });
+    const browser = connect({ port: Number(port), host, noDelay: true });
     const [up, down] = [new Wire(client, browser, roundTripMs / 2), new Wire(browser, client, roundTripMs / 2)];
     for (const socket of [client, browser]) socket.on('error', () => undefined);
     client.once('close', () => up.after(() => browser.destroy()));
@@ -15,6 +15,7 @@ export async function farAddress(cdpUrl: string, roundTripMs: number): Promise<s
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   server.unref();
-  target.port = String((server.address() as AddressInfo).port);
-  return target.href;
+  const far = new URL(cdpUrl);
+  far.port = String((server.address() as AddressInfo).port);
+  return far.href;
 }
