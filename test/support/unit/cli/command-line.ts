@@ -74,7 +74,7 @@ export async function poolwright(args: readonly string[], env: Record<string, st
   }
 }
 
-/** Redirects what is written to a stream, which does not count as a terminal meanwhile; returns a function that ends it. */
+/** Redirects what is written to a stream, which is meanwhile treated as a pipe; returns a function that ends it. */
 function capture(stream: NodeJS.WriteStream, onText: (text: string) => void): () => void {
   const { write, isTTY } = stream;
   stream.isTTY = false;
