@@ -7,7 +7,7 @@ const MAX_PAGES = 20;
 
 /** The last pictures of the tests of one run. */
 export class LastPictures {
-  /** By slot, then by target: the one that was shown last is the last one. */
+  /** By slot and target, the latest last. */
   readonly #pages = new Map<number, Map<string, WatchPicture>>();
   readonly #tests = new Map<string, { ok: boolean; data: Buffer }>();
 

@@ -8,13 +8,13 @@ const COOKIE = 'poolwright-watch';
  * port, so a browser would send it to other servers of this machine, too; hence its random path.
  */
 export class Access {
-  /** Everything that needs the cookie is below this path. It is not a secret: addresses get into histories. */
+  /** What needs the cookie is below it. Not a secret: addresses get into histories. */
   readonly base = `/${randomBytes(16).toString('hex')}/`;
   readonly #secret = newSecret();
   /** Tokens that have not been used, by the place that has them. */
   readonly #tokens = new Map<string, string>();
 
-  /** A token that is valid once. @param place replaces the token that this place had */
+  /** A token, valid once. @param place its earlier token is replaced */
   token(place: string): string {
     const token = newSecret();
     this.#tokens.set(place, token);

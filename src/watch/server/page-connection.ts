@@ -52,13 +52,13 @@ export class PageConnection {
     return this.#late.size > 0 ? undefined : this.#demand.get(keyOf(run, slot));
   }
 
-  /** The runs have changed: the page is sent the latest state, at most every {@link VIEW_EVERY_MS}. */
+  /** Sends the page the latest state, at most every {@link VIEW_EVERY_MS}. */
   onChange(): void {
     this.#isChanged = true;
     if (!this.#timer) this.#sendView();
   }
 
-  /** Resolves when the page has shown the picture in flight; null if it does not want the slot's pictures. */
+  /** Resolves when the page has shown the picture in flight; null if it wants none. */
   offer(run: WatchedRun, picture: WatchPicture): Promise<void> | null {
     const { id } = run.view;
     if (this.demandFor(id, picture.slot) === undefined) return null;

@@ -5,7 +5,6 @@ export const PAGE_HTML = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <title>poolwright watch</title>
 <link rel="icon" href="icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="watch.css">
@@ -16,7 +15,7 @@ export const PAGE_HTML = `<!doctype html>
 <h1><img src="icon.svg" alt="" width="24" height="24">poolwright watch</h1>
 <p id="connection" role="alert"></p>
 </header>
-<main id="runs"><noscript>This page needs JavaScript.</noscript></main>
+<main id="runs"></main>
 <p id="announcements" class="hidden" role="status"></p>
 </body>
 </html>
@@ -30,5 +29,5 @@ export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"
  * file began, which browsers count as foreign, and send without the cookie.
  */
 export function entryHtml(address: string): string {
-  return `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${address}"><title>poolwright watch</title>`;
+  return `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${address}">`;
 }
