@@ -1,5 +1,6 @@
 import type { Session, Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
+import type { CdpMessage } from '../transport/message.ts';
 import type { BrowserOpenings } from './browser-openings.ts';
 import { BrowserSession } from './browser-session.ts';
 import { FilmedPage } from './filmed-page.ts';
@@ -29,6 +30,11 @@ export class FilmedPages implements ScreencastListener {
       for (const receiver of screencast.receivers) this.#film(target, receiver);
     });
     transport.model.onSessionEnd((session) => this.#onSessionEnd(session));
+  }
+
+  /** Whether an event is a consequence of the pictures alone. */
+  isOwn(message: CdpMessage): boolean {
+    return this.#browser.isOwnChange(message);
   }
 
   started(receiver: PictureReceiver): void {

@@ -32,9 +32,9 @@ export class Filming implements Interceptor {
     return command;
   }
 
-  onMessage(message: CdpMessage): CdpMessage {
+  onMessage(message: CdpMessage): CdpMessage | null {
     this.#openings.observe(message);
-    return message;
+    return this.#pages?.isOwn(message) ? null : message;
   }
 
   end(): void {

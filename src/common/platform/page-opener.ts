@@ -1,7 +1,7 @@
 /** The programs that open a file in the user's browser. */
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
+  win32: ['explorer.exe'],
   linux: ['xdg-open'],
 };
 

@@ -7,14 +7,13 @@ import { Album, coloured, decoded, MOVING } from '../../support/cdp/pictures.ts'
 
 /** Pictures of Playwright's pages. */
 
+const GIVES = 'gives pictures of open pages, new pages and popups, until they close or the receiver stops';
+
 for (const onFullChromium of [false, true]) {
   test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
     test.use({ onFullChromium });
 
-    test('gives pictures of open pages, new pages and popups, until they close or the receiver stops', async ({
-      connectThrough,
-      site,
-    }) => {
+    test(GIVES, { tag: '@loads:filmed-pages' }, async ({ connectThrough, site }) => {
       const screencast = new Screencast();
       const { browser } = await connectThrough({ screencast });
       const viewer = await browser.newPage();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { RunRecord } from '../../../../src/record/run-record.ts';
+import { type RunRecord, runRecord } from '../../../../src/record/run-record.ts';
 import { advise } from '../../../../src/report/advice/advise.ts';
 import { choiceOf } from '../../../../src/report/advice/choices.ts';
 import { modelOf } from '../../../../src/report/advice/past/model.ts';
@@ -30,7 +30,8 @@ export function readCheckedRuns(file: URL | string = CHECKED_RUNS): CheckedRun[]
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line): CheckedRun => JSON.parse(line));
+    .map((line) => JSON.parse(line))
+    .map((run): CheckedRun => ({ ...run, records: run.records.map((record: unknown) => runRecord.parse(record)) }));
 }
 
 export function pastRunOf({ suite, records }: CheckedRun): PastRun {
