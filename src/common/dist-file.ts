@@ -14,6 +14,7 @@ type DistFile =
   | 'options.cjs'
   | 'page-network.js'
   | 'page-files.js'
+  | 'relay-lease.js'
   | 'run-reporter.cjs'
   | 'timeline.js'
   | 'timeline.css'

@@ -14,6 +14,7 @@ import { isPlainRun } from '../config/plain-run.ts';
 import { rememberedRun, type WrappedRun } from '../config/run-registry.ts';
 import { BackgroundStart } from './background-start.ts';
 import { ineffectiveLaunchOptions } from './launch-options.ts';
+import { checkRelays } from './relays.ts';
 import { selectedProjects } from './selected-projects.ts';
 import { runUserSetup } from './user-setup.ts';
 
@@ -61,6 +62,7 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
 }
 
 async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
+  await checkRelays(config, run.hosted);
   const broker = await beginRun({
     runner: 'playwright',
     options: run.options,
