@@ -13,6 +13,7 @@ const root = resolve(import.meta.dirname, '../../..');
 const test = base.extend({ browsers: 'shell' });
 
 const TESTS = suite(`
+import { writeFile } from 'node:fs/promises';
 test('clicks', async ({ page }) => {
   await page.goto('/');
   await page.setContent('<button onclick="this.textContent = 1">0</button>');
@@ -27,6 +28,15 @@ test('uploads and downloads', async ({ page }) => {
   let content = '';
   for await (const part of await download.createReadStream()) content += part;
   expect(content).toBe('downloaded');
+});
+test('uploads a large file', async ({ page }, testInfo) => {
+  const file = testInfo.outputPath('large.txt');
+  const content = Array.from({ length: 200_000 }, (_, n) => 'line ' + n).join('\\n');
+  await writeFile(file, content);
+  await page.setContent('<input type="file">');
+  await page.locator('input').setInputFiles(file);
+  const arrived = await page.locator('input').evaluate((input: HTMLInputElement) => input.files?.[0]?.text());
+  expect(arrived === content).toBe(true);
 });
 test('has only its context', async ({ page, context, browser }) => {
   expect(browser.contexts()).toEqual([context]);
@@ -67,7 +77,7 @@ for (const version of ['latest', 'oldest'] as const) {
     const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
     const [session] = record.sessions;
     expect(record.sessions).toHaveLength(1);
-    expect(session?.tests).toHaveLength(3);
+    expect(session?.tests).toHaveLength(4);
     expect(session?.tests[0]?.observedBytes).toBeGreaterThan(0);
     expect(await service.running()).toEqual([]);
     await expect.poll(() => relay.left()).toEqual([]);

@@ -57,10 +57,10 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
     wire.fromClient(json(close));
     expect(out.server()).toEqual([dispose, close]);
     expect(out.client()).toEqual([
-      { id: second, result: {} },
+      { id: second },
       { guid: 'page@1', method: 'close', params: {} },
       { guid: 'context@1', method: 'close', params: {} },
-      { id: third, result: {} },
+      { id: third },
     ]);
     for (const late of [
       { id: second, result: {} },
@@ -170,11 +170,11 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
     out.client();
     for (const message of [write(first), write(second), close]) wire.fromClient(json(message));
     expect(out.server()).toEqual([write(first), write(second), close]);
-    expect(out.client()).toEqual([first, second].map((id) => ({ id, result: {} })));
+    expect(out.client()).toEqual([first, second].map((id) => ({ id })));
     for (const id of [first, second]) wire.fromServer(json({ id }));
     expect(out.client()).toEqual([]);
-    wire.fromServer(json({ id: third, result: {} }));
-    expect(out.client()).toEqual([{ id: third, result: {} }]);
+    wire.fromServer(json({ id: third }));
+    expect(out.client()).toEqual([{ id: third }]);
   });
 
   test(`reports at the end of a file that a part of it was not written (${kind})`, () => {

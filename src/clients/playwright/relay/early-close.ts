@@ -82,6 +82,6 @@ export class EarlyClose {
 
   #settle(id: string | number): void {
     this.#settled.add(id);
-    this.#output.toClient(JSON.stringify({ id, result: {} }));
+    this.#output.toClient(JSON.stringify({ id }));
   }
 }

@@ -32,7 +32,8 @@ export class EarlyWrites {
     if (method === 'close') this.#ends.set(id, guid);
     if (method !== 'write' || this.#queued() > MAX_QUEUED) return;
     this.#settled.set(id, guid);
-    this.#output.toClient(JSON.stringify({ id, result: {} }));
+    // Without `result`, as from the server: Playwright takes anything else for an error.
+    this.#output.toClient(JSON.stringify({ id }));
   }
 
   fromServer(text: string): void {
