@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Advice } from '../../../../src/report/advice/advise.ts';
 import { readCheckedRuns } from '../../../support/unit/advise/checked-runs.ts';
@@ -115,14 +115,4 @@ test('report advise › rejects invalid options before it reads a file', async (
   expect(await said('x', '--browsers', '2', '--time', '1m')).toContain(
     "2 error: option '--time <time>' cannot be used with option",
   );
-});
-
-test('report advise › --output writes the timeline with the advice', async () => {
-  const { folder, code, stdout } = await advise({ 'run.json': recordOf(4, 1) }, 'run.json', '--output', 'out');
-  expect(code).toBe(0);
-  expect(stdout).toContain('timeline  out/timeline.html');
-  const page = await readFile(`${folder}/out/timeline.html`, 'utf8');
-  const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
-  expect(data.advice.choices.length).toBeGreaterThan(2);
-  expect(data.tests).toHaveLength(29);
 });
