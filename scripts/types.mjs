@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { ensureBuilt } from './build.mjs';
 import { main } from './playwright.mjs';
 
 /**
@@ -18,6 +20,8 @@ const PROJECTS = [
 ];
 
 await main(async () => {
+  // The examples import the package by its name; in a fresh clone it has not been built.
+  if (!existsSync('dist/index.d.ts')) ensureBuilt();
   const codes = await Promise.all(PROJECTS.map(check));
   return codes.every((code) => code === 0) ? 0 : 1;
 });
