@@ -1,4 +1,5 @@
-import type { FinishedTest, PictureSize, RunView, WatchInput } from '../broker/watch/view.ts';
+import type { FinishedTest, PictureSize, RunView } from '../broker/watch/view.ts';
+import type { PageInput } from '../common/page/page-input.ts';
 
 /** What the server and its page send each other. Times are the server's, in ms since the epoch. */
 
@@ -39,7 +40,7 @@ export type PageMessage =
   | { type: 'demand'; slots: { run: string; slot: number; size: PictureSize }[] }
   /** The picture of this number has been drawn: the slot's next one may come. */
   | { type: 'shown'; number: number }
-  | { type: 'input'; run: string; slot: number; target: string; input: WatchInput }
+  | { type: 'input'; run: string; slot: number; target: string; input: PageInput }
   | { type: 'release'; run: string; slot: number };
 
 /** Longest text of one input, in UTF-16 code units. The page splits a longer one. */

@@ -16,7 +16,7 @@ export type WatchOrders = v.InferOutput<typeof watchOrders>;
 /** What a worker or a runner has of its broker to be watched. Each call rejects when the connection is lost. */
 export interface WatchedBroker {
   /**
-   * Resolves as soon as what watchers want is no longer what it was.
+   * Resolves with the orders of the watchers, once they differ from the known ones.
    * @param slot null: of the runner
    * @param after number of the known orders; 0: none
    */

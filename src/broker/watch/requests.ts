@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import type { RunView, WatchInput } from './view.ts';
+import type { PageInput } from '../../common/page/page-input.ts';
+import type { RunView } from './view.ts';
 
 /** Requests and responses for watching a run, as the broker and its clients validate them. */
 
@@ -9,7 +10,7 @@ const number = v.pipe(v.number(), v.safeInteger());
 const time = v.pipe(v.number(), v.finite());
 const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 
-/** A worker, or the runner (slot null), asks what watchers want. Answered when it is no longer what `after` was. */
+/** From a worker, or the runner (slot null). Responds with the watchers' orders, once they are newer than `after`. */
 export const watchedParams = v.object({ slot: v.nullable(slot), after: number });
 
 export const runningParams = v.object({
@@ -48,7 +49,7 @@ export const holdParams = v.object({ slot, reason: v.string(), until: time });
 export const slotParams = v.object({ slot });
 
 /** What a watcher did in the pages of a slot on hold. Answered when there is something; null when the hold is over. */
-export const inputs = v.nullable(v.array(v.object({ target: v.string(), input: v.custom<WatchInput>(isObject) })));
+export const inputs = v.nullable(v.array(v.object({ target: v.string(), input: v.custom<PageInput>(isObject) })));
 
 /** A watcher asks for the state of the run. Answered when it is newer than `after`. */
 export const runViewParams = v.object({ after: number });
@@ -63,11 +64,11 @@ export const watcherPictures = v.array(v.object({ ...pictureParams.entries, numb
 
 export const shownParams = v.object({ number });
 
-export const inputParams = v.object({ slot, target: v.string(), input: v.custom<WatchInput>(isObject) });
+export const inputParams = v.object({ slot, target: v.string(), input: v.custom<PageInput>(isObject) });
 
 export type RunningTests = v.InferOutput<typeof runningParams>['tests'];
 export type PictureParams = v.InferOutput<typeof pictureParams>;
 export type HoldParams = v.InferOutput<typeof holdParams>;
-export type PageInput = NonNullable<v.InferOutput<typeof inputs>>[number];
+export type SlotInput = NonNullable<v.InferOutput<typeof inputs>>[number];
 export type WatcherPicture = v.InferOutput<typeof watcherPictures>[number];
 export type Demand = v.InferOutput<typeof demandParams>['slots'];

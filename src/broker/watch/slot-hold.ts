@@ -1,4 +1,4 @@
-import type { HoldParams, PageInput } from './requests.ts';
+import type { HoldParams, SlotInput } from './requests.ts';
 import type { HoldView } from './view.ts';
 
 /** A test that waits until a watcher releases it. */
@@ -6,7 +6,7 @@ export class SlotHold {
   readonly view: HoldView;
   /** Resolves when it is over. */
   readonly over: Promise<void>;
-  #inputs: PageInput[] = [];
+  #inputs: SlotInput[] = [];
   #isOver = false;
   #onInput: () => void = () => undefined;
   #end: () => void = () => undefined;
@@ -24,13 +24,13 @@ export class SlotHold {
     this.#onInput();
   }
 
-  add(input: PageInput): void {
+  add(input: SlotInput): void {
     this.#inputs.push(input);
     this.#onInput();
   }
 
   /** Returns what watchers did since the last call, as soon as they do something; null when the hold is over. */
-  async takeInputs(): Promise<PageInput[] | null> {
+  async takeInputs(): Promise<SlotInput[] | null> {
     if (this.#inputs.length === 0 && !this.#isOver) {
       await new Promise<void>((resolve) => {
         this.#onInput = resolve;

@@ -1,3 +1,5 @@
+import type { PageInput } from '../../common/page/page-input.ts';
+
 /** What the watch page shows, and what its reader does there. Times are in ms since the epoch, sizes in bytes. */
 
 /** A run of a test suite. */
@@ -95,32 +97,6 @@ export interface WatchPicture {
   data: Buffer;
 }
 
-/** What a reader does in a page on hold. Places are fractions of the picture, 0 to 1. */
-export type WatchInput =
-  | {
-      kind: 'mouse';
-      type: 'down' | 'move' | 'up';
-      x: number;
-      y: number;
-      /** As in `MouseEvent`. */
-      button: number;
-      buttons: number;
-      clickCount: number;
-      modifiers: Modifiers;
-    }
-  | { kind: 'wheel'; x: number; y: number; deltaX: number; deltaY: number; modifiers: Modifiers }
-  /** As in `KeyboardEvent`. */
-  | { kind: 'key'; type: 'down' | 'up'; key: string; code: string; keyCode: number; modifiers: Modifiers }
-  /** Text that is typed by an input method, or pasted. */
-  | { kind: 'text'; text: string };
-
-export interface Modifiers {
-  alt: boolean;
-  control: boolean;
-  meta: boolean;
-  shift: boolean;
-}
-
 /** A run as a watch server uses it. */
 export interface WatchedRun {
   /** The present state. A new object after each change. */
@@ -130,7 +106,7 @@ export interface WatchedRun {
   /** Which slots somebody watches. Slots that are missing send no pictures. */
   demand(slots: ReadonlyMap<number, PictureSize>): void;
   /** Ignored unless the slot is on hold. */
-  input(slot: number, target: string, input: WatchInput): void;
+  input(slot: number, target: string, input: PageInput): void;
   /** Ends a hold. */
   release(slot: number): void;
 }

@@ -1,20 +1,14 @@
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
+import type { PageInput } from '../../common/page/page-input.ts';
 import { pause } from '../../common/pause.ts';
 import type { TestRecord } from '../../record/run-record.ts';
 import { keyOf } from '../../record/test-record.ts';
 import { redactText } from '../../redact.ts';
 import { Latest } from './latest.ts';
 import type { WatchOrders } from './orders.ts';
-import type { Demand, HoldParams, PageInput, PictureParams, RunningTests } from './requests.ts';
+import type { Demand, HoldParams, PictureParams, RunningTests, SlotInput } from './requests.ts';
 import { SlotHold } from './slot-hold.ts';
-import {
-  type FinishedTest,
-  MAX_FINISHED,
-  type PageView,
-  type RunView,
-  type SlotView,
-  type WatchInput,
-} from './view.ts';
+import { type FinishedTest, MAX_FINISHED, type PageView, type RunView, type SlotView } from './view.ts';
 import { Watcher } from './watcher.ts';
 
 /** A slot, as the broker knows it. */
@@ -174,11 +168,11 @@ export class WatchHub {
     this.#holds.get(slot)?.end();
   }
 
-  input(slot: number, target: string, input: WatchInput): void {
+  input(slot: number, target: string, input: PageInput): void {
     this.#holds.get(slot)?.add({ target, input });
   }
 
-  async inputs(slot: number): Promise<PageInput[] | null> {
+  async inputs(slot: number): Promise<SlotInput[] | null> {
     return (await this.#holds.get(slot)?.takeInputs()) ?? null;
   }
 

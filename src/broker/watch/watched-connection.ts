@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { METHODS } from '../rpc/messages/protocol.ts';
 import type { WatchedBroker } from './orders.ts';
-import { type HoldParams, inputs, type PageInput, type PictureParams, type RunningTests } from './requests.ts';
+import { type HoldParams, inputs, type PictureParams, type RunningTests, type SlotInput } from './requests.ts';
 
 /** What watchers need from a worker or a runner. Each call rejects when the connection to the broker is lost. */
 export interface WatchedConnection extends Pick<WatchedBroker, 'orders'> {
@@ -14,7 +14,7 @@ export interface WatchedConnection extends Pick<WatchedBroker, 'orders'> {
   hold(hold: HoldParams): Promise<void>;
   endHold(): Promise<void>;
   /** Resolves with what watchers have done in the pages of the slot; null when it is not on hold. */
-  inputs(slot: number): Promise<PageInput[] | null>;
+  inputs(slot: number): Promise<SlotInput[] | null>;
 }
 
 /** Loaded when somebody watches, or a test holds. */

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import type { PageInput } from '../../common/page/page-input.ts';
 import { openBroker } from '../rpc/client.ts';
 import { METHODS } from '../rpc/messages/protocol.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
 import { type Demand, runViewReply, type WatcherPicture, watcherPictures } from './requests.ts';
-import type { WatchInput } from './view.ts';
 import type { HubView } from './watch-hub.ts';
 
 /** The connection of a watcher to a broker. Each call rejects when it is lost. */
@@ -15,7 +15,7 @@ export interface WatcherConnection {
   /** A picture is shown: its page's next one may come. */
   shown(number: number): Promise<void>;
   demand(slots: Demand): Promise<void>;
-  input(slot: number, target: string, input: WatchInput): Promise<void>;
+  input(slot: number, target: string, input: PageInput): Promise<void>;
   release(slot: number): Promise<void>;
   /** Resolves when the connection is closed. */
   readonly closed: Promise<unknown>;

@@ -1,7 +1,7 @@
+import type { PageSize } from '../../common/page/page-input.ts';
 import type { Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import type { BrowserSession } from './browser-session.ts';
-import type { PageSize } from './input/page-input.ts';
 import { type NewPicture, PageScreencast } from './page-screencast.ts';
 import type { PictureReceiver } from './picture.ts';
 

@@ -1,3 +1,4 @@
+import type { PageSize } from '../../common/page/page-input.ts';
 import type { Session, Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
@@ -5,7 +6,6 @@ import type { BrowserOpenings } from './browser-openings.ts';
 import { BrowserSession } from './browser-session.ts';
 import { FilmedPage } from './filmed-page.ts';
 import { ControlledPages } from './input/controlled-pages.ts';
-import type { PageSize } from './input/page-input.ts';
 import type { PictureReceiver } from './picture.ts';
 import type { Screencast, ScreencastListener } from './screencast.ts';
 

@@ -1,4 +1,4 @@
-import type { PageInput } from './input/page-input.ts';
+import type { PageInput } from '../../common/page/page-input.ts';
 import type { PictureReceiver } from './picture.ts';
 
 /** Takes and controls pages. */

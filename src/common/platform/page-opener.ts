@@ -5,7 +5,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 };
 
-/** The command that opens a file in the user's browser, to which its path is added; null where there is no screen. */
+/** The command that opens a file in the user's browser, to which its path is added; null on Linux without a screen. */
 export function pageOpener(
   { DISPLAY, WAYLAND_DISPLAY }: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,

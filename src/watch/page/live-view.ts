@@ -1,5 +1,6 @@
-import type { SlotView, WatchInput } from '../../broker/watch/view.ts';
+import type { SlotView } from '../../broker/watch/view.ts';
 import { element } from '../../common/page/dom.ts';
+import type { PageInput } from '../../common/page/page-input.ts';
 import { draw, type Pictures } from './pictures.ts';
 import { HoldBar } from './take-over/hold-bar.ts';
 import { TakeOver } from './take-over/take-over.ts';
@@ -29,7 +30,7 @@ export class LiveView {
   #chosen: string | null = null;
 
   /** @param onLeave focuses what is beside the page, when the reader leaves it */
-  constructor(send: (target: string, input: WatchInput) => void, onRelease: () => void, onLeave: () => void) {
+  constructor(send: (target: string, input: PageInput) => void, onRelease: () => void, onLeave: () => void) {
     this.#hold = new HoldBar(onRelease, this.#keyboard, this.#leave);
     this.#showKeyboard(false);
     this.#takeOver = new TakeOver((input) => {

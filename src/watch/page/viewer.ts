@@ -1,5 +1,5 @@
-import type { WatchInput } from '../../broker/watch/view.ts';
 import { element } from '../../common/page/dom.ts';
+import type { PageInput } from '../../common/page/page-input.ts';
 import { pictureAddress } from './finished-tests.ts';
 import { LiveView } from './live-view.ts';
 import type { Pictures } from './pictures.ts';
@@ -11,7 +11,7 @@ import { setText } from './update.ts';
 export type Enlarged = { run: string; slot: number } | { run: string; test: string };
 
 export interface ViewerActions {
-  send(run: string, slot: number, target: string, input: WatchInput): void;
+  send(run: string, slot: number, target: string, input: PageInput): void;
   release(run: string, slot: number): void;
   /** After it was opened or closed, or shows another slot. */
   onChange(): void;

@@ -1,8 +1,9 @@
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import type { WatcherPicture } from '../../broker/watch/requests.ts';
-import type { PictureSize, RunView, WatchedRun, WatchInput, WatchPicture } from '../../broker/watch/view.ts';
+import type { PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
 import type { HubView } from '../../broker/watch/watch-hub.ts';
 import { connectAsWatcher, type WatcherConnection } from '../../broker/watch/watcher-connection.ts';
+import type { PageInput } from '../../common/page/page-input.ts';
 import { LastPictures } from './last-pictures.ts';
 
 /** What a link tells about its run. */
@@ -68,7 +69,7 @@ export class RunLink implements WatchedRun {
     this.#send(({ demand }) => demand([...slots].map(([slot, size]) => ({ slot, size }))));
   }
 
-  input(slot: number, target: string, input: WatchInput): void {
+  input(slot: number, target: string, input: PageInput): void {
     this.#send((connection) => connection.input(slot, target, input));
   }
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { WatchInput } from '../../../src/broker/watch/view.ts';
+import type { PageInput } from '../../../src/common/page/page-input.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { Person } from '../../support/cdp/person.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
@@ -207,7 +207,7 @@ async function logIn(watched: Watched): Promise<void> {
   const { slot = 0 } = watched.slot() ?? {};
   const picture = watched.lastPicture();
   const control = {
-    input: (target: string, input: WatchInput) => watched.run()?.input(slot, target, input),
+    input: (target: string, input: PageInput) => watched.run()?.input(slot, target, input),
     end: () => undefined,
   };
   const person = new Person(control, picture.target, picture);

@@ -1,5 +1,5 @@
-import type { KeyInput, Modifiers } from '../../../src/cdp/screencast/input/page-input.ts';
 import type { Control } from '../../../src/cdp/screencast/screencast.ts';
+import type { KeyInput, Modifiers } from '../../../src/common/page/page-input.ts';
 
 const NO_MODIFIERS: Modifiers = { alt: false, control: false, meta: false, shift: false };
 

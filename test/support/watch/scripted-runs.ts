@@ -5,9 +5,9 @@ import type {
   SlotView,
   WatchedRun,
   WatchedRuns,
-  WatchInput,
   WatchPicture,
 } from '../../../src/broker/watch/view.ts';
+import type { PageInput } from '../../../src/common/page/page-input.ts';
 
 /** Runs whose course a test writes: the input of a watch server. */
 
@@ -16,7 +16,7 @@ export class ScriptedRun implements WatchedRun {
   view: RunView;
   /** What it has been asked for, the latest last. */
   readonly demands: Record<number, PictureSize>[] = [];
-  readonly inputs: { slot: number; target: string; input: WatchInput }[] = [];
+  readonly inputs: { slot: number; target: string; input: PageInput }[] = [];
   readonly released: number[] = [];
   readonly lastPictures = new Map<string, Buffer>();
 
@@ -32,7 +32,7 @@ export class ScriptedRun implements WatchedRun {
     this.demands.push(Object.fromEntries(slots));
   }
 
-  input(slot: number, target: string, input: WatchInput): void {
+  input(slot: number, target: string, input: PageInput): void {
     this.inputs.push({ slot, target, input });
   }
 

@@ -1,10 +1,10 @@
 import type { Protocol } from 'devtools-protocol';
+import type { MouseInput, PageInput, PageSize, PointerInput } from '../../../common/page/page-input.ts';
 import type { Target } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { BrowserSession } from '../browser-session.ts';
 import { keyEvent } from './key-event.ts';
 import { mouseEvent } from './mouse-event.ts';
-import type { MouseInput, PageInput, PageSize, PointerInput } from './page-input.ts';
 
 /** How many inputs wait for the session at most. */
 const MAX_WAITING = 100;

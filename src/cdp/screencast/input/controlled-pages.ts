@@ -1,9 +1,9 @@
+import type { PageInput, PageSize } from '../../../common/page/page-input.ts';
 import type { Target } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { BrowserSession } from '../browser-session.ts';
 import type { Control } from '../screencast.ts';
 import { ControlledPage } from './controlled-page.ts';
-import type { PageInput, PageSize } from './page-input.ts';
 
 /** The pages that a person controls, each from its first input on. */
 export class ControlledPages implements Control {

@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import type { KeyInput, Modifiers } from './page-input.ts';
+import type { KeyInput, Modifiers } from '../../../common/page/page-input.ts';
 
 /** Commands of an editor, for browsers whose platform has other shortcuts: a Mac's Chromium does not know Control+A. */
 const EDITOR_COMMANDS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
+import type { PageSize, PointerInput } from '../../../common/page/page-input.ts';
 import { modifierBits } from './key-event.ts';
-import type { PageSize, PointerInput } from './page-input.ts';
 
 /** CDP's names for `MouseEvent.button`. */
 const BUTTONS: readonly Protocol.Input.MouseButton[] = ['left', 'middle', 'right', 'back', 'forward'];

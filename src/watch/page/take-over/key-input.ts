@@ -1,4 +1,4 @@
-import type { Modifiers, WatchInput } from '../../../broker/watch/view.ts';
+import type { Modifiers, PageInput } from '../../../common/page/page-input.ts';
 import { MAX_TEXT } from '../../messages.ts';
 
 /** Events of this page as input of another one. */
@@ -7,7 +7,7 @@ export function modifiersOf(event: KeyboardEvent | MouseEvent): Modifiers {
   return { alt: event.altKey, control: event.ctrlKey, meta: event.metaKey, shift: event.shiftKey };
 }
 
-export function keyInput(type: 'down' | 'up', event: KeyboardEvent): WatchInput {
+export function keyInput(type: 'down' | 'up', event: KeyboardEvent): PageInput {
   const { key, code, keyCode } = event;
   return { kind: 'key', type, key, code, keyCode, modifiers: modifiersOf(event) };
 }
@@ -33,8 +33,8 @@ export function isWayOut({ key, ctrlKey, shiftKey }: KeyboardEvent): boolean {
 }
 
 /** A text as inputs of limited length, without dividing a character. */
-export function textInputs(text: string): WatchInput[] {
-  const inputs: WatchInput[] = [];
+export function textInputs(text: string): PageInput[] {
+  const inputs: PageInput[] = [];
   let part = '';
   for (const character of text) {
     if (part.length + character.length > MAX_TEXT) {

@@ -1,5 +1,5 @@
-import type { WatchInput } from '../../../broker/watch/view.ts';
 import { element } from '../../../common/page/dom.ts';
+import type { PageInput } from '../../../common/page/page-input.ts';
 import { isAltGraph, isComposing, isPaste, isWayOut, keyInput, modifiersOf, textInputs } from './key-input.ts';
 
 /** Lines and pages in pixels, for mice that scroll by these. */
@@ -18,15 +18,15 @@ export class TakeOver {
     spellcheck: 'false',
     hidden: '',
   });
-  readonly #send: (input: WatchInput) => void;
+  readonly #send: (input: PageInput) => void;
   readonly #onLeave: () => void;
   /** Keys that are down, as they are released when the keyboard leaves. */
-  readonly #keys = new Map<string, WatchInput>();
-  #move: WatchInput | null = null;
+  readonly #keys = new Map<string, PageInput>();
+  #move: PageInput | null = null;
   #pressed: MouseEvent | null = null;
 
   /** @param onLeave focuses another element */
-  constructor(send: (input: WatchInput) => void, onLeave: () => void) {
+  constructor(send: (input: PageInput) => void, onLeave: () => void) {
     this.#send = send;
     this.#onLeave = onLeave;
     this.#listenToKeyboard();
@@ -128,7 +128,7 @@ export class TakeOver {
     this.#send(this.#mouseInput(type, event));
   }
 
-  #mouseInput(type: 'down' | 'move' | 'up', event: MouseEvent): WatchInput {
+  #mouseInput(type: 'down' | 'move' | 'up', event: MouseEvent): PageInput {
     const { button, buttons, detail } = event;
     const clickCount = type === 'move' ? 0 : Math.max(1, Math.min(detail, 3));
     const modifiers = modifiersOf(event);

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import type { HoldParams, PageInput } from '../../../../src/broker/watch/requests.ts';
+import type { HoldParams, SlotInput } from '../../../../src/broker/watch/requests.ts';
 import { type HeldTest, Holds } from '../../../../src/clients/shared/hold/holds.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 import type { Environment } from '../../../../src/options/environment.ts';
@@ -17,9 +17,9 @@ function started({ environment = {}, isWatched = true }: { environment?: Environ
   let release: () => void = () => undefined;
   let lose: () => void = () => undefined;
   let endHolds = 0;
-  let onInputs: (inputs: PageInput[] | null) => void = () => undefined;
+  let onInputs: (inputs: SlotInput[] | null) => void = () => undefined;
   const inputs = () =>
-    new Promise<PageInput[] | null>((resolve) => {
+    new Promise<SlotInput[] | null>((resolve) => {
       onInputs = resolve;
     });
   const broker = {

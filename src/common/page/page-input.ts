@@ -1,4 +1,7 @@
-/** What a person does in a page, as they see it in its picture. Places are fractions of the picture, 0 to 1. */
+/**
+ * What a person does in a page on hold, as they see it in its picture. Sent by the watch page, done by the transport.
+ * Places are fractions of the picture, 0 to 1.
+ */
 export type PageInput = PointerInput | KeyInput | TextInput;
 
 export type PointerInput = MouseInput | WheelInput;
