@@ -15,13 +15,15 @@ const MAY_IMPORT = {
   broker: ['record', 'options', 'service', ...BASE],
   cdp: BASE,
   film: ['cdp', ...BASE],
-  clients: ['film', 'record', 'broker', 'cdp', 'options', ...BASE],
+  // A separate server, and its protocol with workers.
+  relay: ['cdp', 'options', ...BASE],
+  clients: ['relay', 'film', 'record', 'broker', 'cdp', 'options', ...BASE],
   report: ['record', 'broker', 'options', ...BASE],
   watch: ['broker', 'record', 'options', ...BASE],
   // The end of a run prints the summary when the reporter is not loaded.
   runners: ['report', 'clients', 'film', 'record', 'broker', 'options', 'service', ...BASE],
   emulator: ['service', ...BASE],
-  cli: ['emulator', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
+  cli: ['emulator', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
 };
 
 /** A room: a directory, or a file beside them. */

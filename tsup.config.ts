@@ -37,6 +37,7 @@ const commands = {
   'emulator-main': 'src/emulator/main.ts',
   cli: 'src/cli/main.ts',
   'init-libraries': 'src/cli/init/libraries.ts',
+  'relay-lease': 'src/relay/lease/main.ts',
 };
 
 /** Bundled CommonJS asks for Node's own modules. */

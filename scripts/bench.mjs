@@ -26,6 +26,7 @@ await main(async () => {
         'instant-service': 'bench/broker/instant-service.ts',
         'bare-hop': 'bench/links/bare-hop.ts',
         'broker-main': 'src/broker/process/main.ts',
+        'relay-lease': 'src/relay/lease/main.ts',
       },
       format: ['esm'],
       target: 'node20',

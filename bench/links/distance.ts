@@ -1,27 +1,58 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { BrowserType as PlaywrightBrowserType } from '@playwright/test';
 import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core';
 import { install } from '../../scripts/installed.mjs';
 import { Savings } from '../../src/cdp/latency/savings.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
 import { supportsTransport } from '../../src/cdp/transport/supports-transport.ts';
 import { openTunnel } from '../../src/cdp/transport/tunnel.ts';
+import { openThroughRelay } from '../../src/clients/playwright/relay/open-through-relay.ts';
+import { issueRelayToken } from '../../src/common/relay/relay-token.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures, Samples } from '../measuring/samples.ts';
 import { median } from '../measuring/statistics.ts';
 import { decimals } from '../report/table.ts';
 import { atMost, type Suite, type SuiteOrder, type SuiteResult } from '../suite.ts';
-import { startEmulator } from '../surroundings/emulator.ts';
+import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts';
+import { type DistantRelay, startDistantRelay } from '../surroundings/relay.ts';
 import { startSite } from '../surroundings/site.ts';
 
 const ROUND_TRIP_MS = 100;
 const LATEST = 'latest';
-const SIDES = ['1.48', '1.56', LATEST].flatMap((version) => [`${version} plain`, `${version} ahead`]);
+const VERSIONS = ['1.48', '1.56', LATEST];
+const SIDES = VERSIONS.flatMap((version) => [`${version} plain`, `${version} ahead`, `${version} relay`]);
+const LEASE = {
+  sessionId: 'measured',
+  leaseId: null,
+  poolId: null,
+  servedBy: null,
+  type: 'hosted',
+  hasOwnState: false,
+  startedAt: '',
+  lifetimeMs: 3_600_000,
+  expiresAt: '',
+  reused: false,
+} as const;
+const SETTINGS = {
+  reuse: 'run',
+  metering: true,
+  ahead: true,
+  film: 'off',
+  exposeNetwork: 'none',
+  context: 'isolated',
+  identity: undefined,
+  onNote: () => undefined,
+  onUnreachable: () => undefined,
+  onSilent: () => undefined,
+} as const;
 /** The first ones teach what will be asked for; the last one counts. */
 const TESTS = 3;
 const FORM = '<input id="name"><input type="checkbox"><select><option>one<option>two</select><button>Send</button>';
 
 const ACTIONS: Record<string, (page: Page) => Promise<unknown>> = {
+  evaluate: (page) => page.evaluate('document.title'),
   textContent: (page) => page.locator('button').textContent(),
   click: (page) => page.locator('button').click(),
   fill: (page) => page.locator('#name').fill('text'),
@@ -35,19 +66,27 @@ const ACTIONS: Record<string, (page: Page) => Promise<unknown>> = {
 export const distanceSuite: Suite = {
   name: 'distance',
   title: 'Distance',
-  about: `What each step costs over a link of ${ROUND_TRIP_MS} ms, in round trips: medians, plain and with what Playwright will ask for sent ahead. The sides differ in nothing else.`,
+  about: `What each step costs over a link of ${ROUND_TRIP_MS} ms, in round trips: medians, plain, with what Playwright will ask for sent ahead, and through a relay at the browser. The sides differ in nothing else.`,
   rounds: 5,
   run,
 };
 
 async function run(order: SuiteOrder): Promise<SuiteResult> {
   const emulator = await startEmulator(0, ROUND_TRIP_MS);
+  const near = await startEmulator();
+  const relay = await startDistantRelay(playwrights(), ROUND_TRIP_MS);
   const site = await startSite();
   try {
-    const { cdpUrl } = await emulator.client.createSession();
-    if (!cdpUrl) throw new Error('The emulator gave no cdpUrl.');
-    const samples = await interleave(SIDES, order, (side) => measure(side, cdpUrl, site.url));
+    const [cdpUrl, nearUrl] = await Promise.all([emulator, near].map(addressOf));
+    const samples = await interleave(SIDES, order, (side) =>
+      measure(side, site.url, (chromium) =>
+        side.endsWith('relay')
+          ? connectThrough(relay, chromium, nearUrl ?? '')
+          : connect(chromium, cdpUrl ?? '', side.endsWith('ahead')),
+      ),
+    );
     const ahead = (step: string) => median(samples.values(`${LATEST} ahead`, step));
+    const relayed = (step: string) => median(samples.values(`${LATEST} relay`, step));
     return {
       samples,
       tables: [tableOf(samples)],
@@ -56,10 +95,16 @@ async function run(order: SuiteOrder): Promise<SuiteResult> {
         atMost('textContent', ahead('textContent'), 1.2),
         atMost('click', ahead('click'), 6),
         atMost('fill', ahead('fill'), 3.3),
+        atMost('relay: fixed cost of a test', relayed('fixed cost of a test'), 1.5),
+        atMost('relay: click', relayed('click'), 1.6),
+        atMost('relay: fill', relayed('fill'), 1.4),
+        atMost('relay: evaluate', relayed('evaluate'), 1.2),
       ],
     };
   } finally {
     site.close();
+    await relay.stop();
+    await near.stop();
     await emulator.stop();
   }
 }
@@ -76,7 +121,7 @@ function tableOf(samples: Samples) {
 }
 
 /** One connection and some tests, in round trips. */
-async function measure(side: string, cdpUrl: string, url: string): Promise<Figures> {
+async function measure(side: string, url: string, open: (chromium: BrowserType) => Promise<Browser>): Promise<Figures> {
   const times: Figures = {};
   const timed = async <T>(step: string, work: () => Promise<T>): Promise<T> => {
     const start = performance.now();
@@ -86,7 +131,7 @@ async function measure(side: string, cdpUrl: string, url: string): Promise<Figur
   };
   const [version = LATEST] = side.split(' ');
   const { chromium } = playwrightOf(version);
-  const browser = await timed('connect', () => connect(chromium, cdpUrl, side.endsWith('ahead')));
+  const browser = await timed('connect', () => open(chromium));
   for (let test = 0; test < TESTS; test += 1) {
     const context = await timed<BrowserContext>('newContext', () => browser.newContext());
     const page = await timed<Page>('newPage', () => context.newPage());
@@ -101,11 +146,42 @@ async function measure(side: string, cdpUrl: string, url: string): Promise<Figur
   return { ...times, 'fixed cost of a test': newContext + newPage + close };
 }
 
+async function addressOf({ client }: EmulatorProcess): Promise<string> {
+  const { cdpUrl } = await client.createSession();
+  if (!cdpUrl) throw new Error('The emulator gave no cdpUrl.');
+  return cdpUrl;
+}
+
+/** As a worker does. */
+async function connectThrough(relay: DistantRelay, chromium: BrowserType, cdpUrl: string): Promise<Browser> {
+  const { connect } = await openThroughRelay(
+    chromium as PlaywrightBrowserType,
+    relay.address,
+    { ...LEASE, cdpUrl, relayToken: issueRelayToken(relay.secret, cdpUrl) },
+    SETTINGS,
+    { persistent: false, clear: false },
+  );
+  return (await connect(30_000)) as Browser;
+}
+
 async function connect(chromium: BrowserType, cdpUrl: string, isAhead: boolean): Promise<Browser> {
   const ahead = isAhead ? { ahead: true, sharesBrowser: true, savings: new Savings() } : {};
   const transport = await openTransport(cdpUrl, ahead);
   if (!(await supportsTransport(chromium))) return await chromium.connectOverCDP(await openTunnel(transport));
   return await chromium.connectOverCDP(transport);
+}
+
+/** The directories of what a relay has installed, by major and minor version. */
+function playwrights(): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const version of VERSIONS) {
+    const file = createRequire(join(process.cwd(), folderOf(version), 'package.json')).resolve(
+      'playwright-core/package.json',
+    );
+    const { version: full } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+    found.set(/^\d+\.\d+/.exec(full)?.[0] ?? '', dirname(file));
+  }
+  return found;
 }
 
 function playwrightOf(version: string): typeof import('playwright-core') {

@@ -10,6 +10,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   ips: async () => (await import('./commands/ips.ts')).addIpsCommand,
   pools: async () => (await import('./commands/pools/pools.ts')).addPoolsCommand,
   profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
+  relay: async () => (await import('./commands/relay.ts')).addRelayCommand,
   report: async () => (await import('./commands/report.ts')).addReportCommand,
   sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
   sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,

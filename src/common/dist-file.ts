@@ -15,6 +15,7 @@ type DistFile =
   | 'options.cjs'
   | 'page-network.js'
   | 'page-files.js'
+  | 'relay-lease.js'
   | 'run-reporter.cjs'
   | 'timeline.js'
   | 'timeline.css'

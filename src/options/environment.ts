@@ -10,6 +10,7 @@ export interface Environment {
   POOLWRIGHT_POOL?: string | undefined;
   POOLWRIGHT_AHEAD?: string | undefined;
   POOLWRIGHT_HOLD?: string | undefined;
+  POOLWRIGHT_RELAY?: string | undefined;
   CI?: string | undefined;
 }
 

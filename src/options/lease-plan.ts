@@ -5,6 +5,7 @@ import { DEFAULTS } from './defaults.ts';
 import { aheadVariable, type Environment, variable } from './environment.ts';
 import { exposedNetwork, type SuiteAddresses } from './expose-network.ts';
 import type { IdentityOption } from './identity.ts';
+import { relayAddress } from './schema/relay-address.ts';
 import type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './schema/schema.ts';
 
 /** The options of a project with their defaults filled in: for the broker, and for the workers' connections. */
@@ -32,6 +33,8 @@ export interface ConnectionSettings {
   exposeNetwork: string;
   context: ContextOption;
   identity: IdentityOption | undefined;
+  /** Address of the relay that connects Playwright. Default: none. */
+  relay?: string | undefined;
 }
 
 /**
@@ -77,6 +80,7 @@ export function connectionSettings(
     exposeNetwork: exposedNetwork(options.exposeNetwork, suite),
     context: options.context ?? DEFAULTS.context,
     identity: options.identity,
+    relay: relayAddress(options.relay, environment),
   };
 }
 

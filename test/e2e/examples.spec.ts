@@ -15,7 +15,7 @@ import { fullLength } from '../support/property-runs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** Examples that other specs run, and the site that some of them use. */
-const ELSEWHERE = ['ci', 'node_modules', 'site', 'puppeteer-jest', 'puppeteer-mocha', 'puppeteer-node-test'];
+const ELSEWHERE = ['ci', 'node_modules', 'relay', 'site', 'puppeteer-jest', 'puppeteer-mocha', 'puppeteer-node-test'];
 const NAMES = [
   'basic',
   'budget',

@@ -15,8 +15,11 @@ export interface CliProcess {
 }
 
 /** Starts `poolwright` of the built package; resolves after its first line (JSON), or when it has ended. */
-export async function startCli(args: string[]): Promise<CliProcess> {
-  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function startCli(args: string[], env: Record<string, string> = {}): Promise<CliProcess> {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
   const exit = once(child, 'exit').then(([code]) => code as number | null);
   const line = once(createInterface({ input: child.stdout }), 'line').then(([text]) => JSON.parse(text));
   const answer = await Promise.race([line, once(child, 'close').then(() => undefined)]);

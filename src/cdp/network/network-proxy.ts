@@ -11,6 +11,7 @@ import { PageBinding } from './page-binding.ts';
 import type { NetworkPolicy } from './policy/network-policy.ts';
 import { ProxiedDocuments } from './proxied-documents.ts';
 import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
+import type { Dial } from './proxy/dial.ts';
 import { ImpliedHeaders } from './proxy/headers/implied-headers.ts';
 import { type ContinueFields, givenHeaders, type PausedRequest, pausedRequest } from './proxy/paused-request.ts';
 import { ProxiedRequests } from './proxy/proxied-requests.ts';
@@ -28,6 +29,8 @@ export interface ProxyParts {
   onBytes: (bytes: number) => void;
   /** Takes downloads whose content the browser does not need. */
   downloads: LocalDownloads;
+  /** Default: connections start on this machine. */
+  dial?: Dial | undefined;
 }
 
 /** Time limit for a page to confirm that it has our scripts, in ms: a running page takes a few ms. */
@@ -51,14 +54,14 @@ export class NetworkProxy implements Interceptor {
   /** Requests that the client has paused, by session and ID. */
   readonly #withClient: SessionMap<string, PausedRequest>;
 
-  constructor(transport: InterceptorTransport, { targets, policy, onBytes, downloads }: ProxyParts) {
+  constructor(transport: InterceptorTransport, { targets, policy, onBytes, downloads, dial }: ProxyParts) {
     this.#transport = transport;
     this.#policy = policy;
     this.#targets = targets;
     this.#withClient = new SessionMap(transport.model);
     const documents = new ProxiedDocuments(transport.model, targets, (target) => policy.hostsOf(target));
     this.#binding = new PageBinding(transport, documents);
-    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, onBytes });
+    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, onBytes, dial });
     const streams = new StreamedResponses(transport, documents, this.#binding);
     this.#implied = new ImpliedHeaders(transport);
     this.#files = new ProxiedFiles(transport, onBytes);
@@ -66,6 +69,7 @@ export class NetworkProxy implements Interceptor {
     this.#requests = new ProxiedRequests(transport, {
       implied: this.#implied,
       onBytes,
+      dial,
       downloads,
       streams,
       onRedirect,

@@ -5,6 +5,7 @@ import type { NetworkProxy } from './network-proxy.ts';
 import { NetworkPolicy, type PolicyEvents, type Visit } from './policy/network-policy.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
 import { ProxiedTargets } from './proxied-targets.ts';
+import type { Dial } from './proxy/dial.ts';
 
 /** What pages reach through this machine. */
 export interface NetworkOptions {
@@ -14,6 +15,8 @@ export interface NetworkOptions {
   byIntent?: PolicyEvents | undefined;
   /** Called with the size of bodies and WebSocket messages, in both directions, decoded, in bytes. */
   onBridgedBytes?: (bytes: number) => void;
+  /** Connects to servers from another machine. Files are not read then. Default: connections start on this machine. */
+  dial?: Dial | undefined;
   /** Takes downloads that need not go through the browser. Without it, the browser gets all of them. */
   downloads?: LocalDownloads;
 }
@@ -62,7 +65,9 @@ export class Network implements Interceptor {
       this.policy.begin(target, url);
       this.#proxy?.begin(target);
     });
-    this.policy = new NetworkPolicy(transport.model, options.bridge ?? NONE, this.#targets, options.byIntent);
+    const { bridge = NONE, byIntent, dial } = options;
+    // Files of this machine are not those of the test, if its servers are on another one.
+    this.policy = new NetworkPolicy(transport.model, bridge, this.#targets, byIntent, dial === undefined);
     this.#proxy = loaded ? this.#make(loaded) : null;
   }
 
@@ -100,11 +105,12 @@ export class Network implements Interceptor {
   }
 
   #make(Loaded: typeof NetworkProxy): NetworkProxy {
-    const { onBridgedBytes = () => undefined, downloads = new LocalDownloads() } = this.#options;
+    const { onBridgedBytes = () => undefined, downloads = new LocalDownloads(), dial } = this.#options;
     return new Loaded(this.#transport, {
       targets: this.#targets,
       policy: this.policy,
       onBytes: onBridgedBytes,
+      dial,
       downloads,
     });
   }

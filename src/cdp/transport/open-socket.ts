@@ -1,5 +1,5 @@
 import { constants } from 'node:buffer';
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { within } from '../../common/pause.ts';
 import { urlCredentials } from '../../common/url/credentials.ts';
@@ -35,13 +35,15 @@ export interface OpenLimits {
   timeout: number;
   /** The session that the browser belongs to, for errors. */
   sessionId?: string | undefined;
+  /** Resolves the host. Default: the system does. */
+  lookup?: LookupFunction | undefined;
 }
 
 /**
  * Opens a WebSocket to a `ws:` or `wss:` address. The address is a secret: errors contain only its host.
  * @throws LeaseError `CONNECT_FAILED`: rejected (with the HTTP status), unreachable, or no response within `timeout`
  */
-export async function openSocket(address: string, { timeout, sessionId }: OpenLimits): Promise<OpenSocket> {
+export async function openSocket(address: string, { timeout, sessionId, lookup }: OpenLimits): Promise<OpenSocket> {
   const url = parseAddress(address);
   if (!url) throw failed('', 'its cdpUrl is not a ws:// or wss:// URL', sessionId);
   const { origin } = url;
@@ -52,6 +54,7 @@ export async function openSocket(address: string, { timeout, sessionId }: OpenLi
     maxBufferedChunks: 0,
     // Large messages are compressed where the service supports it: Playwright's scripts are 345 kB.
     perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true, threshold: DEFLATED_BYTES },
+    ...(lookup && { lookup }),
     ...(url.authorization !== null && { headers: { authorization: url.authorization } }),
   });
   const handshake = watchHandshake(socket);

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { WebSocket } from 'ws';
 import { redactText } from '../../redact.ts';
 import { type ConnectionClosed, describeClosed } from './connection-closed.ts';
@@ -40,6 +41,8 @@ export interface ConnectOptions {
   timeout?: number;
   /** The session that the browser belongs to, for errors. */
   sessionId?: string;
+  /** Resolves the host. Default: the system does. */
+  lookup?: LookupFunction;
 }
 
 const OPEN_TIMEOUT_MS = 30_000;
@@ -53,10 +56,10 @@ const GOODBYE_MS = 3_000;
  */
 export async function connectTransport(
   cdpUrl: string,
-  { timeout = OPEN_TIMEOUT_MS, sessionId }: ConnectOptions,
+  { timeout = OPEN_TIMEOUT_MS, sessionId, lookup }: ConnectOptions,
   interceptors: readonly InterceptorFactory[],
 ): Promise<CdpTransport> {
-  return new SocketTransport(await openSocket(cdpUrl, { timeout, sessionId }), cdpUrl, interceptors);
+  return new SocketTransport(await openSocket(cdpUrl, { timeout, sessionId, lookup }), cdpUrl, interceptors);
 }
 
 /** Its fields are `#private`: code that prints or serializes it sees neither the address nor the traffic. */

@@ -37,9 +37,10 @@ export async function connectPlaywright(
   lease: LeasedBrowser,
   options: ConnectionOptions,
 ): Promise<PlaywrightConnection> {
-  const connection = await connectThrough(libraryOf(chromium), lease, options);
+  const connection = await connectThrough(libraryOf(chromium, options.relay), lease, options);
   const { browser, mode } = connection;
-  const defaultContext = browser.contexts()[0];
+  // A relay serves a browser that looks as if it were launched: such a browser shows no default context.
+  const defaultContext = options.relay === undefined ? browser.contexts()[0] : undefined;
   const openContext = async (contextOptions: BrowserContextOptions) => {
     const context = await browser.newContext(contextOptions);
     context.on('requestfailed', (request) =>
@@ -65,7 +66,7 @@ export async function connectPlaywright(
   };
 }
 
-function libraryOf(chromium: BrowserType): ClientLibrary<Browser> {
+function libraryOf(chromium: BrowserType, relay: string | undefined): ClientLibrary<Browser> {
   return {
     name: 'playwright',
     connect: async (transport, timeout) => {
@@ -74,6 +75,12 @@ function libraryOf(chromium: BrowserType): ClientLibrary<Browser> {
     },
     isConnected: (browser) => browser.isConnected(),
     disconnect: (browser) => browser.close(),
+    ...(relay !== undefined && {
+      open: async (...given) => {
+        const { openThroughRelay } = await import('./relay/open-through-relay.ts');
+        return await openThroughRelay(chromium, relay, ...given);
+      },
+    }),
   };
 }
 

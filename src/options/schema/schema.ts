@@ -6,6 +6,7 @@ import { parseExposure } from '../expose-network.ts';
 import type { IdentityOption } from '../identity.ts';
 import { NetworkRuleError } from '../network-rules.ts';
 import { type Budget, budgetOption } from './budget.ts';
+import { relayProblem } from './relay-address.ts';
 
 /** The user's options: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
 
@@ -31,6 +32,11 @@ const contextOption = z.union([
   z.strictObject({ mode: z.literal('persistent'), clear: z.boolean().optional() }),
 ]);
 
+const relayOption = z.string().superRefine((address, context) => {
+  const message = relayProblem(address);
+  if (message !== null) context.addIssue({ code: 'custom', message });
+});
+
 const projectFields = {
   pool: poolOption.optional(),
   fallback: z.enum(['session', 'fail']).optional(),
@@ -43,6 +49,7 @@ const projectFields = {
   exposeNetwork: exposeNetwork.optional(),
   context: contextOption.optional(),
   identity: z.enum(['keep', 'override']).optional(),
+  relay: relayOption.optional(),
 };
 
 /** Options of one project (`use.hosted`). */
@@ -115,6 +122,11 @@ export interface ProjectHostedOptions {
    * `hosted_privacy`, `'override'` for `hosted`.
    */
   identity?: IdentityOption;
+  /**
+   * Beta, Playwright only: the `wss://` address of a `poolwright relay` near the browsers, see `docs/relay.md`.
+   * `'none'`: no relay. Default: environment variable `POOLWRIGHT_RELAY`; without it, none.
+   */
+  relay?: string;
 }
 
 /** Options of `withHostedBrowsers`. An unknown key is an error that names the nearest known key. */

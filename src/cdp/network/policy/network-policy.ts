@@ -36,11 +36,22 @@ export class NetworkPolicy {
   readonly #targets: ProxiedTargets;
   readonly #events: PolicyEvents | undefined;
   readonly #initiators: Initiators | undefined;
+  readonly #hasFiles: boolean;
   /** By browser context. */
   readonly #places = new Map<string | undefined, VisitedPlaces>();
 
-  /** @param events without them, only listed hosts are reachable */
-  constructor(model: BrowserModel, listed: ProxiedHosts, targets: ProxiedTargets, events?: PolicyEvents) {
+  /**
+   * @param events without them, only listed hosts are reachable
+   * @param hasFiles whether visits of files count
+   */
+  constructor(
+    model: BrowserModel,
+    listed: ProxiedHosts,
+    targets: ProxiedTargets,
+    events?: PolicyEvents,
+    hasFiles = true,
+  ) {
+    this.#hasFiles = hasFiles;
     this.#listed = listed;
     this.#targets = targets;
     this.#events = events;
@@ -78,7 +89,13 @@ export class NetworkPolicy {
     const { url } = fieldsOf<Protocol.Page.NavigateRequest>(params);
     const target = this.#targets.of(sessionId);
     const place = placeOf(url);
-    if (place === null || !target || this.#listed.matches(String(url))) return null;
+    if (
+      place === null ||
+      (place.startsWith('file:') && !this.#hasFiles) ||
+      !target ||
+      this.#listed.matches(String(url))
+    )
+      return null;
     const { contextId } = target.session.target;
     const places = this.#places.get(contextId) ?? new VisitedPlaces();
     this.#places.set(contextId, places);

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Protocol } from 'devtools-protocol';
 import { Agent, buildConnector } from 'undici';
+import { type Dial, dialServer } from './dial.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
 
 /** The server of a response, in the terms of CDP's `Network.Response`. */
@@ -41,6 +42,7 @@ subscribe('undici:client:sendHeaders', (message) => {
 export class Connections {
   /** Time limit for a response's head, and for each next piece of its body, in ms. */
   readonly #responseTimeout: number;
+  readonly #dial: Dial | undefined;
   #strict: Agent | undefined;
   #lenient: Agent | undefined;
   /** Errors of connections that responded to earlier requests, but not to the last one. */
@@ -48,8 +50,10 @@ export class Connections {
   /** By origin. */
   readonly #servers = new Map<string, Server>();
 
-  constructor(responseTimeout: number) {
+  /** @param dial default: connections start on this machine */
+  constructor(responseTimeout: number, dial?: Dial) {
     this.#responseTimeout = responseTimeout;
+    this.#dial = dial;
   }
 
   agent(ignoreHTTPSErrors: boolean): Agent {
@@ -87,7 +91,10 @@ export class Connections {
         rejectUnauthorized,
         ...addressesOf(isHere, CONNECT_TIMEOUT_MS),
       });
-    const [local, other] = [connector(true), connector(false)];
+    const dial = this.#dial;
+    const [local, other] = dial
+      ? [dialing(dial, rejectUnauthorized), dialing(dial, rejectUnauthorized)]
+      : [connector(true), connector(false)];
     return new Agent({
       connect: (options, done) =>
         (isLocalhost(options.hostname) ? local : other)(options, (...made) => {
@@ -122,6 +129,31 @@ export class Connections {
     const securityDetails = socket instanceof TLSSocket ? (securityOf(socket) ?? before) : null;
     this.#servers.set(origin, { remoteIPAddress, remotePort, securityDetails });
   }
+}
+
+/** Connects through another machine, for undici. */
+function dialing(dial: Dial, rejectUnauthorized: boolean): ReturnType<typeof buildConnector> {
+  return ({ hostname, port, protocol }, done) => {
+    const isSecure = protocol === 'https:';
+    const number = Number(port) || (isSecure ? 443 : 80);
+    const socket = dialServer(dial, { hostname, port: number, isSecure, rejectUnauthorized });
+    const timer = setTimeout(() => socket.destroy(timedOut()), CONNECT_TIMEOUT_MS);
+    const failed = (error: Error) => {
+      clearTimeout(timer);
+      done(error, null);
+    };
+    socket.once('error', failed);
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      socket.off('error', failed);
+      // undici needs no more of it than a stream has.
+      done(null, socket as Socket);
+    });
+  };
+}
+
+function timedOut(): Error {
+  return Object.assign(new Error('connect timed out'), { code: 'ETIMEDOUT' });
 }
 
 function securityOf(socket: TLSSocket): Protocol.Network.SecurityDetails | null {

@@ -8,6 +8,7 @@ import {
 } from 'node:zlib';
 import { type Dispatcher, request as send } from 'undici';
 import { Connections, type Server } from './connections.ts';
+import type { Dial } from './dial.ts';
 import { type Failure, failureOf } from './failures.ts';
 import { type HeaderList, headerOf } from './headers/header-list.ts';
 import { ResponseBody } from './response-body.ts';
@@ -88,12 +89,16 @@ const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompres
  * again.
  */
 export class ProxyFetcher {
-  readonly #connections = new Connections(RESPONSE_MS);
+  readonly #connections: Connections;
   readonly #onBytes: (bytes: number) => void;
 
-  /** @param onBytes called with the bytes of bodies, in both directions, decoded */
-  constructor(onBytes: (bytes: number) => void) {
+  /**
+   * @param onBytes called with the bytes of bodies, in both directions, decoded
+   * @param dial default: connections start on this machine
+   */
+  constructor(onBytes: (bytes: number) => void, dial?: Dial) {
     this.#onBytes = onBytes;
+    this.#connections = new Connections(RESPONSE_MS, dial);
   }
 
   /** Never rejects. */

@@ -9,6 +9,7 @@ import type { ProxiedTarget } from '../proxied-targets.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
 import { whenAbandoned } from './abandoned-requests.ts';
 import { Credentials } from './credentials.ts';
+import type { Dial } from './dial.ts';
 import { type Failure, howBroken } from './failures.ts';
 import {
   ACCEPTED,
@@ -39,6 +40,7 @@ interface Parts {
   downloads: LocalDownloads;
   streams: StreamedResponses;
   onBytes: (bytes: number) => void;
+  dial?: Dial | undefined;
   /** Called with the `Location` of a redirect before the browser gets the response. */
   onRedirect: (paused: PausedRequest, location: string) => void;
 }
@@ -61,7 +63,7 @@ export class ProxiedRequests {
   constructor(transport: InterceptorTransport, parts: Parts) {
     this.#transport = transport;
     this.#parts = parts;
-    this.#fetcher = new ProxyFetcher(parts.onBytes);
+    this.#fetcher = new ProxyFetcher(parts.onBytes, parts.dial);
     this.#credentials = new Credentials(transport);
     this.#reported = new ReportedResponses(transport);
     this.#bodiless = new SessionMap(transport.model);

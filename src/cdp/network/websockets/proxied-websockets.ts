@@ -5,6 +5,7 @@ import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { PageBinding } from '../page-binding.ts';
 import type { ProxiedDocument, ProxiedDocuments } from '../proxied-documents.ts';
 import type { ProxiedTargets } from '../proxied-targets.ts';
+import type { Dial } from '../proxy/dial.ts';
 import { wireText } from '../proxy/headers/header-bytes.ts';
 import { openWebSocket } from './open-websocket.ts';
 import { WebSocketEvents } from './websocket-events.ts';
@@ -40,6 +41,7 @@ interface Parts {
   documents: ProxiedDocuments;
   binding: PageBinding;
   onBytes: (bytes: number) => void;
+  dial?: Dial | undefined;
 }
 
 interface Connection {
@@ -124,7 +126,12 @@ export class ProxiedWebSockets {
     const headers = { ...own, ...(cookie !== '' && { cookie: wireText(cookie) }) };
     let socket: WebSocket;
     try {
-      socket = openWebSocket(url, { protocols, headers, ignoreHTTPSErrors: target.ignoreHTTPSErrors });
+      socket = openWebSocket(url, {
+        protocols,
+        headers,
+        ignoreHTTPSErrors: target.ignoreHTTPSErrors,
+        dial: this.#parts.dial,
+      });
     } catch (error) {
       events.failed(errorMessage(error));
       return this.#end(key, number, ABNORMAL, '');

@@ -30,6 +30,22 @@ export interface ClientLibrary<Browser> {
   isConnected(browser: Browser): boolean;
   /** Disconnects without ending the browser. */
   disconnect(browser: Browser): Promise<void>;
+  /** Opens a connection in another way than through our transport in this process. */
+  open?(lease: LeasedBrowser, options: ConnectionOptions, mode: ContextMode): Promise<OpenedConnection<Browser>>;
+}
+
+/** A connection to a browser that no client library uses yet. */
+export interface OpenedConnection<Browser> {
+  transport: Pick<CdpTransport, 'ask' | 'close' | 'closed' | 'traffic'>;
+  figures: Figures;
+  /** Whether requests to this address went through this machine and were not denied. */
+  wasProxied(url: string): boolean;
+  /**
+   * Connects the client library.
+   * @param timeout in ms
+   * @throws LeaseError whose message is complete; any other error is wrapped in one
+   */
+  connect(timeout: number): Promise<Browser>;
 }
 
 /** A client's connection to a leased browser. */
@@ -75,7 +91,9 @@ export async function connectThrough<Browser>(
   const screencast = new Screencast();
   const film = await filmOf(options);
   if (film) screencast.start(film);
-  const opened = await openFor(library.name, lease, options, { mode, exposure, screencast });
+  const opened = library.open
+    ? await library.open(lease, options, mode)
+    : await openFor(library, lease, options, { mode, exposure, screencast });
   const { transport, figures, wasProxied } = opened;
   traceTime('worker', 'the connection is open');
   let cut: ConnectionClosed | null = null;
@@ -84,7 +102,7 @@ export async function connectThrough<Browser>(
   });
   try {
     // Zero would mean no time limit.
-    const browser = await library.connect(transport, Math.max(1, deadline - performance.now()));
+    const browser = await opened.connect(Math.max(1, deadline - performance.now()));
     const life = followConnection({
       transport,
       isConnected: () => library.isConnected(browser),
@@ -107,23 +125,17 @@ export async function connectThrough<Browser>(
     };
   } catch (error) {
     transport.close();
+    if (error instanceof LeaseError) throw error;
     throw connectFailed(sessionId, cut ? describeClosed(cut) : redactText(errorMessage(error), [cdpUrl]));
   }
 }
 
-interface OpenedTransport {
-  transport: CdpTransport;
-  figures: Figures;
-  /** Whether requests to this address went through this machine and were not denied. */
-  wasProxied(url: string): boolean;
-}
-
-async function openFor(
-  client: Client,
+async function openFor<Browser>(
+  { name: client, connect }: ClientLibrary<Browser>,
   { cdpUrl, sessionId }: LeasedBrowser,
   options: ConnectionOptions,
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
-): Promise<OpenedTransport> {
+): Promise<OpenedConnection<Browser>> {
   // Loaded here, because processes without a browser do not need it.
   const { openTransport } = await import('../../../cdp/pipeline.ts');
   const meter = options.metering ? new Meter() : undefined;
@@ -157,6 +169,7 @@ async function openFor(
   });
   return {
     transport,
+    connect: (timeout) => connect(transport, timeout),
     figures: {
       observedBytes: () => meter?.total() ?? null,
       commands: () => transport.commands,

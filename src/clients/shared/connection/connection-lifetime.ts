@@ -6,7 +6,7 @@ import { watch } from './watchdog.ts';
 
 /** A connected client. */
 export interface ConnectedClient {
-  transport: CdpTransport;
+  transport: Pick<CdpTransport, 'ask' | 'close' | 'closed' | 'traffic'>;
   isConnected(): boolean;
   /** Disconnects the client. Does nothing on a closed connection. */
   disconnect(): Promise<void>;

@@ -14,6 +14,7 @@ import { isPlainRun } from '../config/plain-run.ts';
 import { rememberedRun, type WrappedRun } from '../config/run-registry.ts';
 import { BackgroundStart } from './background-start.ts';
 import { ineffectiveLaunchOptions } from './launch-options.ts';
+import { checkRelays } from './relays.ts';
 import { selectedProjects } from './selected-projects.ts';
 import { runUserSetup } from './user-setup.ts';
 import { asksForWindow, showBrowsers } from './watch-page.ts';
@@ -63,6 +64,7 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
 }
 
 async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
+  await checkRelays(config, run.hosted);
   const broker = await beginRun({
     runner: 'playwright',
     options: run.options,

@@ -4,7 +4,13 @@ import { expect, test } from '@playwright/test';
 
 const root = resolve(import.meta.dirname, '../../../../src');
 /** What runs on Unix only, or prints to the terminal that it was started from. */
-const UNIX_ONLY = ['emulator/disk/own-disk.ts', 'broker/recovery/system-identity.ts', 'cli/npx-parent.ts'];
+const UNIX_ONLY = [
+  'emulator/disk/own-disk.ts',
+  'broker/recovery/system-identity.ts',
+  'cli/npx-parent.ts',
+  'relay/lease/browser-pipe.ts',
+  'relay/lease-processes.ts',
+];
 
 /** The text of each call that starts a program, up to the parenthesis that closes it. */
 function starts(source: string): string[] {

@@ -1,0 +1,128 @@
+import type { WireOutput } from './early-close.ts';
+import { contextIn, createdBy, readWire, type WireMessage } from './wire-message.ts';
+
+/** IDs of calls that are made here begin like this. */
+const OWN = 'poolwright@';
+/** Objects that the browser has besides those of its contexts. */
+const OTHERS = new Set(['CDPSession', 'Artifact']);
+
+/** A context that no test has requested yet. */
+interface Prepared {
+  /** The call that creates it. */
+  id: string;
+  options: string;
+  /** Its objects. */
+  objects: Set<string>;
+  /** What the server said about them, in order. */
+  held: string[];
+  /** The response; null while it is pending. */
+  response: WireMessage | null;
+}
+
+/**
+ * Creates the next test's context while a test runs. The client does not see it before it requests a context with
+ * exactly the same options; it then gets all messages about it, and the response, at once. With other options, it is
+ * closed. Only one context is being created at a time while one is prepared: messages do not tell for which call an
+ * object is.
+ */
+export class NextContext {
+  readonly #output: WireOutput;
+  /** The last `newContext` of the client. */
+  #last: WireMessage | null = null;
+  /** Such calls that have no response yet. */
+  readonly #open = new Set<string | number | undefined>();
+  /** Such calls that came while a context was being prepared. */
+  #waiting: WireMessage[] = [];
+  #prepared: Prepared | null = null;
+  /** Objects of contexts that were closed unused. */
+  readonly #discarded = new Set<string>();
+  #calls = 0;
+
+  constructor(output: WireOutput) {
+    this.#output = output;
+  }
+
+  fromClient(text: string): void {
+    const message = text.includes('"newContext"') ? readWire(text) : null;
+    if (message?.method !== 'newContext') this.#output.toServer(text);
+    else if (this.#prepared && !this.#prepared.response) this.#waiting.push(message);
+    else this.#request(message);
+  }
+
+  fromServer(text: string): void {
+    const message = readWire(text);
+    const prepared = this.#prepared;
+    if (!message) this.#output.toClient(text);
+    else if (prepared && message.id === prepared.id) this.#created(prepared, message);
+    else if (String(message.id).startsWith(OWN) || this.#isDiscarded(message, text)) return;
+    else if (prepared && this.#isOf(prepared, message, text)) prepared.held.push(text);
+    else this.#pass(message, text);
+  }
+
+  #pass(message: WireMessage, text: string): void {
+    this.#open.delete(message.id);
+    this.#output.toClient(text);
+    // The first page of a test: its context is open, and the relay has time.
+    if (createdBy(message)?.type === 'Page') this.#prepare();
+  }
+
+  #request(message: WireMessage): void {
+    this.#last = message;
+    const prepared = this.#prepared;
+    this.#prepared = null;
+    if (prepared?.response && prepared.options === JSON.stringify(message.params)) {
+      for (const text of prepared.held) this.#output.toClient(text);
+      this.#output.toClient(JSON.stringify({ ...prepared.response, id: message.id }));
+      return;
+    }
+    if (prepared) this.#discard(prepared);
+    this.#open.add(message.id);
+    this.#output.toServer(JSON.stringify(message));
+  }
+
+  #prepare(): void {
+    if (!this.#last || this.#prepared || this.#open.size > 0) return;
+    const options = JSON.stringify(this.#last.params);
+    this.#prepared = { id: this.#nextId(), options, objects: new Set(), held: [], response: null };
+    this.#output.toServer(JSON.stringify({ ...this.#last, id: this.#prepared.id }));
+  }
+
+  #created(prepared: Prepared, response: WireMessage): void {
+    prepared.response = response;
+    // If this fails, so does the next one of the client, which gets the reason.
+    if (contextIn(response) === null) this.#prepared = null;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const message of waiting) this.#request(message);
+  }
+
+  #isOf({ objects, response }: Prepared, message: WireMessage, text: string): boolean {
+    const object = createdBy(message);
+    const isNew = object && !response && message.guid === this.#last?.guid && !OTHERS.has(object.type);
+    if (!isNew && !includes(text, objects)) return false;
+    if (object) objects.add(object.guid);
+    return true;
+  }
+
+  #isDiscarded({ guid = '', method }: WireMessage, text: string): boolean {
+    if (!includes(text, this.#discarded)) return false;
+    if (method === '__dispose__') this.#discarded.delete(guid);
+    return true;
+  }
+
+  #discard({ objects, response }: Prepared): void {
+    for (const object of objects) this.#discarded.add(object);
+    const guid = response && contextIn(response);
+    this.#output.toServer(JSON.stringify({ ...this.#last, id: this.#nextId(), guid, method: 'close', params: {} }));
+  }
+
+  #nextId(): string {
+    this.#calls += 1;
+    return `${OWN}${this.#calls}`;
+  }
+}
+
+function includes(text: string, objects: Set<string>): boolean {
+  for (const object of objects) if (text.includes(object)) return true;
+  return false;
+}

@@ -1,0 +1,139 @@
+import type { Browser, BrowserType } from '@playwright/test';
+import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
+import type { ConnectionClosed } from '../../../cdp/transport/connection-closed.ts';
+import { openLocalEndpoint } from '../../../cdp/transport/local-endpoint.ts';
+import { errorMessage } from '../../../common/error-message.ts';
+import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { LeaseError } from '../../../errors.ts';
+import type { ContextMode } from '../../../options/context-mode.ts';
+import { parseExposure } from '../../../options/expose-network.ts';
+import { redactText } from '../../../redact.ts';
+import type { Open } from '../../../relay/protocol.ts';
+import type { ConnectionOptions, OpenedConnection } from '../../shared/connection/connect-through.ts';
+import { secretMissing } from './check-relay.ts';
+import { ExposedServers } from './exposed-servers.ts';
+import { RelayFailure, RelayLink } from './relay-link.ts';
+import { wireInterceptors } from './wire-interceptors.ts';
+
+/** How many denied addresses are remembered to explain failed requests. */
+const MAX_DENIED = 1_000;
+const NO_PICTURES = '`film` has no effect through a relay';
+
+/**
+ * Connects Playwright to a leased browser through a relay: Playwright's own protocol crosses the distance instead of
+ * CDP, so that an action takes one round trip.
+ * @throws OptionsError without a token; LeaseError from `connect`
+ */
+export async function openThroughRelay(
+  chromium: BrowserType,
+  address: string,
+  lease: LeasedBrowser,
+  options: ConnectionOptions,
+  mode: ContextMode,
+): Promise<OpenedConnection<Browser>> {
+  const { relayToken: token } = lease;
+  if (token === undefined) {
+    throw secretMissing();
+  }
+  if (options.film !== 'off') options.onNote(NO_PICTURES);
+  const servers = new ExposedServers(parseExposure(options.exposeNetwork));
+  const denied = new Set<string>();
+  const endpoint = await openLocalEndpoint();
+  let link: RelayLink | null = null;
+  let onClosed: (why: ConnectionClosed) => void;
+  const closed = new Promise<ConnectionClosed>((resolve) => {
+    onClosed = resolve;
+  });
+  const close = () => {
+    endpoint.close();
+    if (link) link.close();
+    else onClosed({ code: null, reason: '', byUs: true });
+  };
+  const openLink = async (timeout: number): Promise<void> => {
+    const { socket, userAgent } = await endpoint.connected;
+    const output = {
+      toClient: (message: string) => socket.send(message),
+      toServer: (message: string) => link?.send(message),
+    };
+    const wire = wireInterceptors(options, mode, output, () => link?.traffic().queued ?? 0);
+    link = await RelayLink.open({ address, token, userAgent, timeout }, browserOf(lease, options, mode), {
+      onText: (message) => wire.fromServer(message),
+      onDial: (stream, to) => servers.connect(stream, to),
+      onDenied: (url) => {
+        if (denied.size < MAX_DENIED) denied.add(url);
+      },
+      onNotCarried: (text) => {
+        options.onNote(text);
+        options.onUnreachable(text);
+      },
+    });
+    const { closed } = link;
+    socket.on('message', (data) => {
+      const message = String(data);
+      servers.observe(message);
+      wire.fromClient(message);
+    });
+    socket.on('close', close);
+    socket.resume();
+    void closed.then((why) => {
+      endpoint.close();
+      onClosed(why);
+    });
+  };
+  return {
+    transport: {
+      ask: async () => await link?.ask(),
+      traffic: () => link?.traffic() ?? { received: 0, sent: 0, queued: 0 },
+      closed,
+      close,
+    },
+    connect: async (timeout) => {
+      const linking = openLink(timeout);
+      // Without a link, Playwright would wait for its time limit.
+      linking.catch(() => endpoint.close());
+      const connecting = chromium.connect(endpoint.address, { timeout });
+      connecting.catch(() => undefined);
+      try {
+        await Promise.race([linking, connecting.then(() => linking)]);
+        return await connecting;
+      } catch (error) {
+        close();
+        await linking.catch((failure) => {
+          throw relayFailed(lease, address, failure);
+        });
+        throw relayFailed(lease, address, error);
+      }
+    },
+    figures: {
+      observedBytes: () => (options.metering ? (link?.figures.observedBytes ?? 0) : null),
+      commands: () => link?.figures.commands ?? 0,
+      distance: () => ({ roundTripMs: link?.figures.roundTripMs ?? null, savedMs: link?.figures.savedMs ?? 0 }),
+      bridgedBytes: () => link?.figures.bridgedBytes ?? 0,
+      pictureBytes: () => 0,
+      carriedOrigins: () => servers.origins,
+    },
+    wasProxied: (url) => servers.reaches(url) && !denied.has(withoutFragment(url)),
+  };
+}
+
+function browserOf(lease: LeasedBrowser, options: ConnectionOptions, mode: ContextMode): Open {
+  return {
+    type: 'open',
+    cdpUrl: lease.cdpUrl,
+    sessionId: lease.sessionId,
+    metering: options.metering,
+    ahead: options.ahead,
+    sharesBrowser: options.reuse !== 'test',
+    exposeNetwork: options.exposeNetwork,
+    persistent: mode.persistent ? { clear: mode.clear } : null,
+  };
+}
+
+function relayFailed({ sessionId, cdpUrl }: LeasedBrowser, address: string, error: unknown): LeaseError {
+  const reason = error instanceof RelayFailure ? error.message : errorMessage(error).split('\n')[0];
+  return new LeaseError(
+    'CONNECT_FAILED',
+    `Could not connect to the browser of session ${sessionId} through the relay ${new URL(address).host}: ${redactText(reason ?? '', [cdpUrl])}`,
+    { sessionId },
+  );
+}

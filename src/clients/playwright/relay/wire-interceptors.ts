@@ -1,0 +1,42 @@
+import type { ContextMode } from '../../../options/context-mode.ts';
+import type { ConnectionSettings } from '../../../options/lease-plan.ts';
+import { EarlyClose, type WireOutput } from './early-close.ts';
+import { EarlyWrites } from './early-writes.ts';
+import { NextContext } from './next-context.ts';
+
+/** Something that messages of Playwright's protocol pass. */
+export interface WireInterceptor {
+  fromClient(text: string): void;
+  fromServer(text: string): void;
+}
+
+/**
+ * How messages pass from the client to the relay and back, in order from the client.
+ * @param queued how many bytes have not left this process
+ */
+export function wireInterceptors(
+  { ahead, reuse }: ConnectionSettings,
+  { persistent }: ContextMode,
+  output: WireOutput,
+  queued: () => number,
+): WireInterceptor {
+  const list: ((output: WireOutput) => WireInterceptor)[] = [];
+  // A persistent context is cleared and reused, not created; a browser for one test has no next context.
+  const hasNext = ahead && !persistent && reuse !== 'test';
+  // Closest to the client: it must not see that a context is still being closed.
+  if (hasNext) list.push((next) => new EarlyClose(next));
+  if (ahead) list.push((next) => new EarlyWrites(next, queued));
+  // Closest to the server: nothing else may see objects that the client does not have.
+  if (hasNext) list.push((next) => new NextContext(next));
+  return chained(list, output);
+}
+
+function chained(
+  [make, ...rest]: ((output: WireOutput) => WireInterceptor)[],
+  { toServer, toClient }: WireOutput,
+): WireInterceptor {
+  if (!make) return { fromClient: toServer, fromServer: toClient };
+  const own: WireInterceptor = make({ toServer: (text) => others.fromClient(text), toClient });
+  const others = chained(rest, { toServer, toClient: (text) => own.fromServer(text) });
+  return { fromClient: (text) => own.fromClient(text), fromServer: (text) => others.fromServer(text) };
+}

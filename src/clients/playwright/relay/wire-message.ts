@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+
+/**
+ * A message of Playwright's protocol, as far as it is read here: a call (`id`, `guid`, `method`), its response (`id`)
+ * or an event (`guid`, `method`). Events with two underscores create and remove objects.
+ */
+const wireMessage = v.looseObject({
+  /** Its type depends on the version. */
+  id: v.optional(v.union([v.string(), v.number()])),
+  guid: v.optional(v.string()),
+  method: v.optional(v.string()),
+  params: v.optional(v.record(v.string(), v.unknown())),
+  error: v.optional(v.unknown()),
+});
+
+export type WireMessage = v.InferOutput<typeof wireMessage>;
+
+const reference = v.object({ guid: v.string() });
+const created = v.object({ type: v.string(), guid: v.string(), initializer: v.record(v.string(), v.unknown()) });
+const contextResult = v.object({ result: v.object({ context: reference }) });
+
+/** Longer ones are neither calls nor events that matter here, in characters. */
+const MAX_LENGTH = 100_000;
+
+/** Reads a message; null if it is too long to matter, or has another form than all known versions use. */
+export function readWire(text: string): WireMessage | null {
+  if (text.length > MAX_LENGTH) return null;
+  try {
+    return v.parse(wireMessage, JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** An object that the server creates; null if the message is another one. */
+export function createdBy({ method, params }: WireMessage): v.InferOutput<typeof created> | null {
+  if (method !== '__create__') return null;
+  const found = v.safeParse(created, params);
+  return found.success ? found.output : null;
+}
+
+/** The context in the response to `newContext`; null if it is another response, or an error. */
+export function contextIn(message: WireMessage): string | null {
+  const found = v.safeParse(contextResult, message);
+  return found.success ? found.output.result.context.guid : null;
+}
+
+/** The ID of an object that a field refers to; null if it is none. */
+export function referenceIn(value: unknown): string | null {
+  const found = v.safeParse(reference, value);
+  return found.success ? found.output.guid : null;
+}

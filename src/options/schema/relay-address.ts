@@ -1,0 +1,30 @@
+import { OptionsError } from '../../errors.ts';
+import { redactText } from '../../redact.ts';
+import { type Environment, variable } from '../environment.ts';
+
+const NONE = 'none';
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** What is wrong with the address of a relay; null if it is valid. Addresses of browsers cross the connection. */
+export function relayProblem(address: string): string | null {
+  if (address === NONE) return null;
+  if (!URL.canParse(address)) return 'must be a wss:// address';
+  const { protocol, hostname, username, password, search } = new URL(address);
+  if (username || password || search) return 'must not contain credentials or a query: set POOLWRIGHT_RELAY_SECRET';
+  if (protocol === 'wss:' || (protocol === 'ws:' && LOOPBACK.test(hostname))) return null;
+  return 'must be a wss:// address; ws:// is for a relay on this machine';
+}
+
+/**
+ * The address of the relay; undefined: none. The option overrides `POOLWRIGHT_RELAY`.
+ * @throws OptionsError for an invalid variable
+ */
+export function relayAddress(option: string | undefined, environment: Environment): string | undefined {
+  const address = option ?? variable(environment, 'POOLWRIGHT_RELAY');
+  if (address === undefined || address === NONE) return undefined;
+  const problem = relayProblem(address);
+  if (problem !== null) {
+    throw new OptionsError('POOLWRIGHT_RELAY', `POOLWRIGHT_RELAY ${problem}, got "${redactText(address)}".`);
+  }
+  return address;
+}

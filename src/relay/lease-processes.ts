@@ -1,0 +1,148 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { distFile } from '../common/dist-file.ts';
+import { within } from '../common/pause.ts';
+import { type LeaseConfig, LISTENS, leaseSocket } from './lease/lease-config.ts';
+
+/** Limits on what leases use. */
+export interface LeaseLimits {
+  /** Leases at a time. */
+  leases: number;
+  /** Memory of one lease, in MB. */
+  memoryMB: number;
+  /** Duration of one lease, in minutes. */
+  minutes: number;
+}
+
+/** Settings of the processes of leases. */
+export interface LeaseProcessOptions {
+  limits: LeaseLimits;
+  /** The account of the processes; undefined: that of this process. */
+  user: { uid: number; gid: number } | undefined;
+  /** Called with a line about a lease that was ended early. */
+  onLog(line: string): void;
+}
+
+/** A process that serves one worker. */
+export interface LeaseProcess {
+  /** Path of the socket on which it listens. */
+  socket: string;
+  /** Kills it, and removes what it has written. Calling it again has no effect. */
+  end(): void;
+  /** Resolves when nothing of it is left. */
+  ended: Promise<void>;
+}
+
+/** Time limit for a process to start, in ms. */
+const START_TIMEOUT_MS = 20_000;
+/** How often memory is checked, in ms. */
+const CHECK_MS = 1_000;
+/** The variables that a lease needs; it must not get the relay's secret. */
+const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'NODE_EXTRA_CA_CERTS'];
+const DIRECTORY = 'poolwright-relay-';
+
+/** Starts and ends the processes of leases. */
+export class LeaseProcesses {
+  readonly #options: LeaseProcessOptions;
+  readonly #processes = new Set<LeaseProcess>();
+  /** Those that are being started count, too. */
+  #count = 0;
+
+  constructor(options: LeaseProcessOptions) {
+    this.#options = options;
+  }
+
+  /** Whether no further lease is allowed now. */
+  get isFull(): boolean {
+    return this.#count >= this.#options.limits.leases;
+  }
+
+  /** The number of leases. */
+  get size(): number {
+    return this.#count;
+  }
+
+  /** Starts the process of a lease. */
+  async start(config: Omit<LeaseConfig, 'directory'>): Promise<LeaseProcess> {
+    // At once, so that leases which start at the same time count.
+    this.#count += 1;
+    const directory = await this.#makeDirectory().catch((error) => {
+      this.#count -= 1;
+      throw error;
+    });
+    return await this.#startIn(directory, config);
+  }
+
+  /** Ends all leases. */
+  async end(): Promise<void> {
+    const all = [...this.#processes];
+    for (const lease of all) lease.end();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  async #makeDirectory(): Promise<string> {
+    const { user } = this.#options;
+    const directory = await mkdtemp(join(tmpdir(), DIRECTORY));
+    if (user) await chown(directory, user.uid, user.gid);
+    return directory;
+  }
+
+  async #startIn(directory: string, config: Omit<LeaseConfig, 'directory'>): Promise<LeaseProcess> {
+    const { limits, user } = this.#options;
+    const child = fork(distFile('relay-lease.js'), {
+      cwd: directory,
+      env: environment(directory),
+      execArgv: [`--max-old-space-size=${limits.memoryMB}`],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      ...user,
+    });
+    const exited = once(child, 'exit').catch(() => undefined);
+    const timer = this.#limit(child);
+    const lease: LeaseProcess = {
+      socket: leaseSocket(directory),
+      end: () => void child.kill('SIGKILL'),
+      ended: exited.then(async () => {
+        clearInterval(timer);
+        await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+        this.#processes.delete(lease);
+        this.#count -= 1;
+      }),
+    };
+    this.#processes.add(lease);
+    const listens = new Promise<boolean>((resolve) => {
+      child.once('message', (text) => resolve(text === LISTENS));
+      void exited.then(() => resolve(false));
+    });
+    child.send({ ...config, directory } satisfies LeaseConfig, () => undefined);
+    if (await within(listens, START_TIMEOUT_MS, false)) return lease;
+    lease.end();
+    throw new Error('the process of a lease did not start');
+  }
+
+  #limit(child: ChildProcess): NodeJS.Timeout {
+    const { limits, onLog } = this.#options;
+    const until = performance.now() + limits.minutes * 60_000;
+    const check = async (): Promise<void> => {
+      const used = await memoryOf(child.pid);
+      const isLate = performance.now() > until;
+      if (!isLate && used <= limits.memoryMB) return;
+      onLog(isLate ? `a lease was ended after ${limits.minutes} min` : `a lease was ended at ${used} MB of memory`);
+      child.kill('SIGKILL');
+    };
+    return setInterval(() => void check(), CHECK_MS);
+  }
+}
+
+function environment(directory: string): NodeJS.ProcessEnv {
+  const passed = PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  return { ...Object.fromEntries(passed), TMPDIR: directory, HOME: directory };
+}
+
+/** Memory of a process in MB, in pages of 4 KiB; 0 where the system does not list it. */
+async function memoryOf(pid: number | undefined): Promise<number> {
+  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
+  return Math.round((Number(text.split(' ')[1] ?? 0) * 4096) / 1e6);
+}

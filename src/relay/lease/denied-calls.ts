@@ -1,0 +1,36 @@
+import * as v from 'valibot';
+
+/**
+ * Calls of Playwright's protocol that would start a program on this machine, or connect it to another browser: the
+ * lease has its browser, and the worker's options must not choose what runs here.
+ */
+const DENIED = new Set([
+  'launch',
+  'launchPersistentContext',
+  'launchServer',
+  'connect',
+  'connectOverCDP',
+  'connectToBrowser',
+]);
+
+/** The type of an ID depends on the version. */
+const call = v.object({ id: v.optional(v.unknown()), method: v.string() });
+
+/** The response to a call that is denied; null if it is allowed, or not a call. */
+export function denialOf(text: string): string | null {
+  const message = v.safeParse(call, parsed(text));
+  if (!message.success || !DENIED.has(message.output.method)) return null;
+  const { id, method } = message.output;
+  return JSON.stringify({
+    id,
+    error: { error: { name: 'Error', message: `${method} is not allowed through a relay` } },
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

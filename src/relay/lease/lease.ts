@@ -1,0 +1,178 @@
+import type { WebSocket } from 'ws';
+import { Savings } from '../../cdp/latency/savings.ts';
+import { Meter } from '../../cdp/metering/meter.ts';
+import { openTransport } from '../../cdp/pipeline.ts';
+import type { CdpTransport } from '../../cdp/transport/transport.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { browserHash } from '../../common/relay/relay-token.ts';
+import { PoolwrightError } from '../../errors.ts';
+import { type Exposure, parseExposure } from '../../options/expose-network.ts';
+import { redactText } from '../../redact.ts';
+import { allowedLookup, HostRefused } from '../allowed-hosts.ts';
+import { type FromRelay, frame, fromWorker, type Open, type RelayFigures, readFrame } from '../protocol.ts';
+import { isStreamFrame, Streams } from '../streams.ts';
+import { pipeBrowser } from './browser-pipe.ts';
+import { denialOf } from './denied-calls.ts';
+import type { LeaseConfig } from './lease-config.ts';
+import { type LoadedPlaywright, serveBrowser } from './served-browser.ts';
+
+/** Time limit for a connection to the browser, in ms. */
+const CONNECT_TIMEOUT_MS = 20_000;
+/** Time limit for the worker's close frame, in ms: a relay that hangs passes none on. */
+const GOODBYE_MS = 3_000;
+/** A response of Playwright's protocol begins like this; anything else is an event. */
+const RESPONSE = '{"id"';
+
+/** One worker's browser: the worker's socket on one side, the connection to the browser on the other. */
+export class Lease {
+  readonly #config: LeaseConfig;
+  readonly #worker: WebSocket;
+  readonly #userAgent: string;
+  readonly #streams: Streams;
+  /** Messages for Playwright that came before its server was ready. */
+  #early: string[] = [];
+  #playwright: WebSocket | null = null;
+  #transport: CdpTransport | null = null;
+  #figures: (() => RelayFigures) | null = null;
+  #lastFigures = '';
+  #isOpening = false;
+
+  constructor(config: LeaseConfig, worker: WebSocket, userAgent: string) {
+    this.#config = config;
+    this.#worker = worker;
+    this.#userAgent = userAgent;
+    this.#streams = new Streams((data, sent) => worker.send(data, sent));
+  }
+
+  /** Serves the worker until either side closes. @param loading the worker's Playwright */
+  async run(loading: Promise<LoadedPlaywright>): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#worker.once('close', () => resolve());
+    });
+    this.#worker.on('message', (data: Buffer, isBinary) => {
+      if (isBinary && isStreamFrame(data)) this.#streams.receive(data);
+      else if (isBinary) void this.#control(data, loading);
+      else this.#pass(data.toString());
+    });
+    await closed;
+    this.#playwright?.terminate();
+    this.#streams.end();
+    this.#transport?.close();
+    await this.#transport?.closed;
+  }
+
+  async #control(data: Buffer, loading: Promise<LoadedPlaywright>): Promise<void> {
+    const message = readFrame(fromWorker, data);
+    if (message?.type === 'ask') {
+      const error = await this.#ask();
+      this.#send({ type: 'answered', id: message.id, error });
+    } else if (message?.type === 'open' && !this.#isOpening) {
+      this.#isOpening = true;
+      try {
+        await this.#open(message, loading);
+      } catch (error) {
+        this.#send({ type: 'failed', reason: reasonOf(error, message.cdpUrl) });
+        this.#worker.close();
+      }
+    } else {
+      this.#worker.close();
+    }
+  }
+
+  async #open(message: Open, loading: Promise<LoadedPlaywright>): Promise<void> {
+    const { cdpUrl, sessionId, ahead, sharesBrowser, persistent } = message;
+    if (browserHash(cdpUrl) !== this.#config.browser) throw new HostRefused('the token is for another browser');
+    const lookup = await allowedLookup(cdpUrl, this.#config.allowed);
+    const meter = message.metering ? new Meter() : undefined;
+    const savings = new Savings();
+    const { hosts, byIntent } = withoutFiles(message.exposeNetwork);
+    let bridgedBytes = 0;
+    const transport = await openTransport(cdpUrl, {
+      lookup,
+      timeout: CONNECT_TIMEOUT_MS,
+      sessionId,
+      meter,
+      savings,
+      ahead,
+      sharesBrowser,
+      ...(persistent && { persistent }),
+      ...(hosts && { bridge: hosts }),
+      ...(byIntent && {
+        byIntent: { onPlace: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) },
+      }),
+      onBridgedBytes: (bytes) => {
+        bridgedBytes += bytes;
+      },
+      dial: (host, port) => this.#streams.dial(host, port),
+      onNotCarried: (text) => this.#send({ type: 'notCarried', text }),
+    });
+    this.#transport = transport;
+    this.#figures = () => ({
+      observedBytes: meter?.total() ?? null,
+      commands: transport.commands,
+      roundTripMs: savings.roundTripMs,
+      savedMs: savings.savedMs,
+      bridgedBytes,
+    });
+    void transport.closed.then(({ code, reason }) => {
+      this.#sendFigures();
+      this.#send({ type: 'closed', code, reason: redactText(reason, [cdpUrl]) });
+      this.#worker.close();
+      setTimeout(() => this.#worker.terminate(), GOODBYE_MS);
+    });
+    const executable = await pipeBrowser(transport, this.#config.directory);
+    const playwright = await serveBrowser(await loading, executable, this.#userAgent);
+    playwright.on('message', (data: Buffer) => this.#deliver(data));
+    playwright.on('close', () => this.#worker.close());
+    playwright.on('error', () => undefined);
+    this.#send({ type: 'opened' });
+    this.#playwright = playwright;
+    for (const text of this.#early) playwright.send(text);
+    this.#early = [];
+  }
+
+  #pass(text: string): void {
+    const denial = denialOf(text);
+    if (denial !== null) this.#worker.send(denial);
+    else if (this.#playwright) this.#playwright.send(text);
+    else this.#early.push(text);
+  }
+
+  /** Figures precede each response, so that they are complete when a test ends. */
+  #deliver(data: Buffer): void {
+    if (data.subarray(0, RESPONSE.length).toString() === RESPONSE) this.#sendFigures();
+    this.#worker.send(data, { binary: false });
+  }
+
+  #sendFigures(): void {
+    const figures = this.#figures?.();
+    const text = JSON.stringify(figures);
+    if (!figures || text === this.#lastFigures) return;
+    this.#lastFigures = text;
+    this.#send({ type: 'figures', ...figures });
+  }
+
+  async #ask(): Promise<string | null> {
+    if (!this.#transport) return null;
+    return await this.#transport.ask().then(
+      () => null,
+      (error) => redactText(errorMessage(error)),
+    );
+  }
+
+  #send(message: FromRelay): void {
+    if (this.#worker.readyState === this.#worker.OPEN) this.#worker.send(frame(message));
+  }
+}
+
+/** Files are those of the worker's machine, which this one does not have. */
+function withoutFiles(exposeNetwork: string): Exposure {
+  const rules = exposeNetwork.split(',').filter((rule) => rule.trim() !== '<files>');
+  return parseExposure(rules.join(','));
+}
+
+/** Only messages of ours are certain to contain no secret. */
+function reasonOf(error: unknown, cdpUrl: string): string {
+  if (error instanceof HostRefused || error instanceof PoolwrightError) return redactText(error.message, [cdpUrl]);
+  return `the relay failed: ${redactText(errorMessage(error).split('\n')[0] ?? '', [cdpUrl])}`;
+}

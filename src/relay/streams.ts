@@ -1,0 +1,169 @@
+import { Duplex } from 'node:stream';
+import * as v from 'valibot';
+
+/**
+ * Connections that a relay makes through a worker, on the connection of the two. A frame is one byte with its kind,
+ * four with the number of the stream, and content. The other binary frames are JSON, which begins differently.
+ */
+
+const KINDS = { dial: 1, connected: 2, data: 3, end: 4, failed: 5 } as const;
+type Kind = keyof typeof KINDS;
+const NAMES = new Map(Object.entries(KINDS).map(([name, kind]) => [kind as number, name as Kind]));
+const HEAD_BYTES = 5;
+
+const destination = v.strictObject({ host: v.string(), port: v.pipe(v.number(), v.integer()) });
+const failure = v.strictObject({ code: v.string() });
+
+/** A server that the relay dials, from the worker's machine. */
+export type Destination = v.InferOutput<typeof destination>;
+
+/** Sends a frame. @param sent called when it has left this process */
+type Send = (frame: Buffer, sent: (error?: Error | null) => void) => void;
+
+/** Whether a binary frame belongs to a stream. */
+export function isStreamFrame(data: Buffer): boolean {
+  return NAMES.has(data[0] ?? 0);
+}
+
+/** One end of a connection. It looks like a socket to libraries that use one. */
+export class TunnelStream extends Duplex {
+  bytesRead = 0;
+  readonly #send: (kind: Kind, content: Buffer, sent: (error?: Error | null) => void) => void;
+  #isOver = false;
+
+  constructor(send: (kind: Kind, content: Buffer, sent: (error?: Error | null) => void) => void) {
+    super({ allowHalfOpen: true });
+    this.#send = send;
+  }
+
+  /** The worker is connected. */
+  accept(): void {
+    this.#send('connected', Buffer.alloc(0), () => undefined);
+  }
+
+  /** The worker is not connected, or no longer. @param code Node's name of the error */
+  fail(code: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#send('failed', Buffer.from(JSON.stringify({ code })), () => undefined);
+    this.destroy();
+  }
+
+  /** A frame of the other end. */
+  receive(kind: Kind, content: Buffer): void {
+    if (kind === 'connected') this.emit('connect');
+    if (kind === 'end') this.push(null);
+    if (kind === 'data') {
+      this.bytesRead += content.length;
+      this.push(content);
+    }
+    if (kind !== 'failed') return;
+    this.#isOver = true;
+    const parsed = v.safeParse(failure, parse(content));
+    const code = parsed.success ? parsed.output.code : 'ECONNRESET';
+    this.destroy(Object.assign(new Error(`connection through the test machine: ${code}`), { code }));
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#send('data', chunk, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#send('end', Buffer.alloc(0), done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.#isOver && !(this.readableEnded && this.writableFinished)) {
+      this.#isOver = true;
+      this.#send('failed', Buffer.from(JSON.stringify({ code: 'ECONNRESET' })), () => undefined);
+    }
+    done(error);
+  }
+
+  // Options of a socket, without an effect here: the connection of the two machines sets its own.
+  setTimeout(): this {
+    return this;
+  }
+  setNoDelay(): this {
+    return this;
+  }
+  setKeepAlive(): this {
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+}
+
+/** All streams of a connection, at one of its ends. */
+export class Streams {
+  readonly #streams = new Map<number, TunnelStream>();
+  readonly #send: Send;
+  readonly #onDial: ((stream: TunnelStream, to: Destination) => void) | undefined;
+  #last = 0;
+
+  /** @param onDial the other end dials; without it, only this end does */
+  constructor(send: Send, onDial?: (stream: TunnelStream, to: Destination) => void) {
+    this.#send = send;
+    this.#onDial = onDial;
+  }
+
+  /** Connects to a server from the other end's machine. */
+  dial(host: string, port: number): TunnelStream {
+    this.#last += 1;
+    const id = this.#last;
+    const stream = this.#make(id);
+    this.#post('dial', id, Buffer.from(JSON.stringify({ host, port } satisfies Destination)), () => undefined);
+    return stream;
+  }
+
+  /** Takes a frame for which {@link isStreamFrame} holds. */
+  receive(data: Buffer): void {
+    if (data.length < HEAD_BYTES) return;
+    const kind = NAMES.get(data.readUInt8(0));
+    const id = data.readUInt32BE(1);
+    const content = data.subarray(HEAD_BYTES);
+    if (kind === 'dial') this.#accept(id, content);
+    else if (kind) this.#streams.get(id)?.receive(kind, content);
+  }
+
+  /** The connection is closed. */
+  end(): void {
+    for (const stream of this.#streams.values()) stream.receive('failed', Buffer.alloc(0));
+  }
+
+  #accept(id: number, content: Buffer): void {
+    const to = v.safeParse(destination, parse(content));
+    if (!to.success || !this.#onDial || this.#streams.has(id)) return;
+    this.#onDial(this.#make(id), to.output);
+  }
+
+  #make(id: number): TunnelStream {
+    const stream = new TunnelStream((kind, content, sent) => this.#post(kind, id, content, sent));
+    this.#streams.set(id, stream);
+    stream.once('close', () => this.#streams.delete(id));
+    // Its user listens, too.
+    stream.on('error', () => undefined);
+    return stream;
+  }
+
+  #post(kind: Kind, id: number, content: Buffer, sent: (error?: Error | null) => void): void {
+    const head = Buffer.alloc(HEAD_BYTES);
+    head.writeUInt8(KINDS[kind], 0);
+    head.writeUInt32BE(id, 1);
+    this.#send(Buffer.concat([head, content]), sent);
+  }
+}
+
+function parse(content: Buffer): unknown {
+  try {
+    return JSON.parse(content.toString());
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,52 @@
+import type { RunRecord } from '../../../src/record/run-record.ts';
+import { test as base, expect } from '../../support/e2e/fixtures.ts';
+import { startRelay, type TestRelay } from '../../support/e2e/relay.ts';
+import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { startService, type TestService } from '../../support/e2e/service.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+
+/** Servers of the test machine, for browsers that cannot reach them. */
+
+const test = base.extend<{ relay: TestRelay; service: TestService }>({
+  service: async ({}, use) => {
+    const service = await startService({ allowLoopback: false });
+    await use(service);
+    await service.stop();
+  },
+  relay: async ({}, use) => {
+    const relay = await startRelay();
+    await use(relay);
+    await relay.stop();
+  },
+});
+
+const TESTS = suite(`
+import { createServer } from 'node:http';
+const start = async (text: string) => {
+  const server = createServer((_request, response) => response.end(text));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return { url: 'http://127.0.0.1:' + (server.address() as { port: number }).port, stop: () => server.close() };
+};
+test('visits a server', async ({ page }) => {
+  const [visited, other] = await Promise.all([start('visited'), start('other')]);
+  await page.goto(visited.url);
+  await expect(page.locator('body')).toHaveText('visited');
+  const reached = await page.evaluate((url) => fetch(url, { mode: 'no-cors' }).then(() => true, () => false), other.url);
+  expect(reached).toBe(false);
+  for (const { stop } of [visited, other]) stop();
+});
+`);
+
+test('reaches the servers that a test visits through a relay, and no others', async ({
+  newConsumer,
+  relay,
+  service,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': TESTS });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay.env });
+  expect(run.code, run.output).toBe(0);
+  const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+  expect(record.sessions[0]?.bridgedBytes).toBeGreaterThan(0);
+  expect(record.sessions[0]?.carriedOrigins).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)]);
+});

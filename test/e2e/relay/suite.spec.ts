@@ -1,0 +1,86 @@
+import { resolve } from 'node:path';
+import type { RunRecord } from '../../../src/record/run-record.ts';
+import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
+import { test as base, expect } from '../../support/e2e/fixtures.ts';
+import { startRelay } from '../../support/e2e/relay.ts';
+import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+
+/** Whole runs through a relay. */
+
+const root = resolve(import.meta.dirname, '../../..');
+
+const test = base.extend({ browsers: 'shell' });
+
+const TESTS = suite(`
+import { writeFile } from 'node:fs/promises';
+test('clicks', async ({ page }) => {
+  await page.goto('/');
+  await page.setContent('<button onclick="this.textContent = 1">0</button>');
+  await page.locator('button').click();
+  await expect(page.locator('button')).toHaveText('1');
+});
+test('uploads and downloads', async ({ page }) => {
+  await page.setContent('<input type="file"><a download="a.txt" href="data:text/plain,downloaded">get</a>');
+  await page.locator('input').setInputFiles({ name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('uploaded') });
+  expect(await page.locator('input').evaluate((input: HTMLInputElement) => input.files?.[0]?.text())).toBe('uploaded');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('a').click()]);
+  let content = '';
+  for await (const part of await download.createReadStream()) content += part;
+  expect(content).toBe('downloaded');
+});
+test('uploads a large file', async ({ page }, testInfo) => {
+  const file = testInfo.outputPath('large.txt');
+  const content = Array.from({ length: 200_000 }, (_, n) => 'line ' + n).join('\\n');
+  await writeFile(file, content);
+  await page.setContent('<input type="file">');
+  await page.locator('input').setInputFiles(file);
+  const arrived = await page.locator('input').evaluate((input: HTMLInputElement) => input.files?.[0]?.text());
+  expect(arrived === content).toBe(true);
+});
+test('has only its context', async ({ page, context, browser }) => {
+  expect(browser.contexts()).toEqual([context]);
+  expect(context.pages()).toEqual([page]);
+  expect(context.browser()).toBe(browser);
+});
+`);
+
+test('reports a missing version of Playwright once, before any browser is requested', async ({
+  newConsumer,
+  service,
+}) => {
+  const old = await startRelay({ playwright: resolve(root, 'test/e2e/playwright-1.48') });
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': TESTS });
+  const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...old.env });
+  expect(run.code).toBe(1);
+  expect(run.output.match(/has no Playwright \d+\.\d+, only 1\.48/g)).toHaveLength(1);
+  expect(run.output).toMatch(/npm install playwright-(\d+\.\d+)@npm:playwright-core@\1/);
+  expect(await service.allSessions()).toBe(0);
+  expect(await old.stop()).toBe(0);
+});
+
+for (const version of ['latest', 'oldest'] as const) {
+  test(`runs a suite of the ${version} Playwright through a relay, and leaves nothing`, { tag: '@versions' }, async ({
+    newConsumer,
+    service,
+    site,
+  }) => {
+    const relay = await startRelay({ playwright: resolve(root, PLAYWRIGHTS[version], '../../..') });
+    const consumer = await newConsumer(version);
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig("{ exposeNetwork: 'none' }"),
+      'tests/a.spec.ts': TESTS,
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay.env, SITE_URL: site.url });
+    expect(run.code, run.output).toBe(0);
+    const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    const [session] = record.sessions;
+    expect(record.sessions).toHaveLength(1);
+    expect(session?.tests).toHaveLength(4);
+    expect(session?.tests[0]?.observedBytes).toBeGreaterThan(0);
+    expect(await service.running()).toEqual([]);
+    await expect.poll(() => relay.left()).toEqual([]);
+    expect(await relay.stop()).toBe(0);
+  });
+}
