@@ -26,6 +26,8 @@ const setup = {
 /** Loaded or run by path. Jest's in ES modules only, because CommonJS has no `import()` in our build. */
 const byPath = {
   'broker-main': 'src/broker/process/main.ts',
+  // Here, because it shares the transport with what workers load.
+  'relay-lease': 'src/relay/lease/main.ts',
   'node-test-run': 'src/runners/node-test/runner-thread.ts',
   'jest-environment': 'src/runners/jest/environment.ts',
   'jest-global-setup': 'src/runners/jest/global-setup.ts',
@@ -37,7 +39,6 @@ const commands = {
   'emulator-main': 'src/emulator/main.ts',
   cli: 'src/cli/main.ts',
   'init-libraries': 'src/cli/init/libraries.ts',
-  'relay-lease': 'src/relay/lease/main.ts',
 };
 
 /** Bundled CommonJS asks for Node's own modules. */
