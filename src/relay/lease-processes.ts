@@ -100,7 +100,7 @@ export class LeaseProcesses {
       ...user,
     });
     const exited = once(child, 'exit').catch(() => undefined);
-    const timer = this.#limit(child);
+    let timer: NodeJS.Timeout | undefined;
     const lease: LeaseProcess = {
       socket: leaseSocket(directory),
       end: () => void child.kill('SIGKILL'),
@@ -117,7 +117,10 @@ export class LeaseProcesses {
       void exited.then(() => resolve(false));
     });
     child.send({ ...config, directory } satisfies LeaseConfig, () => undefined);
-    if (await within(listens, START_TIMEOUT_MS, false)) return lease;
+    if (await within(listens, START_TIMEOUT_MS, false)) {
+      timer = this.#limit(child);
+      return lease;
+    }
     lease.end();
     throw new Error('the process of a lease did not start');
   }

@@ -11,7 +11,12 @@ type Kind = keyof typeof KINDS;
 const NAMES = new Map(Object.entries(KINDS).map(([name, kind]) => [kind as number, name as Kind]));
 const HEAD_BYTES = 5;
 
-const destination = v.strictObject({ host: v.string(), port: v.pipe(v.number(), v.integer()) });
+const destination = v.strictObject({
+  host: v.string(),
+  port: v.pipe(v.number(), v.integer()),
+  /** Whose request it is: one of a page, or one that the test makes itself, such as `page.request`. */
+  by: v.picklist(['page', 'test']),
+});
 const failure = v.strictObject({ code: v.string() });
 
 /** A server that the relay dials, from the worker's machine. */
@@ -114,11 +119,11 @@ export class Streams {
   }
 
   /** Connects to a server from the other end's machine. */
-  dial(host: string, port: number): TunnelStream {
+  dial(to: Destination): TunnelStream {
     this.#last += 1;
     const id = this.#last;
     const stream = this.#make(id);
-    this.#post('dial', id, Buffer.from(JSON.stringify({ host, port } satisfies Destination)), () => undefined);
+    this.#post('dial', id, Buffer.from(JSON.stringify(to)), () => undefined);
     return stream;
   }
 

@@ -14,6 +14,7 @@ import { isStreamFrame, Streams } from '../streams.ts';
 import { pipeBrowser } from './browser-pipe.ts';
 import { denialOf } from './denied-calls.ts';
 import type { LeaseConfig } from './lease-config.ts';
+import { openRequestProxy, type RequestProxy } from './request-proxy.ts';
 import { type LoadedPlaywright, serveBrowser } from './served-browser.ts';
 
 /** Time limit for a connection to the browser, in ms. */
@@ -33,6 +34,7 @@ export class Lease {
   #early: string[] = [];
   #playwright: WebSocket | null = null;
   #transport: CdpTransport | null = null;
+  #proxy: RequestProxy | null = null;
   #figures: (() => RelayFigures) | null = null;
   #lastFigures = '';
   #isOpening = false;
@@ -57,6 +59,7 @@ export class Lease {
     await closed;
     this.#playwright?.terminate();
     this.#streams.end();
+    this.#proxy?.close();
     this.#transport?.close();
     await this.#transport?.closed;
   }
@@ -103,7 +106,7 @@ export class Lease {
       onBridgedBytes: (bytes) => {
         bridgedBytes += bytes;
       },
-      dial: (host, port) => this.#streams.dial(host, port),
+      dial: (host, port) => this.#streams.dial({ host, port, by: 'page' }),
       onNotCarried: (text) => this.#send({ type: 'notCarried', text }),
     });
     this.#transport = transport;
@@ -121,7 +124,9 @@ export class Lease {
       setTimeout(() => this.#worker.terminate(), GOODBYE_MS);
     });
     const executable = await pipeBrowser(transport, this.#config.directory);
-    const playwright = await serveBrowser(await loading, executable, this.#userAgent);
+    this.#proxy = await openRequestProxy((host, port) => this.#streams.dial({ host, port, by: 'test' }));
+    const served = { executable, proxy: this.#proxy.server };
+    const playwright = await serveBrowser(await loading, served, this.#userAgent);
     playwright.on('message', (data: Buffer) => this.#deliver(data));
     playwright.on('close', () => this.#worker.close());
     playwright.on('error', () => undefined);

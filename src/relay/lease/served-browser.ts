@@ -21,16 +21,18 @@ export function loadPlaywright(directory: string): LoadedPlaywright {
 /**
  * Lets Playwright serve a browser, and connects to its server.
  * @param executable stands in for the browser
+ * @param proxy where Playwright's own requests go; the browser does not get it
  * @param userAgent the worker's, which Playwright compares with its own version
  */
 export async function serveBrowser(
   { chromium }: LoadedPlaywright,
-  executable: string,
+  { executable, proxy }: { executable: string; proxy: string },
   userAgent: string,
 ): Promise<WebSocket> {
   // Options of the client are not used: it would choose what runs on this machine.
   const server = await chromium.launchServer({
     executablePath: executable,
+    proxy: { server: proxy },
     host: '127.0.0.1',
     wsPath: `/${randomUUID()}`,
     timeout: START_TIMEOUT_MS,

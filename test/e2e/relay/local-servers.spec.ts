@@ -35,6 +35,24 @@ test('visits a server', async ({ page }) => {
   expect(reached).toBe(false);
   for (const { stop } of [visited, other]) stop();
 });
+test('requests of the test itself', async ({ page, context }) => {
+  const target = await start('target');
+  const redirect = createServer((_request, response) => response.writeHead(302, { location: target.url }).end());
+  await new Promise<void>((done) => redirect.listen(0, '127.0.0.1', done));
+  const through = 'http://localhost:' + (redirect.address() as { port: number }).port;
+  for (const url of [target.url, through]) expect(await (await page.request.get(url)).text()).toBe('target');
+  const sent = await context.request.post(target.url, { data: 'x'.repeat(300_000) });
+  expect(sent.status()).toBe(200);
+  await page.route('http://example.test/', async (route) => {
+    const response = await route.fetch({ url: target.url });
+    await route.fulfill({ response });
+  });
+  await page.goto('http://example.test/');
+  await expect(page.locator('body')).toHaveText('target');
+  target.stop();
+  redirect.close();
+  await expect(page.request.get(target.url)).rejects.toThrow();
+});
 `);
 
 test('reaches the servers that a test visits through a relay, and no others', async ({

@@ -48,7 +48,10 @@ test('connects through the other end, in both directions, to the end', async () 
   await using server = await startEcho();
   const streams = ends(new ExposedServers(parseExposure('<loopback>')));
   const content = 'a'.repeat(1_000_000);
-  const [one, two] = [streams.dial('127.0.0.1', server.port), streams.dial('localhost', server.port)];
+  const [one, two] = [
+    streams.dial({ host: '127.0.0.1', port: server.port, by: 'page' }),
+    streams.dial({ host: 'localhost', port: server.port, by: 'page' }),
+  ];
   await Promise.all([once(one, 'connect'), once(two, 'connect')]);
   one.end(content);
   two.end('two');
@@ -60,7 +63,7 @@ test('reports why there is no connection', async () => {
   const closed = await startEcho();
   await closed[Symbol.asyncDispose]();
   const streams = ends(new ExposedServers(parseExposure('<loopback>')));
-  expect(await codeOf(streams.dial('127.0.0.1', closed.port))).toBe('ECONNREFUSED');
+  expect(await codeOf(streams.dial({ host: '127.0.0.1', port: closed.port, by: 'page' }))).toBe('ECONNREFUSED');
 });
 
 test('connects only to servers that are exposed', async () => {
@@ -68,7 +71,7 @@ test('connects only to servers that are exposed', async () => {
   const { port } = server;
   for (const rules of ['none', `localhost:${port}`, '127.0.0.1:1', '*.internal']) {
     const streams = ends(new ExposedServers(parseExposure(rules)));
-    expect(await codeOf(streams.dial('127.0.0.1', port)), rules).toBe('EACCES');
+    expect(await codeOf(streams.dial({ host: '127.0.0.1', port: port, by: 'page' })), rules).toBe('EACCES');
   }
 });
 
@@ -80,7 +83,7 @@ test('with `auto`, connects to what the test visits, and to nothing that only th
   const reaches = async (...calls: string[]) => {
     const servers = new ExposedServers(parseExposure('auto'));
     for (const each of calls) servers.observe(each);
-    const stream = ends(servers).dial('127.0.0.1', port);
+    const stream = ends(servers).dial({ host: '127.0.0.1', port, by: 'page' });
     const connected = new Promise((done) => stream.once('connect', () => done('connected')));
     const code = await Promise.race([connected, codeOf(stream)]);
     stream.destroy();
@@ -97,7 +100,7 @@ test('with `auto`, connects to what the test visits, and to nothing that only th
 test('ends all streams with their connection', async () => {
   await using server = await startEcho();
   const streams = ends(new ExposedServers(parseExposure('<loopback>')));
-  const stream = streams.dial('127.0.0.1', server.port);
+  const stream = streams.dial({ host: '127.0.0.1', port: server.port, by: 'page' });
   await once(stream, 'connect');
   const code = codeOf(stream);
   streams.end();

@@ -7,6 +7,8 @@ import type { Destination, TunnelStream } from '../../../relay/streams.ts';
 
 /** Time limit for connecting, in ms. */
 const CONNECT_TIMEOUT_MS = 30_000;
+/** A call of `page.request` or `route.fetch` begins like this: a body may be long. */
+const FETCH = /^\{"id":"?(\w+)"?,.{0,200}?"method":"fetch"/;
 /** Calls of Playwright's protocol that name an address which the test visits, or on which relative ones are based. */
 const VISITS = /"(goto|newContext)"/;
 
@@ -23,6 +25,8 @@ export class ExposedServers {
   readonly #exposure: Exposure;
   readonly #visited = new Set<string>();
   readonly #reached = new Set<string>();
+  /** Requests that the test makes itself and that have no response yet, by the call's ID. */
+  readonly #requests = new Set<string>();
 
   constructor(exposure: Exposure) {
     this.#exposure = exposure;
@@ -35,6 +39,8 @@ export class ExposedServers {
 
   /** Takes the test's messages to Playwright's server. */
   observe(text: string): void {
+    const request = FETCH.exec(text)?.[1];
+    if (request !== undefined) this.#requests.add(request);
     if (!this.#exposure.byIntent || !VISITS.test(text)) return;
     const message = v.safeParse(visit, JSON.parse(text));
     if (!message.success) return;
@@ -45,6 +51,13 @@ export class ExposedServers {
     }
   }
 
+  /** Takes the server's messages to the test. */
+  observeResponse(text: string): void {
+    if (this.#requests.size === 0) return;
+    const [, id = ''] = /^\{"id":"?(\w+)"?[,}]/.exec(text) ?? [];
+    this.#requests.delete(id);
+  }
+
   /** Whether requests to an address come through this machine. */
   reaches(url: string): boolean {
     if (this.#exposure.hosts?.matches(url)) return true;
@@ -53,8 +66,9 @@ export class ExposedServers {
   }
 
   /** Connects a stream of the relay to a server. */
-  connect(stream: TunnelStream, { host, port }: Destination): void {
-    if (!this.#allows(host, port)) {
+  connect(stream: TunnelStream, { host, port, by }: Destination): void {
+    // The test's own requests reach what this machine reaches, as without a relay, also by redirects.
+    if (by === 'test' ? this.#requests.size === 0 : !this.#allows(host, port)) {
       stream.fail('EACCES');
       return;
     }

@@ -57,7 +57,10 @@ export async function openThroughRelay(
     };
     const wire = wireInterceptors(options, mode, output, () => link?.traffic().queued ?? 0);
     link = await RelayLink.open({ address, token, userAgent, timeout }, browserOf(lease, options, mode), {
-      onText: (message) => wire.fromServer(message),
+      onText: (message) => {
+        servers.observeResponse(message);
+        wire.fromServer(message);
+      },
       onDial: (stream, to) => servers.connect(stream, to),
       onDenied: (url) => {
         if (denied.size < MAX_DENIED) denied.add(url);
