@@ -8,7 +8,7 @@ import type { Destination, TunnelStream } from '../../../relay/streams.ts';
 /** Time limit for connecting, in ms. */
 const CONNECT_TIMEOUT_MS = 30_000;
 /** A call of `page.request` or `route.fetch` begins like this: a body may be long. */
-const FETCH = /^\{"id":"?(\w+)"?,.{0,200}?"method":"fetch"/;
+const FETCH = /^\{"id":"?([^",}]+)"?,.{0,200}?"method":"fetch"/;
 /** Calls of Playwright's protocol that name an address which the test visits, or on which relative ones are based. */
 const VISITS = /"(goto|newContext)"/;
 
@@ -54,7 +54,7 @@ export class ExposedServers {
   /** Takes the server's messages to the test. */
   observeResponse(text: string): void {
     if (this.#requests.size === 0) return;
-    const [, id = ''] = /^\{"id":"?(\w+)"?[,}]/.exec(text) ?? [];
+    const [, id = ''] = /^\{"id":"?([^",}]+)"?[,}]/.exec(text) ?? [];
     this.#requests.delete(id);
   }
 
