@@ -1,11 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { distFile } from '../common/dist-file.ts';
 import { within } from '../common/pause.ts';
 import { type LeaseConfig, LISTENS, leaseSocket } from './lease/lease-config.ts';
+import { type Account, makeLeaseDirectory, removeLeaseDirectory } from './lease-directories.ts';
 
 /** Limits on what leases use. */
 export interface LeaseLimits {
@@ -21,7 +20,7 @@ export interface LeaseLimits {
 export interface LeaseProcessOptions {
   limits: LeaseLimits;
   /** The account of the processes; undefined: that of this process. */
-  user: { uid: number; gid: number } | undefined;
+  user: Account | undefined;
   /** Called with a line about a lease that was ended early. */
   onLog(line: string): void;
 }
@@ -42,7 +41,6 @@ const START_TIMEOUT_MS = 20_000;
 const CHECK_MS = 1_000;
 /** The variables that a lease needs; it must not get the relay's secret. */
 const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'NODE_EXTRA_CA_CERTS'];
-const DIRECTORY = 'poolwright-relay-';
 
 /** Starts and ends the processes of leases. */
 export class LeaseProcesses {
@@ -69,7 +67,7 @@ export class LeaseProcesses {
   async start(config: Omit<LeaseConfig, 'directory'>): Promise<LeaseProcess> {
     // At once, so that leases which start at the same time count.
     this.#count += 1;
-    const directory = await this.#makeDirectory().catch((error) => {
+    const directory = await makeLeaseDirectory(this.#options.user).catch((error) => {
       this.#count -= 1;
       throw error;
     });
@@ -81,13 +79,6 @@ export class LeaseProcesses {
     const all = [...this.#processes];
     for (const lease of all) lease.end();
     await Promise.all(all.map(({ ended }) => ended));
-  }
-
-  async #makeDirectory(): Promise<string> {
-    const { user } = this.#options;
-    const directory = await mkdtemp(join(tmpdir(), DIRECTORY));
-    if (user) await chown(directory, user.uid, user.gid);
-    return directory;
   }
 
   async #startIn(directory: string, config: Omit<LeaseConfig, 'directory'>): Promise<LeaseProcess> {
@@ -106,7 +97,7 @@ export class LeaseProcesses {
       end: () => void child.kill('SIGKILL'),
       ended: exited.then(async () => {
         clearInterval(timer);
-        await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+        await removeLeaseDirectory(directory, user);
         this.#processes.delete(lease);
         this.#count -= 1;
       }),

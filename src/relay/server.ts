@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { errorMessage } from '../common/error-message.ts';
 import { type RelayClaims, readRelayToken } from '../common/relay/relay-token.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
+import { type Account, sweepLeaseDirectories } from './lease-directories.ts';
 import { type LeaseLimits, LeaseProcesses } from './lease-processes.ts';
 import type { PlaywrightVersions } from './playwright-versions.ts';
 import { missingVersion, playwrightVersion, RELAY_PATH, RELAY_PROTOCOL, STATUS_PATH } from './protocol.ts';
@@ -24,7 +25,7 @@ export interface RelayOptions {
   playwrights: PlaywrightVersions;
   limits: LeaseLimits;
   /** The account of the processes of leases; undefined: that of this process. */
-  user: { uid: number; gid: number } | undefined;
+  user: Account | undefined;
   /** Called with a line about something that the operator should know. Contains no secret. */
   onLog(line: string): void;
 }
@@ -48,6 +49,7 @@ const KEEP_ALIVE_MS = 30_000;
  * process of its lease, unread.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
+  await sweepLeaseDirectories(options.user);
   const processes = new LeaseProcesses(options);
   const used = new UsedTokens();
   const timeouts = { headersTimeout: HEAD_TIMEOUT_MS, requestTimeout: HEAD_TIMEOUT_MS };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 /**
- * Calls of Playwright's protocol that would start a program on this machine, or connect it to another browser: the
+ * Calls of Playwright's protocol that would start a program on this machine, or connect it to something else than its browser: the
  * lease has its browser, and the worker's options must not choose what runs here.
  */
 const DENIED = new Set([
@@ -11,6 +11,11 @@ const DENIED = new Set([
   'connect',
   'connectOverCDP',
   'connectToBrowser',
+  // Of Android: it connects to any host and port.
+  'devices',
+  'launchBrowser',
+  // Requests of no context, which would leave from this machine. A worker makes those itself.
+  'newRequest',
 ]);
 
 /** The type of an ID depends on the version. */

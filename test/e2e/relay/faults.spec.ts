@@ -65,6 +65,26 @@ for (const [name, act, says] of WAYS) {
   });
 }
 
+test('removes at its next start what a relay left that was killed with its lease', async ({
+  newConsumer,
+  relay,
+  service,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay.env });
+  await run.printed(/READY \d+ \S+ READY/);
+  const tree = descendants(relay.pid).map(({ pid }) => pid);
+  for (const pid of tree) send(pid, 'SIGSTOP');
+  for (const pid of [relay.pid, ...tree]) send(pid, 'SIGKILL');
+  expect((await run.exit).code).toBe(1);
+  expect(await service.running()).toEqual([]);
+  expect(relay.left()).toHaveLength(1);
+  const next = await startRelay();
+  expect(relay.left()).toEqual([]);
+  await next.stop();
+});
+
 test('ends its lease when the browser ends', async ({ newConsumer, relay, service }) => {
   const consumer = await newConsumer();
   await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { denialOf } from '../../../src/relay/lease/denied-calls.ts';
 
 test('denies calls that start a program or connect elsewhere, however they are written', () => {
-  for (const method of ['launch', 'launchPersistentContext', 'connect', 'connectOverCDP']) {
+  for (const method of ['launch', 'launchPersistentContext', 'connect', 'connectOverCDP', 'newRequest', 'devices']) {
     const denial = JSON.parse(
       denialOf(JSON.stringify({ id: 7, guid: 'browser-type@1', method, params: {} })) ?? 'null',
     );
