@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
 /**
- * Calls of Playwright's protocol that would start a program on this machine, or connect it to something else than its browser: the
- * lease has its browser, and the worker's options must not choose what runs here.
+ * Calls of Playwright's protocol that would start a program on this machine, or connect it to something else than its
+ * browser: the lease has its browser, and the worker's options must not choose what runs here.
  */
 const DENIED = new Set([
   'launch',

@@ -5,7 +5,7 @@ import { startRelay } from '../../support/e2e/relay.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
-/** A relay with a certificate of its own. */
+/** A relay that terminates TLS itself. */
 
 const test = base.extend({ browsers: 'shell' });
 
