@@ -23,7 +23,6 @@ export interface TestRelay {
 /** Starts a relay of the built package. @param playwright the folder of its Playwright versions */
 export async function startRelay({ playwright = root, args = [] as string[] } = {}): Promise<TestRelay> {
   const user = process.getuid?.() === 0 ? ['--user', NOBODY] : [];
-  const before = new Set(directories());
   const relay = await startCli(
     ['relay', '--json', '--allow', '127.0.0.1', '--allow-private', '--playwright', playwright, ...user, ...args],
     { POOLWRIGHT_RELAY_SECRET: SECRET },
@@ -35,12 +34,13 @@ export async function startRelay({ playwright = root, args = [] as string[] } = 
     left: () => [
       // Those that have ended, but not for a relay that hangs, have no command.
       ...descendants(pid).flatMap(({ command }) => command || []),
-      ...directories().filter((name) => !before.has(name)),
+      ...directories(pid),
     ],
     stop: relay.stop,
   };
 }
 
-function directories(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith('poolwright-relay-'));
+/** Other relays of this machine have theirs. */
+function directories(relay: number): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith(`poolwright-relay-${relay}-`));
 }
