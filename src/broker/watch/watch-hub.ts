@@ -28,7 +28,7 @@ type Connection = object;
 type Orders = Omit<WatchOrders, 'number'>;
 
 /** How often the state is compared while somebody watches, in ms: as soon as this, they see what changed. */
-const TICK_MS = 200;
+const TICK_MS = 500;
 /** How long a watcher may take to show a picture, in ms: the worker goes on without it then. */
 const SHOWN_MS = 10_000;
 
