@@ -6,7 +6,7 @@ import { keyOf } from '../record/test-record.ts';
 type RunningTest = RunningTests[number];
 
 /** Changes within this time are sent together, in ms. */
-const TOGETHER_MS = 100;
+const TOGETHER_MS = 250;
 /** Steps that the user wrote or knows. The others are parts of Playwright. */
 const SHOWN_STEPS: readonly string[] = ['expect', 'pw:api', 'test.step'];
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { PageInput } from '../../common/page/page-input.ts';
-import type { RunView } from './view.ts';
+import type { FinishedTest, RunView } from './view.ts';
 
 /** Requests and responses for watching a run, as the broker and its clients validate them. */
 
@@ -52,8 +52,17 @@ export const slotParams = v.object({ slot });
 export const inputs = v.nullable(v.array(v.object({ target: v.string(), input: v.custom<PageInput>(isObject) })));
 
 /** A watcher asks for the state of the run. Answered when it is newer than `after`. */
-export const runViewParams = v.object({ after: number });
-export const runViewReply = v.object({ number, view: v.custom<Omit<RunView, 'id'>>(isObject) });
+export const runViewParams = v.object({
+  after: number,
+  /** How many of the tests that have ended the watcher knows. */
+  known: count,
+});
+export const runViewReply = v.object({
+  number,
+  view: v.custom<HubView>(isObject),
+  /** The others. */
+  finished: v.array(v.custom<FinishedTest>(isObject)),
+});
 
 export const demandParams = v.object({
   slots: v.pipe(v.array(v.object({ slot, size: v.picklist(['large', 'small']) })), v.maxLength(10_000)),
@@ -66,6 +75,13 @@ export const shownParams = v.object({ number });
 
 export const inputParams = v.object({ slot, target: v.string(), input: v.custom<PageInput>(isObject) });
 
+/** The state of a run, without what its watcher knows: its name, and the tests that have ended. */
+export interface HubView extends Omit<RunView, 'finished' | 'id'> {
+  /** How many tests have ended, also skipped ones. */
+  ended: number;
+}
+
+export type RunViewReply = v.InferOutput<typeof runViewReply>;
 export type RunningTests = v.InferOutput<typeof runningParams>['tests'];
 export type PictureParams = v.InferOutput<typeof pictureParams>;
 export type HoldParams = v.InferOutput<typeof holdParams>;

@@ -1,14 +1,13 @@
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 import { pause } from '../../common/pause.ts';
-import type { TestRecord } from '../../record/run-record.ts';
-import { keyOf } from '../../record/test-record.ts';
 import { redactText } from '../../redact.ts';
+import { FinishedTests, type RecordedTest } from './finished-tests.ts';
 import { Latest } from './latest.ts';
 import type { WatchOrders } from './orders.ts';
-import type { Demand, HoldParams, PictureParams, RunningTests, SlotInput } from './requests.ts';
+import type { Demand, HoldParams, HubView, PictureParams, RunningTests, RunViewReply, SlotInput } from './requests.ts';
 import { SlotHold } from './slot-hold.ts';
-import { type FinishedTest, MAX_FINISHED, type PageView, type RunView, type SlotView } from './view.ts';
+import type { PageView, RunView, SlotView } from './view.ts';
 import { Watcher } from './watcher.ts';
 
 /** A slot, as the broker knows it. */
@@ -17,22 +16,19 @@ export type SlotState = Pick<SlotView, 'sessionId' | 'since' | 'slot' | 'waitsFo
 /** A run that has begun. */
 export interface WatchableRun {
   slots(): SlotState[];
-  /** Tests that have ended, with the session of each. */
-  tests(): { sessionId: string; test: TestRecord }[];
+  /** Tests that have ended. */
+  tests(): RecordedTest[];
   secrets: readonly string[];
 }
 
 /** What the page shows of the run before it begins. */
 export type RunHead = Pick<RunView, 'name' | 'runner'>;
 
-/** The state of a run, as watchers receive it: they name the run. */
-export type HubView = Omit<RunView, 'id'>;
-
 type Connection = object;
 type Orders = Omit<WatchOrders, 'number'>;
 
-/** How often the state is compared while somebody watches, in ms. */
-const TICK_MS = 200;
+/** How often the state is compared while somebody watches, in ms: as soon as this, they see what changed. */
+const TICK_MS = 500;
 /** How long a watcher may take to show a picture, in ms: the worker goes on without it then. */
 const SHOWN_MS = 10_000;
 
@@ -53,8 +49,7 @@ export class WatchHub {
   readonly #pages = new Map<number, Map<string, PictureParams>>();
   readonly #orders = new Map<number | null, Latest<Orders>>();
   readonly #view: Latest<HubView>;
-  #finished: FinishedTest[] = [];
-  #finishedCount = { all: -1, passed: 0, failed: 0 };
+  readonly #finished = new FinishedTests((text) => this.#masked(text));
   #pictureBytes = 0;
   #timer: Timer | null = null;
 
@@ -102,9 +97,10 @@ export class WatchHub {
     }
   }
 
-  async view(after: number, signal: AbortSignal): Promise<{ number: number; view: HubView }> {
+  /** The state as soon as it is newer, with the tests that have ended since. @param known how many of them are known */
+  async view(after: number, known: number, signal: AbortSignal): Promise<RunViewReply> {
     const { number, value } = await this.#view.after(after, signal);
-    return { number, view: value };
+    return { number, view: value, finished: this.#finished.after(known) };
   }
 
   /** What watchers want of a slot; null: of the run. */
@@ -117,8 +113,8 @@ export class WatchHub {
 
   /** Sets the tests that a connection runs. */
   running(connection: Connection, tests: RunningTests): void {
+    // Steps follow each other fast: the next comparison is soon enough.
     this.#running.set(connection, tests);
-    this.#update();
   }
 
   /** A worker or the runner is gone. */
@@ -205,16 +201,13 @@ export class WatchHub {
   }
 
   #present(): HubView {
-    this.#countFinished();
-    const { passed, failed } = this.#finishedCount;
+    this.#finished.update(this.#run?.tests() ?? []);
     return {
       ...this.#head,
       startedAt: this.#startedAt,
       endedAt: this.#endedAt,
       slots: this.#slots(),
-      finished: this.#finished,
-      passed,
-      failed,
+      ...this.#finished.counts,
       pictureBytes: this.#pictureBytes,
     };
   }
@@ -240,35 +233,6 @@ export class WatchHub {
 
   #pagesOf(slot: number): PageView[] {
     return [...(this.#pages.get(slot)?.values() ?? [])].map(({ target, url }) => ({ target, url }));
-  }
-
-  #countFinished(): void {
-    const tests = this.#run?.tests() ?? [];
-    if (tests.length === this.#finishedCount.all) return;
-    const finished = tests.map(({ sessionId, test }) => this.#finishedTest(sessionId, test));
-    const failed = finished.filter(({ ok }) => !ok);
-    const passed = finished.filter(({ ok, status }) => ok && status !== 'skipped');
-    this.#finishedCount = { all: tests.length, passed: passed.length, failed: failed.length };
-    finished.sort((a, b) => b.endedAt - a.endedAt);
-    const failedFirst = [...finished.filter(({ ok }) => !ok), ...finished.filter(({ ok }) => ok)];
-    this.#finished = failedFirst.slice(0, MAX_FINISHED).sort((a, b) => b.endedAt - a.endedAt);
-  }
-
-  #finishedTest(sessionId: string, test: TestRecord): FinishedTest {
-    const { title, project, parallelIndex, retry, status, ok, startedAt, endedAt } = test;
-    return {
-      id: keyOf(test),
-      title: this.#masked(title),
-      project,
-      slot: parallelIndex,
-      status,
-      ok,
-      retry,
-      startedAt: Date.parse(startedAt),
-      endedAt: Date.parse(endedAt),
-      sessionId,
-      hasPicture: false,
-    };
   }
 
   #maskedTest<T extends { title: string; step: string | null }>(test: T): T {

@@ -39,9 +39,9 @@ export function answerWatching(on: Answering, hub: WatchHub, closed: AbortSignal
   });
   on(METHODS.endHold, noParams, ['worker'], () => holding.abort());
   on(METHODS.inputs, slotParams, ['worker'], ({ slot }) => hub.inputs(slot));
-  on(METHODS.runView, runViewParams, ['watcher'], ({ after }) => {
+  on(METHODS.runView, runViewParams, ['watcher'], ({ after, known }) => {
     watching();
-    return hub.view(after, closed);
+    return hub.view(after, known, closed);
   });
   on(METHODS.demand, demandParams, ['watcher'], ({ slots }) => hub.demand(watching(), slots));
   on(METHODS.pictures, noParams, ['watcher'], () => watching().take());

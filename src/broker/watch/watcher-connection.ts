@@ -3,13 +3,16 @@ import type { PageInput } from '../../common/page/page-input.ts';
 import { openBroker } from '../rpc/client.ts';
 import { METHODS } from '../rpc/messages/protocol.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
-import { type Demand, runViewReply, type WatcherPicture, watcherPictures } from './requests.ts';
-import type { HubView } from './watch-hub.ts';
+import { type Demand, type RunViewReply, runViewReply, type WatcherPicture, watcherPictures } from './requests.ts';
 
 /** The connection of a watcher to a broker. Each call rejects when it is lost. */
 export interface WatcherConnection {
-  /** Resolves as soon as the run's state is newer than the known one. @param after its number; 0: none */
-  view(after: number): Promise<{ number: number; view: HubView }>;
+  /**
+   * Resolves as soon as the run's state is newer than the known one, with the tests that have ended since.
+   * @param after its number; 0: none
+   * @param known how many tests had ended
+   */
+  view(after: number, known: number): Promise<RunViewReply>;
   /** Resolves with the pictures that are not taken, as soon as there is one. */
   pictures(): Promise<WatcherPicture[]>;
   /** A picture is shown: its page's next one may come. */
@@ -26,7 +29,7 @@ export interface WatcherConnection {
 export async function connectAsWatcher(address: BrokerAddress): Promise<WatcherConnection> {
   const { ask, requests, socket } = await openBroker(address, 'watcher');
   return {
-    view: async (after) => v.parse(runViewReply, await ask(METHODS.runView, { after })),
+    view: async (after, known) => v.parse(runViewReply, await ask(METHODS.runView, { after, known })),
     pictures: async () => v.parse(watcherPictures, await ask(METHODS.pictures, {})),
     shown: async (number) => void (await ask(METHODS.shown, { number })),
     demand: async (slots) => void (await ask(METHODS.demand, { slots })),

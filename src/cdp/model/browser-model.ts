@@ -72,6 +72,8 @@ export class BrowserModel {
     if (method === 'Inspector.targetReloadedAfterCrash' || method === 'Page.frameNavigated') {
       session.target.isCrashed = false;
     }
+    if (method === 'Page.javascriptDialogOpening') session.target.dialogSession ??= session;
+    if (method === 'Page.javascriptDialogClosed') session.target.dialogSession = undefined;
     if (method?.startsWith('Page.')) session.target.address = addressOf(session.target, message);
     if (session.isClients) this.frames.before(message, session);
     this.requests.before(message, session);
@@ -141,6 +143,7 @@ export class BrowserModel {
       url: String(url),
       address: String(url),
       isCrashed: false,
+      dialogSession: undefined,
       sessions: new Set(),
     };
   }

@@ -15,6 +15,8 @@ export interface Target {
   address: string;
   /** Its process has crashed, and it has no other one yet. */
   isCrashed: boolean;
+  /** Of a page with an open dialog: the session that reported it first, and can answer it. */
+  dialogSession: Session | undefined;
   /** Its sessions, oldest first. Each of them gets the target's events. */
   readonly sessions: Set<Session>;
 }

@@ -1,9 +1,16 @@
+import { within } from '../../common/pause.ts';
 import type { PageSize } from '../../common/page/page-input.ts';
 import type { Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { type NewPicture, PageScreencast } from './page-screencast.ts';
 import type { PictureReceiver } from './picture.ts';
+
+/**
+ * How long a new page may take to load before its first picture, in ms. A session and a screencast for a picture of an
+ * empty page would cost as much as the page itself, and a short test would end before the next picture.
+ */
+const LOAD_MS = 500;
 
 /** What a page's pictures show besides the page. */
 export interface FilmedPageEnds {
@@ -23,6 +30,7 @@ export class FilmedPage {
   #sessionId: string | undefined;
   #screencast: PageScreencast | undefined;
   #hasEnded = false;
+  #onLoad: () => void = () => undefined;
 
   constructor(
     transport: InterceptorTransport,
@@ -36,6 +44,20 @@ export class FilmedPage {
     this.#target = target;
     this.#receiver = receiver;
     this.#ends = ends;
+  }
+
+  /** Takes the first picture when the page has loaded. Rejects when the page or the connection has closed. */
+  async openLoaded(): Promise<void> {
+    const loaded = new Promise<void>((resolve) => {
+      this.#onLoad = resolve;
+    });
+    await within(loaded, LOAD_MS, undefined);
+    if (!this.#hasEnded) await this.open();
+  }
+
+  /** The page has loaded a document. */
+  loaded(): void {
+    if (isAddress(this.#target.address)) this.#onLoad();
   }
 
   /** Rejects when the page or the connection has closed. */
@@ -59,6 +81,7 @@ export class FilmedPage {
 
   end(): void {
     this.#hasEnded = true;
+    this.#onLoad();
     this.#screencast?.end();
     this.#detach();
   }
@@ -75,4 +98,8 @@ export class FilmedPage {
     if (![...this.#target.sessions].some(({ isShown }) => isShown)) return;
     await this.#receiver.onPicture({ target: this.#target.id, ...picture });
   }
+}
+
+function isAddress(address: string): boolean {
+  return address !== '' && address !== 'about:blank';
 }

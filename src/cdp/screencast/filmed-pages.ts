@@ -27,18 +27,22 @@ export class FilmedPages implements ScreencastListener {
     this.#screencast = screencast;
     this.#browser = new BrowserSession(transport, openings);
     transport.view.onShown(({ target }) => {
-      for (const receiver of screencast.receivers) this.#film(target, receiver);
+      for (const receiver of screencast.receivers) this.#film(target, receiver, true);
     });
     transport.model.onSessionEnd((session) => this.#onSessionEnd(session));
   }
 
-  /** Whether an event is a consequence of the pictures alone. */
-  isOwn(message: CdpMessage): boolean {
+  /** Takes an event before the client does. Returns whether it is a consequence of the pictures alone. */
+  takes(message: CdpMessage): boolean {
+    if (message.method === 'Page.loadEventFired') {
+      const target = this.#transport.model.session(message.sessionId)?.target;
+      for (const page of (target && this.#pages.get(target)?.values()) ?? []) page.loaded();
+    }
     return this.#browser.isOwnChange(message);
   }
 
   started(receiver: PictureReceiver): void {
-    for (const { isShown, target } of this.#transport.model.sessions()) if (isShown) this.#film(target, receiver);
+    for (const { isShown, target } of this.#transport.model.sessions()) if (isShown) this.#film(target, receiver, false);
   }
 
   stopped(receiver: PictureReceiver): void {
@@ -64,7 +68,7 @@ export class FilmedPages implements ScreencastListener {
     for (const target of [...this.#pages.keys()]) this.#endPage(target);
   }
 
-  #film(target: Target, receiver: PictureReceiver): void {
+  #film(target: Target, receiver: PictureReceiver, isNew: boolean): void {
     if (target.type !== 'page' || this.#pages.get(target)?.has(receiver)) return;
     const ends = {
       count: (bytes: number) => this.#screencast.count(bytes),
@@ -74,7 +78,7 @@ export class FilmedPages implements ScreencastListener {
     const filmed = this.#pages.get(target) ?? new Map<PictureReceiver, FilmedPage>();
     this.#pages.set(target, filmed.set(receiver, page));
     // It fails for a page that has just closed.
-    page.open().catch(() => undefined);
+    (isNew ? page.openLoaded() : page.open()).catch(() => undefined);
   }
 
   #closeIfUnused(): void {

@@ -34,7 +34,7 @@ export class Filming implements Interceptor {
 
   onMessage(message: CdpMessage): CdpMessage | null {
     this.#openings.observe(message);
-    return this.#pages?.isOwn(message) ? null : message;
+    return this.#pages?.takes(message) ? null : message;
   }
 
   end(): void {

@@ -31,6 +31,8 @@ const STARTS = 50;
  *   connection gets fewer pictures. Those that arrive while the receiver is busy replace each other.
  * - If a picture may have been dropped and none follows, the page does not change anymore. The screencast then starts
  *   again, which gives one picture of the page as it is now.
+ * - After its first picture, the screencast pauses until the pace allows the next one: the browser reads every change of
+ *   the page meanwhile, and many tests are over by then.
  */
 export class PageScreencast {
   readonly #commands: BrowserCommands;
@@ -48,6 +50,8 @@ export class PageScreencast {
   /** When the last picture was taken or acknowledged, in ms since the epoch. */
   #lastAt = 0;
   #mayLack = false;
+  #isFirst = true;
+  #isPaused = false;
   #isRunning = false;
   #onArrival: () => void = () => undefined;
 
@@ -91,7 +95,8 @@ export class PageScreencast {
     const { data, sessionId: number, metadata } = fieldsOf<Protocol.Page.ScreencastFrameEvent>(params);
     if (this.#ended.signal.aborted || typeof data !== 'string' || typeof number !== 'number') return;
     this.#ends.count(data.length);
-    this.#unacknowledged.push(number);
+    if (this.#isFirst) this.#pause();
+    else if (!this.#isPaused) this.#unacknowledged.push(number);
     this.#mayLack = this.#unacknowledged.length > 1;
     // A page can change without looking different, and has not changed when the screencast starts again.
     const url = this.#ends.address();
@@ -108,8 +113,9 @@ export class PageScreencast {
   async #run(): Promise<void> {
     this.#isRunning = true;
     try {
-      while (this.#waiting || this.#unacknowledged.length > 0) {
+      while (this.#waiting || this.#isPaused || this.#unacknowledged.length > 0) {
         if (this.#waiting) await this.#take(this.#waiting);
+        else if (this.#isPaused) await this.#resume();
         else await this.#acknowledge();
       }
     } finally {
@@ -122,6 +128,18 @@ export class PageScreencast {
     this.#lastAt = this.#clock.now();
     await this.#ends.take(picture);
     await this.#pace();
+  }
+
+  #pause(): void {
+    this.#isFirst = false;
+    this.#isPaused = true;
+    this.#commands.post('Page.stopScreencast', {}, this.#sessionId);
+  }
+
+  async #resume(): Promise<void> {
+    await this.#pace();
+    this.#isPaused = false;
+    await this.start();
   }
 
   async #acknowledge(): Promise<void> {

@@ -6,7 +6,7 @@ const MAX_RETRY_MS = 5_000;
 
 export interface ConnectionEvents {
   onView(message: ViewMessage, isFirst: boolean): void;
-  /** The picture is acknowledged when the promise resolves. */
+  /** The picture is acknowledged when the promise resolves: it is decoded, and drawn soon. */
   onPicture(header: PictureHeader, jpeg: Blob): Promise<void>;
   onOpen(): void;
   /** @param isRefused whether the server responds, and does not know this browser */

@@ -18,7 +18,6 @@ export class FinishedTests {
   readonly #details = element('details', {}, this.#summary, this.#others);
   readonly #cards = new Parts<string, Card>();
   #tests: Run['finished'] | null = null;
-  #changes = '';
 
   constructor(
     private readonly run: string,
@@ -33,11 +32,9 @@ export class FinishedTests {
   }
 
   update({ finished }: Run): void {
-    const tests = [...finished.values()].toSorted((a, b) => b.endedAt - a.endedAt);
-    const changes = tests.map(({ id, hasPicture, status }) => `${id} ${hasPicture} ${status}`).join();
-    if (this.#tests === finished && this.#changes === changes) return;
+    if (this.#tests === finished) return;
     this.#tests = finished;
-    this.#changes = changes;
+    const tests = [...finished.values()].toSorted((a, b) => b.endedAt - a.endedAt);
     this.root.hidden = tests.length === 0;
     const cards = this.#cards.sync(
       tests.map(({ id }) => id),
@@ -67,6 +64,7 @@ class Card {
   readonly #result = element('span', { class: 'state' });
   readonly #facts = element('p', { class: 'facts' });
   readonly #session = element('p', { class: 'session' });
+  #test: FinishedTest | null = null;
 
   constructor(id: string, onEnlarge: () => void) {
     this.#enlarge.addEventListener('click', onEnlarge);
@@ -75,6 +73,8 @@ class Card {
   }
 
   update(test: FinishedTest, run: string): void {
+    if (this.#test === test) return;
+    this.#test = test;
     const result = resultOf(test);
     this.root.dataset.result = test.ok ? (test.status === 'skipped' ? 'skipped' : 'passed') : 'failed';
     setLine(this.#title, test.title);

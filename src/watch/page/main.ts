@@ -25,8 +25,12 @@ const announcer = new Announcer(byId('announcements'));
 const store = new Store();
 const pictures = new Pictures();
 const sections = new Parts<string, RunSection>();
+/** Tiles are drawn together, so often at most, in ms: each time, the browser lays out and paints the page. */
+const TILES_EVERY_MS = 500;
 /** What the server was asked for last. */
 let demanded = '';
+/** Runs when tiles are to be drawn. */
+let tilesTimer: number | undefined;
 
 const observer = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
@@ -70,8 +74,8 @@ const connection = new Connection({
   },
   onPicture: async (header, jpeg) => {
     await pictures.add(header, jpeg);
-    const slot = store.slot(header.run, header.slot);
-    if (slot) drawSlot(header.run, header.slot);
+    if (viewer.slot?.run === header.run && viewer.slot.slot === header.slot) viewer.update(store, pictures);
+    else drawTilesSoon();
   },
 });
 
@@ -81,6 +85,8 @@ setInterval(draw, 1_000);
 draw();
 
 function draw(): void {
+  clearTimeout(tilesTimer);
+  tilesTimer = undefined;
   const now = store.now();
   const shown = sections.sync(
     store.runs.map(({ id }) => id),
@@ -95,12 +101,19 @@ function draw(): void {
   document.title = titleOf();
 }
 
-/** After a new picture: the rest of the page is as before. */
-function drawSlot(run: string, number: number): void {
-  const view = store.slot(run, number);
-  const tile = sections.get(run)?.tiles.find(({ slot }) => slot === number);
-  if (view) tile?.update(view, pictures, store.now());
-  if (viewer.slot?.run === run && viewer.slot.slot === number) viewer.update(store, pictures);
+/** After new pictures: the rest of the page is as before. */
+function drawTilesSoon(): void {
+  tilesTimer ??= window.setTimeout(drawTiles, TILES_EVERY_MS);
+}
+
+function drawTiles(): void {
+  tilesTimer = undefined;
+  for (const { id, slots } of store.runs) {
+    for (const view of slots) {
+      const tile = sections.get(id)?.tiles.find(({ slot }) => slot === view.slot);
+      tile?.update(view, pictures, store.now());
+    }
+  }
 }
 
 function titleOf(): string {

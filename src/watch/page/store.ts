@@ -3,7 +3,7 @@ import type { ViewMessage } from '../messages.ts';
 
 /** What the page knows of a run. */
 export interface Run extends Omit<RunView, 'finished'> {
-  /** By ID. */
+  /** By ID. Another map after each change. */
   finished: Map<string, FinishedTest>;
 }
 
@@ -25,9 +25,8 @@ export class Store {
     const known = new Map(isFirst ? [] : this.runs.map((run) => [run.id, run]));
     for (const { finished, dropped, ...view } of changed) {
       const tests = known.get(view.id)?.finished ?? new Map<string, FinishedTest>();
-      for (const id of dropped) tests.delete(id);
-      for (const test of finished) tests.set(test.id, test);
-      known.set(view.id, { ...view, finished: tests });
+      const isSame = finished.length === 0 && dropped.length === 0;
+      known.set(view.id, { ...view, finished: isSame ? tests : changedTests(tests, finished, dropped) });
     }
     this.runs = order.flatMap((id) => known.get(id) ?? []);
   }
@@ -39,4 +38,15 @@ export class Store {
   slot(run: string, number: number): SlotView | undefined {
     return this.run(run)?.slots.find(({ slot }) => slot === number);
   }
+}
+
+function changedTests(
+  tests: ReadonlyMap<string, FinishedTest>,
+  finished: readonly FinishedTest[],
+  dropped: readonly string[],
+): Map<string, FinishedTest> {
+  const changed = new Map(tests);
+  for (const id of dropped) changed.delete(id);
+  for (const test of finished) changed.set(test.id, test);
+  return changed;
 }

@@ -1,10 +1,13 @@
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import type { WatcherPicture } from '../../broker/watch/requests.ts';
-import type { PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
-import type { HubView } from '../../broker/watch/watch-hub.ts';
+import { listed } from '../../broker/watch/finished-tests.ts';
+import type { RunViewReply, WatcherPicture } from '../../broker/watch/requests.ts';
+import type { FinishedTest, PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
 import { connectAsWatcher, type WatcherConnection } from '../../broker/watch/watcher-connection.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 import { LastPictures } from './last-pictures.ts';
+
+/** How long a test's last picture may be on its way, in ms. */
+const LATE_MS = 10_000;
 
 /** What a link tells about its run. */
 export interface RunLinkEvents {
@@ -20,6 +23,7 @@ export class RunLink implements WatchedRun {
   readonly #pictures = new LastPictures();
   #connection: WatcherConnection | null = null;
   #demand: ReadonlyMap<number, PictureSize> = new Map();
+  #finished: FinishedTest[] = [];
   #view: RunView | null = null;
 
   constructor(id: string, events: RunLinkEvents) {
@@ -82,10 +86,12 @@ export class RunLink implements WatchedRun {
   }
 
   async #followView(connection: WatcherConnection): Promise<void> {
-    for (let after = 0; ; ) {
-      const { number, view } = await connection.view(after);
-      after = number;
-      this.#show(view);
+    this.#finished = [];
+    for (let [after, known] = [0, 0]; ; ) {
+      const reply = await connection.view(after, known);
+      after = reply.number;
+      known = reply.view.ended;
+      this.#show(reply);
     }
   }
 
@@ -102,10 +108,16 @@ export class RunLink implements WatchedRun {
     await connection.shown(number).catch(() => undefined);
   }
 
-  #show(view: HubView): void {
-    this.#pictures.ended(view.finished);
-    const finished = view.finished.map((test) => ({ ...test, hasPicture: this.#pictures.has(test.id) }));
-    this.#view = { ...view, finished, id: this.id };
+  #show({ view: { ended: _ended, ...view }, finished }: RunViewReply): void {
+    // A test's last picture may arrive after its end.
+    const late = this.#finished.filter(({ hasPicture, endedAt }) => !hasPicture && endedAt > Date.now() - LATE_MS);
+    if (finished.length + late.length > 0) {
+      this.#pictures.ended([...late, ...finished]);
+      const all = listed([...finished, ...this.#finished]);
+      // A picture is dropped when many newer ones are kept.
+      this.#finished = all.map((test) => withPicture(test, this.#pictures.has(test.id)));
+    }
+    this.#view = { ...view, finished: this.#finished, id: this.id };
     this.#events.onChange();
   }
 
@@ -117,4 +129,9 @@ export class RunLink implements WatchedRun {
     this.#view = { ...this.#view, endedAt: this.#view.endedAt ?? Date.now(), slots: [] };
     this.#events.onChange();
   }
+}
+
+/** The same test if nothing changes. */
+function withPicture(test: FinishedTest, hasPicture: boolean): FinishedTest {
+  return test.hasPicture === hasPicture ? test : { ...test, hasPicture };
 }

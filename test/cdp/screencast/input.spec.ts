@@ -178,6 +178,18 @@ for (const onFullChromium of [false, true]) {
       await page.context().browser()?.close();
     });
 
+    test('answers a dialog that was open before', async ({ connectThrough }) => {
+      const { page, person, end } = await controlled(connectThrough, FORM);
+      page.on('dialog', () => undefined);
+      const dialog = page.waitForEvent('dialog');
+      await page.evaluate(`setTimeout(() => { window.answer = confirm('sure?') })`);
+      await dialog;
+      person.press('Enter');
+      await expect.poll(() => page.evaluate('window.answer')).toBe(true);
+      end();
+      await page.context().browser()?.close();
+    });
+
     test('leaves no pressed button behind, and takes no input after the end', async ({ connectThrough }) => {
       const { page, person, end, album } = await controlled(connectThrough, FORM);
       await page.evaluate(`for (const type of ['mousedown', 'mouseup']) addEventListener(type, () => seen.push(type))`);

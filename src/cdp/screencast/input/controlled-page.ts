@@ -24,7 +24,6 @@ export class ControlledPage {
   #nextMove: MouseInput | undefined;
   /** The last thing done with the mouse. */
   #mouse: MouseInput | undefined;
-  #hasDialog = false;
 
   /** @param size the page's size as its pictures show it; undefined without a picture */
   constructor(
@@ -66,10 +65,7 @@ export class ControlledPage {
   async #open(): Promise<void> {
     const sessionId = await this.#browser.attach(this.#target.id);
     if (this.#hasEnded) return this.#browser.detach(sessionId);
-    this.#transport.view.listen(sessionId, ({ method }) => {
-      if (method === 'Page.javascriptDialogOpening') this.#hasDialog = true;
-      if (method === 'Page.javascriptDialogClosed') this.#hasDialog = false;
-    });
+    // Its dialogs are reported then, also if the client does not want to know of them.
     this.#transport.post('Page.enable', {}, sessionId);
     this.#sessionId = sessionId;
     for (const input of this.#waiting.splice(0)) this.#send(input, sessionId);
@@ -77,7 +73,8 @@ export class ControlledPage {
 
   #send(input: PageInput, sessionId: string): void {
     // A page with a dialog takes no input, and the dialog is in no picture.
-    if (this.#hasDialog) this.#answerDialog(input, sessionId);
+    const { dialogSession } = this.#target;
+    if (dialogSession) this.#answerDialog(input, dialogSession.id);
     else if (input.kind === 'mouse' && input.type === 'move') this.#move(input, sessionId);
     else this.#post(input, sessionId);
   }

@@ -37,7 +37,7 @@ test('tells workers what watchers want, and nothing while nobody watches', async
   expect(await settles(next)).toBe(false);
 
   const watcher = await broker.watch();
-  void watcher.view(0).catch(() => undefined);
+  void watcher.view(0, 0).catch(() => undefined);
   const watched = await next;
   expect(watched).toMatchObject({ isWatched: true, pictures: null });
 
@@ -100,7 +100,7 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
     secrets: ['tea-time'],
   });
   const watcher = await broker.watch();
-  const { number, view } = await watcher.view(0);
+  const { number, view } = await watcher.view(0, 0);
   expect(view).toMatchObject({
     name: 'shop',
     runner: 'vitest',
@@ -116,7 +116,7 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
   void worker.picture(PICTURE).catch(() => undefined);
   await watcher.pictures();
   const held = worker.hold({ slot: 0, reason: 'log in with tea-time', until: 99 });
-  const later = await broker.until(watcher.view(number));
+  const later = await broker.until(watcher.view(number, 0));
   expect(later.view.slots[0]).toEqual({
     slot: 0,
     ...session,
@@ -130,7 +130,7 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
   // The worker dies: its test and its hold are over.
   connection.close();
   await expect(held).rejects.toMatchObject({ code: 'BROKER_LOST' });
-  const after = await broker.until(watcher.view(later.number));
+  const after = await broker.until(watcher.view(later.number, 0));
   expect(after.view.slots[0]).toMatchObject({ test: null, hold: null });
 });
 

@@ -60,7 +60,10 @@ async function replayed(name: string, orders: Omit<WatchOrders, 'number'>[]) {
   const entries = parseRecording(await readFile(new URL(name, RECORDINGS), 'utf8'));
   for (const [where, what] of entries) {
     if (where === 'client') list.command(what as CdpMessage);
-    if (where === 'browser') list.message(what as CdpMessage);
+    if (where !== 'browser') continue;
+    list.message(what as CdpMessage);
+    // Each arrives in a task of its own.
+    await turn();
   }
   worker.ended('a 0');
   await turn();
