@@ -1,5 +1,5 @@
-import { within } from '../../common/pause.ts';
 import type { PageSize } from '../../common/page/page-input.ts';
+import { within } from '../../common/pause.ts';
 import type { Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import type { BrowserSession } from './browser-session.ts';

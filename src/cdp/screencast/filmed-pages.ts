@@ -42,7 +42,8 @@ export class FilmedPages implements ScreencastListener {
   }
 
   started(receiver: PictureReceiver): void {
-    for (const { isShown, target } of this.#transport.model.sessions()) if (isShown) this.#film(target, receiver, false);
+    for (const { isShown, target } of this.#transport.model.sessions())
+      if (isShown) this.#film(target, receiver, false);
   }
 
   stopped(receiver: PictureReceiver): void {
