@@ -40,7 +40,7 @@ const START_TIMEOUT_MS = 20_000;
 /** How often memory is checked, in ms. */
 const CHECK_MS = 1_000;
 /** The variables that a lease needs; it must not get the relay's secret. */
-const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'NODE_EXTRA_CA_CERTS'];
+const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'NODE_EXTRA_CA_CERTS', 'PLAYWRIGHT_BROWSERS_PATH'];
 
 /** Starts and ends the processes of leases. */
 export class LeaseProcesses {
@@ -48,6 +48,7 @@ export class LeaseProcesses {
   readonly #processes = new Set<LeaseProcess>();
   /** Those that are being started count, too. */
   #count = 0;
+  #hasEnded = false;
 
   constructor(options: LeaseProcessOptions) {
     this.#options = options;
@@ -65,31 +66,49 @@ export class LeaseProcesses {
 
   /** Starts the process of a lease. */
   async start(config: Omit<LeaseConfig, 'directory'>): Promise<LeaseProcess> {
+    const { user } = this.#options;
     // At once, so that leases which start at the same time count.
     this.#count += 1;
-    const directory = await makeLeaseDirectory(this.#options.user).catch((error) => {
+    let directory: string | undefined;
+    let child: ChildProcess;
+    try {
+      directory = await makeLeaseDirectory(user);
+      if (this.#hasEnded) throw new Error('the relay has ended');
+      child = this.#fork(directory);
+    } catch (error) {
+      if (directory !== undefined) await removeLeaseDirectory(directory, user);
       this.#count -= 1;
       throw error;
-    });
-    return await this.#startIn(directory, config);
+    }
+    return await this.#started(child, directory, config);
   }
 
   /** Ends all leases. */
   async end(): Promise<void> {
+    this.#hasEnded = true;
     const all = [...this.#processes];
     for (const lease of all) lease.end();
     await Promise.all(all.map(({ ended }) => ended));
   }
 
-  async #startIn(directory: string, config: Omit<LeaseConfig, 'directory'>): Promise<LeaseProcess> {
+  /** @throws Error when the system starts no process */
+  #fork(directory: string): ChildProcess {
     const { limits, user } = this.#options;
-    const child = fork(distFile('relay-lease.js'), {
+    return fork(distFile('relay-lease.js'), {
       cwd: directory,
       env: environment(directory),
       execArgv: [`--max-old-space-size=${limits.memoryMB}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       ...user,
     });
+  }
+
+  async #started(
+    child: ChildProcess,
+    directory: string,
+    config: Omit<LeaseConfig, 'directory'>,
+  ): Promise<LeaseProcess> {
+    const { user } = this.#options;
     const exited = once(child, 'exit').catch(() => undefined);
     let timer: NodeJS.Timeout | undefined;
     const lease: LeaseProcess = {

@@ -39,8 +39,10 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-/** Time limit for the head of a request, in ms: before it, the other side is unknown. */
+/** Time limits for the TLS handshake and the head of a request, in ms: before it, the other side is unknown. */
 const HEAD_TIMEOUT_MS = 10_000;
+/** How often they are checked, in ms. */
+const CHECK_MS = 1_000;
 /** How often the operating system checks that the other side exists, in ms. */
 const KEEP_ALIVE_MS = 30_000;
 
@@ -52,7 +54,13 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   await sweepLeaseDirectories(options.user);
   const processes = new LeaseProcesses(options);
   const used = new UsedTokens();
-  const timeouts = { headersTimeout: HEAD_TIMEOUT_MS, requestTimeout: HEAD_TIMEOUT_MS };
+  const timeouts = {
+    headersTimeout: HEAD_TIMEOUT_MS,
+    requestTimeout: HEAD_TIMEOUT_MS,
+    handshakeTimeout: HEAD_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_MS,
+  };
+  const upgraded = new Set<Duplex>();
   const listener: RequestListener = (request, response) => {
     try {
       if (request.url !== STATUS_PATH) throw new Refusal(404, 'not found');
@@ -68,6 +76,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   server.on('upgrade', (request, socket, head) => {
     // A worker that is cut off sends nothing more.
     socket.on('error', () => socket.destroy());
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
     serve(request, socket, head, { options, processes, used }).catch((error) => {
       if (!(error instanceof Refusal)) options.onLog(errorMessage(error));
       refuse(socket, error instanceof Refusal ? error : new Refusal(500, 'the relay could not start a lease'));
@@ -84,6 +94,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       const closed = new Promise((resolve) => server.close(resolve));
       await processes.end();
       server.closeAllConnections();
+      // The server no longer knows those.
+      for (const socket of upgraded) socket.destroy();
       await closed;
     },
   };

@@ -13,7 +13,7 @@ const HEAD_BYTES = 5;
 
 const destination = v.strictObject({
   host: v.string(),
-  port: v.pipe(v.number(), v.integer()),
+  port: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535)),
   /** Whose request it is: one of a page, or one that the test makes itself, such as `page.request`. */
   by: v.picklist(['page', 'test']),
 });

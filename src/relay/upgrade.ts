@@ -12,7 +12,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Sends a refusal in place of a WebSocket, and closes the connection. */
+/** How long a refused worker may take to read why, in ms. */
+const REFUSED_MS = 10_000;
+
+/** Sends a refusal in place of a WebSocket, and closes the connection, whatever the other side does. */
 export function refuse(socket: Duplex, { status, message }: Refusal): void {
   const lines = [
     `HTTP/1.1 ${status} Refused`,
@@ -20,6 +23,11 @@ export function refuse(socket: Duplex, { status, message }: Refusal): void {
     'content-type: text/plain',
     `content-length: ${Buffer.byteLength(message)}`,
   ];
+  const timer = setTimeout(() => socket.destroy(), REFUSED_MS);
+  socket.once('close', () => clearTimeout(timer));
+  // What it still sends would hide its end.
+  socket.resume();
+  socket.once('end', () => socket.destroy());
   socket.end(`${lines.join('\r\n')}\r\n\r\n${message}`);
 }
 

@@ -1,6 +1,6 @@
 import type { TestRecord } from '../../record/run-record.ts';
 import { keyOf } from '../../record/test-record.ts';
-import { type FinishedTest, MAX_FINISHED } from './view.ts';
+import { type FinishedTest, listed } from './view.ts';
 
 /** A test that has ended, with its session. */
 export interface RecordedTest {
@@ -60,13 +60,4 @@ export class FinishedTests {
       hasPicture: false,
     };
   }
-}
-
-/** The tests that are listed: newest first, at most {@link MAX_FINISHED}. Failed ones are kept longest. */
-export function listed(tests: Iterable<FinishedTest>): FinishedTest[] {
-  const newestFirst = [...tests].sort((a, b) => b.endedAt - a.endedAt);
-  if (newestFirst.length <= MAX_FINISHED) return newestFirst;
-  const failed = newestFirst.filter(({ ok }) => !ok);
-  const kept = new Set([...failed, ...newestFirst.filter(({ ok }) => ok)].slice(0, MAX_FINISHED));
-  return newestFirst.filter((test) => kept.has(test));
 }

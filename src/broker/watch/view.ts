@@ -81,6 +81,15 @@ export interface FinishedTest extends Pick<RunningTest, 'id' | 'project' | 'star
   hasPicture: boolean;
 }
 
+/** The tests that are listed: newest first, at most {@link MAX_FINISHED}. Failed ones are kept longest. */
+export function listed(tests: Iterable<FinishedTest>): FinishedTest[] {
+  const newestFirst = [...tests].sort((a, b) => b.endedAt - a.endedAt);
+  if (newestFirst.length <= MAX_FINISHED) return newestFirst;
+  const failed = newestFirst.filter(({ ok }) => !ok);
+  const kept = new Set([...failed, ...newestFirst.filter(({ ok }) => ok)].slice(0, MAX_FINISHED));
+  return newestFirst.filter((test) => kept.has(test));
+}
+
 /** How large a slot's pictures are, and how many per second: 2 or up to 15. */
 export type PictureSize = 'large' | 'small';
 

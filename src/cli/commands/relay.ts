@@ -140,8 +140,12 @@ function userFrom(text: string | undefined): RelayOptions['user'] {
       'Clients can write files as the user of the leases, which must not be root: set `--user <uid:gid>`, such as `--user 65534:65534`.',
     );
   }
-  const [, uid, gid] = /^([1-9]\d*):(\d+)$/.exec(text) ?? [];
-  if (uid === undefined) throw new OptionsError('--user', `\`--user\` must be <uid:gid> in numbers, got "${text}".`);
+  const [, uid, gid] = /^([1-9]\d*):([1-9]\d*)$/.exec(text) ?? [];
+  if (process.getuid?.() !== 0) {
+    throw new OptionsError('--user', '`--user` needs root: otherwise leases run as the account of the relay.');
+  }
+  if (uid === undefined)
+    throw new OptionsError('--user', `\`--user\` must be <uid:gid> in numbers above 0, got "${text}".`);
   return { uid: Number(uid), gid: Number(gid) };
 }
 

@@ -14,6 +14,12 @@ const DENIED = new Set([
   // Of Android: it connects to any host and port.
   'devices',
   'launchBrowser',
+  // `browser.bind`: it listens on any address, without a token.
+  'startServer',
+  // The inspector and its names in older versions: it starts a browser.
+  'showRecorder',
+  'enableRecorder',
+  'recorderSupplementEnable',
   // Requests of no context, which would leave from this machine. A worker makes those itself.
   'newRequest',
 ]);

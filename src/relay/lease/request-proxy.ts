@@ -7,6 +7,8 @@ import type { Duplex } from 'node:stream';
 /** The channel on which Node publishes each socket that this process connects. */
 const CLIENTS = 'net.client.socket';
 
+const HOST = '127.0.0.1';
+
 /** A proxy for requests that Playwright makes itself: `page.request`, `route.fetch`. */
 export interface RequestProxy {
   /** Its address. */
@@ -22,7 +24,9 @@ export async function openRequestProxy(dial: (host: string, port: number) => Dup
   const server = createServer((_request, response) => response.writeHead(405).end());
   server.on('connect', (request, socket: Socket, head: Buffer) => {
     const to = destinationOf(request.url ?? '');
-    if (to === null || !own.has(socket.remotePort ?? 0)) {
+    // Another address of loopback can have the same port.
+    const isOwn = socket.remoteAddress === HOST && own.has(socket.remotePort ?? 0);
+    if (to === null || !isOwn) {
       socket.destroy();
       return;
     }
@@ -36,7 +40,7 @@ export async function openRequestProxy(dial: (host: string, port: number) => Dup
     socket.once('close', () => stream.destroy());
     socket.pipe(stream).pipe(socket);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, HOST);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const own = new Set<number>();
@@ -52,7 +56,7 @@ export async function openRequestProxy(dial: (host: string, port: number) => Dup
   };
   subscribe(CLIENTS, onClient);
   return {
-    server: `http://127.0.0.1:${port}`,
+    server: `http://${HOST}:${port}`,
     close: () => {
       unsubscribe(CLIENTS, onClient);
       server.close();

@@ -25,12 +25,12 @@ const announcer = new Announcer(byId('announcements'));
 const store = new Store();
 const pictures = new Pictures();
 const sections = new Parts<string, RunSection>();
-/** Tiles are drawn together, so often at most, in ms: each time, the browser lays out and paints the page. */
-const TILES_EVERY_MS = 500;
+/** Small pictures are drawn together, so often, in ms: each time, the browser lays out and paints the page. */
+const DRAW_EVERY_MS = 500;
 /** What the server was asked for last. */
 let demanded = '';
-/** Runs when tiles are to be drawn. */
-let tilesTimer: number | undefined;
+/** Runs while a picture is to be drawn. */
+let drawTimer: number | undefined;
 
 const observer = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
@@ -75,7 +75,7 @@ const connection = new Connection({
   onPicture: async (header, jpeg) => {
     await pictures.add(header, jpeg);
     if (viewer.slot?.run === header.run && viewer.slot.slot === header.slot) viewer.update(store, pictures);
-    else drawTilesSoon();
+    else drawTimer ??= window.setTimeout(draw, DRAW_EVERY_MS);
   },
 });
 
@@ -85,8 +85,8 @@ setInterval(draw, 1_000);
 draw();
 
 function draw(): void {
-  clearTimeout(tilesTimer);
-  tilesTimer = undefined;
+  clearTimeout(drawTimer);
+  drawTimer = undefined;
   const now = store.now();
   const shown = sections.sync(
     store.runs.map(({ id }) => id),
@@ -99,21 +99,6 @@ function draw(): void {
   setChildren(main, shown.length > 0 ? shown.map(({ root }) => root) : [empty]);
   viewer.update(store, pictures);
   document.title = titleOf();
-}
-
-/** After new pictures: the rest of the page is as before. */
-function drawTilesSoon(): void {
-  tilesTimer ??= window.setTimeout(drawTiles, TILES_EVERY_MS);
-}
-
-function drawTiles(): void {
-  tilesTimer = undefined;
-  for (const { id, slots } of store.runs) {
-    for (const view of slots) {
-      const tile = sections.get(id)?.tiles.find(({ slot }) => slot === view.slot);
-      tile?.update(view, pictures, store.now());
-    }
-  }
 }
 
 function titleOf(): string {

@@ -1,13 +1,16 @@
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import { listed } from '../../broker/watch/finished-tests.ts';
 import type { RunViewReply, WatcherPicture } from '../../broker/watch/requests.ts';
-import type { FinishedTest, PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
+import {
+  type FinishedTest,
+  listed,
+  type PictureSize,
+  type RunView,
+  type WatchedRun,
+  type WatchPicture,
+} from '../../broker/watch/view.ts';
 import { connectAsWatcher, type WatcherConnection } from '../../broker/watch/watcher-connection.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 import { LastPictures } from './last-pictures.ts';
-
-/** How long a test's last picture may be on its way, in ms. */
-const LATE_MS = 10_000;
 
 /** What a link tells about its run. */
 export interface RunLinkEvents {
@@ -108,15 +111,14 @@ export class RunLink implements WatchedRun {
     await connection.shown(number).catch(() => undefined);
   }
 
-  #show({ view: { ended: _ended, ...view }, finished }: RunViewReply): void {
-    // A test's last picture may arrive after its end.
-    const late = this.#finished.filter(({ hasPicture, endedAt }) => !hasPicture && endedAt > Date.now() - LATE_MS);
-    if (finished.length + late.length > 0) {
-      this.#pictures.ended([...late, ...finished]);
-      const all = listed([...finished, ...this.#finished]);
-      // A picture is dropped when many newer ones are kept.
-      this.#finished = all.map((test) => withPicture(test, this.#pictures.has(test.id)));
-    }
+  #show({ view, finished }: RunViewReply): void {
+    const all = listed([...finished, ...this.#finished]);
+    // A test's last picture may arrive after its end, and is dropped when there are many newer ones.
+    this.#pictures.ended(all);
+    this.#finished = all.map((test) => {
+      const hasPicture = this.#pictures.has(test.id);
+      return test.hasPicture === hasPicture ? test : { ...test, hasPicture };
+    });
     this.#view = { ...view, finished: this.#finished, id: this.id };
     this.#events.onChange();
   }
@@ -129,9 +131,4 @@ export class RunLink implements WatchedRun {
     this.#view = { ...this.#view, endedAt: this.#view.endedAt ?? Date.now(), slots: [] };
     this.#events.onChange();
   }
-}
-
-/** The same test if nothing changes. */
-function withPicture(test: FinishedTest, hasPicture: boolean): FinishedTest {
-  return test.hasPicture === hasPicture ? test : { ...test, hasPicture };
 }

@@ -24,14 +24,8 @@ export class ViewChanges {
     this.#sent.set(view.id, { view, finished });
     return {
       ...view,
-      finished: view.finished.filter((test) => !isSame(test, known.get(test.id))),
+      finished: view.finished.filter((test) => test !== known.get(test.id)),
       dropped: [...known.keys()].filter((id) => !finished.has(id)),
     };
   }
-}
-
-/** A test that has ended changes only in these. */
-function isSame(test: FinishedTest, other: FinishedTest | undefined): boolean {
-  if (test === other) return true;
-  return test.hasPicture === other?.hasPicture && test.status === other.status && test.ok === other.ok;
 }

@@ -15,6 +15,10 @@ const WAITS = `
   const { existsSync } = process.getBuiltinModule('node:fs');
   while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));`;
 
+const WANTS_THE_BROWSER = `
+  const { test } = require('@playwright/test');
+  test('wants the only browser', async ({ browser }) => {${WAITS}});`;
+
 test.use({ browsers: 'shell' });
 
 test('Playwright: shows tests, steps, pages and pictures, also of a run that began earlier, and keeps them', async ({
@@ -97,21 +101,18 @@ test('shows what a slot without a browser waits for', async ({ newConsumer }) =>
     'playwright.config.js': `
       const { withHostedBrowsers } = require('poolwright');
       module.exports = withHostedBrowsers({ testDir: '.' });`,
-    'a.spec.js': `
-      const { test } = require('@playwright/test');
-      test('has the only browser', async ({ browser }) => {${WAITS}});`,
-    'b.spec.js': `
-      const { test } = require('@playwright/test');
-      test('needs another browser', async ({ browser }) => {});`,
+    // Either may get it first, and keeps it.
+    'a.spec.js': WANTS_THE_BROWSER,
+    'b.spec.js': WANTS_THE_BROWSER,
   });
-  const watched = watchRun('has the only browser');
+  const watched = watchRun('wants the only browser');
   const run = startPlaywright(consumer, ['--workers=2'], service.env);
   try {
     const waiting = () => watched.view()?.slots.find(({ waitsFor }) => waitsFor !== null);
     await expect
       .poll(() => waiting()?.waitsFor)
       .toBe('the workspace is at its concurrent-browser limit, waiting for a browser to end');
-    expect(waiting()).toMatchObject({ slot: 1, sessionId: null, test: { title: 'needs another browser' } });
+    expect(waiting()).toMatchObject({ sessionId: null, test: { title: 'wants the only browser' } });
     await consumer.write({ 'go-on': '' });
     expect((await run.exit).code, run.output()).toBe(0);
     await expect.poll(() => watched.view()?.slots).toEqual([]);

@@ -2,7 +2,16 @@ import { expect, test } from '@playwright/test';
 import { denialOf } from '../../../src/relay/lease/denied-calls.ts';
 
 test('denies calls that start a program or connect elsewhere, however they are written', () => {
-  for (const method of ['launch', 'launchPersistentContext', 'connect', 'connectOverCDP', 'newRequest', 'devices']) {
+  const denied = [
+    'launch',
+    'launchPersistentContext',
+    'connect',
+    'connectOverCDP',
+    'newRequest',
+    'devices',
+    'startServer',
+  ];
+  for (const method of [...denied, 'showRecorder']) {
     const denial = JSON.parse(
       denialOf(JSON.stringify({ id: 7, guid: 'browser-type@1', method, params: {} })) ?? 'null',
     );

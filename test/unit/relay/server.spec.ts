@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
@@ -61,6 +63,21 @@ test('refuses a worker beyond its limit, and a token that was used', async ({ re
   expect(await ask(relay, bearer(token))).toEqual({ status: 503, text: expect.stringContaining('--max-leases') });
   expect((await ask(relay, bearer(token))).status).toBe(401);
   expect(relay.leases()).toBe(0);
+});
+
+test('closes a refused connection, also one that goes on sending or never closes', async ({ relay }) => {
+  const head = 'GET /v1/lease HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+  const sender = connect(relay.port, '127.0.0.1');
+  sender.write(`${head}more`);
+  sender.resume().end();
+  await once(sender, 'close');
+  const silent = connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
+  silent.write(head);
+  silent.resume();
+  await once(silent, 'end');
+  // It still has its own half; the relay does not wait for that.
+  await relay.stop();
+  silent.destroy();
 });
 
 test('names the versions that it has, and how to install another one', async ({ relay }) => {

@@ -92,10 +92,20 @@ export class ExposedServers {
 
   #allows(host: string, port: number): boolean {
     const name = host.includes(':') ? `[${host}]` : host;
+    const origins = ['http', 'https'].flatMap((scheme) => originOf(`${scheme}://${name}:${port}`) ?? []);
+    if (origins.length === 0) return false;
     if (this.#exposure.hosts?.matches(`http://${name}:${port}`)) return true;
-    const origins = [`http://${name}:${port}`, `https://${name}:${port}`].map((address) => new URL(address).origin);
     const found = origins.filter((origin) => this.#visited.has(origin));
     for (const origin of found) this.#reached.add(origin);
     return found.length > 0;
+  }
+}
+
+/** Null: it is no address. What a relay sends may be anything. */
+function originOf(address: string): string | null {
+  try {
+    return new URL(address).origin;
+  } catch {
+    return null;
   }
 }
