@@ -24,7 +24,7 @@ export interface RunView {
   pictureBytes: number;
 }
 
-export const MAX_FINISHED = 1_000;
+const MAX_FINISHED = 1_000;
 
 /** A worker slot: its worker and the browser of that worker. */
 export interface SlotView {
