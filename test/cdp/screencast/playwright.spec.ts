@@ -52,6 +52,26 @@ for (const onFullChromium of [false, true]) {
       await browser.close();
     });
 
+    test('takes a new page only when it has loaded, and an empty one a little later', async ({ connectThrough }) => {
+      const screencast = new Screencast();
+      const { browser } = await connectThrough({ screencast });
+      const viewer = await browser.newPage();
+      const album = new Album();
+      screencast.start(album);
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(coloured('red'));
+      await album.shows(viewer, page.url(), 'red');
+      const target = album.last(page.url())?.target;
+      const first = album.pictures.find((picture) => picture.target === target);
+      expect(first?.url).toBe(page.url());
+
+      const written = await context.newPage();
+      await written.setContent('<body style="background: lime">');
+      await album.shows(viewer, 'about:blank', 'lime');
+      await browser.close();
+    });
+
     test('shows the last of many quick changes, however slow the pace is', async ({ connectThrough }) => {
       const screencast = new Screencast();
       const { browser } = await connectThrough({ screencast });
