@@ -38,8 +38,8 @@ export async function removeLeaseDirectory(directory: string, user: Account | un
 }
 
 /**
- * Removes the directories of relays that no longer run: they and the processes of their leases were killed at once. Call
- * it before the first lease: in a container, each relay has the same process ID.
+ * Removes the directories of relays that no longer run: they and the processes of their leases were killed at once.
+ * Call it before the first lease: in a container, each relay has the same process ID.
  */
 export async function sweepLeaseDirectories(user: Account | undefined): Promise<void> {
   const owner = user?.uid ?? process.getuid?.();

@@ -31,8 +31,8 @@ const STARTS = 50;
  *   connection gets fewer pictures. Those that arrive while the receiver is busy replace each other.
  * - If a picture may have been dropped and none follows, the page does not change anymore. The screencast then starts
  *   again, which gives one picture of the page as it is now.
- * - After its first picture, the screencast pauses until the pace allows the next one: the browser reads every change of
- *   the page meanwhile, and many tests are over by then.
+ * - After its first picture, the screencast pauses until the pace allows the next one: otherwise the browser reads
+ *   every change of the page meanwhile, and many tests are over by then.
  */
 export class PageScreencast {
   readonly #commands: BrowserCommands;

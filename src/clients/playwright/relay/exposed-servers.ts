@@ -101,7 +101,7 @@ export class ExposedServers {
   }
 }
 
-/** Null: it is no address. What a relay sends may be anything. */
+/** Null: it is not an address. What a relay sends may be anything. */
 function originOf(address: string): string | null {
   try {
     return new URL(address).origin;

@@ -62,7 +62,7 @@ async function replayed(name: string, orders: Omit<WatchOrders, 'number'>[]) {
     if (where === 'client') list.command(what as CdpMessage);
     if (where !== 'browser') continue;
     list.message(what as CdpMessage);
-    // Each arrives in a task of its own.
+    // Each arrives in a separate task.
     await turn();
   }
   worker.ended('a 0');
