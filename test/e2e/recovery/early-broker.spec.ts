@@ -8,6 +8,8 @@ import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
 const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); console.log('RAN'); });`);
 
+test.use({ browsers: 'stub' });
+
 /** A config with code after the wrapper, where its process already has `children`. */
 const goingOn = (code: string, more = '') => `
 import { readFileSync } from 'node:fs';

@@ -40,7 +40,7 @@ const test = base.extend<{ desk: Desk }>({
 const LINE = /hosted browsers have no window \(--headed\): (.*)/g;
 const SHOWS = 'the page of `npx poolwright watch` shows them live';
 
-test.use({ browsers: 'shell' });
+test.use({ browsers: 'stub' });
 
 async function write(consumer: Consumer): Promise<void> {
   await consumer.write({

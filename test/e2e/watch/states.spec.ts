@@ -49,6 +49,9 @@ const test = base.extend<Fixtures, { pictures: Buffer[] }>({
   ],
 });
 
+// In one worker, which takes the pictures once.
+test.describe.configure({ mode: 'default' });
+
 test('empty', async ({ server, page }) => {
   expect(server.port).toBeGreaterThan(0);
   await expect(page.getByRole('heading', { name: 'No run yet' })).toBeVisible();

@@ -12,9 +12,9 @@ import { fullLength } from '../../support/property-runs.ts';
 /** One connection with all interceptors keeps nothing of earlier tests. */
 
 /** Tests between two measurements of the heap. */
-const TESTS = fullLength(150, 75);
+const TESTS = fullLength(150, 50);
 const NAVIGATIONS = 10;
-/** The most bytes that these tests may add: about 0.1 kB a navigation, or 0.2 kB. */
+/** The most bytes that these tests may add: about 0.1 kB a navigation, or 0.4 kB. */
 const MOST_LEFT = 200_000;
 
 setFlagsFromString('--expose-gc');
