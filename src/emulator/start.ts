@@ -5,7 +5,7 @@ import { SlowLauncher } from './browser/slow-launcher.ts';
 import { CdpRelay } from './cdp/cdp-relay.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { type Chromiums, findChromiums } from './chromium/find-chromium.ts';
-import { ProfileFolders } from './disk/profile-folders.ts';
+import { ProfileFolders } from './disk/profile-directories.ts';
 import { applyFault } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
 import { seededRandom } from './faults/random.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { debugEnabled } from '../../common/debug.ts';
 import type { MergedOptions } from '../../options/lease-plan.ts';
-import { projectFolder } from '../../options/project-folder.ts';
+import { projectFolder } from '../../options/project-directory.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from '../../options/run-id.ts';
 import { makeSocketAddress } from '../rpc/socket-address.ts';

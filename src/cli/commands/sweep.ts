@@ -3,7 +3,7 @@ import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep
 import { notify } from '../../common/text/notify.ts';
 import { shellWord } from '../../common/text/printable.ts';
 import { variable } from '../../options/environment.ts';
-import { projectFolder } from '../../options/project-folder.ts';
+import { projectFolder } from '../../options/project-directory.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';

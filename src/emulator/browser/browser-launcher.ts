@@ -11,7 +11,7 @@ import { EXTENSION_ARGUMENTS, loadExtensions } from '../chromium/load-extensions
 import { type BrowserDisk, BrowserDisks } from '../disk/browser-disk.ts';
 import type { BrowserFiles } from '../disk/browser-files.ts';
 import type { Command } from '../disk/own-disk.ts';
-import type { ProfileFolders } from '../disk/profile-folders.ts';
+import type { ProfileFolders } from '../disk/profile-directories.ts';
 import { EgressProxy } from '../egress/egress-proxy.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { BrowserSpec } from './browser-spec.ts';

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import pLimit from 'p-limit';
 import type { Clock } from '../../common/clock.ts';
 import type { Launcher } from '../browser/running-browser.ts';
-import { DataFolder } from '../disk/data-folder.ts';
+import { DataFolder } from '../disk/data-directory.ts';
 import type { EmulatorSettings } from '../options.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { Workspace } from './workspace.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseLedger } from '../../../src/broker/recovery/ledger-file.ts';
 import { sessionNote } from '../../../src/broker/recovery/session-note.ts';
-import { projectFolder } from '../../../src/options/project-folder.ts';
+import { projectFolder } from '../../../src/options/project-directory.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf } from '../../support/e2e/process-tree.ts';

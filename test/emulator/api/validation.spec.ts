@@ -1,5 +1,5 @@
 import { BrowserLauncher } from '../../../src/emulator/browser/browser-launcher.ts';
-import { ProfileFolders } from '../../../src/emulator/disk/profile-folders.ts';
+import { ProfileFolders } from '../../../src/emulator/disk/profile-directories.ts';
 import { type EmulatorOptions, resolveOptions } from '../../../src/emulator/options.ts';
 import { createApp } from '../../../src/emulator/server/app.ts';
 import { EmulatorState } from '../../../src/emulator/state/emulator-state.ts';

@@ -1,5 +1,5 @@
 import { BrowserLauncher } from '../../../src/emulator/browser/browser-launcher.ts';
-import { ProfileFolders } from '../../../src/emulator/disk/profile-folders.ts';
+import { ProfileFolders } from '../../../src/emulator/disk/profile-directories.ts';
 import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { listeningPorts } from '../../support/processes.ts';

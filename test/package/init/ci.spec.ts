@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
 import { LINTERS } from '../../support/ci/lint.ts';
 import { PIPELINES, yaml } from '../../support/ci/pipelines.ts';
-import { expect, manifest, test } from '../../support/unit/init/folder.ts';
+import { expect, manifest, test } from '../../support/unit/init/project.ts';
 
 /** The pipelines that `init --ci` adds; test/e2e/package/pipelines.spec.ts runs their commands. */
 

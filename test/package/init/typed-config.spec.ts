@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
-import { expect, test } from '../../support/unit/init/folder.ts';
+import { expect, test } from '../../support/unit/init/project.ts';
 
 /** The config that `init` writes for Playwright, as TypeScript sees it. */
 

@@ -7,7 +7,7 @@ import { crxId, newPublicKey } from '../../extensions/crx-id.ts';
 import { displayName, readManifest } from '../../extensions/manifest.ts';
 import { unpackZip } from '../../extensions/unpack-zip.ts';
 import { ApiError } from '../../server/api-error.ts';
-import { FolderStore } from './folder-store.ts';
+import { FolderStore } from './directory-store.ts';
 import type { StoreContext } from './profile-store.ts';
 
 const fields = v.object({

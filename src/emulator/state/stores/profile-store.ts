@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type Clock, isoTime } from '../../../common/clock.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
 import { isKept } from '../../disk/kept-files.ts';
-import { FolderStore } from './folder-store.ts';
+import { FolderStore } from './directory-store.ts';
 
 const fields = v.object({
   id: v.string(),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../../../common/clock.ts';
-import type { DataFolder } from '../../disk/data-folder.ts';
+import type { DataFolder } from '../../disk/data-directory.ts';
 import { ApiError } from '../../server/api-error.ts';
 import { type FilesRequest, SessionFiles } from '../session-files.ts';
 import { ExtensionStore } from './extension-store.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { poolwright } from '../../../support/unit/cli/command-line.ts';
-import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
+import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 import { ADDED, SUITE } from '../../../support/unit/init/suite.ts';
 
 const FILES = { ...SUITE, 'package.json': manifest([]) };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
+import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 
 /** What `init` finds in a project, and what it adds beside the config. */
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { FolderStore } from '../../../src/emulator/state/stores/folder-store.ts';
+import { FolderStore } from '../../../src/emulator/state/stores/directory-store.ts';
 import { EmulatorError } from '../../../src/errors.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { probeExtension } from '../../support/zip.ts';

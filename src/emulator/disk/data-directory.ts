@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { EmulatorError } from '../../errors.ts';
-import { isAlive, temporaryFolderName } from './profile-folders.ts';
+import { isAlive, temporaryFolderName } from './profile-directories.ts';
 
 /** Holds the process ID of the emulator that uses a folder. */
 const LOCK = 'emulator.pid';

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlin
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
-import { projectFolder } from '../../../src/options/project-folder.ts';
+import { projectFolder } from '../../../src/options/project-directory.ts';
 
 interface Fixtures {
   /** A project without `node_modules`, on a machine whose home and temporary folder are below `root`. */
