@@ -26,10 +26,10 @@ await main(async () => {
   const { findChromiums } = await import('../dist/emulator.js');
   const { timelinePage } = await import('../dist/reporter.js');
   const { shell, full } = await findChromiums();
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-picture-'));
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-picture-'));
   const browser = await chromium.launch({ executablePath: (shell ?? full).path, args: ['--no-sandbox'] });
   try {
-    const file = join(folder, 'timeline.html');
+    const file = join(directory, 'timeline.html');
     await writeFile(file, timelinePage(record()));
     // A light page with a margin, so that it is readable on a dark page, too.
     const page = await browser.newPage({ viewport: { width: WIDTH, height: 700 }, colorScheme: 'light' });
@@ -39,7 +39,7 @@ await main(async () => {
     await page.screenshot({ path: PICTURE, clip: { x: 0, y: 0, width: WIDTH, height } });
   } finally {
     await browser.close();
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
   return 0;
 });

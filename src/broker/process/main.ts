@@ -54,7 +54,7 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
   });
   // A run that ends before it begins has no browsers. If an earlier broker died, it may have some.
   const run = await (config.deadMarks.length === 0 ? Promise.race([begins, orphaned]) : begins);
-  if (!run) return await removeFolder(config.address);
+  if (!run) return await removeDirectory(config.address);
   answer({ ok: true });
   traceTime('broker', 'ready');
   const abandoned = new Promise<'abandoned'>((resolve) => {
@@ -66,7 +66,7 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
   // The parent is alive and starts another broker at this address.
   if (why === 'SIGTERM') return void process.kill(process.pid, why);
   if (why === 'abandoned') return;
-  await removeFolder(config.address);
+  await removeDirectory(config.address);
 }
 
 /** Gives back what the run's dead brokers left. */
@@ -77,7 +77,7 @@ async function sweep(config: BrokerConfig): Promise<void> {
 }
 
 /** The parent created the socket's directory; if it was killed, it cannot remove it. */
-async function removeFolder(address: string): Promise<void> {
+async function removeDirectory(address: string): Promise<void> {
   if (process.platform === 'win32') return;
   await rm(address, { force: true });
   await rmdir(dirname(address)).catch(() => undefined);

@@ -51,12 +51,12 @@ export class StartedBroker {
   readonly #marks: string[] = [];
 
   readonly #config: SharedConfig;
-  readonly #socketFolder: string | null;
+  readonly #socketDirectory: string | null;
 
-  /** @param socketFolder the directory of the broker's socket, which is removed at the end; null on Windows */
-  constructor(config: SharedConfig, socketFolder: string | null) {
+  /** @param socketDirectory the directory of the broker's socket, which is removed at the end; null on Windows */
+  constructor(config: SharedConfig, socketDirectory: string | null) {
     this.#config = config;
-    this.#socketFolder = socketFolder;
+    this.#socketDirectory = socketDirectory;
     this.ready = this.#launch();
     this.ready.catch(() => undefined); // handled by its callers
     this.#current = this.ready;
@@ -85,7 +85,7 @@ export class StartedBroker {
    */
   async abandon(): Promise<void> {
     await this.#close();
-    if (this.#socketFolder) await rm(this.#socketFolder, { recursive: true, force: true });
+    if (this.#socketDirectory) await rm(this.#socketDirectory, { recursive: true, force: true });
   }
 
   /**

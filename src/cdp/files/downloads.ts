@@ -13,7 +13,7 @@ import { removeLocalFiles } from './remove-local-files.ts';
 
 /** What a client has configured: the directory on this machine, and whether it gets download events. */
 interface Wanted {
-  folder: string;
+  directory: string;
   /** The file name is the browser's ID of the download, not the name that the site suggests. */
   byGuid: boolean;
   told: boolean;
@@ -47,7 +47,7 @@ export class Downloads implements Interceptor {
   readonly #page: HelperPage;
   readonly #carried: LocalDownloads;
   /** The browser's download directory, which it creates. */
-  readonly #remoteFolder = `/tmp/poolwright-${randomUUID()}`;
+  readonly #remoteDirectory = `/tmp/poolwright-${randomUUID()}`;
   /** By browser context; `undefined` is the default context. */
   readonly #wanted = new Map<string | undefined, Wanted>();
   /** By the browser's ID, until the file is here. */
@@ -98,13 +98,13 @@ export class Downloads implements Interceptor {
   end(): void {
     this.#carried.end();
     for (const { body } of this.#downloads.values()) body?.cancel();
-    removeLocalFiles(this.#remoteFolder);
+    removeLocalFiles(this.#remoteDirectory);
   }
 
   /** CDP can set a page's download directory, but not name its files by ID: so its context is configured instead. */
-  async #setForPage(sessionId: string, folder: string): Promise<void> {
+  async #setForPage(sessionId: string, directory: string): Promise<void> {
     const context = this.#transport.model.session(sessionId)?.target.contextId;
-    const wanted = { folder, byGuid: false, told: this.#wanted.get(context)?.told ?? false };
+    const wanted = { directory, byGuid: false, told: this.#wanted.get(context)?.told ?? false };
     const set = (id: string | undefined) =>
       this.#transport.call('Browser.setDownloadBehavior', this.#redirect(id, wanted).params);
     try {
@@ -127,7 +127,7 @@ export class Downloads implements Interceptor {
       this.#wanted.delete(context);
       return command;
     }
-    const wanted = { folder: downloadPath, byGuid: behavior === 'allowAndName', told: eventsEnabled === true };
+    const wanted = { directory: downloadPath, byGuid: behavior === 'allowAndName', told: eventsEnabled === true };
     return { ...command, ...this.#redirect(context, wanted) };
   }
 
@@ -138,7 +138,7 @@ export class Downloads implements Interceptor {
     return {
       params: {
         behavior: 'allowAndName',
-        downloadPath: this.#remoteFolder,
+        downloadPath: this.#remoteDirectory,
         eventsEnabled: true,
         ...(context !== undefined && { browserContextId: context }),
       },
@@ -194,17 +194,17 @@ export class Downloads implements Interceptor {
 
   /** Returns where the file is now, and its size in bytes. */
   async #fetch(guid: string, told: number, download: Download) {
-    const { folder, name, byGuid, body } = download;
-    const remote = { path: posix.join(this.#remoteFolder, guid), size: told };
-    await mkdir(folder, { recursive: true });
-    const unfinished = join(folder, `${guid}${UNFINISHED}`);
+    const { directory, name, byGuid, body } = download;
+    const remote = { path: posix.join(this.#remoteDirectory, guid), size: told };
+    await mkdir(directory, { recursive: true });
+    const unfinished = join(directory, `${guid}${UNFINISHED}`);
     try {
       let size = told;
       if (body) size = await writeBody(body, unfinished);
       else await fetchRemoteFile(this.#transport, (await this.#page.open()).sessionId, remote, unfinished);
       // The body of a cancelled download may look complete.
       if (download.isCancelled) throw new Error('cancelled');
-      const filePath = byGuid ? join(folder, guid) : freeName(folder, name);
+      const filePath = byGuid ? join(directory, guid) : freeName(directory, name);
       await rename(unfinished, filePath);
       return { filePath, size };
     } catch (error) {
@@ -225,10 +225,10 @@ function fileName(suggested: unknown): string | null {
 }
 
 /** Chromium's scheme: `report.pdf`, then `report (1).pdf`. */
-function freeName(folder: string, name: string): string {
+function freeName(directory: string, name: string): string {
   const { name: stem, ext } = parse(name);
   for (let count = 0; ; count += 1) {
-    const candidate = join(folder, count === 0 ? name : `${stem} (${count})${ext}`);
+    const candidate = join(directory, count === 0 ? name : `${stem} (${count})${ext}`);
     if (!existsSync(candidate)) return candidate;
   }
 }

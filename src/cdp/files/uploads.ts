@@ -16,7 +16,7 @@ const setFiles = v.looseObject({ objectId: v.string(), files: v.pipe(v.array(v.s
  */
 export class Uploads implements Interceptor {
   readonly #transport: InterceptorTransport;
-  readonly #folders: DirectoryUploads;
+  readonly #directories: DirectoryUploads;
   readonly #onNotCarried: (text: string) => void;
 
   /**
@@ -25,7 +25,7 @@ export class Uploads implements Interceptor {
   constructor(transport: InterceptorTransport, onNotCarried: (text: string) => void = () => undefined) {
     this.#transport = transport;
     this.#onNotCarried = onNotCarried;
-    this.#folders = new DirectoryUploads(transport);
+    this.#directories = new DirectoryUploads(transport);
   }
 
   /**
@@ -52,11 +52,11 @@ export class Uploads implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
-    return this.#folders.onMessage(message);
+    return this.#directories.onMessage(message);
   }
 
   end(): void {
-    this.#folders.end();
+    this.#directories.end();
   }
 
   /** Null for paths that do not exist on this machine. */
@@ -64,12 +64,12 @@ export class Uploads implements Interceptor {
     const [path = '', ...others] = paths;
     if (paths.every((each) => kindOf(each)?.isFile())) return carryFiles(input, paths);
     // On Windows it is unknown whether the browser's disk has the same kind of paths.
-    const isFolder = others.length === 0 && process.platform !== 'win32' && kindOf(path)?.isDirectory();
-    return isFolder ? this.#carryFolder(input, path) : null;
+    const isDirectory = others.length === 0 && process.platform !== 'win32' && kindOf(path)?.isDirectory();
+    return isDirectory ? this.#copyDirectory(input, path) : null;
   }
 
-  async #carryFolder(input: RemoteObject, path: string): Promise<void> {
-    const there = await this.#folders.carry(path);
+  async #copyDirectory(input: RemoteObject, path: string): Promise<void> {
+    const there = await this.#directories.carry(path);
     if (there === null) return await carryFiles(input, []);
     if (there.renamed.length > 0) this.#onNotCarried(renamedText(path, there.renamed));
     const { objectId, sessionId } = input;

@@ -27,8 +27,8 @@ for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) 
 ][]) {
   test.describe(provider, () => {
     /** The file that `init` adds to this project. */
-    const lint = async (text: string, folder: string) => {
-      expect(await LINTERS[provider](text, folder)).toEqual([]);
+    const lint = async (text: string, directory: string) => {
+      expect(await LINTERS[provider](text, directory)).toEqual([]);
       const { shard, report } = commands(text);
       for (const { script } of [...shard, ...report]) {
         const { status, stderr } = spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' });

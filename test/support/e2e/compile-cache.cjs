@@ -9,14 +9,14 @@ const nodeModule = require('node:module');
 const { dirname, join, resolve } = require('node:path');
 const vm = require('node:vm');
 
-const FOLDER = resolve(__dirname, '../../../node_modules/.cache/poolwright-compiled');
+const DIRECTORY = resolve(__dirname, '../../../node_modules/.cache/poolwright-compiled');
 /** Bundles without relative imports: this loader loses the path that such imports need. */
 const BUNDLE = /[\\/]node_modules[\\/]playwright(?:-core)?[\\/]lib[\\/]/;
 /** An `eval` with an import: cached code cannot run it. */
 const IMPORTS = /\beval\(`import\(/;
 const WORTH_IT_CHARACTERS = 30_000;
 
-if (nodeModule.enableCompileCache) nodeModule.enableCompileCache(FOLDER);
+if (nodeModule.enableCompileCache) nodeModule.enableCompileCache(DIRECTORY);
 else if (vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER) compileFromCache(vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER);
 
 function compileFromCache(importModuleDynamically) {
@@ -27,7 +27,7 @@ function compileFromCache(importModuleDynamically) {
     if (content.length < WORTH_IT_CHARACTERS || !BUNDLE.test(filename) || IMPORTS.test(content))
       return compile.call(this, content, filename, ...rest);
     const place = join(
-      FOLDER,
+      DIRECTORY,
       createHash('sha1').update(process.version).update(filename).update(content).digest('hex'),
     );
     const cachedData = readIfThere(place);
@@ -41,7 +41,7 @@ function compileFromCache(importModuleDynamically) {
 
   // At exit, because V8 has then compiled the functions that such a process needs.
   process.on('exit', () => {
-    if (fresh.size > 0) mkdirSync(FOLDER, { recursive: true });
+    if (fresh.size > 0) mkdirSync(DIRECTORY, { recursive: true });
     for (const [place, script] of fresh) {
       const draft = `${place}.${process.pid}`;
       writeFileSync(draft, script.createCachedData());

@@ -53,7 +53,7 @@ export function brokerLost(reason: unknown): LeaseError {
   const text = errorMessage(reason);
   return new LeaseError(
     'BROKER_LOST',
-    `The poolwright broker of this run went away (${text}). Its log is in the output folder, poolwright/broker.log.`,
+    `The poolwright broker of this run went away (${text}). Its log is in the output directory, poolwright/broker.log.`,
   );
 }
 
