@@ -77,7 +77,7 @@ function configOf({ name, types }, directory) {
       apiReport: {
         enabled: true,
         reportFileName: `${name.replaceAll('/', '-')}.api.md`,
-        reportFolder: resolve(directory),
+        reportDirectory: resolve(directory),
         reportTempFolder: resolve(TEMPORARY),
         includeForgottenExports: true,
       },
