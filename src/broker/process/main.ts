@@ -8,7 +8,7 @@ import { streamEnd } from '../../common/platform/stream-end.ts';
 import { notify } from '../../common/text/notify.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { redactText } from '../../redact.ts';
-import { toWire } from '../rpc/messages/wire-error.ts';
+import { toWire } from '../rpc/messages/serialized-error.ts';
 import { type RunService, startService } from '../run/run-service.ts';
 import { type BrokerConfig, type BrokerReady, brokerConfig } from './config.ts';
 

@@ -12,7 +12,7 @@ import { LeaseError, PoolwrightError } from '../../errors.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { connectToBroker } from '../rpc/client.ts';
-import { fromWire } from '../rpc/messages/wire-error.ts';
+import { fromWire } from '../rpc/messages/serialized-error.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
 import { RUNNER_SILENT_MS } from '../rpc/silence.ts';
 import { endProcess, isThere } from './child-process.ts';

@@ -25,7 +25,7 @@ import {
   sessionReport,
   welcome,
 } from './messages/responses.ts';
-import { brokerLost } from './messages/wire-error.ts';
+import { brokerLost } from './messages/serialized-error.ts';
 import { OpenRequests } from './open-requests.ts';
 import type { BrokerAddress } from './shared-broker.ts';
 import { PING_MS } from './silence.ts';

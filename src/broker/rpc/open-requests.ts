@@ -3,7 +3,7 @@ import type { Clock } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import { LineSocket } from './line-socket.ts';
 import type { Method, Reply } from './messages/protocol.ts';
-import { brokerLost, fromWire } from './messages/wire-error.ts';
+import { brokerLost, fromWire } from './messages/serialized-error.ts';
 import { BROKER_SILENT_MS, watchSilence } from './silence.ts';
 
 /** Length limit of a response, in characters: it may contain a run's whole record. */

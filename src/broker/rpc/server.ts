@@ -15,7 +15,6 @@ import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../process/terminal.ts';
 import type { WatchHub } from '../watch/watch-hub.ts';
 import { answerWatching } from '../watch/watch-requests.ts';
-import { answering, type Role } from './answering.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
 import { METHODS } from './messages/protocol.ts';
 import {
@@ -30,6 +29,7 @@ import {
   sayParams,
   sessionParams,
 } from './messages/requests.ts';
+import { answering, type Role } from './request-handlers.ts';
 import { watchSilence } from './silence.ts';
 
 /** Options of the broker's server. */

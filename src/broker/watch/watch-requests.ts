@@ -1,6 +1,6 @@
-import type { Answering } from '../rpc/answering.ts';
 import { METHODS } from '../rpc/messages/protocol.ts';
 import { noParams } from '../rpc/messages/requests.ts';
+import type { Answering } from '../rpc/request-handlers.ts';
 import {
   demandParams,
   holdParams,

@@ -9,7 +9,7 @@ import type { FaultList, Firing } from '../faults/fault-list.ts';
 import { browserFault } from '../faults/fault-rule.ts';
 import { spoilHandshake } from '../faults/handshake-fault.ts';
 import { HOST_REFUSED, type HostCheck } from '../server/host-check.ts';
-import { Wire } from '../server/wire.ts';
+import { Wire } from '../server/link-direction.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
 

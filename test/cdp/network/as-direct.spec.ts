@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createRaw } from 'node:net';
 import type { Page, Response } from '@playwright/test';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 /** Proxied requests as Playwright and servers see them, compared with the browser's own. */
 

@@ -1,6 +1,6 @@
 import type { BrowserContext } from '@playwright/test';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 /**
  * What a server and a page receive, in a browser that reaches the server itself, and in the same browser through the

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
-import { expect, test } from '../../support/cdp/bridge-fixtures.ts';
 import { LARGE_BYTES } from '../../support/cdp/dev-server.ts';
+import { expect, test } from '../../support/cdp/proxy-fixtures.ts';
 import { fullLength } from '../../support/property-runs.ts';
 
 test('loads documents with their assets', { tag: '@loads:network-proxy' }, async ({ bridged, dev }) => {

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 const BYTES = 500_000;
 

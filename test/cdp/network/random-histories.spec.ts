@@ -1,9 +1,9 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import fc from 'fast-check';
-import { BridgeHistory, histories, type Step } from '../../models/cdp/network/bridge-histories.ts';
-import { test } from '../../support/cdp/bridge-fixtures.ts';
+import { BridgeHistory, histories, type Step } from '../../models/cdp/network/proxy-histories.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
 import { test as intentTest } from '../../support/cdp/intent-fixtures.ts';
+import { test } from '../../support/cdp/proxy-fixtures.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** How many histories; each takes about a second. */

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 /**
  * Runs in a page: tries every function that a fresh window does not have as if it were the proxy's, to open a WebSocket

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
-import { test as base, expect } from '../../support/cdp/bridge-fixtures.ts';
+import { test as base, expect } from '../../support/cdp/proxy-fixtures.ts';
 
 /** Streamed responses: a page gets each part as soon as the server has sent it. */
 

@@ -1,4 +1,4 @@
-import type { WireError } from './wire-error.ts';
+import type { WireError } from './serialized-error.ts';
 
 export type {
   GiveBackParams,

@@ -1,4 +1,4 @@
-import { createdBy, readWire, referenceIn, type WireMessage } from './wire-message.ts';
+import { createdBy, readWire, referenceIn, type WireMessage } from './playwright-message.ts';
 
 /** What an interceptor of Playwright's protocol does with a message. */
 export interface WireOutput {

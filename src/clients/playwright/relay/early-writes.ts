@@ -1,5 +1,5 @@
 import type { WireOutput } from './early-close.ts';
-import { createdBy, readWire, type WireMessage } from './wire-message.ts';
+import { createdBy, readWire, type WireMessage } from './playwright-message.ts';
 
 /** So much may be on its way before the client has to wait, in bytes. */
 const MAX_QUEUED = 8 * 1024 * 1024;

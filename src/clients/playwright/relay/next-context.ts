@@ -1,5 +1,5 @@
 import type { WireOutput } from './early-close.ts';
-import { contextIn, createdBy, readWire, type WireMessage } from './wire-message.ts';
+import { contextIn, createdBy, readWire, type WireMessage } from './playwright-message.ts';
 
 /** IDs of calls that are made here begin like this. */
 const OWN = 'poolwright@';

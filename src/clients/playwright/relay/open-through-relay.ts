@@ -12,8 +12,8 @@ import type { Open } from '../../../relay/protocol.ts';
 import type { ConnectionOptions, OpenedConnection } from '../../shared/connection/connect-through.ts';
 import { secretMissing } from './check-relay.ts';
 import { ExposedServers } from './exposed-servers.ts';
-import { RelayFailure, RelayLink } from './relay-link.ts';
-import { wireInterceptors } from './wire-interceptors.ts';
+import { wireInterceptors } from './message-interceptors.ts';
+import { RelayFailure, RelayLink } from './relay-connection.ts';
 
 /** How many denied addresses are remembered to explain failed requests. */
 const MAX_DENIED = 1_000;

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { isRunRefused, runRefused } from '../../../../src/broker/rpc/messages/refusals.ts';
-import { fromWire, toWire } from '../../../../src/broker/rpc/messages/wire-error.ts';
+import { fromWire, toWire } from '../../../../src/broker/rpc/messages/serialized-error.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 
 test('a worker knows the refusal of its run from other failures of the broker', () => {

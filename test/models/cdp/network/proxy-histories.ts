@@ -1,7 +1,7 @@
 import type { BrowserContext, CDPSession, Page } from '@playwright/test';
 import fc from 'fast-check';
-import { LISTED } from '../../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../../support/cdp/dev-server.ts';
+import { LISTED } from '../../../support/cdp/proxy-fixtures.ts';
 
 /**
  * Where a page is: on the listed server, on a server of another site, or on another server of the listed server's site.

@@ -4,7 +4,7 @@ import { LeaseError } from '../../errors.ts';
 import { LineSocket } from './line-socket.ts';
 import type { Method, Reply } from './messages/protocol.ts';
 import { type helloParams, request } from './messages/requests.ts';
-import { toWire } from './messages/wire-error.ts';
+import { toWire } from './messages/serialized-error.ts';
 
 /** Length limit of a request, in characters: it may contain everything that a test used, or a picture. */
 const LONGEST_REQUEST = 16 * 1024 ** 2;

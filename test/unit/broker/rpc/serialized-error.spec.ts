@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { fromWire, toWire } from '../../../../src/broker/rpc/messages/wire-error.ts';
+import { fromWire, toWire } from '../../../../src/broker/rpc/messages/serialized-error.ts';
 import {
   errorCodes,
   errorOf,
