@@ -134,7 +134,7 @@ test.describe('acquiring', () => {
     requests.stop();
     expect(run.code, run.output).toBe(0);
     expect(run.output).toMatch(
-      /without a browser for 3 s: waiting for the service to start one \(the service answered \d+, asking again\)/,
+      /without a browser for 3 s: waiting for the service to start one \(the service responded with \d+, asking again\)/,
     );
     const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
     // The three pending requests are refused together; then one is sent and refused; then all succeed.

@@ -50,7 +50,7 @@ export type BrokerConfig = v.InferOutput<typeof brokerConfig>;
 /** The broker's single response on its standard output. */
 export const brokerReady = v.variant('ok', [
   v.object({ ok: v.literal(true) }),
-  /** `error`: the reason, as returned by `toWire`. */
+  /** `error`: the reason, as returned by `serializeError`. */
   v.object({ ok: v.literal(false), error: v.unknown() }),
 ]);
 

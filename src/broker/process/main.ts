@@ -8,7 +8,7 @@ import { streamEnd } from '../../common/platform/stream-end.ts';
 import { notify } from '../../common/text/notify.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { redactText } from '../../redact.ts';
-import { toWire } from '../rpc/messages/serialized-error.ts';
+import { serializeError } from '../rpc/messages/serialized-error.ts';
 import { type RunService, startService } from '../run/run-service.ts';
 import { type BrokerConfig, type BrokerReady, brokerConfig } from './config.ts';
 
@@ -55,7 +55,7 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
   // A run that ends before it begins has no browsers. If an earlier broker died, it may have some.
   const run = await (config.deadMarks.length === 0 ? Promise.race([begins, orphaned]) : begins);
   if (!run) return await removeDirectory(config.address);
-  answer({ ok: true });
+  reply({ ok: true });
   traceTime('broker', 'ready');
   const abandoned = new Promise<'abandoned'>((resolve) => {
     run.abandoned.addEventListener('abort', () => resolve('abandoned'));
@@ -73,7 +73,7 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
 async function sweep(config: BrokerConfig): Promise<void> {
   const { lastSweep } = await import('../recovery/last-sweep.ts');
   const sweeps = lastSweep(config).then((notices) => notices.forEach(notify));
-  await sweeps.then(() => answer({ ok: true }), refuse);
+  await sweeps.then(() => reply({ ok: true }), refuse);
 }
 
 /** The parent created the socket's directory; if it was killed, it cannot remove it. */
@@ -84,10 +84,10 @@ async function removeDirectory(address: string): Promise<void> {
 }
 
 function refuse(error: unknown): void {
-  answer({ ok: false, error: toWire(error, []) });
+  reply({ ok: false, error: serializeError(error, []) });
 }
 
-function answer(ready: BrokerReady): void {
+function reply(ready: BrokerReady): void {
   process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 

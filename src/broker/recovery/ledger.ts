@@ -80,7 +80,7 @@ export class Ledger {
   }
 
   /** Requests with an unknown outcome. */
-  get unanswered(): string[] {
+  get unconfirmed(): string[] {
     return [...this.#entries.values()].filter(({ sessionId }) => sessionId === null).map(({ request }) => request);
   }
 

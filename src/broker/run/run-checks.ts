@@ -43,7 +43,7 @@ export async function checkRun(checks: RunChecks): Promise<CheckedRun> {
   const first = { timeout: CHECK_TIMEOUT_MS };
   // Requested at once, because the service may be far away; used only if the service accepts the key.
   const asked = askAccount(client);
-  await start.step('the service to answer', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
+  await start.step('the service to respond', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
   const notices = sweep ? await sweep.begin() : [];
   if (lacksLedger) notices.push(NO_LEDGER);
   const plans = await withPools(checks);

@@ -163,7 +163,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     await Promise.all([endAll(), sweep?.end()]);
     const record = await recorder.end(await balanceOf(client, balance));
     hub.end();
-    await terminal.told(FLUSH_MS);
+    await terminal.flushed(FLUSH_MS);
     return record;
   });
   const secrets = secretsOf(config, service);

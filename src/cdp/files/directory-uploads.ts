@@ -78,11 +78,11 @@ export class DirectoryUploads {
    * @throws Error when a file cannot be read, PoolwrightError when there are more than 10,000, or Chromium does not
    * write them or is gone
    */
-  carry(path: string): Promise<CopiedDirectory | null> {
+  copy(path: string): Promise<CopiedDirectory | null> {
     // One at a time: the download directory applies to the whole page.
-    const carried = this.#last.then(() => this.#carry(path));
-    this.#last = carried.catch(() => undefined);
-    return carried;
+    const copied = this.#last.then(() => this.#copy(path));
+    this.#last = copied.catch(() => undefined);
+    return copied;
   }
 
   end(): void {
@@ -90,7 +90,7 @@ export class DirectoryUploads {
     removeLocalFiles(this.#root);
   }
 
-  async #carry(path: string): Promise<CopiedDirectory | null> {
+  async #copy(path: string): Promise<CopiedDirectory | null> {
     const directories = await directoriesBelow(path);
     if (directories.length === 0) return null;
     const { sessionId: session, browserContextId } = await this.#page.open();

@@ -45,7 +45,7 @@ export class Savings {
   }
 
   /** The client gets a message: commands that it sends from now on had to wait for it. */
-  told(): void {
+  delivered(): void {
     this.#inFlight = 0;
   }
 

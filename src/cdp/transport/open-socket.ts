@@ -70,7 +70,7 @@ export async function openSocket(address: string, { timeout, sessionId, lookup }
   }
   socket.terminate();
   if (outcome === 'closed') throw failed(` at ${origin}`, whyRefused(handshake), sessionId);
-  throw failed(` at ${origin}`, `no answer within ${timeout} ms`, sessionId);
+  throw failed(` at ${origin}`, `no response within ${timeout} ms`, sessionId);
 }
 
 interface Address {
@@ -143,7 +143,7 @@ function watchHandshake(socket: WebSocket): Handshake {
 
 function whyRefused({ status, error, stream }: Handshake): string {
   if (status !== undefined) return `the connection was refused with HTTP ${status}`;
-  if (stream !== undefined) return 'the answer to the WebSocket handshake was not valid';
+  if (stream !== undefined) return 'the response to the WebSocket handshake was not valid';
   const code: unknown = error !== undefined && 'code' in error ? error.code : undefined;
   // Only the code if there is one: an error message may contain anything.
   if (typeof code === 'string') return code;

@@ -101,7 +101,7 @@ class SocketTransport implements CdpTransport {
         resolve(this.#end);
         this.#interceptors.end();
         // After the messages that are still being delivered to the client.
-        setImmediate(this.#tellEnd);
+        setImmediate(this.#notifyEnd);
       });
     });
     socket.resume();
@@ -118,7 +118,7 @@ class SocketTransport implements CdpTransport {
   set onclose(listener: CdpTransport['onclose']) {
     this.#onclose = listener;
     // The connection may have closed before the client added its listener, which would then wait forever.
-    if (listener && this.#end) setImmediate(this.#tellEnd);
+    if (listener && this.#end) setImmediate(this.#notifyEnd);
   }
 
   send(message: CdpMessage): void {
@@ -158,7 +158,7 @@ class SocketTransport implements CdpTransport {
     this.close();
   }
 
-  readonly #tellEnd = (): void => {
+  readonly #notifyEnd = (): void => {
     const listener = this.#onclose;
     if (!this.#end || !listener) return;
     const end = this.#end;

@@ -38,7 +38,8 @@ export class BrokerClient implements WorkerBroker {
   }
 
   readonly lease: WorkerBroker['lease'] = (params) => this.#call((connection) => connection.lease(params));
-  readonly cancelAhead: WorkerBroker['cancelAhead'] = () => this.#call((connection) => connection.cancelAhead());
+  readonly cancelPrefetch: WorkerBroker['cancelPrefetch'] = () =>
+    this.#call((connection) => connection.cancelPrefetch());
   readonly giveBack: WorkerBroker['giveBack'] = (params) => this.#call((connection) => connection.giveBack(params));
   readonly testUsage: WorkerBroker['testUsage'] = (usage) => this.#call((connection) => connection.testUsage(usage));
   readonly sessionReport: WorkerBroker['sessionReport'] = (id) =>

@@ -188,8 +188,8 @@ export class BrowserLauncher implements Launcher {
     const args = probeArguments(profileDirectory, extraArguments);
     const child = this.#spawn({ file: executable, args, env: chromiumEnvironment() });
     try {
-      const answer = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
-      return v.parse(version, answer).userAgent.replace('HeadlessChrome', 'Chrome');
+      const response = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      return v.parse(version, response).userAgent.replace('HeadlessChrome', 'Chrome');
     } finally {
       await child.stop();
       await profiles.remove(profileDirectory);

@@ -158,7 +158,7 @@ test('reports names that Chromium changes in a directory, and hides the transfer
   directory,
 }) => {
   const said: string[] = [];
-  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onNotCarried: (text) => said.push(text) }));
+  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onIncompleteUpload: (text) => said.push(text) }));
   const context = await browser.newContext();
   const page = await context.newPage();
   const downloads: unknown[] = [];
@@ -183,7 +183,7 @@ test('reports what cannot be read; Playwright, which gets no reason, retries unt
   site,
 }) => {
   const said: string[] = [];
-  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onNotCarried: (text) => said.push(text) }));
+  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onIncompleteUpload: (text) => said.push(text) }));
   const page = await (await browser.newContext()).newPage();
   await page.goto(site.url);
   await page.evaluate(INPUT);

@@ -54,8 +54,8 @@ const test = base.extend<{ parts: Parts; page: Page }>({
     await use(parts);
     await parts.stop();
   },
-  page: async ({ bridged, parts }, use) => {
-    const page = (await (await bridged()).newPage()) as Page;
+  page: async ({ proxied, parts }, use) => {
+    const page = (await (await proxied()).newPage()) as Page;
     await page.goto(parts.url);
     await page.evaluate('window.got = []');
     await use(page);

@@ -81,19 +81,19 @@ test('counts the bytes of its pages, and proxies loopback addresses for them', a
   const { api } = await start({});
   const { cdpUrl } = (await api.create()).body;
   const meter = new Meter();
-  let bridged = 0;
+  let proxied = 0;
   const browser = await connectPuppeteer(cdpUrl, {
     meter,
-    bridge: parseNetworkRules('<loopback>'),
+    proxiedHosts: parseNetworkRules('<loopback>'),
     onBridgedBytes: (bytes) => {
-      bridged += bytes;
+      proxied += bytes;
     },
   });
   const page = await browser.newPage();
   const response = await page.goto(url);
   expect(response?.status()).toBe(200);
   await page.waitForFunction('document.title === "100000"');
-  expect(bridged).toBeGreaterThan(100_000);
+  expect(proxied).toBeGreaterThan(100_000);
   // In a frame, and with the page's own interception enabled.
   await page.setRequestInterception(true);
   page.on('request', (request) => void request.continue());
@@ -110,7 +110,7 @@ for (const how of ['listed', 'by intent'] as const) {
     const { api } = await start({});
     const { cdpUrl } = (await api.create()).body;
     const told = { onPlace: () => undefined, onDenied: () => undefined };
-    const reach = how === 'listed' ? { bridge: parseNetworkRules('<loopback>') } : { byIntent: told };
+    const reach = how === 'listed' ? { proxiedHosts: parseNetworkRules('<loopback>') } : { byIntent: told };
     const trusting = await connectPuppeteer(cdpUrl, reach, { acceptInsecureCerts: true });
     const page = await trusting.newPage();
     expect((await page.goto(server.url))?.status()).toBe(200);

@@ -37,7 +37,7 @@ test('delivers messages one at a time, with the microtasks of each between them'
   expect(seen).toEqual(
     Array.from({ length: 100 }, (_, index) => [`event ${index + 1}`, `after event ${index + 1}`]).flat(),
   );
-  expect(reason).toBe('The link to the browser was closed by the other side (code 1000: enough).');
+  expect(reason).toBe('The connection to the browser was closed by the other side (code 1000: enough).');
 });
 
 test('responds to a ping', async ({ serve, open }) => {
@@ -143,7 +143,10 @@ test('rejects when the connection is dropped without a response', async ({ serve
 test('rejects without a response within the time limit', async ({ serveUpgrade, open }) => {
   const server = await serveUpgrade((_request, socket) => socket.resume());
   const error = await open(server.cdpUrl, { timeout: 200 }).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'CONNECT_FAILED', message: expect.stringContaining('no answer within 200 ms') });
+  expect(error).toMatchObject({
+    code: 'CONNECT_FAILED',
+    message: expect.stringContaining('no response within 200 ms'),
+  });
   await expect.poll(() => server.connections).toBe(0);
 });
 

@@ -23,7 +23,7 @@ const RUNS = propertyRuns(40);
 /** Time limit for the last responses once the browser has responded to everything, in ms. */
 const SETTLED_MS = 5_000;
 /** Nothing listens on this port. */
-const CARRIED = '127.0.0.1:1';
+const PROXIED = '127.0.0.1:1';
 
 function far(): Savings {
   const savings = new Savings(0);
@@ -31,7 +31,7 @@ function far(): Savings {
   return savings;
 }
 
-const bridge = () => parseNetworkRules(CARRIED);
+const proxiedHosts = () => parseNetworkRules(PROXIED);
 const LISTS: Record<string, () => InterceptorOptions> = {
   'Playwright, ahead, by intent': () => ({
     ahead: true,
@@ -40,7 +40,12 @@ const LISTS: Record<string, () => InterceptorOptions> = {
     byIntent: { onPlace: () => undefined },
     meter: new Meter(),
   }),
-  'Playwright, ahead, listed hosts': () => ({ ahead: true, sharesBrowser: true, savings: far(), bridge: bridge() }),
+  'Playwright, ahead, listed hosts': () => ({
+    ahead: true,
+    sharesBrowser: true,
+    savings: far(),
+    proxiedHosts: proxiedHosts(),
+  }),
   'Playwright, persistent context': () => ({
     ahead: true,
     sharesBrowser: true,
@@ -50,7 +55,7 @@ const LISTS: Record<string, () => InterceptorOptions> = {
     meter: new Meter(),
   }),
   'Playwright, plain': () => ({ meter: new Meter() }),
-  Puppeteer: () => ({ client: 'puppeteer', bridge: bridge(), meter: new Meter() }),
+  Puppeteer: () => ({ client: 'puppeteer', proxiedHosts: proxiedHosts(), meter: new Meter() }),
   'Puppeteer, ahead': () => ({
     client: 'puppeteer',
     ahead: true,

@@ -27,8 +27,8 @@ async function namesOf(options: InterceptorOptions): Promise<string[]> {
 }
 
 test('orders the interceptors from Playwright to the browser', async () => {
-  const bridge = parseNetworkRules('<loopback>');
-  expect(await namesOf({ bridge, meter: new Meter(), persistent: { clear: true } })).toEqual([
+  const proxiedHosts = parseNetworkRules('<loopback>');
+  expect(await namesOf({ proxiedHosts, meter: new Meter(), persistent: { clear: true } })).toEqual([
     'BackForwardCache',
     'LostScreenshots',
     'Network',

@@ -130,7 +130,7 @@ export class PreparedPages implements Interceptor {
   #askForWindows(): void {
     const version = this.#transport.call('Browser.getVersion');
     // Without a response the connection is lost, or will be.
-    void version.then((result) => this.#windows.onAnswer({ result })).catch(() => undefined);
+    void version.then((result) => this.#windows.onResponse({ result })).catch(() => undefined);
   }
 
   #ask(page: PreparedPage, command: CdpMessage): CdpMessage | null {

@@ -100,7 +100,7 @@ export class PipelinedReads implements Interceptor {
     const objects = this.#count(sessionId, objectId);
     if (passed?.id === undefined) return passed;
     const { trail, action } = this.#sessions.of(sessionId) ?? {};
-    if (trail?.answered(passed.id, objectId)) action?.handles.add(objectId);
+    if (trail?.responded(passed.id, objectId)) action?.handles.add(objectId);
     if (subtype === 'node') objects?.known.set('node', objectId);
     return passed;
   }

@@ -30,7 +30,7 @@ export interface ProfileUse {
    * that are over and whose browsers still write it out.
    */
   restore(directory: string): Promise<void>;
-  /** The session is over, and a save follows; the answer says that it is done, or will not come. */
+  /** The session is over, and a save follows. Returns a function that reports that it is done, or will not come. */
   announceSave(): () => void;
   /** Saves a user data dir that no browser uses any more. A profile that was deleted meanwhile stays deleted. */
   save(directory: string): Promise<void>;

@@ -343,9 +343,9 @@ export class World {
   /**
    * Checking a socket from another place than the broker's is a mistake: the result does not show the broker's state.
    */
-  private askSocket(socket: string, place: string | null): 'answers' | 'nobody' {
+  private askSocket(socket: string, place: string | null): 'responds' | 'nobody' {
     const broker = this.brokers.find((each) => each.socket === socket);
-    return broker?.alive && broker.place === place ? 'answers' : 'nobody';
+    return broker?.alive && broker.place === place ? 'responds' : 'nobody';
   }
 
   /** Runs without a live broker, as a CI knows them. */

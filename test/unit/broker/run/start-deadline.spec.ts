@@ -38,7 +38,7 @@ test('the error names a service that delays the run beyond its start deadline, w
   expect(failed).toMatchObject({ code: 'TIMEOUT' });
   const { message } = failed as Error;
   expect(message).toMatch(/did not start within 1 s/);
-  expect(message).toMatch(/waiting for the service to answer/);
+  expect(message).toMatch(/waiting for the service to respond/);
   expect(message).toMatch(/503.*no capacity today/);
   expect(message).not.toContain(API_KEY);
   // Before the service's own half minute is over, even on a busy machine.

@@ -24,11 +24,11 @@ test('counts how long a command was pending before the client sent it, up to one
   clock.now = 40;
   savings.used(0);
   expect(savings.savedMs).toBe(40);
-  savings.told();
+  savings.delivered();
   clock.now = 500;
   savings.used(0);
   expect(savings.savedMs).toBe(140);
-  savings.told();
+  savings.delivered();
   savings.used();
   expect(savings.savedMs).toBe(240);
 });

@@ -147,15 +147,15 @@ export class PuppeteerReads implements Interceptor {
   #send(command: CdpMessage, isSetUp: boolean, follower: Follower, trail: ReadTrail, state: SessionState): void {
     const { result } = follower;
     const world = result === null ? undefined : this.#expect(command, result, trail);
-    const onAnswer = (answer: CdpMessage) => {
+    const onResponse = (response: CdpMessage) => {
       if (world) trail.arrived(world);
       if (result === null) return;
-      const value = valueIn(answer);
+      const value = valueIn(response);
       if (value === null) trail.todo = [];
       else trail.name(value, result);
       this.#sendFollowers(trail, state);
     };
-    (isSetUp ? this.#setUps : this.#reads).send(commandKey(command), command, onAnswer);
+    (isSetUp ? this.#setUps : this.#reads).send(commandKey(command), command, onResponse);
     trail.sent.add(follower);
   }
 
