@@ -77,7 +77,7 @@ function configOf({ name, types }, directory) {
       apiReport: {
         enabled: true,
         reportFileName: `${name.replaceAll('/', '-')}.api.md`,
-        reportDirectory: resolve(directory),
+        reportFolder: resolve(directory),
         reportTempFolder: resolve(TEMPORARY),
         includeForgottenExports: true,
       },
