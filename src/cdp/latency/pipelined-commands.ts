@@ -73,7 +73,7 @@ export class PipelinedCommands {
 
   /** Whether no response is expected, and none waits for the client. */
   get isIdle(): boolean {
-    return this.#unanswered.size === 0 && this.#waiting.size === 0;
+    return this.#pending.size === 0 && this.#waiting.size === 0;
   }
 
   /** Whether a command waits for the client as `key`. */

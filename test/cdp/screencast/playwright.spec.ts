@@ -162,7 +162,7 @@ for (const onFullChromium of [false, true]) {
 
     test(
       'gives each receiver its size and pace, and leaves sessions of a test alone',
-      brief,
+      slow,
       async ({ connectThrough }) => {
         const screencast = new Screencast();
         const { browser } = await connectThrough({ screencast });
