@@ -175,7 +175,7 @@ async function connect(chromium: BrowserType, cdpUrl: string, isAhead: boolean):
 function playwrights(): Map<string, string> {
   const found = new Map<string, string>();
   for (const version of VERSIONS) {
-    const file = createRequire(join(process.cwd(), folderOf(version), 'package.json')).resolve(
+    const file = createRequire(join(process.cwd(), directoryOf(version), 'package.json')).resolve(
       'playwright-core/package.json',
     );
     const { version: full } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
@@ -185,11 +185,11 @@ function playwrights(): Map<string, string> {
 }
 
 function playwrightOf(version: string): typeof import('playwright-core') {
-  return createRequire(join(process.cwd(), folderOf(version), 'package.json'))('playwright-core');
+  return createRequire(join(process.cwd(), directoryOf(version), 'package.json'))('playwright-core');
 }
 
-/** The folder that has a version of Playwright; what is not there yet is installed for the bench. */
-function folderOf(version: string): string {
+/** The directory that has a version of Playwright; what is not there yet is installed for the bench. */
+function directoryOf(version: string): string {
   if (version === LATEST) return '.';
   if (version === '1.48') return join('test', 'e2e', 'playwright-1.48');
   return dirname(dirname(install(`playwright-core-${version}`, `playwright-core@${version}`, 'playwright-core')));

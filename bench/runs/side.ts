@@ -25,7 +25,7 @@ export interface Surroundings {
   emulator: EmulatorProcess;
   workers: number;
   /** Of the user's project. */
-  folder: string;
+  directory: string;
   /** Path of the headless shell. */
   chromium: string;
 }

@@ -75,8 +75,8 @@ const emulatorOptions = z.strictObject({
   /** The addresses that `proxyUrl: 'dedicated://…'` may name, and `GET /v1/network/ips` lists. Default none. */
   dedicatedIps: z.array(dedicatedIp).default([]),
   /**
-   * Folder that keeps profiles and extensions between runs, made when it is not there; each workspace has its part, by
-   * its `name`. It holds cookies: guard it as you would a browser's profile. One emulator at a time may use it.
+   * Directory that keeps profiles and extensions between runs, created if it is missing; each workspace has its part,
+   * by its `name`. It holds cookies: guard it as you would a browser's profile. One emulator at a time may use it.
    * Default: nothing survives.
    */
   data: z.string().min(1).optional(),

@@ -18,7 +18,7 @@ export class RunPhase {
   }
 
   /** Fires when the run stops waiting for responses to requests for browsers. */
-  get answersOver(): AbortSignal {
+  get responsesOver(): AbortSignal {
     return this.#answers.signal;
   }
 
@@ -32,7 +32,7 @@ export class RunPhase {
     this.#closing.abort(reason);
   }
 
-  giveUpAnswers(): void {
+  giveUpResponses(): void {
     this.#answers.abort(new Error('not answered in time'));
   }
 

@@ -44,7 +44,7 @@ export function addRelayCommand(program: Command): void {
     .option('--behind-tls', 'a proxy in front of the relay terminates TLS')
     .option('--allow <host...>', 'hosts of browsers, such as cdp.example.com or *.example.com', [])
     .option('--allow-private', 'browsers may have private addresses')
-    .option('--playwright <folder>', 'folder whose node_modules contain the Playwright versions', '.')
+    .option('--playwright <directory>', 'directory whose node_modules contain the Playwright versions', '.')
     .option('--max-leases <number>', 'leases at a time', integer, 10)
     .option('--max-memory <MB>', 'memory of one lease', integer, 1024)
     .option('--max-minutes <number>', 'duration of one lease', integer, 240)
@@ -122,12 +122,12 @@ function secretFrom(environment: NodeJS.ProcessEnv): string {
   );
 }
 
-async function playwrightsIn(folder: string): Promise<PlaywrightVersions> {
-  const found = await findPlaywrights(folder);
+async function playwrightsIn(directory: string): Promise<PlaywrightVersions> {
+  const found = await findPlaywrights(directory);
   if (found.size > 0) return found;
   throw new OptionsError(
     '--playwright',
-    `No playwright-core in ${folder}/node_modules. Install the version of your tests there: npm install playwright-core@<version>`,
+    `No playwright-core in ${directory}/node_modules. Install the version of your tests there: npm install playwright-core@<version>`,
   );
 }
 

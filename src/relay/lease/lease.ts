@@ -99,7 +99,7 @@ export class Lease {
       ahead,
       sharesBrowser,
       ...(persistent && { persistent }),
-      ...(hosts && { bridge: hosts }),
+      ...(hosts && { proxiedHosts: hosts }),
       ...(byIntent && {
         byIntent: { onPlace: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) },
       }),
@@ -107,7 +107,7 @@ export class Lease {
         bridgedBytes += bytes;
       },
       dial: (host, port) => this.#streams.dial({ host, port, by: 'page' }),
-      onNotCarried: (text) => this.#send({ type: 'notCarried', text }),
+      onIncompleteUpload: (text) => this.#send({ type: 'notCarried', text }),
     });
     this.#transport = transport;
     this.#figures = () => ({

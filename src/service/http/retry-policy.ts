@@ -144,7 +144,7 @@ export function nextDelay(
 }
 
 /**
- * Whether the service may have done what it was asked, although the call failed (no answer, 500, 502, an unreadable
+ * Whether the service may have done what it was asked, although the call failed (no response, 500, 502, an unreadable
  * success).
  */
 export function isAmbiguous(failure: Failure): boolean {

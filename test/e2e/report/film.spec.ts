@@ -142,9 +142,9 @@ for (const kit of kits) {
     const { code, output } = await runCommand(consumer, kit.args, env);
     expect(code, output).toBe(1);
     const directory = 'test-results/poolwright/film';
-    const names = await readdir(join(consumer.folder, directory));
+    const names = await readdir(join(consumer.directory, directory));
     expect(names).toEqual([expect.stringMatching(/^fails-[0-9a-f]{8}\.html$/)]);
     expect(output).toContain(`film: ${directory}/${names[0]}`);
-    await watch(page, join(consumer.folder, directory, String(names[0])));
+    await watch(page, join(consumer.directory, directory, String(names[0])));
   });
 }

@@ -75,7 +75,7 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
 
   watch.child.kill('SIGINT');
   expect((await watch.exit).code, watch.output()).toBe(0);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test('prints another address after Enter, each of which is valid once, and ends with Ctrl-C', async ({
@@ -84,7 +84,7 @@ test('prints another address after Enter, each of which is valid once, and ends 
   const consumer = await newConsumer();
   const line = `exec '${process.execPath}' node_modules/poolwright/dist/cli.js watch --no-open`;
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
-    cwd: consumer.folder,
+    cwd: consumer.directory,
     env: { ...userEnvironment({}), SHELL: '/bin/sh' },
     detached: true,
   });
@@ -101,5 +101,5 @@ test('prints another address after Enter, each of which is valid once, and ends 
   expect(await statusOf(second)).toBe(403);
   child.stdin?.write('\u0003');
   expect((await watch.exit).code, watch.output()).toBe(0);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });

@@ -74,5 +74,5 @@ test('clicks, types, pastes and scrolls in the test, which continues with that a
 
   watch.child.kill('SIGINT');
   expect((await watch.exit).code, watch.output()).toBe(0);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });

@@ -9,14 +9,14 @@ const nodeModule = require('node:module');
 const { dirname, join, resolve } = require('node:path');
 const vm = require('node:vm');
 
-const FOLDER = resolve(__dirname, '../../../node_modules/.cache/poolwright-compiled');
+const DIRECTORY = resolve(__dirname, '../../../node_modules/.cache/poolwright-compiled');
 /** Bundles without relative imports: this loader loses the path that such imports need. */
 const BUNDLE = /[\\/]node_modules[\\/]playwright(?:-core)?[\\/]lib[\\/]/;
 /** An `eval` with an import: cached code cannot run it. Such a bundle has an empty file in the cache. */
 const IMPORTS = /\beval\(`import\(/;
 const WORTH_IT_CHARACTERS = 30_000;
 
-if (nodeModule.enableCompileCache) nodeModule.enableCompileCache(FOLDER);
+if (nodeModule.enableCompileCache) nodeModule.enableCompileCache(DIRECTORY);
 else if (vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER) compileFromCache(vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER);
 
 function compileFromCache(importModuleDynamically) {
@@ -26,7 +26,7 @@ function compileFromCache(importModuleDynamically) {
   nodeModule.prototype._compile = function (content, filename, ...rest) {
     if (content.length < WORTH_IT_CHARACTERS || !BUNDLE.test(filename))
       return compile.call(this, content, filename, ...rest);
-    const place = join(FOLDER, keyOf(filename));
+    const place = join(DIRECTORY, keyOf(filename));
     const cachedData = readIfThere(place);
     if (cachedData?.length === 0 || (!cachedData && IMPORTS.test(content))) {
       if (!cachedData) fresh.set(place, null);
@@ -42,7 +42,7 @@ function compileFromCache(importModuleDynamically) {
 
   // At exit, because V8 has then compiled the functions that such a process needs.
   process.on('exit', () => {
-    if (fresh.size > 0) mkdirSync(FOLDER, { recursive: true });
+    if (fresh.size > 0) mkdirSync(DIRECTORY, { recursive: true });
     for (const [place, script] of fresh) {
       const draft = `${place}.${process.pid}`;
       writeFileSync(draft, script?.createCachedData() ?? '');

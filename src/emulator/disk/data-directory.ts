@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { EmulatorError } from '../../errors.ts';
-import { isAlive, temporaryFolderName } from './profile-folders.ts';
+import { isAlive, temporaryDirectoryName } from './profile-directories.ts';
 
-/** Holds the process ID of the emulator that uses a folder. */
+/** Holds the process ID of the emulator that uses a directory. */
 const LOCK = 'emulator.pid';
 
-/** Where profiles and extensions lie: a folder of the user's, or one that goes when the emulator does. */
-export class DataFolder {
+/** Where profiles and extensions lie: a directory of the user's, or one that goes when the emulator does. */
+export class DataDirectory {
   readonly #given: string | undefined;
   #made: Promise<string> | undefined;
   #isClaimed = false;
@@ -35,7 +35,7 @@ export class DataFolder {
   }
 
   /**
-   * Makes a folder of the user's this emulator's own for as long as it runs.
+   * Makes a directory of the user's this emulator's own for as long as it runs.
    * @throws EmulatorError `EMULATOR_START_FAILED` when another one uses it, or when it cannot be written to
    */
   async claim(): Promise<void> {
@@ -50,9 +50,9 @@ export class DataFolder {
       const { code, message } = error as NodeJS.ErrnoException;
       const why =
         code === 'EEXIST'
-          ? `another emulator uses it. Stop that one, or take another folder; if there is none, delete ${lock}`
+          ? `another emulator uses it. Stop that one, or take another directory; if there is none, delete ${lock}`
           : message;
-      throw new EmulatorError('EMULATOR_START_FAILED', `The data folder ${this.#given}: ${why}.`, { cause: error });
+      throw new EmulatorError('EMULATOR_START_FAILED', `The data directory ${this.#given}: ${why}.`, { cause: error });
     }
   }
 
@@ -69,7 +69,7 @@ export class DataFolder {
   }
 
   async #make(): Promise<string> {
-    if (this.#given === undefined) return await mkdtemp(join(tmpdir(), temporaryFolderName('data')));
+    if (this.#given === undefined) return await mkdtemp(join(tmpdir(), temporaryDirectoryName('data')));
     // Profiles hold cookies.
     await mkdir(this.#given, { recursive: true, mode: 0o700 });
     return this.#given;
