@@ -50,6 +50,10 @@ for (const onFullChromium of [false, true]) {
       person.type('Jane');
       person.paste(' Doe');
       await expect.poll(() => page.evaluate(`document.querySelector('input').value`)).toBe('Jane Doe');
+      // The page may close meanwhile.
+      await page.close();
+      await expect.poll(() => album.ended).toContain(picture.target);
+      person.type('late');
       control.end();
     });
   });
