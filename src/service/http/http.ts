@@ -16,7 +16,7 @@ import { encodeForm, type FormBody } from './form-body.ts';
 import { NotSent } from './network-failure.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 
-/** One request over the wire: status first, then a body that is parsed, never trusted. */
+/** One request: status first, then a body that is parsed, never trusted. */
 
 /** Where requests go, and as whom. */
 export interface Connection {
