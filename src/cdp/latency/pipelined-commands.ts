@@ -71,6 +71,11 @@ export class PipelinedCommands {
     this.#send('', command, { is: 'dropped' }, onResponse);
   }
 
+  /** Whether no response is expected, and none waits for the client. */
+  get isIdle(): boolean {
+    return this.#pending.size === 0 && this.#waiting.size === 0;
+  }
+
   /** Whether a command waits for the client as `key`. */
   has(key: string): boolean {
     return this.#find(key) !== undefined;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { MIN_SECRET_LENGTH, RELAY_SECRET } from '../../common/relay/relay-token.ts';
+import { needsNoTls } from '../../common/relay/without-tls.ts';
 import { notify } from '../../common/text/notify.ts';
-import { isLoopbackHost } from '../../common/url/loopback-host.ts';
 import { OptionsError } from '../../errors.ts';
 import { findPlaywrights, type PlaywrightVersions } from '../../relay/playwright-versions.ts';
 import { type RelayOptions, startRelay } from '../../relay/server.ts';
@@ -104,7 +104,7 @@ async function tlsFrom({ host, cert, key, behindTls }: Omit<RelayFlags, 'json'>)
   }
   if (cert !== undefined || key !== undefined)
     throw new OptionsError('--cert', '`--cert` and `--key` need each other.');
-  if (behindTls || isLoopbackHost(host)) return null;
+  if (behindTls || needsNoTls(host)) return null;
   throw new OptionsError(
     '--host',
     `\`--host ${host}\` needs TLS, because addresses of browsers cross the connection: set \`--cert\` and \`--key\`, or \`--behind-tls\` if a proxy in front of the relay terminates TLS.`,

@@ -1,6 +1,7 @@
-const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/;
+/** All spellings of hosts that are this machine. */
+const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
 
-/** Whether a host of a URL, or an address to listen on, is this machine's loopback. */
-export function isLoopbackHost(host: string): boolean {
-  return LOOPBACK.test(host);
+/** Whether the host of a parsed address is this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return LOOPBACK_HOST.test(hostname);
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { violationsOn } from '../../support/accessibility.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { follow, startCommand, userEnvironment } from '../../support/e2e/run-command.ts';
@@ -59,8 +59,7 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   const tile = page.locator('.tile').filter({ hasText: 'fails in red on the watch page' });
   await expect(tile.locator('.address')).toHaveText(RED);
   await expect.poll(async () => (await colour(page))[0] ?? 0).toBeGreaterThan(240);
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))).toEqual([]);
+  expect(await violationsOn(page)).toEqual([]);
   expect(await page.content()).not.toContain(service.emulator.apiKey);
 
   await consumer.write({ 'go-on': '' });

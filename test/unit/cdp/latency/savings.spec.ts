@@ -17,6 +17,8 @@ test('uses the shortest response time as the latency, and reports a near browser
   expect(at(100).savings.isFar).toBe(true);
   expect(at(5).savings.isFar).toBe(true);
   expect(at(4.9).savings.isFar).toBe(false);
+  // Unknown is neither.
+  expect([unknown, at(5).savings, at(4.9).savings].map(({ isNear }) => isNear)).toEqual([false, false, true]);
 });
 
 test('counts how long a command was pending before the client sent it, up to one round trip', () => {
