@@ -7,7 +7,7 @@ import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { main } from './playwright.mjs';
 
-/** `node scripts/picture.mjs [run.json]`: the timeline in the documentation; default: that of the last `npm run demo`. */
+/** `node scripts/picture.mjs [run.json]`: the timeline in the documentation; default: of the last `npm run demo`. */
 
 const RECORD = process.argv[2] ?? 'examples/basic/test-results/poolwright/run.json';
 const PICTURE = 'docs/images/timeline.png';

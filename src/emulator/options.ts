@@ -68,7 +68,7 @@ const emulatorOptions = z.strictObject({
    */
   balanceCents: z.int().default(100_000),
   /**
-   * Whether the accounts are enabled for extensions; if not, what has to do with them answers 403. Default true: an
+   * Whether the accounts are enabled for extensions; if not, their endpoints respond with 403. Default true: an
    * account at the service is enabled on request, and who tries out extensions here has asked.
    */
   extensionAccess: z.boolean().default(true),

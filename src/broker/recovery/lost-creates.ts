@@ -37,6 +37,6 @@ export async function stopLostCreates({ client, ledger, log, doubtful, signal }:
     }
     for (const request of unconfirmed) ledger.settled(request);
   } catch (error) {
-    log.error('could not look for sessions whose create was not answered', error);
+    log.error('could not look for sessions whose create got no response', error);
   }
 }

@@ -93,7 +93,7 @@ export async function listen(address: string, options: ServerOptions, clock: Clo
   return server;
 }
 
-/** Serves one connection: its socket is the claim on every browser leased over it. @param slots the occupied slots */
+/** Serves one connection: browsers leased over it are given back when it closes. @param slots the occupied slots */
 function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock: Clock): void {
   const { token, watchToken, hub, projects, terminal, begun } = options;
   const holder = {};

@@ -17,7 +17,7 @@ import type { WatchHub } from './watch-hub.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
- * Answers the requests of one connection that watching needs. Call `gone` when the connection is closed.
+ * Handles the requests of one connection that watching needs. Call `gone` when the connection is closed.
  * @param closed fires when the connection is closed
  */
 export function handleWatchRequests(on: AddHandler, hub: WatchHub, closed: AbortSignal): { gone(): void } {

@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { within } from '../../common/pause.ts';
 import { urlCredentials } from '../../common/url/credentials.ts';
-import { isLoopbackHost } from '../../common/url/loopback-host.ts';
+import { isLoopbackHost } from '../../common/url/loopback.ts';
 import { LeaseError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 

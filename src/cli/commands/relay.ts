@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { MIN_SECRET_LENGTH, RELAY_SECRET } from '../../common/relay/relay-token.ts';
+import { needsNoTls } from '../../common/relay/without-tls.ts';
 import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
 import { findPlaywrights, type PlaywrightVersions } from '../../relay/playwright-versions.ts';
@@ -29,8 +30,6 @@ const HELP = `
 Beta. Run it near the browsers, and set the option relay (or POOLWRIGHT_RELAY) where the tests run. Both sides need the
 same ${RELAY_SECRET}, of ${MIN_SECRET_LENGTH} characters or more. Clients can write files as the user of the leases: one relay serves
 people who trust each other. See docs/relay.md.`;
-
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
 /** `poolwright relay`: Playwright's server near the browsers. */
 export function addRelayCommand(program: Command): void {
@@ -105,7 +104,7 @@ async function tlsFrom({ host, cert, key, behindTls }: Omit<RelayFlags, 'json'>)
   }
   if (cert !== undefined || key !== undefined)
     throw new OptionsError('--cert', '`--cert` and `--key` need each other.');
-  if (behindTls || LOOPBACK.test(host)) return null;
+  if (behindTls || needsNoTls(host)) return null;
   throw new OptionsError(
     '--host',
     `\`--host ${host}\` needs TLS, because addresses of browsers cross the connection: set \`--cert\` and \`--key\`, or \`--behind-tls\` if a proxy in front of the relay terminates TLS.`,

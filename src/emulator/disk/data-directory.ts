@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isAlive } from '../../common/platform/is-alive.ts';
 import { EmulatorError } from '../../errors.ts';
-import { isAlive, temporaryDirectoryName } from './profile-directories.ts';
+import { temporaryDirectoryName } from './profile-directories.ts';
 
 /** Holds the process ID of the emulator that uses a directory. */
 const LOCK = 'emulator.pid';
@@ -11,7 +12,7 @@ const LOCK = 'emulator.pid';
 export class DataDirectory {
   readonly #given: string | undefined;
   #made: Promise<string> | undefined;
-  #isClaimed = false;
+  #isLocked = false;
   #isClosing = false;
 
   constructor(given: string | undefined) {
@@ -38,14 +39,14 @@ export class DataDirectory {
    * Makes a directory of the user's this emulator's own for as long as it runs.
    * @throws EmulatorError `EMULATOR_START_FAILED` when another one uses it, or when it cannot be written to
    */
-  async claim(): Promise<void> {
+  async lock(): Promise<void> {
     if (this.#given === undefined) return;
     const lock = join(this.#given, LOCK);
     try {
       await this.path();
       await removeStale(lock);
       await writeFile(lock, String(process.pid), { flag: 'wx' });
-      this.#isClaimed = true;
+      this.#isLocked = true;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       const why =
@@ -63,7 +64,7 @@ export class DataDirectory {
 
   /** Removes what is this emulator's alone. */
   async close(): Promise<void> {
-    if (this.#isClaimed) await rm(join(await this.path(), LOCK), { force: true });
+    if (this.#isLocked) await rm(join(await this.path(), LOCK), { force: true });
     if (this.isKept || !this.#made) return;
     await rm(await this.#made, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }

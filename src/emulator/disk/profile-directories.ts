@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isAlive } from '../../common/platform/is-alive.ts';
 
 /**
  * Whose process IDs these are is part of the name: containers that share a temporary directory do not see each other's
@@ -69,15 +70,5 @@ function pidNamespace(): string {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
     return '';
-  }
-}
-
-/** Whether there is a process of this ID. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -47,7 +47,7 @@ const effect = z
     reset: on.optional(),
     /** The service handles the request; then the connection is reset without a response. */
     loseAnswer: on.optional(),
-    /** Neither handled nor answered, until the client gives up or the emulator stops. */
+    /** Neither handled nor responded to, until the client gives up or the emulator stops. */
     hang: on.optional(),
     /**
      * Kills (SIGKILL) the browser of the session that the request is about, after the service has handled it.

@@ -18,7 +18,7 @@ import { ApiError } from './api-error.ts';
 const MAX_JSON_BYTES = 1024 ** 2;
 const NOT_JSON = 'The body must be JSON, sent with Content-Type: application/json';
 
-/** The API as a function of request and state. It needs no socket: `createApp(state).request(…)` answers. */
+/** The API as a function of request and state. It needs no socket: `createApp(state).request(…)` responds. */
 export function createApp(state: EmulatorState, log: (line: string) => void, faults?: FaultContext): ApiApp {
   const app = createRouter();
   if (faults) app.use('/v1/*', injectFaults(faults, log));

@@ -43,7 +43,7 @@ export class EmulatorState {
    */
   async load(): Promise<void> {
     if (!this.#data.isKept) return;
-    await this.#data.claim();
+    await this.#data.lock();
     await Promise.all(this.#workspaces.map(({ workspace }) => workspace.stores.load()));
   }
 

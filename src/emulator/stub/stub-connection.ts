@@ -68,7 +68,7 @@ export class StubConnection implements SessionHost {
     };
     try {
       const response = this.#respond(parsed.output);
-      // At once where it can be: clients rely on the order of answers and events.
+      // At once where it can be: clients rely on the order of responses and events.
       if (response instanceof Promise) response.then(succeed).catch(fail);
       else succeed(response);
     } catch (error) {

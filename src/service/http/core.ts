@@ -27,7 +27,7 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 export interface Call<S extends z.ZodType> extends HttpRequest<S> {
   /**
    * After a failure that may have had its effect. `always`: the call is idempotent. `if-responded`: only when the
-   * service answered that it failed. `never`: not by itself.
+   * service responded that it failed. `never`: not by itself.
    */
   repeat: 'always' | 'if-responded' | 'never';
   /** Default bound of this kind of call, in ms, where it is not the client's. */

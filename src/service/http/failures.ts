@@ -79,7 +79,7 @@ const ADVICE_BY_SERVICE_CODE: Readonly<Record<string, string>> = {
     'The service has no free browser for this request at the moment: ask again later, or in another country.',
 };
 
-/** Answers that come from the edge in front of the service, so that their form says nothing. */
+/** Responses of the edge in front of the service, so that their form says nothing. */
 const FROM_THE_EDGE = new Set([429, 502]);
 
 /** The error for a response with a status of 300 or more. */
@@ -90,7 +90,7 @@ export function responseFailure(response: FailedResponse, context: CallContext):
   const said = body.message ? ` "${body.message}"` : '';
   const advice = [ADVICE_BY_SERVICE_CODE[body.code ?? ''] ?? ADVICE[code] ?? ''];
   if (code === 'SERVICE_BAD_RESPONSE' || (!body.recognised && !FROM_THE_EDGE.has(status) && status < 500)) {
-    advice.push('This is not how the service answers: check POOLWRIGHT_BASE_URL (or `baseURL`).');
+    advice.push('This is not how the service responds: check POOLWRIGHT_BASE_URL (or `baseURL`).');
   }
   return failure(code, `responded with ${status}${said}. ${advice.filter(Boolean).join(' ')}`, context, {
     status,

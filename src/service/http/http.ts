@@ -16,7 +16,7 @@ import { encodeForm, type FormBody } from './form-body.ts';
 import { NotSent } from './network-failure.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 
-/** One request over the wire: status first, then a body that is parsed, never trusted. */
+/** One request: status first, then a body that is parsed, never trusted. */
 
 /** Where requests go, and as whom. */
 export interface Connection {
@@ -46,7 +46,7 @@ export interface HttpRequest<S extends z.ZodType> {
 export interface ApiResponse<T> {
   status: number;
   data: T;
-  /** The service's clock when it answered, in ms since the epoch; null when it did not say. */
+  /** The service's clock when it responded, in ms since the epoch; null when it did not say. */
   serverTime: number | null;
 }
 
@@ -171,7 +171,7 @@ function parseResponse<S extends z.ZodType>(
   { status, body }: RawResponse,
   context: CallContext,
 ): z.output<S> {
-  // Answers that say nothing but their status (204) are objects without fields.
+  // Responses that contain nothing but their status (204) are objects without fields.
   const value = body.trim() === '' ? {} : parseJson(body);
   if (value === undefined) throw badResponse(status, [`a body of ${body.length} characters that is not JSON`], context);
   return checkResponse(schema, value, status, context);

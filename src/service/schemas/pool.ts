@@ -125,5 +125,5 @@ export type AcquireRequest = z.input<typeof acquireRequest>;
 export type Pool = z.output<typeof pool>;
 /** A lease after its release (section 2.3). */
 export type ReleasedLease = z.output<typeof releaseResponse>;
-/** What a flush answered. */
+/** Response to a flush. */
 export type FlushedPool = z.output<typeof flushResponse>;

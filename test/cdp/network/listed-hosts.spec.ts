@@ -685,7 +685,7 @@ test.describe('WebSockets', () => {
     await page.goto(dev.url);
     expect(await open(page, other.url.replace('http', 'ws'))).toBe('closed');
     expect(other.requests).toEqual([]);
-    const names = `Object.getOwnPropertyNames(globalThis).filter((name) => name.startsWith('bridge'))`;
+    const names = `Object.getOwnPropertyNames(globalThis).filter((name) => name.startsWith('network'))`;
     expect(await page.evaluate(names)).toEqual([]);
     await page.route('http://elsewhere.example/', (route) => route.fulfill({ contentType: 'text/html', body: 'else' }));
     await page.goto('http://elsewhere.example/');

@@ -14,8 +14,8 @@ const ATTACK = `async (target, address, origin, ms = 500) => {
   const end = performance.now() + ms;
   while (performance.now() < end) {
     for (const name of Object.getOwnPropertyNames(target)) {
-      if (!/^(bridge|answers)/.test(name)) continue;
-      found.add(name.slice(0, 6));
+      if (!/^network/.test(name)) continue;
+      found.add(name.slice(0, 7));
       for (const id of [1, 2, 3]) target[name](JSON.stringify({ op: 'open', id, url: address, protocols: [], origin, userAgent: 'hostile' }));
     }
     await new Promise((resolve) => setTimeout(resolve, 5));

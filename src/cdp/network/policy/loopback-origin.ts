@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../../common/url/loopback-host.ts';
+import { isLoopbackHost } from '../../../common/url/loopback.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 
 /** The origin of an address, including `blob:` addresses; null if it is opaque, or the text is not an address. */

@@ -22,7 +22,7 @@ export function compare(ours: readonly Endpoint[], theirs: readonly ServiceEndpo
     }
     compareQuery(endpoint, other, say);
     compareBody(endpoint, other, say);
-    if (other.answer) compareResponse(shapeOfOurs(endpoint.answer, 'output'), other.answer, 'answer', say);
+    if (other.response) compareResponse(shapeOfOurs(endpoint.answer, 'output'), other.response, 'response', say);
     else say('ours', 'the service does not describe the response');
   }
   for (const { method, path } of unmatched.values()) {

@@ -69,7 +69,7 @@ const ATTACK = `async (listed) => {
   };
   const forge = (target) => {
     for (const name of Object.getOwnPropertyNames(target)) {
-      if (!/^(bridge|answers)/.test(name)) continue;
+      if (!/^network/.test(name)) continue;
       const said = { url: 'ws://' + listed + '/stolen', protocols: [], origin: 'http://' + listed, userAgent: 'hostile' };
       for (const id of [1, 2, 3, 40]) for (const op of ['open', 'text', 'close', 'more']) {
         target[name](JSON.stringify({ op, id, ...said, data: 'x', code: 1, reason: 'x'.repeat(200) }));
