@@ -55,7 +55,10 @@ export async function openThroughRelay(
       toClient: (message: string) => socket.send(message),
       toServer: (message: string) => link?.send(message),
     };
-    const wire = wireInterceptors(options, mode, output, () => link?.traffic().queued ?? 0);
+    const wire = wireInterceptors(options, mode, output, {
+      queued: () => link?.traffic().queued ?? 0,
+      haveWindows: () => link?.haveWindows ?? true,
+    });
     link = await RelayLink.open({ address, token, userAgent, timeout }, browserOf(lease, options, mode), {
       onText: (message) => {
         servers.observeResponse(message);

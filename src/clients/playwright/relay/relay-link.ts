@@ -52,6 +52,8 @@ const GOODBYE_MS = 3_000;
 /** A worker's connection to the process of its lease at a relay. */
 export class RelayLink {
   figures = NO_FIGURES;
+  /** Whether the browser's pages have separate windows. */
+  haveWindows = true;
   /** Resolves when the link, or the connection behind it, is closed. */
   readonly closed: Promise<ConnectionClosed>;
   readonly #socket: WebSocket;
@@ -132,6 +134,7 @@ export class RelayLink {
   #control(message: FromRelay | null): void {
     switch (message?.type) {
       case 'opened':
+        this.haveWindows = message.haveWindows;
         this.#opened(null);
         return;
       case 'failed':
