@@ -46,6 +46,8 @@ export class RelayFailure extends Error {}
 const NO_FIGURES: RelayFigures = { observedBytes: null, commands: 0, roundTripMs: null, savedMs: 0, bridgedBytes: 0 };
 /** Messages of this size or more are compressed, in bytes. */
 const DEFLATED_BYTES = 10 * 1024;
+/** Those of this length or more are files that a test uploads: compressing them takes longer than it saves. */
+const FILE_LENGTH = 64 * 1024;
 /** Time limit for the close frame of the other side, in ms. */
 const GOODBYE_MS = 3_000;
 
@@ -105,7 +107,8 @@ export class RelayLink {
 
   /** Sends a message of Playwright's protocol. */
   send(message: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(message);
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#socket.send(message, { compress: message.length < FILE_LENGTH });
   }
 
   /** Checks that the browser still responds. @throws Error if it does not */
