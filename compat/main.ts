@@ -42,6 +42,8 @@ const MODES: { title: string; args: string[]; env?: Record<string, string> }[] =
 
 /** What a run without a single test comes from: an error at the config, which says why. */
 const REFUSED = 'refused, with its reason';
+/** Playwright's own limit for browsers of another machine. */
+const NO_PATH = '`saveAs`, no `path`';
 
 const folder = await mkdtemp(join(tmpdir(), 'poolwright-compat-'));
 const site = await startSite();
@@ -90,7 +92,7 @@ await writePlaywrightPart(
   `# Compatibility\n\nMade with \`node scripts/compat.mjs\`, with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. In the two columns before the last, browsers are 20 ms\naway, and poolwright [hides round trips](../../docs/distance.md). In the last one, a [relay](../../docs/relay.md) runs beside the browsers. Not tested, because they need a person at a display: \`--debug\` and \`page.pause()\`.\n\n${table.join('\n')}\n`,
 );
 const worse = rows.filter(
-  ([, , cdp, ...ours]) => cdp === 'yes' && ours.some((each) => each !== 'yes' && each !== REFUSED),
+  ([, , cdp, ...ours]) => cdp === 'yes' && ours.some((each) => ![VERDICTS.expected, REFUSED, NO_PATH].includes(each)),
 );
 for (const [title] of worse) console.error(`worse than a plain connectOverCDP: ${title}`);
 process.exitCode = worse.length > 0 ? 1 : 0;
@@ -175,6 +177,7 @@ function verdict({ title, tests: [test] }: JSONReportSpec): string {
   const error = test?.results[0]?.error?.message ?? '';
   // Playwright's own download, which a machine may not have.
   if (error.includes('ffmpeg')) return 'needs ffmpeg, which this machine has not';
+  if (error.includes('Path is not available when connecting remotely')) return NO_PATH;
   if (error.includes('XServer')) return 'needs a display';
   if (title.startsWith('retries') && test?.status === 'flaky') return 'yes';
   return VERDICTS[test?.status ?? 'skipped'];
