@@ -16,9 +16,9 @@ import { startSite } from './site.ts';
 
 /**
  * `node scripts/compat.mjs`: one suite of Playwright Test's features, run on a local launch, on a plain
- * `connectOverCDP` and through poolwright, in new contexts, near, far away and through a relay, and in the browser's own;
- * writes bench/results/compatibility.md. Fails where poolwright does worse than a plain `connectOverCDP`. The browsers of the
- * latter reach the site by themselves, poolwright's do not.
+ * `connectOverCDP` and through poolwright: in new contexts, near, far away and through a relay, and in the browser's
+ * own. Writes bench/results/compatibility.md. Fails where poolwright does worse than a plain `connectOverCDP`. The
+ * browsers of the latter reach the site by themselves, poolwright's do not.
  */
 
 const WAYS = ['local', 'cdp', 'isolated', 'ahead', 'persistent', 'relay'] as const;

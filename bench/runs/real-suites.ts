@@ -45,7 +45,10 @@ const smallOutside = {
   site: 'outside',
 } as const;
 
-/** The same suite on browsers that are `rtt` ms away and back; `floor` is a plain `connectOverCDP`. @param relayLimit of a relay */
+/**
+ * The same suite on browsers that are `rtt` ms away and back; `floor` is a plain `connectOverCDP`.
+ * @param relayLimit goal of a relay beside `floor`; none unless given
+ */
 function away(suite: RealSuite, rtt: number, limit: number, relayLimit?: number): RealSuite {
   const relayGoal = relayLimit === undefined ? [] : [{ sides: ['relay'], over: 'floor', atMost: relayLimit }];
   return {

@@ -13,7 +13,10 @@ interface OpenContext {
   requests: string | null;
 }
 
-/** Options of a context that records files: they are written when it closes, and a test may expect them after `close()`. */
+/**
+ * Options of a context that records files: they are written when it closes, and a test may expect them after
+ * `close()`.
+ */
 export const RECORDINGS = /"record(Video|Har)"/;
 
 /**
