@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from '@playwright/test';
 import type { Artefact } from './test/support/artefact.ts';
 
@@ -6,6 +7,9 @@ import type { Artefact } from './test/support/artefact.ts';
  * (package/lazy-loads.spec.ts).
  */
 const LAZY = /@loads:/;
+
+/** Repetitions with another CI, browser or number of workers: `node scripts/long.mjs`. */
+const BRIEF = process.env.POOLWRIGHT_RUNS === 'all' ? {} : { grepInvert: /@slow/ };
 
 /**
  * The project's own tests. They run on the sources (unit, package, emulator, cdp) and on the built package (end to
@@ -28,8 +32,7 @@ export default defineConfig<{ artefact: Artefact }>({
       testDir: 'test/e2e',
       timeout: 300_000,
       fullyParallel: true,
-      // Repetitions with another CI, another number of workers: `node scripts/long.mjs`.
-      ...(process.env.POOLWRIGHT_RUNS === 'all' ? {} : { grepInvert: /@slow/ }),
+      ...BRIEF,
     },
     // The long ones, and as many random runs as it takes to believe them: `node scripts/faults.mjs`.
     {
@@ -39,7 +42,8 @@ export default defineConfig<{ artefact: Artefact }>({
       fullyParallel: true,
       ...(process.env.CHAOS_RUNS ? {} : { grepInvert: /@slow/ }),
     },
-    { name: 'cdp', testDir: 'test/cdp', timeout: 180_000, fullyParallel: true },
+    // A file's tests share a worker, and with it browsers: most start in less time than a worker loads.
+    { name: 'cdp', testDir: 'test/cdp', timeout: 180_000, ...BRIEF },
     { name: 'emulator', testDir: 'test/emulator', timeout: 180_000 },
     ...(['esm', 'cjs'] as const).map((artefact) => ({
       name: `built-${artefact}`,
@@ -51,6 +55,7 @@ export default defineConfig<{ artefact: Artefact }>({
     })),
     // What comes with the code: documentation, pipelines, workflows, builds. TypeScript over all of it, and linters.
     { name: 'package', testDir: 'test/package', timeout: 300_000, fullyParallel: true },
-    { name: 'unit', testDir: 'test/unit', timeout: 120_000, fullyParallel: true },
+    // They never wait: more workers than cores would only load more.
+    { name: 'unit', testDir: 'test/unit', timeout: 120_000, workers: availableParallelism() },
   ],
 });

@@ -75,6 +75,6 @@ async function run(order: SuiteOrder): Promise<SuiteResult> {
 async function measure(consumer: Consumer, side: Side): Promise<Figures> {
   const { NODE_OPTIONS: _none, ...env } = process.env;
   const args = ['--expose-gc', SIDES[side].file];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: consumer.folder, env });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: consumer.directory, env });
   return JSON.parse(stdout);
 }

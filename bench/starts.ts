@@ -66,14 +66,14 @@ async function run(order: SuiteOrder): Promise<SuiteResult> {
 }
 
 async function chromiumStart(file: string): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
-  const args = [...probeArguments(folder, []), 'about:blank'];
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
+  const args = [...probeArguments(directory, []), 'about:blank'];
   const start = performance.now();
   const browser = new BrowserProcess({ file, args, env: chromiumEnvironment() });
   await browser.ready();
   const took = performance.now() - start;
   await browser.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   return took;
 }
 

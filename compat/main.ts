@@ -45,7 +45,7 @@ const REFUSED = 'refused, with its reason';
 /** Playwright's own limit for browsers of another machine. */
 const NO_PATH = '`saveAs`, no `path`';
 
-const folder = await mkdtemp(join(tmpdir(), 'poolwright-compat-'));
+const directory = await mkdtemp(join(tmpdir(), 'poolwright-compat-'));
 const site = await startSite();
 const near = await startEmulator({ allowLoopback: true, concurrentBrowsers: 4 });
 // So far away that round trips are hidden: that must not be seen either.
@@ -76,7 +76,7 @@ try {
   await near.stop();
   await far.stop();
   await site.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 }
 
 if (results.size === 0) throw new Error('the suite did not run');
@@ -101,7 +101,7 @@ process.exitCode = worse.length > 0 ? 1 : 0;
 async function startSuite(way: Way, args: string[], env: Record<string, string>) {
   const emulator = way === 'ahead' || way === 'persistent' ? far : near;
   const session = way === 'cdp' ? await client.createSession({}) : null;
-  await mkdir(join(folder, way), { recursive: true });
+  await mkdir(join(directory, way), { recursive: true });
   const child = spawn(
     process.execPath,
     [
@@ -116,11 +116,11 @@ async function startSuite(way: Way, args: string[], env: Record<string, string>)
       env: {
         ...process.env,
         COMPAT_WAY: way,
-        COMPAT_OUTPUT: join(folder, way),
-        COMPAT_STATE: join(folder, `${way}-state.json`),
+        COMPAT_OUTPUT: join(directory, way),
+        COMPAT_STATE: join(directory, `${way}-state.json`),
         COMPAT_SITE: site.url,
         COMPAT_WEB_PORT: String(webPort),
-        PLAYWRIGHT_BROWSERS_PATH: join(folder, 'browsers'),
+        PLAYWRIGHT_BROWSERS_PATH: join(directory, 'browsers'),
         COMPAT_CHROMIUM: chromium,
         COMPAT_CDP_URL: session?.cdpUrl ?? '',
         POOLWRIGHT_BASE_URL: emulator.baseURL,
@@ -196,7 +196,7 @@ async function freePort(): Promise<number> {
 async function provideFfmpeg(): Promise<void> {
   const { browsers } = JSON.parse(await readFile('node_modules/playwright-core/browsers.json', 'utf8'));
   const { revision } = browsers.find(({ name }: { name: string }) => name === 'ffmpeg');
-  const place = join(folder, 'browsers', `ffmpeg-${revision}`);
+  const place = join(directory, 'browsers', `ffmpeg-${revision}`);
   await mkdir(place, { recursive: true });
   const found = (process.env.PATH ?? '').split(delimiter).map((each) => join(each, 'ffmpeg'));
   const system = found.find((path) => existsSync(path));
@@ -204,7 +204,7 @@ async function provideFfmpeg(): Promise<void> {
 }
 
 async function runSuite(way: Way, args: string[] = [], env: Record<string, string> = {}): Promise<Map<string, string>> {
-  const report = join(folder, `${way}.json`);
+  const report = join(directory, `${way}.json`);
   await rm(report, { force: true });
   const { child, ended } = await startSuite(way, args, { PLAYWRIGHT_JSON_OUTPUT_NAME: report, ...env });
   await once(child, 'exit');

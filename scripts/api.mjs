@@ -11,7 +11,7 @@ import { main } from './playwright.mjs';
  * it is seen and meant. `npm run api -- --check` compares instead, and fails with the difference.
  */
 
-const FOLDER = 'api';
+const DIRECTORY = 'api';
 /** What the check compares with; made anew each time. */
 const MADE = join('node_modules', '.cache', 'poolwright-api');
 const TEMPORARY = join('node_modules', '.cache', 'poolwright-api-extractor');
@@ -19,18 +19,18 @@ const TEMPORARY = join('node_modules', '.cache', 'poolwright-api-extractor');
 await main(async () => {
   ensureBuilt();
   const checks = process.argv.includes('--check');
-  const folder = checks ? MADE : FOLDER;
-  rmSync(folder, { recursive: true, force: true });
-  for (const path of [folder, TEMPORARY]) mkdirSync(path, { recursive: true });
-  const problems = write(entriesOf(JSON.parse(readFileSync('package.json', 'utf8'))), folder);
+  const directory = checks ? MADE : DIRECTORY;
+  rmSync(directory, { recursive: true, force: true });
+  for (const path of [directory, TEMPORARY]) mkdirSync(path, { recursive: true });
+  const problems = write(entriesOf(JSON.parse(readFileSync('package.json', 'utf8'))), directory);
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) return 1;
   return checks ? compare() : 0;
 });
 
 /** Writes a report for each entry. @returns {string[]} what api-extractor could not make sense of */
-function write(entries, folder) {
-  const configs = entries.map((entry) => configOf(entry, folder));
+function write(entries, directory) {
+  const configs = entries.map((entry) => configOf(entry, directory));
   const [first, ...others] = configs;
   // One program for all: that is most of the time.
   const compilerState = CompilerState.create(first, {
@@ -52,7 +52,7 @@ function write(entries, folder) {
   return problems;
 }
 
-function configOf({ name, types }, folder) {
+function configOf({ name, types }, directory) {
   return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: resolve('package.json'),
@@ -77,7 +77,7 @@ function configOf({ name, types }, folder) {
       apiReport: {
         enabled: true,
         reportFileName: `${name.replaceAll('/', '-')}.api.md`,
-        reportFolder: resolve(folder),
+        reportFolder: resolve(directory),
         reportTempFolder: resolve(TEMPORARY),
         includeForgottenExports: true,
       },
@@ -104,18 +104,22 @@ function configOf({ name, types }, folder) {
 
 /** Shows what differs between the committed reports and those just made. */
 function compare() {
-  const names = new Set([FOLDER, MADE].flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : [])));
-  const differ = [...names].filter((name) => text(join(FOLDER, name)) !== text(join(MADE, name)));
+  const names = new Set(
+    [DIRECTORY, MADE].flatMap((directory) => (existsSync(directory) ? readdirSync(directory) : [])),
+  );
+  const differ = [...names].filter((name) => text(join(DIRECTORY, name)) !== text(join(MADE, name)));
   for (const name of differ.sort()) {
     const args = [
       'diff',
       '--no-index',
       '--no-color',
       '--',
-      ...[FOLDER, MADE].map((folder) => orNothing(join(folder, name))),
+      ...[DIRECTORY, MADE].map((directory) => orNothing(join(directory, name))),
     ];
     const { stdout } = spawnSync('git', args, { encoding: 'utf8' });
-    console.error(`The public surface of ${basename(name, '.api.md')} is not the one in ${FOLDER}/${name}:\n${stdout}`);
+    console.error(
+      `The public surface of ${basename(name, '.api.md')} is not the one in ${DIRECTORY}/${name}:\n${stdout}`,
+    );
   }
   if (differ.length === 0) return 0;
   console.error(

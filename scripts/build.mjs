@@ -6,7 +6,7 @@ import { transformSync } from 'esbuild';
 import { isLibraryCode } from './commonjs.mjs';
 import { newest } from './newest.mjs';
 
-const FOLDER = 'dist';
+const DIRECTORY = 'dist';
 const IN_EXAMPLES = 'examples/node_modules/poolwright';
 const INPUTS = [
   'src',
@@ -27,7 +27,7 @@ export function ensureBuilt() {
     build();
   }
   // What was copied is newer.
-  if (!existsSync(IN_EXAMPLES) || newest(join(IN_EXAMPLES, FOLDER)) <= newest(FOLDER)) installIntoExamples();
+  if (!existsSync(IN_EXAMPLES) || newest(join(IN_EXAMPLES, DIRECTORY)) <= newest(DIRECTORY)) installIntoExamples();
 }
 
 /** Builds the package, and removes what an earlier build left: the names of its parts change with their content. */
@@ -36,19 +36,19 @@ function build() {
   const tsup = ['node_modules/tsup/dist/cli-default.js', '--silent'];
   const { status, stdout, stderr } = spawnSync(process.execPath, tsup, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`);
-  for (const name of readdirSync(FOLDER)) {
-    const path = join(FOLDER, name);
+  for (const name of readdirSync(DIRECTORY)) {
+    const path = join(DIRECTORY, name);
     // A second of grace: some file systems keep whole seconds.
     if (statSync(path).mtimeMs < start - 1_000) rmSync(path, { recursive: true });
   }
   checkLazyLoads();
-  for (const name of readdirSync(FOLDER)) if (/\.c?js$/.test(name)) minifyLibraries(join(FOLDER, name));
+  for (const name of readdirSync(DIRECTORY)) if (/\.c?js$/.test(name)) minifyLibraries(join(DIRECTORY, name));
   installIntoExamples();
 }
 
 /** Runs in a separate process, because it loads what was built. A build that fails this check counts as failed. */
 function checkLazyLoads() {
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/lazy-loads.mjs', FOLDER], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/lazy-loads.mjs', DIRECTORY], { encoding: 'utf8' });
   if (status === 0) return;
   rmSync(LAST_OUTPUT);
   throw new Error(`The build failed: what it loads lazily lacks names, or cannot be loaded.\n${stderr}`);
@@ -61,7 +61,7 @@ function checkLazyLoads() {
  */
 function installIntoExamples() {
   rmSync(IN_EXAMPLES, { recursive: true, force: true });
-  for (const path of ['package.json', 'schemas', FOLDER]) cpSync(path, join(IN_EXAMPLES, path), { recursive: true });
+  for (const path of ['package.json', 'schemas', DIRECTORY]) cpSync(path, join(IN_EXAMPLES, path), { recursive: true });
 }
 
 /**

@@ -11,7 +11,7 @@ import { main } from './playwright.mjs';
  * poolwright; writes its part of bench/results/compatibility.md. Not part of the tests.
  *
  * DIR is a checkout of puppeteer/puppeteer at a release, of which `test` and `packages/testserver` are enough. It
- * fetches nothing: in a folder above DIR, install `puppeteer` of that release, without its download, and with the
+ * fetches nothing: in a directory above DIR, install `puppeteer` of that release, without its download, and with the
  * versions that DIR's package.json files name `mocha`, `expect`, `sinon`, `source-map-support`, `mime`, `ws`, `diff`,
  * `jpeg-js`, `pixelmatch` and `pngjs`; and link `@pptr/testserver` to DIR/packages/testserver.
  */

@@ -20,17 +20,18 @@ await main(async () => {
 });
 
 async function measure(file, args) {
-  const folder = mkdtempSync(join(tmpdir(), 'coverage-'));
+  const directory = mkdtempSync(join(tmpdir(), 'coverage-'));
   try {
-    const code = await playwrightTest(args, { NODE_V8_COVERAGE: folder });
+    const code = await playwrightTest(args, { NODE_V8_COVERAGE: directory });
     const executed = new Map();
-    for (const name of readdirSync(folder)) add(executed, JSON.parse(readFileSync(join(folder, name), 'utf8')).result);
+    for (const name of readdirSync(directory))
+      add(executed, JSON.parse(readFileSync(join(directory, name), 'utf8')).result);
     const sorted = [...executed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, names]) => [path, [...names].sort()]);
     writeFileSync(file, `${JSON.stringify(Object.fromEntries(sorted), null, 1)}\n`);
     console.log(`${sorted.length} files of src, ${sorted.flatMap(([, names]) => names).length} functions: ${file}`);
     return code;
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }
 

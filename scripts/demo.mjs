@@ -7,13 +7,13 @@ import { main, playwrightTest } from './playwright.mjs';
 await main(async () => {
   ensureBuilt();
   await ensureChromium();
-  const folder = 'examples/basic';
+  const directory = 'examples/basic';
   // Without a key, and not taken for a CI run: the embedded emulator.
   const env = { CI: '', POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '', PLAYWRIGHT_HTML_OPEN: 'never' };
-  const code = await playwrightTest(['-c', folder, '--workers=2', ...process.argv.slice(2)], env);
-  if (existsSync(`${folder}/playwright-report/index.html`)) {
+  const code = await playwrightTest(['-c', directory, '--workers=2', ...process.argv.slice(2)], env);
+  if (existsSync(`${directory}/playwright-report/index.html`)) {
     console.log(
-      `\nReport:  ${folder}/playwright-report/index.html  (npx playwright show-report ${folder}/playwright-report)`,
+      `\nReport:  ${directory}/playwright-report/index.html  (npx playwright show-report ${directory}/playwright-report)`,
     );
   }
   return code;

@@ -34,9 +34,9 @@ await main(async () => {
 
 /** Tests that fail one way, by file and line. */
 async function failures(args, ahead) {
-  const folder = mkdtempSync(join(tmpdir(), 'poolwright-distance-'));
+  const directory = mkdtempSync(join(tmpdir(), 'poolwright-distance-'));
   try {
-    const report = join(folder, 'report.json');
+    const report = join(directory, 'report.json');
     await playwrightTest(['--project=e2e', '--reporter=json,line', ...args], {
       TEST_RTT: RTT_MS,
       TEST_AHEAD: ahead,
@@ -49,6 +49,6 @@ async function failures(args, ahead) {
       .filter(({ ok }) => !ok)
       .map(({ file, line, title }) => ({ place: `${file}:${line}`, title }));
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }

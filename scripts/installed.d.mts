@@ -1,2 +1,2 @@
-/** Installs a package into a separate directory, when it is not there. Returns its folder. */
-export function install(folder: string, spec: string, inModules: string): string;
+/** Installs a package into a separate directory, when it is not there. Returns its directory. */
+export function install(directory: string, spec: string, inModules: string): string;

@@ -12,8 +12,8 @@ export function nodeBinary(major) {
 }
 
 /** Installs a package into a separate directory unless it exists. @returns the directory */
-export function install(folder, spec, inModules) {
-  const place = join(INSTALLED, folder);
+export function install(directory, spec, inModules) {
+  const place = join(INSTALLED, directory);
   const installed = join(place, 'node_modules', inModules);
   if (!existsSync(installed)) {
     mkdirSync(place, { recursive: true });

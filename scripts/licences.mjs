@@ -5,8 +5,8 @@ import { writeSbom } from './sbom.mjs';
 /** Where the licences of what is bundled are shipped. */
 const LICENCES = join('dist', 'THIRD_PARTY_LICENSES.txt');
 
-/** Folders of the packages of which a file was bundled. */
-const folders = new Set();
+/** Directories of the packages of which a file was bundled. */
+const directories = new Set();
 
 /**
  * A plugin of the build: writes the licence of every package that is bundled into {@link LICENCES}, and the list of
@@ -16,11 +16,11 @@ export const licences = {
   name: 'licences',
   setup(build) {
     build.onLoad({ filter: /[\\/]node_modules[\\/]/ }, ({ path }) => {
-      const folder = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(path)?.[0];
-      if (folder) folders.add(folder);
+      const directory = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(path)?.[0];
+      if (directory) directories.add(directory);
     });
     build.onEnd(() => {
-      const sorted = [...folders].sort();
+      const sorted = [...directories].sort();
       const texts = sorted.map(licenceOf);
       mkdirSync(dirname(LICENCES), { recursive: true });
       writeFileSync(LICENCES, `poolwright holds code of these packages.\n\n${texts.join('\n\n')}\n`);
@@ -29,10 +29,12 @@ export const licences = {
   },
 };
 
-function licenceOf(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+function licenceOf(directory) {
+  const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each));
   if (!license) throw new Error(`${name} names no licence`);
-  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `${license} (the package ships no text of it)`;
+  const text = file
+    ? readFileSync(join(directory, file), 'utf8').trim()
+    : `${license} (the package ships no text of it)`;
   return `${'-'.repeat(80)}\n${name} ${version} (${license})\n\n${text}`;
 }

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,12 +7,9 @@ import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { main } from './playwright.mjs';
 
-/**
- * `node scripts/picture.mjs`: the timeline in the documentation, from the committed record of a real run with four
- * workers.
- */
+/** `node scripts/picture.mjs [run.json]`: the timeline in the documentation; default: of the last `npm run demo`. */
 
-const RECORDS = 'test/support/unit/advise/checked-runs.jsonl';
+const RECORD = process.argv[2] ?? 'examples/basic/test-results/poolwright/run.json';
 const PICTURE = 'docs/images/timeline.png';
 /** CSS pixels. */
 const WIDTH = 1000;
@@ -26,11 +22,11 @@ await main(async () => {
   const { findChromiums } = await import('../dist/emulator.js');
   const { timelinePage } = await import('../dist/reporter.js');
   const { shell, full } = await findChromiums();
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-picture-'));
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-picture-'));
   const browser = await chromium.launch({ executablePath: (shell ?? full).path, args: ['--no-sandbox'] });
   try {
-    const file = join(folder, 'timeline.html');
-    await writeFile(file, timelinePage(record()));
+    const file = join(directory, 'timeline.html');
+    await writeFile(file, timelinePage(JSON.parse(await readFile(RECORD, 'utf8'))));
     // A light page with a margin, so that it is readable on a dark page, too.
     const page = await browser.newPage({ viewport: { width: WIDTH, height: 700 }, colorScheme: 'light' });
     await page.goto(pathToFileURL(file).href);
@@ -39,17 +35,7 @@ await main(async () => {
     await page.screenshot({ path: PICTURE, clip: { x: 0, y: 0, width: WIDTH, height } });
   } finally {
     await browser.close();
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
   return 0;
 });
-
-/** One of the committed runs: whole files on four workers of one machine. */
-function record() {
-  const runs = readFileSync(RECORDS, 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-  const { records } = runs.find(({ workers, shards }) => workers === 4 && shards === 1);
-  return { ...records[0], merged: [] };
-}

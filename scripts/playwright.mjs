@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+/** Playwright's workers load megabytes of it. */
+const COMPILE_CACHE = JSON.stringify(fileURLToPath(new URL('../test/support/e2e/compile-cache.cjs', import.meta.url)));
+
 /**
  * Runs `playwright test` to its end and returns its exit code. Ctrl-C reaches it through the terminal's process group;
  * this process only waits for what it makes of that.
@@ -8,7 +11,11 @@ import { fileURLToPath } from 'node:url';
 export async function playwrightTest(args, env = {}) {
   const child = spawn(process.execPath, ['node_modules/@playwright/test/cli.js', 'test', ...args], {
     stdio: 'inherit',
-    env: { ...process.env, ...env },
+    env: {
+      ...process.env,
+      ...env,
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require=${COMPILE_CACHE}`.trim(),
+    },
   });
   const wait = () => undefined;
   process.on('SIGINT', wait);

@@ -7,16 +7,16 @@ const SBOM_FILE = join('dist', 'sbom.cdx.json');
 
 /**
  * Writes {@link SBOM_FILE}. The same sources give the same file: it has neither a timestamp nor a serial number.
- * @param {string[]} folders of the packages of which a file was bundled
+ * @param {string[]} directories of the packages of which a file was bundled
  */
-export function writeSbom(folders) {
+export function writeSbom(directories) {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   const bom = new Models.Bom();
   const own = componentOf('.', Enums.ComponentType.Application);
   bom.metadata.component = own;
-  for (const folder of folders) {
-    const component = componentOf(folder, Enums.ComponentType.Library);
-    const place = relative('.', folder).replaceAll('\\', '/');
+  for (const directory of directories) {
+    const component = componentOf(directory, Enums.ComponentType.Library);
+    const place = relative('.', directory).replaceAll('\\', '/');
     const { integrity } = lock.packages[place] ?? {};
     // What npm has checked when it was installed.
     const [, sha512] = /^sha512-(.*)$/.exec(integrity ?? '') ?? [];
@@ -29,8 +29,8 @@ export function writeSbom(folders) {
   writeFileSync(SBOM_FILE, `${serializer.serialize(bom, { sortLists: true, space: 2 })}\n`);
 }
 
-function componentOf(folder, type) {
-  const { name, version, license, description } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+function componentOf(directory, type) {
+  const { name, version, license, description } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   const purl = `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
   const licence = / (AND|OR|WITH) /.test(license)
     ? new Models.LicenseExpression(license)

@@ -73,14 +73,14 @@ function write(unsorted) {
   return rows.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** The folder of `@playwright/test` in this version, installed when it is not there. */
+/** The directory of `@playwright/test` in this version, installed when it is not there. */
 function playwright(version) {
   const range = version === 'latest' ? 'latest' : `~${version}.0`;
   return install(`playwright-${version}`, `@playwright/test@${range}`, join('@playwright', 'test'));
 }
 
-function run({ playwright: folder, node = process.execPath }) {
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+function run({ playwright: directory, node = process.execPath }) {
+  const { version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   const nodeVersion = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
   console.log(`\nPlaywright ${version} on Node ${nodeVersion}`);
   const results = join(INSTALLED, 'results.json');
@@ -91,7 +91,7 @@ function run({ playwright: folder, node = process.execPath }) {
     env: {
       ...process.env,
       ...fullChromium,
-      TEST_PLAYWRIGHT: folder,
+      TEST_PLAYWRIGHT: directory,
       TEST_NODE: node,
       PLAYWRIGHT_JSON_OUTPUT_NAME: results,
     },

@@ -86,20 +86,20 @@ await main(async () => {
   const { findChromiums } = await import('../dist/emulator.js');
   const { shell, full } = await findChromiums();
   let run = null;
-  const folder = await mkdtemp(resolve('examples', '.picture-'));
+  const directory = await mkdtemp(resolve('examples', '.picture-'));
   const [site, siteLine] = await started(['examples/site/server.mjs', '--port', '0']);
   const [watch, watchLine] = await started(['dist/cli.js', 'watch', '--json']);
   const browser = await chromium.launch({ executablePath: (shell ?? full).path, args: ['--no-sandbox'] });
   try {
-    await writeFile(join(folder, 'playwright.config.js'), CONFIG);
-    await writeFile(join(folder, 'package.json'), '{"name":"tea house"}');
-    await writeFile(join(folder, 'a.spec.js'), TESTS);
+    await writeFile(join(directory, 'playwright.config.js'), CONFIG);
+    await writeFile(join(directory, 'package.json'), '{"name":"tea house"}');
+    await writeFile(join(directory, 'a.spec.js'), TESTS);
     const env = { CI: '', POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '', SITE: /http\S+/.exec(siteLine)?.[0] };
     // A light page, readable on a dark one, too.
     const page = await browser.newPage({ viewport: SIZE, colorScheme: 'light' });
     page.setDefaultTimeout(120_000);
     await page.goto(JSON.parse(watchLine).url);
-    run = playwrightTest(['-c', folder, `--workers=${WORKERS}`, '--max-failures=0'], env);
+    run = playwrightTest(['-c', directory, `--workers=${WORKERS}`, '--max-failures=0'], env);
     await page.locator('[data-state="hold"]').first().waitFor();
     await page
       .locator('.tile canvas:visible')
@@ -111,7 +111,7 @@ await main(async () => {
     const picture = await page.screenshot();
     await writeFile(PICTURE, await palettePng(await browser.newPage(), picture));
     await page.getByRole('button', { name: 'Continue the test' }).first().click();
-    await writeFile(join(folder, 'go-on'), '');
+    await writeFile(join(directory, 'go-on'), '');
     await run;
   } finally {
     process.emit('SIGTERM'); // ends a run that this has failed to end
@@ -122,7 +122,7 @@ await main(async () => {
       await once(child, 'exit');
     }
     // A run that is still there writes its record.
-    await rm(folder, { recursive: true, maxRetries: 10, retryDelay: 500 });
+    await rm(directory, { recursive: true, maxRetries: 10, retryDelay: 500 });
   }
   return 0;
 });

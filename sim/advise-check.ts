@@ -82,7 +82,7 @@ async function runSuite(config: string, { workers, shards }: { workers: number; 
     for (let current = 1; current <= shards; current += 1) {
       const args = [`--workers=${workers}`, ...(shards > 1 ? [`--shard=${current}/${shards}`] : [])];
       const env = { POOLWRIGHT_BASE_URL: baseURL, POOLWRIGHT_API_KEY: apiKey };
-      const { code, output } = await runPlaywright(consumer.playwrightCli, args, consumer.folder, env);
+      const { code, output } = await runPlaywright(consumer.playwrightCli, args, consumer.directory, env);
       if (code !== 0) throw new Error(`a run ended with code ${code}:\n${output}`);
       records.push(JSON.parse(await consumer.read('test-results/poolwright/run.json')));
     }

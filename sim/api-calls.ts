@@ -8,7 +8,7 @@ export interface ApiCalls {
   byKind: Record<string, number>;
   /** Creates and acquires that were refused because the limit was reached. */
   overLimit: number;
-  /** Most browsers that were lent at the same time. */
+  /** Most browsers that were leased at the same time. */
   mostAtOnce: number;
   stop(): void;
 }
@@ -16,7 +16,7 @@ export interface ApiCalls {
 /** Counts from now on. */
 export function countApiCalls(): ApiCalls {
   const calls: ApiCalls = { total: 0, byKind: {}, overLimit: 0, mostAtOnce: 0, stop: () => undefined };
-  let lent = 0;
+  let leased = 0;
   const onFinish = (message: unknown) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     const kind = kindOf(request.method ?? '', (request.url ?? '').split('?')[0] ?? '');
@@ -24,9 +24,9 @@ export function countApiCalls(): ApiCalls {
     calls.byKind[kind] = (calls.byKind[kind] ?? 0) + 1;
     if (response.statusCode === 403) calls.overLimit += 1;
     if (response.statusCode !== 200) return;
-    if (kind === 'create' || kind === 'acquire') lent += 1;
-    if (kind === 'stop' || kind === 'release') lent -= 1;
-    calls.mostAtOnce = Math.max(calls.mostAtOnce, lent);
+    if (kind === 'create' || kind === 'acquire') leased += 1;
+    if (kind === 'stop' || kind === 'release') leased -= 1;
+    calls.mostAtOnce = Math.max(calls.mostAtOnce, leased);
   };
   subscribe('http.server.response.finish', onFinish);
   calls.stop = () => void unsubscribe('http.server.response.finish', onFinish);

@@ -121,11 +121,11 @@ in Playwright, a worker gets its group before it requests a browser, and keeps t
 finish, every worker gets a browser, no session is left, and the limit is never exceeded: otherwise the simulation stops.
 
 - **wait**: from a worker's request to its first browser.
-- **API calls per lease**: all requests to the service, divided by the browsers lent.
+- **API calls per lease**: all requests to the service, divided by the browsers leased.
 - **over limit**: requests refused with \`403 Session limit reached\`.
 - **shards took**: the fastest and the slowest shard, and Jain's fairness index over all shards (1: all equal).
 
-| shards × workers | browsers | groups | lent | wait, median | wait, p99 | wait, most | API calls per lease | over limit | shards took |
+| shards × workers | browsers | groups | leased | wait, median | wait, p99 | wait, most | API calls per lease | over limit | shards took |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${lines.join('\n')}
 `;

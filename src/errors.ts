@@ -97,7 +97,7 @@ export class OptionsError extends PoolwrightError {
 
 /** What a failed call to the service carries beside its message. */
 export interface ServiceErrorDetails {
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 when there was no response. */
   status: number;
   /** The body's `code`, where it had one (`browser_capacity_unavailable`, `dedicated_ip_not_owned`, …). */
   serviceCode?: string | undefined;
@@ -107,7 +107,7 @@ export interface ServiceErrorDetails {
   request: string;
   /** Whether the same call may succeed later, by section 7 of the service document. */
   retryable: boolean;
-  /** `Retry-After` of the answer in ms, where it had one. */
+  /** `Retry-After` of the response in ms, where it had one. */
   retryAfterMs?: number | undefined;
   /** How many times the call was sent. */
   attempts?: number | undefined;
@@ -117,7 +117,7 @@ export interface ServiceErrorDetails {
 export class ServiceError extends PoolwrightError {
   declare readonly name: 'ServiceError';
   declare readonly code: ServiceErrorCode;
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 when there was no response. */
   readonly status: number;
   /** The body's `code`, where it had one. */
   readonly serviceCode: string | undefined;
@@ -127,7 +127,7 @@ export class ServiceError extends PoolwrightError {
   readonly request: string;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  /** `Retry-After` of the answer in ms, where it had one. */
+  /** `Retry-After` of the response in ms, where it had one. */
   readonly retryAfterMs: number | undefined;
   /** How many times the call was sent. */
   readonly attempts: number;
@@ -207,13 +207,13 @@ export function errorOf(code: PoolwrightErrorCode, message: string, details: Err
       if (service) return new ServiceError(code, message, service);
       return lease && code === 'ABORTED' ? new LeaseError(code, message, lease) : new PoolwrightError(code, message);
     default:
-      if (isService(code)) return new ServiceError(code, message, service ?? NO_ANSWER);
+      if (isService(code)) return new ServiceError(code, message, service ?? NO_RESPONSE);
       if (isEmulator(code)) return new EmulatorError(code, message);
       return new PoolwrightError(code, message);
   }
 }
 
-const NO_ANSWER: ServiceErrorDetails = { status: 0, request: '', retryable: false };
+const NO_RESPONSE: ServiceErrorDetails = { status: 0, request: '', retryable: false };
 
 function isService(code: PoolwrightErrorCode): code is Extract<PoolwrightErrorCode, `SERVICE_${string}`> {
   return code.startsWith('SERVICE_');

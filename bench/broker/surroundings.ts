@@ -21,12 +21,12 @@ export async function startSurroundings(plan: HostedProject['plan'], workers: nu
   const service = spawn(process.execPath, [fileURLToPath(new URL('./instant-service.js', import.meta.url))], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
   const stop = async () => {
     const exited = once(service, 'exit');
     service.stdin.end();
     await exited;
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   };
   try {
     const { baseURL } = (await firstJsonLine(service.stdout, START_TIMEOUT_MS)) as { baseURL: string };
@@ -34,12 +34,12 @@ export async function startSurroundings(plan: HostedProject['plan'], workers: nu
       runId: 'bench',
       runner: 'playwright',
       service: { kind: 'hosted', baseURL, apiKey: 'pw_bench' },
-      recordFolder: join(folder, 'record'),
+      recordDirectory: join(directory, 'record'),
       workers,
       shard: null,
       name: 'bench',
       suite: 'bench0',
-      ledgerFolder: join(folder, 'ledger'),
+      ledgerDirectory: join(directory, 'ledger'),
       overRuns: [],
       projects: [{ id: '', name: '', plan }],
     });

@@ -58,7 +58,7 @@ async function run(order: SuiteOrder): Promise<SuiteResult> {
 /** One round of all steps, in ms. */
 async function measure(side: string, cdpUrl: string, site: string): Promise<Figures> {
   const bridge = side === 'bridge' ? parseNetworkRules(new URL(site).host) : undefined;
-  const browser = await chromium.connectOverCDP(await openTransport(cdpUrl, bridge ? { bridge } : {}));
+  const browser = await chromium.connectOverCDP(await openTransport(cdpUrl, bridge ? { proxiedHosts: bridge } : {}));
   const page = await (await browser.newContext()).newPage();
   await page.goto(site);
   const times: Figures = {};

@@ -79,7 +79,7 @@ async function run(order: SuiteOrder): Promise<SuiteResult> {
   const emulator = await startEmulator(0, ROUND_TRIP_MS);
   const near = await startEmulator();
   const relay = await startDistantRelay(
-    new Map(VERSIONS.map((version) => installedPlaywright(folderOf(version)))),
+    new Map(VERSIONS.map((version) => installedPlaywright(directoryOf(version)))),
     ROUND_TRIP_MS,
   );
   const site = await startSite();
@@ -169,11 +169,11 @@ async function connect(chromium: BrowserType, cdpUrl: string, isAhead: boolean):
 }
 
 function playwrightOf(version: string): typeof import('playwright-core') {
-  return createRequire(join(process.cwd(), folderOf(version), 'package.json'))('playwright-core');
+  return createRequire(join(process.cwd(), directoryOf(version), 'package.json'))('playwright-core');
 }
 
-/** The folder that has a version of Playwright; what is not there yet is installed for the bench. */
-function folderOf(version: string): string {
+/** The directory that has a version of Playwright; what is not there yet is installed for the bench. */
+function directoryOf(version: string): string {
   if (version === LATEST) return '.';
   if (version === '1.48') return join('test', 'e2e', 'playwright-1.48');
   return dirname(dirname(install(`playwright-core-${version}`, `playwright-core@${version}`, 'playwright-core')));

@@ -10,9 +10,9 @@ export const LATEST = '25';
 
 /** Loads a version; one that is not installed yet is installed for the bench. */
 export async function loadPuppeteer(version: string): Promise<Connects> {
-  const folder = install(`puppeteer-core-${version}`, `puppeteer-core@${version}`, 'puppeteer-core');
+  const directory = install(`puppeteer-core-${version}`, `puppeteer-core@${version}`, 'puppeteer-core');
   // Before version 25, the package also has CommonJS.
   const paths = ['lib/esm/puppeteer/puppeteer-core.js', 'lib/puppeteer/puppeteer-core.js'];
   const path = paths[Number.parseInt(version, 10) < 25 ? 0 : 1] ?? '';
-  return (await import(pathToFileURL(join(folder, path)).href)).default;
+  return (await import(pathToFileURL(join(directory, path)).href)).default;
 }

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RealSuite } from './real-suite.ts';
 
-const FOLDER = 'examples/basic/tests';
+const DIRECTORY = 'examples/basic/tests';
 /** A plain `connectOverCDP` looks for a remote browser's downloads on its own disk. */
 const WITH_DOWNLOADS = /downloads the price list|saves the list as a file/;
 
 /** The tests of examples/basic with their web server. @param traced whether traces are recorded, as in the example */
 export function exampleSuite(traced = true): RealSuite {
-  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.spec.ts'));
-  const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]));
+  const names = readdirSync(DIRECTORY).filter((name) => name.endsWith('.spec.ts'));
+  const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(DIRECTORY, name), 'utf8')]));
   const titles = Object.values(files).flatMap((source) =>
     [...source.matchAll(/^test\('([^']+)'/gm)].map(([, title = '']) => title),
   );

@@ -20,11 +20,11 @@ export async function measuredRun(
   { emulator, near, env }: Pick<Surroundings, 'emulator' | 'near'> & { env: Record<string, string> },
 ): Promise<Figures> {
   await rm(reportFile, { force: true });
-  const { folder } = consumer;
+  const { directory } = consumer;
   const { BENCH_CHROMIUM: chromium = '' } = env;
-  const prepared = await side.prepare({ emulator, near, workers: suite.workers, folder, chromium });
+  const prepared = await side.prepare({ emulator, near, workers: suite.workers, directory, chromium });
   const before = processorSeconds();
-  const run = await runPlaywright(consumer.playwrightCli, [], folder, { ...env, ...prepared.env });
+  const run = await runPlaywright(consumer.playwrightCli, [], directory, { ...env, ...prepared.env });
   const processor = processorSeconds() - before;
   await prepared.remove();
   const problem =
@@ -34,12 +34,12 @@ export async function measuredRun(
   if (problem !== null) {
     throw new Error(`A run of suite "${suite.name}" on side "${side.name}" ${problem}. Its output:\n${run.output}`);
   }
-  return { seconds: run.seconds, processor, pictureBytes: pictureBytesOf(folder) };
+  return { seconds: run.seconds, processor, pictureBytes: pictureBytesOf(directory) };
 }
 
 /** Bytes of the pictures that were taken of the run's pages, as its record has them; 0 without poolwright. */
-function pictureBytesOf(folder: string): number {
-  const file = join(folder, 'test-results/poolwright/run.json');
+function pictureBytesOf(directory: string): number {
+  const file = join(directory, 'test-results/poolwright/run.json');
   if (!existsSync(file)) return 0;
   const { sessions } = JSON.parse(readFileSync(file, 'utf8'));
   return sessions.reduce((sum: number, { pictureBytes = 0 }) => sum + pictureBytes, 0);

@@ -22,13 +22,13 @@ export async function writeProject(side: Side, suite: RealSuite, exposeNetwork: 
     ...(side.fixtures === null ? {} : { 'fixtures.ts': side.fixtures }),
     ...Object.fromEntries(files),
   });
-  if (side.build) await useBuild(consumer.folder, side.build);
-  return { consumer, reportFile: join(consumer.folder, 'report.json') };
+  if (side.build) await useBuild(consumer.directory, side.build);
+  return { consumer, reportFile: join(consumer.directory, 'report.json') };
 }
 
 /** Replaces the present build by another one. */
-async function useBuild(folder: string, build: string): Promise<void> {
-  const place = join(folder, 'node_modules/poolwright');
+async function useBuild(directory: string, build: string): Promise<void> {
+  const place = join(directory, 'node_modules/poolwright');
   await rm(place, { recursive: true });
   for (const each of ['package.json', 'dist']) await cp(join(build, each), join(place, each), { recursive: true });
 }

@@ -34,7 +34,7 @@ export interface Surroundings {
   near: NearBrowsers | null;
   workers: number;
   /** Of the user's project. */
-  folder: string;
+  directory: string;
   /** Path of the headless shell. */
   chromium: string;
 }

@@ -19,9 +19,9 @@ export const watched: Side = {
     const { env } = await session.prepare(surroundings);
     // Runs of others on this machine are not watched.
     const temporary = await mkdtemp(join(tmpdir(), 'pw-'));
-    const cli = join(surroundings.folder, 'node_modules/poolwright/dist/cli.js');
+    const cli = join(surroundings.directory, 'node_modules/poolwright/dist/cli.js');
     const child = spawn(process.execPath, [cli, 'watch', '--json'], {
-      cwd: surroundings.folder,
+      cwd: surroundings.directory,
       env: { ...process.env, TMPDIR: temporary },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

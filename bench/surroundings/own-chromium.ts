@@ -19,9 +19,9 @@ const LISTENING = /^DevTools listening on (ws:\S+)$/;
 
 /** Starts a Chromium that listens on its own port. */
 export async function startOwnChromium(chromium: string): Promise<OwnChromium> {
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
   const args = [
-    ...probeArguments(folder, []).filter((argument) => argument !== PIPE),
+    ...probeArguments(directory, []).filter((argument) => argument !== PIPE),
     '--remote-debugging-port=0',
     'about:blank',
   ];
@@ -35,7 +35,7 @@ export async function startOwnChromium(chromium: string): Promise<OwnChromium> {
     const closed = once(child, 'close');
     if (child.pid !== undefined) killGroup(child.pid);
     await closed;
-    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   };
   return { cdpUrl: await addressOf(child), stop };
 }

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { Wire } from '../../src/emulator/server/wire.ts';
+import { LinkDirection } from '../../src/emulator/server/link-direction.ts';
 
 /** @returns the address of a browser as it is at a distance. @param roundTripMs the round-trip time to it */
 export async function farAddress(cdpUrl: string, roundTripMs: number): Promise<string> {
   const { hostname: host, port } = new URL(cdpUrl);
   const server = createServer({ noDelay: true }, (client) => {
     const browser = connect({ port: Number(port), host, noDelay: true });
-    const [up, down] = [new Wire(client, browser, roundTripMs / 2), new Wire(browser, client, roundTripMs / 2)];
+    const [up, down] = [
+      new LinkDirection(client, browser, roundTripMs / 2),
+      new LinkDirection(browser, client, roundTripMs / 2),
+    ];
     for (const socket of [client, browser]) socket.on('error', () => undefined);
     client.once('close', () => up.after(() => browser.destroy()));
     browser.once('close', () => down.after(() => client.destroy()));

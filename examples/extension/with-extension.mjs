@@ -8,11 +8,11 @@ import { ZipFile } from 'yazl';
 
 /** Uploads the extension as it is now, runs the tests on browsers that have it, and deletes it. */
 
-const folder = new URL('extension/', import.meta.url);
+const directory = new URL('extension/', import.meta.url);
 
 async function zip() {
   const file = new ZipFile();
-  for (const name of await readdir(folder)) file.addBuffer(await readFile(new URL(name, folder)), name);
+  for (const name of await readdir(directory)) file.addBuffer(await readFile(new URL(name, directory)), name);
   file.end();
   return buffer(file.outputStream);
 }

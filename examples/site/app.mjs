@@ -14,14 +14,17 @@ import { createVisits } from './visits.mjs';
 
 const VISIT_COOKIE = 'tea_visit';
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-const publicFolder = fileURLToPath(new URL('./public', import.meta.url));
+const publicDirectory = fileURLToPath(new URL('./public', import.meta.url));
 
 /** The tea house as a plain handler: a request in, a response out, no port. Everything it remembers is in memory. */
 export function createApp() {
   const app = new Hono();
   const visits = createVisits();
 
-  app.use('/public/*', serveStatic({ root: publicFolder, rewriteRequestPath: (path) => path.replace('/public', '') }));
+  app.use(
+    '/public/*',
+    serveStatic({ root: publicDirectory, rewriteRequestPath: (path) => path.replace('/public', '') }),
+  );
 
   // Each visitor gets a cookie that holds orders, list and login, so that tests do not affect each other.
   app.use(async (c, next) => {

@@ -16,9 +16,9 @@ await main(async () => {
   ensureBuilt();
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   const entries = entriesOf(manifest);
-  const folder = mkdtempSync(join(tmpdir(), 'poolwright-pack-'));
+  const directory = mkdtempSync(join(tmpdir(), 'poolwright-pack-'));
   try {
-    const packed = pack(folder);
+    const packed = pack(directory);
     const sizes = await measure(packed, entries);
     if (process.argv.includes('--write')) writeFileSync(BUDGET_FILE, budgetFor(sizes));
     const budget = readBudget();
@@ -34,7 +34,7 @@ await main(async () => {
     console.log(`${entries.length} entries, ${problems.length} problems`);
     return problems.length === 0 ? 0 : 1;
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 });
 

@@ -1,4 +1,4 @@
-/** What users may import; paths from the package's folder. */
+/** What users may import; paths from the package's directory. */
 export interface Entry {
   name: string;
   types: string;

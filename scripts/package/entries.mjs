@@ -1,7 +1,7 @@
 /**
  * What users may import, as `exports` of package.json says: code only, no JSON.
  * @returns {{ name: string, types: string, import?: string, require?: string, hasCommonJsTypes: boolean }[]} paths from
- * the package's folder
+ * the package's directory
  */
 export function entriesOf({ name, exports }) {
   return Object.entries(exports)

@@ -1,2 +1,2 @@
-export function pack(destination: string, folder?: string): { file: string; size: number; unpackedSize: number };
+export function pack(destination: string, directory?: string): { file: string; size: number; unpackedSize: number };
 export function npm(args: string[], cwd?: string): string;

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * Packs a folder as `npm publish` would.
+ * Packs a directory as `npm publish` would.
  * @param {string} destination where the tarball goes
  * @returns {{ file: string, size: number, unpackedSize: number }} its path, and how many bytes it and its files have
  */
-export function pack(destination, folder = '.') {
-  const stdout = npm(['pack', folder, '--json', '--ignore-scripts', '--pack-destination', destination]);
+export function pack(destination, directory = '.') {
+  const stdout = npm(['pack', directory, '--json', '--ignore-scripts', '--pack-destination', destination]);
   const [{ filename, size, unpackedSize }] = JSON.parse(stdout);
   return { file: join(destination, filename), size, unpackedSize };
 }

@@ -41,7 +41,7 @@ export interface InterceptorOptions extends NetworkOptions {
   /** Takes pictures of pages, while there is a receiver. */
   screencast?: Screencast | undefined;
   /** Called with a description of each part of an upload that does not reach the browser unchanged. */
-  onNotCarried?: (text: string) => void;
+  onIncompleteUpload?: (text: string) => void;
   /** Hides round trips to a distant browser. */
   ahead?: boolean;
   /** Whether several tests use the browser one after the other, so that contexts can be prepared for them. */
@@ -78,7 +78,7 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   // After the network proxy, which would treat the helper page that fetches files as one of the client's pages.
   list.push((transport) => new Downloads(transport, downloads));
   // After downloads: it uses downloads to write directories to the browser's disk, and those must stay there.
-  list.push((transport) => new Uploads(transport, options.onNotCarried));
+  list.push((transport) => new Uploads(transport, options.onIncompleteUpload));
   // After downloads, which delays events: bytes count when they arrive. Before hidden targets, which do not count.
   if (meter) list.push((transport) => new Metering(transport, meter, (url) => network?.proxies(url) ?? false));
   // Next to the browser: a target hidden from the client is hidden from all other interceptors, too.

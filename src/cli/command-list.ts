@@ -15,4 +15,6 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
   sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
   watch: async () => (await import('./commands/watch.ts')).addWatchCommand,
+  // Last: it suggests those above.
+  completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
 };

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { isAlive } from '../emulator/disk/profile-folders.ts';
+import { isAlive } from '../common/platform/is-alive.ts';
 
 /** How often it is looked whether npx is still there, in ms. */
 const LOOK_EVERY_MS = 500;

@@ -6,7 +6,7 @@ import { printable } from '../common/text/printable.ts';
 const GAP = '   ';
 const INDENT = ' ';
 
-/** Prints rows as a table for a person, or the whole answer as JSON. */
+/** Prints rows as a table for a person, or the whole response as JSON. */
 export function printRows(rows: Record<string, unknown>[], columns: string[], json: boolean | undefined): void {
   if (json) {
     printJson(rows);

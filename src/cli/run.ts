@@ -15,7 +15,7 @@ export async function runCommandLine(args: readonly string[], version: string): 
     .showHelpAfterError('(add --help for the options)')
     .exitOverride();
   const [first = ''] = args;
-  // Anything else than a name may need all of them: help, a name that is nearly one.
+  // Anything else than a name may need all of them: help, what a shell may suggest, a name that is nearly one.
   const asked = Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
   for (const name of asked) (await COMMANDS[name]?.())?.(program);
   try {

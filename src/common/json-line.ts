@@ -5,7 +5,7 @@ import { LeaseError, PoolwrightError } from '../errors.ts';
 
 /** The first line of a stream, parsed as JSON; rejects when the stream ends before one, or after `timeout` ms. */
 export async function firstJsonLine(stream: Readable, timeout: number): Promise<unknown> {
-  const message = new PoolwrightError('TIMEOUT', `no answer within ${timeout / 1000} s`);
+  const message = new PoolwrightError('TIMEOUT', `no response within ${timeout / 1000} s`);
   const line = await pTimeout(firstLine(stream), { milliseconds: timeout, message });
   if (line === null) throw new LeaseError('BROKER_FAILED', 'the stream ended without a line');
   try {

@@ -19,7 +19,7 @@ import { type Emulator, startEmulator } from './start.ts';
 /** Everything is stopped within this time, or killed. */
 const STOP_TIMEOUT_MS = 4_000;
 
-type Answer =
+type Reply =
   | { ok: true; baseURL: string; apiKey: string; chromiums: string[] }
   | { ok: false; code: string; message: string };
 
@@ -46,13 +46,13 @@ async function run(line: string): Promise<void> {
     emulator = await startEmulator(parseOptions(line));
   } catch (error) {
     const code = error instanceof PoolwrightError ? error.code : 'EMULATOR_START_FAILED';
-    await answer({ ok: false, code, message: errorMessage(error) });
+    await reply({ ok: false, code, message: errorMessage(error) });
     process.exitCode = 1;
     return;
   }
   const chromiums = emulator.chromiums ? describeChromiums(emulator.chromiums) : [];
   traceTime('emulator', 'listening');
-  await answer({ ok: true, baseURL: emulator.baseURL, apiKey: emulator.apiKey, chromiums });
+  await reply({ ok: true, baseURL: emulator.baseURL, apiKey: emulator.apiKey, chromiums });
   await unwanted;
   await pTimeout(emulator.stop(), { milliseconds: STOP_TIMEOUT_MS, message: false });
   emulator.browserPids().forEach(killGroup);
@@ -67,6 +67,6 @@ function parseOptions(line: string): EmulatorOptions {
   }
 }
 
-async function answer(value: Answer): Promise<void> {
+async function reply(value: Reply): Promise<void> {
   await new Promise((resolve) => process.stdout.write(`${JSON.stringify(value)}\n`, resolve));
 }

@@ -68,15 +68,15 @@ const emulatorOptions = z.strictObject({
    */
   balanceCents: z.int().default(100_000),
   /**
-   * Whether the accounts are enabled for extensions; if not, what has to do with them answers 403. Default true: an
+   * Whether the accounts are enabled for extensions; if not, their endpoints respond with 403. Default true: an
    * account at the service is enabled on request, and who tries out extensions here has asked.
    */
   extensionAccess: z.boolean().default(true),
   /** The addresses that `proxyUrl: 'dedicated://…'` may name, and `GET /v1/network/ips` lists. Default none. */
   dedicatedIps: z.array(dedicatedIp).default([]),
   /**
-   * Folder that keeps profiles and extensions between runs, made when it is not there; each workspace has its part, by
-   * its `name`. It holds cookies: guard it as you would a browser's profile. One emulator at a time may use it.
+   * Directory that keeps profiles and extensions between runs, created if it is missing; each workspace has its part,
+   * by its `name`. It holds cookies: guard it as you would a browser's profile. One emulator at a time may use it.
    * Default: nothing survives.
    */
   data: z.string().min(1).optional(),

@@ -5,7 +5,7 @@ import { SlowLauncher } from './browser/slow-launcher.ts';
 import { CdpRelay } from './cdp/cdp-relay.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { type Chromiums, findChromiums } from './chromium/find-chromium.ts';
-import { ProfileFolders } from './disk/profile-folders.ts';
+import { ProfileDirectories } from './disk/profile-directories.ts';
 import { applyFault } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
 import { seededRandom } from './faults/random.ts';
@@ -23,7 +23,7 @@ export interface Emulator {
   /** Key of its workspace; of the first one, where several were given. */
   readonly apiKey: string;
   readonly port: number;
-  /** Ends every browser in bounded time, removes the profile folders and closes all sockets. May be called twice. */
+  /** Ends every browser in bounded time, removes the profiles and closes all sockets. May be called twice. */
   stop(): Promise<void>;
   /** The Chromiums that its sessions run on. Null with `browser: 'stub'`. */
   readonly chromiums: Chromiums | null;
@@ -100,7 +100,7 @@ async function stubLauncher(): Promise<Launcher> {
 async function chromiumLauncher(settings: EmulatorSettings, chromiums: Chromiums): Promise<Launcher> {
   const { allowLoopback, chromiumArgs: extraArguments, log } = settings;
   for (const line of describeChromiums(chromiums)) log(`Chromium: ${line}`);
-  const profiles = await ProfileFolders.create();
+  const profiles = await ProfileDirectories.create();
   return new BrowserLauncher({ chromiums, extraArguments, allowLoopback, profiles, log });
 }
 

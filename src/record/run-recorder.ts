@@ -10,7 +10,7 @@ import type { TestUsage } from './test-usage.ts';
 /** Identifies the recorded run, and where its record goes. */
 export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'runner' | 'service' | 'chromiums' | 'shard'> {
   /** Directory of `run.json`; null: nothing is written. */
-  recordFolder: string | null;
+  recordDirectory: string | null;
   /** Whether this broker replaces one of this run that crashed. Default: false. */
   isSuccessor?: boolean;
   /** Called with the error when `run.json` cannot be written. */
@@ -35,7 +35,7 @@ export class RunRecorder {
 
   /** Continues the record that a crashed broker of this run left, if any. */
   constructor(options: RunRecorderOptions) {
-    const { recordFolder: directory, onWriteError: failed, clock = systemClock } = options;
+    const { recordDirectory: directory, onWriteError: failed, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     const earlier = directory === null ? null : fromCrashedBroker(readRecord(directory), options);

@@ -3,6 +3,7 @@ import { chown, lstat, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isAlive } from '../common/platform/is-alive.ts';
 
 /** An account of the operating system. */
 export interface Account {
@@ -49,14 +50,5 @@ export async function sweepLeaseDirectories(user: Account | undefined): Promise<
     const directory = join(tmpdir(), name);
     const found = await lstat(directory).catch(() => null);
     if (found?.isDirectory() && found.uid === owner) await removeLeaseDirectory(directory, user);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
+import { minorVersion } from './protocol.ts';
 
 /** The Playwright versions of a relay: directories of `playwright-core`, by major and minor version. */
 export type PlaywrightVersions = ReadonlyMap<string, string>;
@@ -28,7 +29,7 @@ export async function findPlaywrights(directory: string): Promise<PlaywrightVers
 async function versionOf(path: string): Promise<string | null> {
   try {
     const { name, version } = v.parse(manifest, JSON.parse(await readFile(join(path, 'package.json'), 'utf8')));
-    return name === 'playwright-core' ? (/^\d+\.\d+/.exec(version)?.[0] ?? null) : null;
+    return name === 'playwright-core' ? minorVersion(version) : null;
   } catch {
     return null;
   }

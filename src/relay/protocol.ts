@@ -107,6 +107,11 @@ export function missingVersion(version: string, known: readonly string[]): strin
   return `the relay has no Playwright ${version}, only ${known.join(', ')}. Install it beside the relay, and restart the relay: npm install playwright-${version}@npm:playwright-core@${version}`;
 }
 
+/** Major and minor version: a relay serves every Playwright that shares them. Null for other text. */
+export function minorVersion(version: string): string | null {
+  return /^\d+\.\d+/.exec(version)?.[0] ?? null;
+}
+
 /** Major and minor version of the Playwright that sent a `User-Agent`; null for any other client. */
 export function playwrightVersion(userAgent: string | undefined): string | null {
   return /^Playwright\/(\d+\.\d+)/.exec(userAgent ?? '')?.[1] ?? null;

@@ -61,9 +61,9 @@ export class ServiceClient {
   /**
    * Creates a session; resolves when its browser can be connected to (section 4.2).
    *
-   * A create whose outcome is not known (no answer, time-out, 500, 502, an unreadable success) is not simply sent
+   * A create whose outcome is not known (no response, time-out, 500, 502, an unreadable success) is not simply sent
    * again. With a `note`, which must then be **unique to this call**, the session is looked for by it: the one found is
-   * the answer, starting ones are waited for up to about 3 minutes, and only when there is none is it created again,
+   * the response, starting ones are waited for up to about 3 minutes, and only when there is none is it created again,
    * once. Further sessions of this time with the same note are lost twins, and stopped. Without a `note`, or with
    * `retry: 'none'`, the error says that a browser may be running.
    * @param body all fields optional; `duration` in seconds, 60 to 3600, default 3600; `note` at most 256 characters
@@ -158,7 +158,7 @@ export class ServiceClient {
 
   /**
    * Leases a ready browser (section 4.8). A lease that comes without a usable `cdpUrl` is released before this throws.
-   * Not sent again when no answer came: such a lease cannot be looked up, and ends at the pool's `leaseTimeoutSeconds`.
+   * Not repeated without a response: such a lease cannot be looked up, and ends at the pool's `leaseTimeoutSeconds`.
    * @param body `waitMs`: how long the service waits for a ready browser, in ms, 0 to 30 000, default 0; the bound on
    *   the request is longer by as much
    * @throws ServiceError 409 `SERVICE_POOL_EMPTY` when nothing is ready, after 3 requests; 409 `SERVICE_CONFLICT` for a

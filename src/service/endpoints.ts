@@ -42,7 +42,7 @@ const byForce = z.strictObject({ force: z.boolean().optional() });
 
 /**
  * Every endpoint of the service (tables A and B of the service document) with the schemas that the client checks what
- * it sends and what it is answered with. Uploads have no body here: they are forms.
+ * it sends and receives. Uploads have no body here: they are forms.
  */
 export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'POST', path: '/v1/browser/session', body: createSessionRequest, answer: session },

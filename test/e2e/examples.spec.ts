@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RunRecord } from 'poolwright/reporter';
 import type { Consumer } from '../support/e2e/consumer.ts';
-import { copyExample, copyFolder, importedBy, npmTest, readExample, runTestScript } from '../support/e2e/examples.ts';
+import {
+  copyDirectory,
+  copyExample,
+  importedBy,
+  npmTest,
+  readExample,
+  runTestScript,
+} from '../support/e2e/examples.ts';
 import { BROWSERS, test as base, expect } from '../support/e2e/fixtures.ts';
 import { freePort } from '../support/e2e/free-port.ts';
 import { leftProcesses } from '../support/e2e/process-tree.ts';
@@ -46,14 +53,14 @@ const test = base.extend<Fixtures>({
     await service.stop();
   },
   example: async ({ newConsumer }, use) => {
-    const folders: string[] = [];
+    const directories: string[] = [];
     await use(async (name) => {
       const consumer = await copyExample(name, await newConsumer());
-      folders.push(consumer.folder);
+      directories.push(consumer.directory);
       return consumer;
     });
-    for (const folder of folders) {
-      await expect.poll(() => leftProcesses(folder)).toEqual([]);
+    for (const directory of directories) {
+      await expect.poll(() => leftProcesses(directory)).toEqual([]);
     }
   },
   port: async ({}, use) => {
@@ -68,8 +75,10 @@ function used({ sessions }: RunRecord): string[] {
 }
 
 test('every example › has a script, all its imports, and the versions tested here', async () => {
-  const folders = readdirSync(resolve(root, 'examples'), { withFileTypes: true }).filter((each) => each.isDirectory());
-  expect(folders.map(({ name }) => name).filter((name) => !ELSEWHERE.includes(name))).toEqual(NAMES);
+  const directories = readdirSync(resolve(root, 'examples'), { withFileTypes: true }).filter((each) =>
+    each.isDirectory(),
+  );
+  expect(directories.map(({ name }) => name).filter((name) => !ELSEWHERE.includes(name))).toEqual(NAMES);
   const index = readFileSync(resolve(root, 'examples/README.md'), 'utf8');
   const { version, devDependencies } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
   const tested: Record<string, string> = { ...devDependencies, poolwright: `^${version}` };
@@ -94,7 +103,7 @@ test('basic › uses a pool made for the run, and sessions, on the embedded emul
   port,
 }) => {
   const consumer = await example('basic');
-  await copyFolder('site', join(consumer.folder, '../site'));
+  await copyDirectory('site', join(consumer.directory, '../site'));
   // On the lightest Chromium, whatever the type; `npm run demo` uses each type's own.
   const run = await npmTest(consumer, { ...port, POOLWRIGHT_CHROMIUM: await localChromium() }, [
     // Each test on one of the two projects, or on both.

@@ -54,7 +54,7 @@ test('a broker that hangs is killed and replaced: its browsers end, and the run 
   expect(run.output()).toContain('the broker of this run died (SIGKILL); another one takes over');
   expect(await service.running()).toEqual([]);
   expect(await service.client.listPools()).toEqual([]);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test('a broker that hangs at the end of the run does not block the end', async ({ newConsumer, service }) => {
@@ -72,7 +72,7 @@ test('a broker that hangs at the end of the run does not block the end', async (
   expect((await run.exit).code, run.output()).toBe(0);
   expect(run.output()).toContain('the broker of this run died (SIGKILL)');
   expect(await service.running()).toEqual([]);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 for (const { length, env } of LENGTHS) {
@@ -102,7 +102,7 @@ for (const { length, env } of LENGTHS) {
     expect((await run.exit).code, run.output()).toBe(0);
     expect((await sessionsOf(consumer))[0]).toMatchObject({ sessionId: session, endReason: 'worker-died' });
     expect(await service.running()).toEqual([]);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 
   test(`a service that hangs does not block the end of the run, and its browsers are swept when it is back${length}`, async ({
@@ -122,11 +122,11 @@ for (const { length, env } of LENGTHS) {
       expect((await run.exit).code, run.output()).toBe(1);
       expect(run.output()).toContain('No browser within 40 s');
       expect(run.output()).toContain('NOT CONFIRMED ENDED');
-      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+      await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
       send(emulator.pid, 'SIGCONT');
-      const swept = await poolwright(['sweep'], here, consumer.folder);
+      const swept = await poolwright(['sweep'], here, consumer.directory);
       expect(swept.code, swept.stderr).toBe(0);
-      const list = await poolwright(['sessions', 'list', '--json'], here, consumer.folder);
+      const list = await poolwright(['sessions', 'list', '--json'], here, consumer.directory);
       expect(JSON.parse(list.stdout)).toEqual([]);
     } finally {
       send(emulator.pid, 'SIGCONT');

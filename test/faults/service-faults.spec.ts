@@ -84,7 +84,7 @@ test.describe('giving a browser back when the call', () => {
     expect(run.output).toContain(`NOT CONFIRMED ENDED: session ${left}`);
     expect((await record(consumer)).sessions).toMatchObject([{ sessionId: left, endConfirmed: false }]);
     await addFaults(service, [{ id: 'no-stop', match: { path: '/v1/nothing' }, effect: { status: 500 } }]);
-    const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+    const swept = await poolwright(['sweep', '--json'], service.env, consumer.directory);
     expect(JSON.parse(swept.stdout).stopped).toMatchObject([{ sessionId: left }]);
     expect(await service.running()).toEqual([]);
   });
@@ -134,7 +134,7 @@ test.describe('acquiring', () => {
     requests.stop();
     expect(run.code, run.output).toBe(0);
     expect(run.output).toMatch(
-      /without a browser for 3 s: waiting for the service to start one \(the service answered \d+, asking again\)/,
+      /without a browser for 3 s: waiting for the service to start one \(the service responded with \d+, asking again\)/,
     );
     const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
     // The three pending requests are refused together; then one is sent and refused; then all succeed.
@@ -207,7 +207,7 @@ test('ends the browser of a killed run even though its output has no reader', as
   run.child.stderr?.destroy();
   process.kill(run.child.pid ?? 0, 'SIGKILL');
   await run.exit;
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   expect(await service.running()).toEqual([]);
   expect(await consumer.read('test-results/poolwright/broker.log')).toContain('waiting for the service to confirm');
 });
@@ -248,11 +248,11 @@ test.describe('leaves nothing when the run is killed while it waits for a browse
         await run.exit;
         // Its ledger is empty when the broker has seen everything ended.
         const swept = async () =>
-          JSON.parse((await poolwright(['sweep', '--json'], service.env, consumer.folder)).stdout);
+          JSON.parse((await poolwright(['sweep', '--json'], service.env, consumer.directory)).stdout);
         await expect.poll(async () => (await swept()).alive).toEqual([]);
         await expect.poll(() => service.running()).toEqual([]);
         await expect.poll(() => service.client.listPools()).toEqual([]);
-        await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+        await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
       });
     }
   }

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 
 /** GitHub shows nothing of a form that breaks these rules (its "Syntax for issue forms"). */
 
-const folder = resolve(import.meta.dirname, '../../.github/ISSUE_TEMPLATE');
+const directory = resolve(import.meta.dirname, '../../.github/ISSUE_TEMPLATE');
 const label = v.pipe(v.string(), v.minLength(1), v.maxLength(80));
 const common = {
   id: v.optional(v.pipe(v.string(), v.regex(/^[\w-]+$/))),
@@ -45,11 +45,14 @@ const form = v.strictObject({
   body: v.array(element),
 });
 
-const forms = readdirSync(folder).filter((name) => name !== 'config.yml');
+const forms = readdirSync(directory).filter((name) => name !== 'config.yml');
 
 for (const name of forms) {
   test(`${name} is a form that GitHub shows`, () => {
-    const { body } = v.parse(form, parse(readFileSync(join(folder, name), 'utf8'), { strict: true, uniqueKeys: true }));
+    const { body } = v.parse(
+      form,
+      parse(readFileSync(join(directory, name), 'utf8'), { strict: true, uniqueKeys: true }),
+    );
     const fields = body.filter(({ type }) => type !== 'markdown');
     expect(fields.length).toBeGreaterThan(0);
     const ids = fields.map((field) => ('id' in field ? field.id : undefined));
@@ -58,7 +61,7 @@ for (const name of forms) {
 }
 
 test('a bug report requires the output of doctor', () => {
-  const { body } = v.parse(form, parse(readFileSync(join(folder, 'bug.yml'), 'utf8')));
+  const { body } = v.parse(form, parse(readFileSync(join(directory, 'bug.yml'), 'utf8')));
   const doctor = body.find((field) => 'id' in field && field.id === 'doctor');
   expect(doctor).toMatchObject({
     attributes: { label: 'npx poolwright doctor --json', render: 'json' },

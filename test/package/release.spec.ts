@@ -69,8 +69,8 @@ interface Job {
   steps?: { uses?: string; run?: string }[];
 }
 
-const folder = join(root, '.github/workflows');
-const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
+const directory = join(root, '.github/workflows');
+const workflows = readdirSync(directory).map((name) => ({ name, text: readFileSync(join(directory, name), 'utf8') }));
 
 test('a job that can publish neither checks out, installs nor runs code of the repository', () => {
   const jobs = workflows.flatMap(({ text }) => Object.values<Job>(parse(text).jobs));

@@ -15,7 +15,7 @@ import PoolwrightReporter, { type RunRecord, runRecord } from 'poolwright/report
 
 /**
  * What the public types allow, and what they refuse: compiled, never run. `node scripts/types.mjs` does it with the
- * build of this folder, test/e2e/package/consumer.spec.ts with the packed tarball, in each way that TypeScript finds
+ * build of this directory, test/e2e/package/consumer.spec.ts with the packed tarball, in each way that TypeScript finds
  * packages.
  */
 

@@ -13,7 +13,9 @@ test('has one class for each code, wherever the source throws it', () => {
   const wrong: string[] = [];
   let seen = 0;
   for (const path of globSync('src/**/*.ts')) {
-    const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+    const text = readFileSync(path, 'utf8');
+    if (!/\bnew \w+Error\b/.test(text)) continue; // parsing takes longer
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
     const visit = (node: ts.Node): void => {
       if (
         ts.isNewExpression(node) &&

@@ -6,7 +6,7 @@ import { expect, test } from '@playwright/test';
 
 const root = resolve(import.meta.dirname, '../../src');
 
-/** Files side by side in one folder. */
+/** Files side by side in one directory. */
 const MOST_FILES = 13;
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -27,7 +27,7 @@ test.describe('redactText', () => {
   });
 
   test('leaves ordinary text alone', () => {
-    const text = 'GET https://example.test/a?b=c answered 200';
+    const text = 'GET https://example.test/a?b=c responded with 200';
     expect(redactText(text, ['x'])).toBe(text);
   });
 

@@ -61,7 +61,7 @@ export class BrowserOrders {
     const { scheduler, ends } = this.#options;
     const givenUp = new AbortController();
     const signal = AbortSignal.any([givenUp.signal, ends]);
-    let waiting: Waiting = 'answer';
+    let waiting: Waiting = 'response';
     const onWait = (what: Waiting) => {
       waiting = what;
     };
@@ -73,7 +73,7 @@ export class BrowserOrders {
     return {
       browser,
       get parked() {
-        return waiting !== 'answer';
+        return waiting !== 'response';
       },
       get waitsFor() {
         return waitsFor();

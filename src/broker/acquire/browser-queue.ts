@@ -52,8 +52,8 @@ export class BrowserQueue {
 
   /** The workers that need a browser now. */
   get needed(): { index: number; since: number; waitsFor: string }[] {
-    return [...this.#waiting].flatMap(([{ ahead, slot }, { since, waitsFor }]) =>
-      ahead ? [] : { index: slot.index, since, waitsFor },
+    return [...this.#waiting].flatMap(([{ prefetch, slot }, { since, waitsFor }]) =>
+      prefetch ? [] : { index: slot.index, since, waitsFor },
     );
   }
 
@@ -82,7 +82,7 @@ export class BrowserQueue {
       acquireTimeout: plan.acquireTimeout,
       waitsFor: () => queue.waitsFor,
       explain: (signal) => queue.explain(signal),
-      onLate: (late) => request.ahead || notices.add(late),
+      onLate: (late) => request.prefetch || notices.add(late),
       clock,
     });
     this.#waiting.set(request, deadline);
@@ -95,9 +95,9 @@ export class BrowserQueue {
   }
 
   /** Cancels a worker's requests: all of them, or only its prefetches. */
-  cancel(holder: Holder, which: 'all' | 'ahead', reason: Error): void {
+  cancel(holder: Holder, which: 'all' | 'prefetch', reason: Error): void {
     for (const [request, deadline] of this.#waiting) {
-      if (request.holder === holder && (which === 'all' || request.ahead)) deadline.end(reason);
+      if (request.holder === holder && (which === 'all' || request.prefetch)) deadline.end(reason);
     }
   }
 

@@ -15,7 +15,7 @@ export interface IdleActions {
   /** Whether workers wait for browsers of another plan and the service has none for them. */
   othersStarve(): boolean;
   /** The worker for which this browser was prefetched never asked for it. */
-  unclaimed(): void;
+  unusedPrefetch(): void;
 }
 
 /** The idle browsers of one plan. */
@@ -50,11 +50,11 @@ export class IdleBrowsers {
     const now = this.#clock.now();
     let best: HeldBrowser | null = null;
     for (const held of this.#all) {
-      if (request.ahead && !isFresh(held)) continue;
+      if (request.prefetch && !isFresh(held)) continue;
       if (suits(held, request, now)) {
         if (held.slot.index === request.slot.index && best?.slot.index !== request.slot.index) best = held;
         best ??= held;
-      } else if (!request.ahead && !suits(held, { ...request, takesUsed: true }, now)) this.discard(held, 'expired');
+      } else if (!request.prefetch && !suits(held, { ...request, takesUsed: true }, now)) this.discard(held, 'expired');
     }
     return best;
   }
@@ -88,7 +88,7 @@ export class IdleBrowsers {
     const look = () => {
       const isOver = this.#clock.now() - since >= this.#idleMs && !this.#actions.hasTests(held);
       if (!isOver && !this.#actions.othersStarve()) return this.#lookAfter(held, since);
-      if (isFresh(held)) this.#actions.unclaimed();
+      if (isFresh(held)) this.#actions.unusedPrefetch();
       this.discard(held, 'idle');
     };
     idle(held, this.#clock.after(LOOK_MS, look));

@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
-import { claim, type HeldBrowser, type Holder, isFresh, type WorkerSlot } from '../leases/held-browser.ts';
+import { type HeldBrowser, type Holder, isFresh, leaseTo, type WorkerSlot } from '../leases/held-browser.ts';
 import { BrowserDemand, type ProjectDemand } from './browser-demand.ts';
 import { type IdleActions, IdleBrowsers } from './idle-browsers.ts';
 import { type Order, PendingOrders } from './pending-orders.ts';
@@ -65,7 +65,7 @@ export class PlanQueue {
       othersStarve: actions.othersStarve,
       // A fresh browser may be meant for tests that do not need one.
       hasTests: (held: HeldBrowser) => (isFresh(held) ? this.#demand.needsFresh(this.#leases) : this.#demand.isKnown),
-      unclaimed: () => {
+      unusedPrefetch: () => {
         this.#expected = Math.max(0, this.#expected - 1);
       },
     };
@@ -133,8 +133,8 @@ export class PlanQueue {
     this.#hasAsked(request);
     const since = this.#clock.now();
     const taken = this.#waiters.add(request, since, signal, {
-      lent: (held) => this.#lease(held, request, this.#clock.now() - since),
-      gone: () => this.#settle(),
+      onLease: (held) => this.#lease(held, request, this.#clock.now() - since),
+      onGone: () => this.#settle(),
     });
     this.#orderMissing(request.slot);
     if (this.#returning > 0) this.#clock.after(RETURN_MS, () => this.#orderForWaiters()).unref();
@@ -170,16 +170,16 @@ export class PlanQueue {
   }
 
   /** Counts an expected worker that has asked now. */
-  #hasAsked({ ahead }: WorkerRequest): void {
-    if (ahead) return;
+  #hasAsked({ prefetch }: WorkerRequest): void {
+    if (prefetch) return;
     if (this.#expected > 0) this.#expected -= 1;
     else this.#early += 1;
   }
 
-  #lease(held: HeldBrowser, { holder, slot, ahead }: WorkerRequest, waitedMs: number): void {
-    claim(held, holder, slot, ahead ? 0 : waitedMs, this.#clock.now());
+  #lease(held: HeldBrowser, { holder, slot, prefetch }: WorkerRequest, waitedMs: number): void {
+    leaseTo(held, holder, slot, prefetch ? 0 : waitedMs, this.#clock.now());
     this.#leased.add(held);
-    if (ahead) this.#prefetched.add(held);
+    if (prefetch) this.#prefetched.add(held);
     this.#leases += 1;
     this.#trim();
   }
@@ -196,7 +196,7 @@ export class PlanQueue {
 
   /** How many orders should be pending. */
   get #wanted(): number {
-    return this.#now + this.#wantedAhead;
+    return this.#now + this.#wantedPrefetches;
   }
 
   /** Orders needed for workers without a browser. */
@@ -217,15 +217,15 @@ export class PlanQueue {
   }
 
   /** For how many prefetches a browser may be ordered. */
-  get #wantedAhead(): number {
-    const prefetches = this.#waiters.ahead;
+  get #wantedPrefetches(): number {
+    const prefetches = this.#waiters.prefetches;
     const toCome = this.#requestsToCome;
     if (toCome === Number.POSITIVE_INFINITY) return prefetches.filter((each) => this.#demand.continues(each)).length;
     return Math.max(0, Math.min(prefetches.length, toCome - this.#idle.fresh.length - this.#unfilled));
   }
 
   #orderForWaiters(): void {
-    const [first] = [...this.#waiters.inNeed, ...this.#waiters.ahead];
+    const [first] = [...this.#waiters.inNeed, ...this.#waiters.prefetches];
     if (first) this.#orderMissing(first.slot);
   }
 
@@ -243,14 +243,14 @@ export class PlanQueue {
   /** The oldest orders serve the waiting workers, the next ones the expected workers. */
   #priorityAt(place: number): Priority {
     if (place < this.waiting) return PRIORITY.needed;
-    return place < this.#now ? PRIORITY.expected : PRIORITY.ahead;
+    return place < this.#now ? PRIORITY.expected : PRIORITY.prefetch;
   }
 
   /** One failed order fails one request; the orders of the others are still pending. */
   #failed(error: unknown): void {
     if (this.#pending.size >= this.#wanted) return; // no request needs it
-    const last = this.#waiters.ahead.at(-1);
-    if (last && this.#wantedAhead > 0) {
+    const last = this.#waiters.prefetches.at(-1);
+    if (last && this.#wantedPrefetches > 0) {
       last.reject(error);
       this.#orderMissing(last.slot); // for a prefetch that had to wait for a place
     } else if (this.#pending.size < this.waiting) this.#waiters.inNeed[0]?.reject(error);
@@ -263,8 +263,8 @@ export class PlanQueue {
 
   #handOn(held: HeldBrowser, fits: (waiter: Waiter) => boolean): void {
     const spare = isFresh(held) && this.#unfilled === 0;
-    const takesAhead = (each: Waiter) => spare && this.#demand.continues(each) && fits(each);
-    const waiter = this.#waiters.inNeed.find(fits) ?? this.#waiters.ahead.find(takesAhead);
+    const takesPrefetch = (each: Waiter) => spare && this.#demand.continues(each) && fits(each);
+    const waiter = this.#waiters.inNeed.find(fits) ?? this.#waiters.prefetches.find(takesPrefetch);
     if (waiter) waiter.resolve(held);
     else {
       this.#idle.keep(held);
@@ -283,7 +283,7 @@ export class PlanQueue {
 
   /** Fewer workers need a browser: gives spare idle ones to prefetches, and cancels surplus orders that are parked. */
   #settle(): void {
-    for (const waiter of this.#waiters.ahead) {
+    for (const waiter of this.#waiters.prefetches) {
       const best = this.#bestIdle(waiter);
       if (!best) continue;
       this.#idle.delete(best);
@@ -293,7 +293,8 @@ export class PlanQueue {
   }
 
   #bestIdle(request: WorkerRequest): HeldBrowser | null {
-    if (request.ahead && (this.#idle.fresh.length <= this.#expected || !this.#demand.continues(request))) return null;
+    if (request.prefetch && (this.#idle.fresh.length <= this.#expected || !this.#demand.continues(request)))
+      return null;
     return this.#idle.best(request);
   }
 }

@@ -15,24 +15,24 @@ export class Waiters {
 
   /** Workers that need a browser now. */
   get inNeed(): Waiter[] {
-    return this.#all.filter(({ ahead }) => !ahead);
+    return this.#all.filter(({ prefetch }) => !prefetch);
   }
 
   /** Prefetches. */
-  get ahead(): Waiter[] {
-    return this.#all.filter(({ ahead }) => ahead);
+  get prefetches(): Waiter[] {
+    return this.#all.filter(({ prefetch }) => prefetch);
   }
 
   /**
    * Adds a worker, which waits until it gets a browser or is refused.
-   * @param lent called with the browser before its worker gets it
-   * @param gone called when `signal` fires; the promise rejects with its reason
+   * @param onLease called with the browser before its worker gets it
+   * @param onGone called when `signal` fires; the promise rejects with its reason
    */
   add(
     request: WorkerRequest,
     since: number,
     signal: AbortSignal,
-    { lent, gone }: { lent(held: HeldBrowser): void; gone(): void },
+    { onLease, onGone }: { onLease(held: HeldBrowser): void; onGone(): void },
   ): Promise<HeldBrowser> {
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -42,14 +42,14 @@ export class Waiters {
       };
       const giveUp = () => {
         waiter.reject(signal.reason);
-        gone();
+        onGone();
       };
       const waiter: Waiter = {
         ...request,
         since,
         resolve: (held) => {
           leave();
-          lent(held);
+          onLease(held);
           resolve(held);
         },
         reject: (error) => {

@@ -12,7 +12,7 @@ export interface WorkerRequest {
    * Whether this is a prefetch. Workers that need a browser now come first, and so do workers that Playwright is
    * starting.
    */
-  readonly ahead: boolean;
+  readonly prefetch: boolean;
   /** The test attempt during which the worker prefetches; undefined if the worker does not know it. */
   readonly during?: string | undefined;
 }

@@ -20,7 +20,7 @@ export interface WorkerSlot {
 }
 
 /**
- * One browser that the broker holds. `idle`: no worker has it; `claimed`: a worker has it; `ending`: it is being given
+ * One browser that the broker holds. `idle`: no worker has it; `leased`: a worker has it; `ending`: it is being given
  * back to the service (marked before the call, so that no worker gets it meanwhile); `ended`.
  */
 export interface HeldBrowser {
@@ -31,7 +31,7 @@ export interface HeldBrowser {
   /** The slot in the original request: its note names this slot until another note is written. */
   readonly askedFor: WorkerSlot;
   readonly record: SessionFacts;
-  state: 'idle' | 'claimed' | 'ending' | 'ended';
+  state: 'idle' | 'leased' | 'ending' | 'ended';
   holder: Holder | null;
   slot: WorkerSlot;
   idleTimer: Timer | null;
@@ -85,9 +85,9 @@ export function heldBrowser({ browser, request, plan, slot, askedAt, shard }: Fe
 }
 
 /** Leases it to a worker that has waited for `waitedMs`. `now`: ms since the epoch. */
-export function claim(held: HeldBrowser, holder: Holder, slot: WorkerSlot, waitedMs: number, now: number): void {
+export function leaseTo(held: HeldBrowser, holder: Holder, slot: WorkerSlot, waitedMs: number, now: number): void {
   stopIdling(held);
-  held.state = 'claimed';
+  held.state = 'leased';
   held.holder = holder;
   held.slot = slot;
   const { record } = held;

@@ -22,7 +22,7 @@ export class HeldBrowsers {
 
   /** Browsers that are neither ended nor ending: the run's share of the workspace's limit. */
   get held(): HeldBrowser[] {
-    return this.all.filter(({ state }) => state === 'claimed' || state === 'idle');
+    return this.all.filter(({ state }) => state === 'leased' || state === 'idle');
   }
 
   /** Browsers that the service is asked to end. */
@@ -31,7 +31,7 @@ export class HeldBrowsers {
   }
 
   /** Browsers that this worker holds. */
-  claimedBy(holder: Holder): HeldBrowser[] {
-    return this.all.filter((held) => held.state === 'claimed' && held.holder === holder);
+  leasedBy(holder: Holder): HeldBrowser[] {
+    return this.all.filter((held) => held.state === 'leased' && held.holder === holder);
   }
 }

@@ -72,23 +72,23 @@ export class LeaseService {
    */
   async lease(params: LeaseParams, holder: Holder, gone: AbortSignal): Promise<LeasedBrowser> {
     const { projects, queue, notes, recorder, closing } = this.#options;
-    const { parallelIndex: index, needMs, ahead = false, during } = params;
+    const { parallelIndex: index, needMs, prefetch = false, during } = params;
     try {
       const { name: project, plan } = projects.of(holder, params.project);
       for (const signal of [closing, gone]) signal.throwIfAborted();
       const takesUsed = plan.reuse === 'run';
-      const held = await queue.take({ holder, slot: { project, index }, needMs, takesUsed, ahead, during }, plan);
+      const held = await queue.take({ holder, slot: { project, index }, needMs, takesUsed, prefetch, during }, plan);
       notes.writeIfMoved(held);
       return { ...asMessage(held), ...relayAccess(held.browser.cdpUrl, process.env[RELAY_SECRET]) };
     } catch (error) {
-      if (!ahead && !gone.aborted) recorder.leaseFailed(errorMessage(error));
+      if (!prefetch && !gone.aborted) recorder.leaseFailed(errorMessage(error));
       throw error;
     }
   }
 
   /** Cancels this worker's prefetches; a prefetch that already has its browser is not affected. */
-  cancelAhead(holder: Holder): void {
-    this.#options.queue.cancel(holder, 'ahead', new PrefetchCancelled());
+  cancelPrefetch(holder: Holder): void {
+    this.#options.queue.cancel(holder, 'prefetch', new PrefetchCancelled());
   }
 
   /**
@@ -99,7 +99,7 @@ export class LeaseService {
   async giveBack({ sessionId, condition, toBeReplaced, unused }: GiveBackParams, holder: Holder): Promise<void> {
     const { browsers, queue, closing } = this.#options;
     const held = browsers.get(sessionId);
-    if (held?.state !== 'claimed' || held.holder !== holder) return;
+    if (held?.state !== 'leased' || held.holder !== holder) return;
     if (!unused && !toBeReplaced) queue.of(held.plan).goesOn(holder);
     if (condition !== 'healthy') {
       queue.end(held, condition === 'unreachable' ? 'connect-failed' : condition);
@@ -116,7 +116,7 @@ export class LeaseService {
   holderGone(holder: Holder): void {
     const { browsers, queue } = this.#options;
     queue.cancel(holder, 'all', new LeaseError('ABORTED', 'The worker has gone.'));
-    for (const held of browsers.claimedBy(holder)) queue.end(held, 'worker-died');
+    for (const held of browsers.leasedBy(holder)) queue.end(held, 'worker-died');
   }
 
   /** The current state of the browsers. */
@@ -126,7 +126,7 @@ export class LeaseService {
     const fromPool = all.filter(({ browser }) => browser.source === 'pool').length;
     const longest = queue.all.flatMap((each) => each.longest ?? []).sort((a, b) => b.waitedMs - a.waitedMs)[0];
     return {
-      inUse: all.filter(({ state }) => state === 'claimed').length,
+      inUse: all.filter(({ state }) => state === 'leased').length,
       waiting: queue.all.reduce((sum, each) => sum + each.waiting, 0),
       ending: browsers.ending.length,
       fromPool,
@@ -138,10 +138,10 @@ export class LeaseService {
   /** The workers that have a browser, and those that wait for one. */
   slots(): SlotState[] {
     const { browsers, queue } = this.#options;
-    const claimed = browsers.held.filter(({ state }) => state === 'claimed');
+    const leased = browsers.held.filter(({ state }) => state === 'leased');
     return [
       // In this order: a slot that waits has no other browser that is of use to it.
-      ...claimed.map(({ slot, browser, record }) => ({
+      ...leased.map(({ slot, browser, record }) => ({
         slot: slot.index,
         sessionId: browser.sessionId,
         waitsFor: null,

@@ -49,7 +49,7 @@ export class SessionNotes {
       this.#underway.delete(held);
     }
     // It was leased to another slot meanwhile.
-    if (held.state === 'claimed') this.writeIfMoved(held);
+    if (held.state === 'leased') this.writeIfMoved(held);
   }
 }
 

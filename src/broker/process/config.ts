@@ -25,7 +25,7 @@ export const brokerConfig = v.object({
   /** Deadline for the start, in ms: by then the broker has reported that it can lease browsers, or why not. */
   startTimeoutMs: positive,
   /** Directory of log and record; null: neither is written. */
-  recordFolder: v.nullable(v.string()),
+  recordDirectory: v.nullable(v.string()),
   workers: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   shard: v.nullable(v.object({ current: v.number(), total: v.number() })),
   /** The project's name, for those who watch the run. */
@@ -33,7 +33,7 @@ export const brokerConfig = v.object({
   /** Names this project's suite in notes. */
   suite: v.string(),
   /** Directory of the ledgers; null: no ledger is written. */
-  ledgerFolder: v.nullable(v.string()),
+  ledgerDirectory: v.nullable(v.string()),
   /** Runs that the CI reports as over: earlier attempts of this run. */
   overRuns: v.array(v.string()),
   /** The requirements of each project on hosted browsers. Named pools are looked up before any browser is requested. */
@@ -50,7 +50,7 @@ export type BrokerConfig = v.InferOutput<typeof brokerConfig>;
 /** The broker's single response on its standard output. */
 export const brokerReady = v.variant('ok', [
   v.object({ ok: v.literal(true) }),
-  /** `error`: the reason, as returned by `toWire`. */
+  /** `error`: the reason, as returned by `serializeError`. */
   v.object({ ok: v.literal(false), error: v.unknown() }),
 ]);
 

@@ -8,7 +8,7 @@ import { streamEnd } from '../../common/platform/stream-end.ts';
 import { notify } from '../../common/text/notify.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { redactText } from '../../redact.ts';
-import { toWire } from '../rpc/messages/wire-error.ts';
+import { serializeError } from '../rpc/messages/serialized-error.ts';
 import { type RunService, startService } from '../run/run-service.ts';
 import { type BrokerConfig, type BrokerReady, brokerConfig } from './config.ts';
 
@@ -54,8 +54,8 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
   });
   // A run that ends before it begins has no browsers. If an earlier broker died, it may have some.
   const run = await (config.deadMarks.length === 0 ? Promise.race([begins, orphaned]) : begins);
-  if (!run) return await removeFolder(config.address);
-  answer({ ok: true });
+  if (!run) return await removeDirectory(config.address);
+  reply({ ok: true });
   traceTime('broker', 'ready');
   const abandoned = new Promise<'abandoned'>((resolve) => {
     run.abandoned.addEventListener('abort', () => resolve('abandoned'));
@@ -66,28 +66,28 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
   // The parent is alive and starts another broker at this address.
   if (why === 'SIGTERM') return void process.kill(process.pid, why);
   if (why === 'abandoned') return;
-  await removeFolder(config.address);
+  await removeDirectory(config.address);
 }
 
 /** Gives back what the run's dead brokers left. */
 async function sweep(config: BrokerConfig): Promise<void> {
   const { lastSweep } = await import('../recovery/last-sweep.ts');
   const sweeps = lastSweep(config).then((notices) => notices.forEach(notify));
-  await sweeps.then(() => answer({ ok: true }), refuse);
+  await sweeps.then(() => reply({ ok: true }), refuse);
 }
 
 /** The parent created the socket's directory; if it was killed, it cannot remove it. */
-async function removeFolder(address: string): Promise<void> {
+async function removeDirectory(address: string): Promise<void> {
   if (process.platform === 'win32') return;
   await rm(address, { force: true });
   await rmdir(dirname(address)).catch(() => undefined);
 }
 
 function refuse(error: unknown): void {
-  answer({ ok: false, error: toWire(error, []) });
+  reply({ ok: false, error: serializeError(error, []) });
 }
 
-function answer(ready: BrokerReady): void {
+function reply(ready: BrokerReady): void {
   process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { debugEnabled } from '../../common/debug.ts';
 import type { MergedOptions } from '../../options/lease-plan.ts';
-import { projectFolder } from '../../options/project-folder.ts';
+import { projectDirectory } from '../../options/project-directory.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from '../../options/run-id.ts';
 import { makeSocketAddress } from '../rpc/socket-address.ts';
@@ -19,11 +19,11 @@ export interface StartOptions
 
 /** A run, or a single process, that needs a broker. */
 export interface BrokerStart
-  extends Pick<StartOptions, 'idleMs' | 'projects' | 'recordFolder' | 'runner' | 'shard' | 'workers'> {
+  extends Pick<StartOptions, 'idleMs' | 'projects' | 'recordDirectory' | 'runner' | 'shard' | 'workers'> {
   /** The options of the run. */
   options: MergedOptions;
   /** Directory of the user's package. */
-  folder: string;
+  directory: string;
 }
 
 /** Deadline for a run's start, in ms: includes the start of the emulator and retries of an overloaded service. */
@@ -36,18 +36,18 @@ const START_TIMEOUT_MS = 120_000;
  */
 export async function startBrokerWith({
   options,
-  folder,
+  directory,
   ...start
 }: BrokerStart): Promise<{ broker: StartedBroker; service: ServiceChoice }> {
   const service = resolveService({ ...options, pool: options.pool ?? undefined }, process.env);
-  const { name, suite, ledgerFolder } = projectFolder(folder);
+  const { name, suite, ledgerDirectory } = projectDirectory(directory);
   const broker = await startBroker({
     ...start,
     runId: newRunId(process.env),
     service,
     name,
     suite,
-    ledgerFolder,
+    ledgerDirectory,
     overRuns: earlierAttempts(process.env),
   });
   return { broker, service };
@@ -58,8 +58,8 @@ export async function startBrokerWith({
  * address and first gives back the browsers in the dead broker's ledger.
  */
 export async function startBroker(options: StartOptions): Promise<StartedBroker> {
-  const { folder, path: address } = await makeSocketAddress();
+  const { directory, path: address } = await makeSocketAddress();
   const token = randomBytes(24).toString('base64url');
   const debug = debugEnabled('poolwright:broker', process.env.DEBUG);
-  return new StartedBroker({ ...options, address, token, startTimeoutMs: START_TIMEOUT_MS, debug }, folder);
+  return new StartedBroker({ ...options, address, token, startTimeoutMs: START_TIMEOUT_MS, debug }, directory);
 }

@@ -12,7 +12,7 @@ import { LeaseError, PoolwrightError } from '../../errors.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { connectToBroker } from '../rpc/client.ts';
-import { fromWire } from '../rpc/messages/wire-error.ts';
+import { deserializeError } from '../rpc/messages/serialized-error.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
 import { RUNNER_SILENT_MS } from '../rpc/silence.ts';
 import { endProcess, isThere } from './child-process.ts';
@@ -20,7 +20,7 @@ import { type BrokerConfig, brokerReady } from './config.ts';
 import { letProcessEnd, spawnBroker } from './spawn-broker.ts';
 
 /** Additional time for the broker to report that it could not start in time, in ms. */
-const ANSWER_GRACE_MS = 15_000;
+const RESPONSE_GRACE_MS = 15_000;
 /** Deadline for the end of a run, in ms: every end confirmed, or every attempt over. */
 const EXIT_TIMEOUT_MS = 120_000;
 /** Deadline for giving back what the last broker left, in ms. */
@@ -51,12 +51,12 @@ export class StartedBroker {
   readonly #marks: string[] = [];
 
   readonly #config: SharedConfig;
-  readonly #socketFolder: string | null;
+  readonly #socketDirectory: string | null;
 
-  /** @param socketFolder the directory of the broker's socket, which is removed at the end; null on Windows */
-  constructor(config: SharedConfig, socketFolder: string | null) {
+  /** @param socketDirectory the directory of the broker's socket, which is removed at the end; null on Windows */
+  constructor(config: SharedConfig, socketDirectory: string | null) {
     this.#config = config;
-    this.#socketFolder = socketFolder;
+    this.#socketDirectory = socketDirectory;
     this.ready = this.#launch();
     this.ready.catch(() => undefined); // handled by its callers
     this.#current = this.ready;
@@ -85,7 +85,7 @@ export class StartedBroker {
    */
   async abandon(): Promise<void> {
     await this.#close();
-    if (this.#socketFolder) await rm(this.#socketFolder, { recursive: true, force: true });
+    if (this.#socketDirectory) await rm(this.#socketDirectory, { recursive: true, force: true });
   }
 
   /**
@@ -179,7 +179,7 @@ export class StartedBroker {
     const mark = randomBytes(4).toString('hex');
     const config = { ...this.#config, mark, deadMarks: [...this.#marks] };
     this.#marks.push(mark);
-    await handshake(child, config, config.startTimeoutMs + ANSWER_GRACE_MS);
+    await handshake(child, config, config.startTimeoutMs + RESPONSE_GRACE_MS);
     child.once('exit', (code, signal) => this.#exited(signal ?? `exit code ${code}`));
     letProcessEnd(child);
     void this.#watch(child);
@@ -223,18 +223,18 @@ async function handshake(child: ChildProcess, config: BrokerConfig, timeoutMs: n
   if (!stdin || !stdout) throw new LeaseError('BROKER_FAILED', 'The poolwright broker could not be started.');
   stdin.on('error', () => undefined); // it may exit before it has read; its response shows this
   stdin.write(`${JSON.stringify(config)}\n`);
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = await firstJsonLine(stdout, timeoutMs);
+    response = await firstJsonLine(stdout, timeoutMs);
   } catch (error) {
     child.kill('SIGKILL');
     const isLate = error instanceof PoolwrightError && error.code === 'TIMEOUT';
     const what = isLate
-      ? `did not say within ${timeoutMs / 1000} s whether it can lend browsers`
-      : 'ended before it could lend a browser; its message is above';
+      ? `did not say within ${timeoutMs / 1000} s whether it can lease browsers`
+      : 'ended before it could lease a browser; its message is above';
     throw new LeaseError('BROKER_FAILED', `The poolwright broker ${what}.`, { cause: error });
   }
-  const ready = v.parse(brokerReady, answer);
+  const ready = v.parse(brokerReady, response);
   if (ready.ok) return;
-  throw withoutStack(fromWire(ready.error));
+  throw withoutStack(deserializeError(ready.error));
 }

@@ -38,7 +38,7 @@ export class Terminal {
   }
 
   /** Resolves when an observer has taken all lines, after `ms` at the latest. */
-  async told(ms: number): Promise<void> {
+  async flushed(ms: number): Promise<void> {
     if (this.#lines.length === 0) return;
     const taken = new Promise<void>((resolve) => {
       this.#onTaken = resolve;

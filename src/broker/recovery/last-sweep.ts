@@ -12,7 +12,7 @@ const LAST_SWEEP_MS = 60_000;
  * @returns the results, one line each
  */
 export async function lastSweep(config: BrokerConfig): Promise<string[]> {
-  const { service, runId, suite, ledgerFolder, deadMarks, address } = config;
+  const { service, runId, suite, ledgerDirectory, deadMarks, address } = config;
   if (service.kind !== 'hosted') throw new OptionsError('service', 'an emulator leaves nothing to sweep');
   const client = new ServiceClient(service);
   try {
@@ -21,7 +21,7 @@ export async function lastSweep(config: BrokerConfig): Promise<string[]> {
     const self = { mark: '', socket: address };
     const deadBrokers = deadMarks.map((mark) => ({ runId, mark }));
     const signal = AbortSignal.timeout(LAST_SWEEP_MS);
-    return sweepLines(await sweep({ client, baseURL, apiKey, suite, ledgerFolder, deadBrokers, self, signal }));
+    return sweepLines(await sweep({ client, baseURL, apiKey, suite, ledgerDirectory, deadBrokers, self, signal }));
   } finally {
     await client.close();
   }

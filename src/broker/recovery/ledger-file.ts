@@ -78,11 +78,11 @@ export function ledgerFileName(runId: string, unique: string): string {
  * Reads every ledger in a directory. A file that is not a valid ledger of this version (truncated, foreign) is neither
  * used nor deleted: it is renamed and listed in `setAside`.
  */
-export function readLedgers(folder: string): { ledgers: FoundLedger[]; setAside: string[] } {
+export function readLedgers(directory: string): { ledgers: FoundLedger[]; setAside: string[] } {
   const ledgers: FoundLedger[] = [];
   const setAside: string[] = [];
-  for (const name of ledgerNames(folder)) {
-    const file = join(folder, name);
+  for (const name of ledgerNames(directory)) {
+    const file = join(directory, name);
     const content = readLedger(file);
     if (content === 'gone') continue;
     if (content) ledgers.push({ file, content });
@@ -91,9 +91,9 @@ export function readLedgers(folder: string): { ledgers: FoundLedger[]; setAside:
   return { ledgers, setAside };
 }
 
-function ledgerNames(folder: string): string[] {
+function ledgerNames(directory: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => name.endsWith(EXTENSION));
+    return readdirSync(directory).filter((name) => name.endsWith(EXTENSION));
   } catch {
     return []; // no directory, no ledgers
   }

@@ -15,7 +15,7 @@ const APPEND = constants.O_WRONLY | constants.O_APPEND;
 /** The owner of a ledger. */
 export interface LedgerOwner {
   /** Directory of this project's ledgers. */
-  folder: string;
+  directory: string;
   content: Omit<LedgerContent, 'schema' | 'beatAt' | 'entries' | 'pools'>;
 }
 
@@ -51,7 +51,7 @@ export class Ledger {
     this.#now = now;
     this.#later = later;
 
-    this.#file = owner && join(owner.folder, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
+    this.#file = owner && join(owner.directory, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
   }
 
   /** A browser is about to be requested; `request` is part of its session's note. */
@@ -80,7 +80,7 @@ export class Ledger {
   }
 
   /** Requests with an unknown outcome. */
-  get unanswered(): string[] {
+  get unconfirmed(): string[] {
     return [...this.#entries.values()].filter(({ sessionId }) => sessionId === null).map(({ request }) => request);
   }
 
@@ -153,7 +153,7 @@ export class Ledger {
     }
   }
 
-  #writeAtomically({ folder, content }: LedgerOwner, file: string, beatAt: string): void {
+  #writeAtomically({ directory, content }: LedgerOwner, file: string, beatAt: string): void {
     this.#changes = null;
     const whole: LedgerContent = {
       schema: 1,
@@ -167,7 +167,7 @@ export class Ledger {
       write();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
       write();
     }
     renameSync(`${file}.tmp`, file);

@@ -6,7 +6,7 @@ import { systemIdentity } from './system-identity.ts';
 /** Decides which brokers are alive, and which are certainly dead or silent for too long. */
 
 /** The state of a broker's socket; `unclear`: unknown, for example because it belongs to another user. */
-export type SocketAnswer = 'answers' | 'nobody' | 'unclear';
+export type SocketProbe = 'responds' | 'nobody' | 'unclear';
 
 /** A run sends a sign of life every 5 minutes; without one for this long, in ms, it counts as dead. */
 const SILENT_MS = 20 * 60_000;
@@ -30,7 +30,7 @@ export interface Judging {
   /** Where this check runs. Default {@link systemIdentity}. */
   place?: string | null | undefined;
   /** Checks a socket of this place. Default: connects to it. */
-  askSocket?: ((path: string) => Promise<SocketAnswer>) | undefined;
+  askSocket?: ((path: string) => Promise<SocketProbe>) | undefined;
 }
 
 /** Identifies a broker: every shard of a run has one, and so does every replacement. */
@@ -105,8 +105,8 @@ export class LivenessChecker {
     const { self, place: here = systemIdentity(), askSocket = connectTo } = this.#judging;
     if (socket === self?.socket && place === here) return mark !== self.mark;
     if (place === null || place !== here) return null;
-    const answer = await askSocket(socket);
-    return answer === 'unclear' ? null : answer === 'nobody';
+    const probe = await askSocket(socket);
+    return probe === 'unclear' ? null : probe === 'nobody';
   }
 
   #beat(key: string, at: number): void {
@@ -114,18 +114,18 @@ export class LivenessChecker {
   }
 }
 
-async function connectTo(path: string): Promise<SocketAnswer> {
+async function connectTo(path: string): Promise<SocketProbe> {
   if (path === '') return 'unclear';
   return await new Promise((resolve) => {
     const socket = connect({ path });
-    const settle = (answer: SocketAnswer) => {
+    const settle = (probe: SocketProbe) => {
       clearTimeout(timer);
       socket.destroy();
-      resolve(answer);
+      resolve(probe);
     };
     // A broker that accepts the connection but stays silent is alive too.
-    const timer = setTimeout(() => settle('answers'), SOCKET_TIMEOUT_MS);
-    socket.once('connect', () => settle('answers'));
+    const timer = setTimeout(() => settle('responds'), SOCKET_TIMEOUT_MS);
+    socket.once('connect', () => settle('responds'));
     socket.once('error', ({ code }: NodeJS.ErrnoException) =>
       settle(code === 'ENOENT' || code === 'ECONNREFUSED' ? 'nobody' : 'unclear'),
     );

@@ -20,23 +20,23 @@ export interface LostCreates {
  * ended.
  */
 export async function stopLostCreates({ client, ledger, log, doubtful, signal }: LostCreates): Promise<void> {
-  const lost = new Set([...ledger.unanswered, ...doubtful]);
+  const lost = new Set([...ledger.unconfirmed, ...doubtful]);
   if (lost.size === 0) return;
-  const unanswered = new Set(ledger.unanswered);
+  const unconfirmed = new Set(ledger.unconfirmed);
   try {
     for await (const { sessionId, note } of runningSessions(client, { signal })) {
       const request = parseNote(note)?.request;
       if (request === undefined || !lost.has(request)) continue;
       try {
         await client.stopSession(sessionId, { signal });
-        log.info(`session ${sessionId} of an unanswered create stopped`);
+        log.info(`session ${sessionId} of an unconfirmed create stopped`);
       } catch (error) {
-        unanswered.delete(request);
-        log.error(`session ${sessionId} of an unanswered create may still be running`, error);
+        unconfirmed.delete(request);
+        log.error(`session ${sessionId} of an unconfirmed create may still be running`, error);
       }
     }
-    for (const request of unanswered) ledger.settled(request);
+    for (const request of unconfirmed) ledger.settled(request);
   } catch (error) {
-    log.error('could not look for sessions whose create was not answered', error);
+    log.error('could not look for sessions whose create got no response', error);
   }
 }

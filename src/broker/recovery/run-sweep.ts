@@ -56,7 +56,7 @@ export function sweepLines(swept: SweepResult): string[] {
   if (swept.stopped.length > 0) said.push(`stopped ${browsers} that a dead run left (${runs})`);
   for (const { poolId, runId } of swept.unknownLeases) {
     said.push(
-      `run ${runId} may hold one more browser of pool ${poolId} (its acquire was never answered): it ends by itself at the pool's \`leaseTimeoutSeconds\``,
+      `run ${runId} may hold one more browser of pool ${poolId} (its acquire got no response): it ends by itself at the pool's \`leaseTimeoutSeconds\``,
     );
   }
   for (const file of swept.setAside) {

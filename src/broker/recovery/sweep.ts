@@ -7,7 +7,7 @@ import type { Pool, Session } from '../../service/schemas/index.ts';
 import { type Endable, endLease } from '../leases/end-lease.ts';
 import { isOfBroker, markInName } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
-import { isSocketFolder } from '../rpc/socket-address.ts';
+import { isSocketDirectory } from '../rpc/socket-address.ts';
 import { workspaceMark } from './ledger.ts';
 import { type FoundLedger, type LedgerContent, readLedgers } from './ledger-file.ts';
 import { type BrokerName, brokerKey, brokerOfNote, type Judging, LivenessChecker } from './liveness-checker.ts';
@@ -20,7 +20,7 @@ export interface SweepOptions {
   apiKey: string;
   /** Names this project in notes. */
   suite: string;
-  ledgerFolder: string | null;
+  ledgerDirectory: string | null;
   /** Runs that the CI reports as over: earlier attempts of this run. */
   overRuns?: readonly string[];
   /** A run to end as well, whatever its notes and ledgers show, because the user declares it dead. */
@@ -99,9 +99,9 @@ interface DeadLedger extends FoundLedger {
   done: boolean;
 }
 
-function findLedgers({ ledgerFolder, baseURL, apiKey }: SweepOptions, result: SweepResult): FoundLedger[] {
-  if (ledgerFolder === null) return [];
-  const { ledgers, setAside } = readLedgers(ledgerFolder);
+function findLedgers({ ledgerDirectory, baseURL, apiKey }: SweepOptions, result: SweepResult): FoundLedger[] {
+  if (ledgerDirectory === null) return [];
+  const { ledgers, setAside } = readLedgers(ledgerDirectory);
   result.setAside = setAside;
   const workspace = workspaceMark(apiKey);
   return ledgers.filter(({ content }) => content.baseURL === baseURL && content.workspace === workspace);
@@ -210,11 +210,11 @@ function removeLedger(
 
 /** A broker's socket is alone in its directory. Nothing else is removed, whatever a ledger names. */
 function removeSocket({ socket }: LedgerContent): void {
-  const folder = dirname(socket);
-  if (!isSocketFolder(folder)) return;
+  const directory = dirname(socket);
+  if (!isSocketDirectory(directory)) return;
   try {
     rmSync(socket, { force: true });
-    rmdirSync(folder);
+    rmdirSync(directory);
   } catch {
     // It is gone, or contains foreign files: either way it is harmless.
   }

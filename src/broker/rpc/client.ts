@@ -25,7 +25,7 @@ import {
   sessionReport,
   welcome,
 } from './messages/responses.ts';
-import { brokerLost } from './messages/wire-error.ts';
+import { brokerLost } from './messages/serialized-error.ts';
 import { OpenRequests } from './open-requests.ts';
 import type { BrokerAddress } from './shared-broker.ts';
 import { PING_MS } from './silence.ts';
@@ -36,10 +36,10 @@ export interface BrokerConnection {
   readonly slot: number | null;
   lease(params: LeaseParams): Promise<LeasedBrowser>;
   /**
-   * Cancels every pending lease marked `ahead`: each rejects with LeaseError `ABORTED`. If its browser is already on
+   * Cancels every pending lease marked `prefetch`: each rejects with LeaseError `ABORTED`. If its browser is already on
    * the way, the browser is given back unused. A lease that has already resolved is the caller's to give back.
    */
-  cancelAhead(): Promise<void>;
+  cancelPrefetch(): Promise<void>;
   giveBack(params: GiveBackParams): Promise<void>;
   testUsage(params: TestUsage): Promise<void>;
   sessionReport(sessionId: string): Promise<SessionReport>;
@@ -86,7 +86,7 @@ export async function connectToBroker(
   const lease = async (params: LeaseParams): Promise<LeasedBrowser> => {
     const before = cancels;
     const leased = v.parse(leasedBrowser, await ask(METHODS.lease, params));
-    if (!params.ahead || cancels === before) return leased;
+    if (!params.prefetch || cancels === before) return leased;
     const { sessionId } = leased;
     await ask(METHODS.giveBack, { sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
     throw new PrefetchCancelled();
@@ -97,9 +97,9 @@ export async function connectToBroker(
     allowSilence: (ms) => pinger.allowSilence(ms),
     slot: opened.slot,
     lease,
-    cancelAhead: async () => {
+    cancelPrefetch: async () => {
       cancels += 1;
-      await ask(METHODS.cancelAhead, {});
+      await ask(METHODS.cancelPrefetch, {});
     },
     giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
     testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
@@ -173,7 +173,7 @@ async function openSocket(path: string): Promise<Socket> {
   try {
     await new Promise<void>((resolve, reject) => {
       socket.setTimeout(CONNECT_TIMEOUT_MS, () =>
-        reject(brokerLost(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
+        reject(brokerLost(`no response within ${CONNECT_TIMEOUT_MS / 1000} s`)),
       );
       socket.once('error', reject);
       socket.once('connect', resolve);

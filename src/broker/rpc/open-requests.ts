@@ -3,11 +3,11 @@ import type { Clock } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import { LineSocket } from './line-socket.ts';
 import type { Method, Reply } from './messages/protocol.ts';
-import { brokerLost, fromWire } from './messages/wire-error.ts';
+import { brokerLost, deserializeError } from './messages/serialized-error.ts';
 import { BROKER_SILENT_MS, watchSilence } from './silence.ts';
 
 /** Length limit of a response, in characters: it may contain a run's whole record. */
-const LONGEST_ANSWER = 256 * 1024 ** 2;
+const LONGEST_RESPONSE = 256 * 1024 ** 2;
 
 interface Pending {
   resolve(result: unknown): void;
@@ -30,7 +30,7 @@ export class OpenRequests {
   constructor(socket: Socket, clock?: Clock) {
     this.#socket = socket;
     const onMessage = (message: object) => this.#settle(message as Reply);
-    this.#lines = new LineSocket(socket, { onMessage, maxLength: LONGEST_ANSWER });
+    this.#lines = new LineSocket(socket, { onMessage, maxLength: LONGEST_RESPONSE });
     let hangs = false;
     const bound = () => (this.#pending.size > 0 ? BROKER_SILENT_MS : null);
     watchSilence(
@@ -64,15 +64,15 @@ export class OpenRequests {
     });
   }
 
-  #settle(answer: Reply): void {
-    const pending = this.#pending.get(answer.id);
+  #settle(response: Reply): void {
+    const pending = this.#pending.get(response.id);
     if (!pending) return;
-    this.#pending.delete(answer.id);
-    if ('error' in answer) pending.reject(fromWire(answer.error));
-    else pending.resolve(answer.result);
+    this.#pending.delete(response.id);
+    if ('error' in response) pending.reject(deserializeError(response.error));
+    else pending.resolve(response.result);
   }
 }
 
 function lost(hangs: boolean): PoolwrightError {
-  return brokerLost(hangs ? `it has not answered for ${BROKER_SILENT_MS / 1000} s` : 'its connection closed');
+  return brokerLost(hangs ? `it has not responded for ${BROKER_SILENT_MS / 1000} s` : 'its connection closed');
 }

@@ -14,8 +14,7 @@ import type { LeaseService } from '../leases/lease-service.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../process/terminal.ts';
 import type { WatchHub } from '../watch/watch-hub.ts';
-import { answerWatching } from '../watch/watch-requests.ts';
-import { answering, type Role } from './answering.ts';
+import { handleWatchRequests } from '../watch/watch-requests.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
 import { METHODS } from './messages/protocol.ts';
 import {
@@ -30,6 +29,7 @@ import {
   sayParams,
   sessionParams,
 } from './messages/requests.ts';
+import { handleRequests, type Role } from './request-handlers.ts';
 import { watchSilence } from './silence.ts';
 
 /** Options of the broker's server. */
@@ -93,7 +93,7 @@ export async function listen(address: string, options: ServerOptions, clock: Clo
   return server;
 }
 
-/** Serves one connection: its socket is the claim on every browser leased over it. @param slots the occupied slots */
+/** Serves one connection: browsers leased over it are given back when it closes. @param slots the occupied slots */
 function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock: Clock): void {
   const { token, watchToken, hub, projects, terminal, begun } = options;
   const holder = {};
@@ -125,7 +125,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   };
   watchSilence(socket, () => maySilentMs, onSilent, clock);
 
-  const on = answering(socket, begun, () => role);
+  const on = handleRequests(socket, begun, () => role);
   on(METHODS.hello, helloParams, null, (params) => {
     if (!sameToken(params.token, params.role === 'watcher' ? watchToken : token)) {
       socket.destroy();
@@ -147,13 +147,15 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     maySilentMs = silentMs;
   });
   // If the run cannot begin, the runner ends it with all waiting workers, and the user sees a single error.
-  const lends = begun.catch(async (error: unknown) => {
+  const leasing = begun.catch(async (error: unknown) => {
     await delay(REFUSED_MS);
     throw error;
   });
-  lends.catch(ignored);
-  on(METHODS.lease, leaseParams, ['worker'], async (params) => (await lends).leases.lease(params, holder, gone.signal));
-  on(METHODS.cancelAhead, noParams, ['worker'], async () => (await begun).leases.cancelAhead(holder));
+  leasing.catch(ignored);
+  on(METHODS.lease, leaseParams, ['worker'], async (params) =>
+    (await leasing).leases.lease(params, holder, gone.signal),
+  );
+  on(METHODS.cancelPrefetch, noParams, ['worker'], async () => (await begun).leases.cancelPrefetch(holder));
   on(METHODS.giveBack, giveBackParams, ['worker'], async (params) => (await begun).leases.giveBack(params, holder));
   on(METHODS.testUsage, testUsageParams, ['worker'], async (params) => (await begun).recorder.testUsed(params));
   on(METHODS.sessionReport, sessionParams, ['worker'], async ({ sessionId }) => {
@@ -178,7 +180,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     const { leases } = await begun;
     return { ...leases.state(), said: terminal.take() };
   });
-  const watching = answerWatching(on, hub, gone.signal);
+  const watching = handleWatchRequests(on, hub, gone.signal);
   on(METHODS.finish, noParams, ['control'], async () => (await begun).finish());
 }
 

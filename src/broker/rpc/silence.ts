@@ -5,7 +5,7 @@ import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 
 /** How often each side of a connection sends a sign of life, in ms. */
 export const PING_MS = 5_000;
-/** How long the broker may be silent while requests are pending, in ms: it answers a ping even when it is busy. */
+/** How long the broker may be silent while requests are pending, in ms: it responds to a ping even when it is busy. */
 export const BROKER_SILENT_MS = 15_000;
 /** How long a runner or a script may be silent, in ms: it may load tests, or work, without a pause. */
 export const RUNNER_SILENT_MS = 600_000;

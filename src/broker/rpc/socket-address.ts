@@ -17,7 +17,7 @@ export interface SocketAddress {
   /** Path of a socket, or name of a pipe on Windows. */
   path: string;
   /** The directory that contains only the socket and that only this user may enter; null on Windows. */
-  folder: string | null;
+  directory: string | null;
 }
 
 /** `mkdtemp` adds six letters. */
@@ -30,15 +30,17 @@ const SHORTEST_TEMPORARY = '/tmp';
 export async function makeSocketAddress(machine: Machine = thisMachine()): Promise<SocketAddress> {
   const [parent] = socketParents(machine);
   if (parent === undefined) {
-    return { path: `\\\\.\\pipe\\${PREFIX}${randomBytes(8).toString('hex')}`, folder: null };
+    return { path: `\\\\.\\pipe\\${PREFIX}${randomBytes(8).toString('hex')}`, directory: null };
   }
-  const folder = await mkdtemp(posix.join(parent, PREFIX));
-  return { path: posix.join(folder, SOCKET), folder };
+  const directory = await mkdtemp(posix.join(parent, PREFIX));
+  return { path: posix.join(directory, SOCKET), directory };
 }
 
 /** Whether {@link makeSocketAddress} may have made this directory on this machine, judged by its name alone. */
-export function isSocketFolder(folder: string, machine: Machine = thisMachine()): boolean {
-  return socketParents(machine).includes(posix.dirname(folder)) && /^poolwright-\w{6}$/.test(posix.basename(folder));
+export function isSocketDirectory(directory: string, machine: Machine = thisMachine()): boolean {
+  return (
+    socketParents(machine).includes(posix.dirname(directory)) && /^poolwright-\w{6}$/.test(posix.basename(directory))
+  );
 }
 
 /** Whether the runner has removed the directory of its broker's socket: its run is over. Never true on Windows. */

@@ -16,7 +16,7 @@ export interface EmbeddedEmulator {
   stop(): Promise<void>;
 }
 
-const answer = v.variant('ok', [
+const startResponse = v.variant('ok', [
   v.object({ ok: v.literal(true), baseURL: v.string(), apiKey: v.string(), chromiums: v.array(v.string()) }),
   v.object({ ok: v.literal(false), code: v.string(), message: v.string() }),
 ]);
@@ -37,9 +37,9 @@ export async function startEmbeddedEmulator(options: Record<string, unknown>): P
   child.stdin.on('error', () => undefined); // it may exit before it has read; its response shows this
   child.stdin.write(`${JSON.stringify(options)}\n`);
 
-  let started: v.InferOutput<typeof answer>;
+  let started: v.InferOutput<typeof startResponse>;
   try {
-    started = v.parse(answer, await firstJsonLine(child.stdout, START_TIMEOUT_MS));
+    started = v.parse(startResponse, await firstJsonLine(child.stdout, START_TIMEOUT_MS));
   } catch (error) {
     await endProcess(child, STOP_TIMEOUT_MS);
     throw new EmulatorError('EMULATOR_START_FAILED', 'The embedded emulator did not start.', { cause: error });

@@ -55,7 +55,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
   const phase = new RunPhase();
   const { closing } = phase;
   serviceGone.addEventListener('abort', () => {
-    log.error('no browser is lent any more', serviceGone.reason);
+    log.error('no browser is leased any more', serviceGone.reason);
     phase.close(serviceGone.reason);
   });
   const scheduler = new RequestScheduler({
@@ -79,7 +79,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
     clock,
     random,
     closes: closing,
-    ends: phase.answersOver,
+    ends: phase.responsesOver,
     onCame: (held) => {
       browsers.add(held);
       recorder.add(held.record);

@@ -17,7 +17,7 @@ export class RecentRefusal {
 
   saw({ request, attempt, status, delayMs, message }: RetryInfo): void {
     this.#log.info(`asking again in ${delayMs} ms (attempt ${attempt} of ${request} failed): ${message}`);
-    this.#text = status === 0 ? 'the service does not answer' : `the service answered ${status}`;
+    this.#text = status === 0 ? 'the service does not respond' : `the service responded with ${status}`;
     this.#until = Date.now() + LATELY_MS;
   }
 

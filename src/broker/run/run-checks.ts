@@ -31,7 +31,7 @@ export interface CheckedRun extends Pick<Preflight, 'limit' | 'balance'> {
 const CHECK_TIMEOUT_MS = 10_000;
 
 const NO_LEDGER =
-  "warning: no ledger of this run is kept: the project has no node_modules, and neither the home folder nor the one in the temporary folder is this user's alone. After a crash, browsers are found by their notes only";
+  "warning: no ledger of this run is kept: the project has no node_modules, and neither the home directory nor the one in the temporary directory is this user's alone. After a crash, browsers are found by their notes only";
 
 /**
  * Runs the checks that need no browser, in this order: the service responds and accepts the key; the sweep of dead runs
@@ -43,7 +43,7 @@ export async function checkRun(checks: RunChecks): Promise<CheckedRun> {
   const first = { timeout: CHECK_TIMEOUT_MS };
   // Requested at once, because the service may be far away; used only if the service accepts the key.
   const asked = askAccount(client);
-  await start.step('the service to answer', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
+  await start.step('the service to respond', (signal) => client.listSessions({ pageSize: 1 }, { ...first, signal }));
   const notices = sweep ? await sweep.begin() : [];
   if (lacksLedger) notices.push(NO_LEDGER);
   const plans = await withPools(checks);

@@ -35,11 +35,11 @@ export interface RunEndOptions {
 /** Gives every browser back and waits, with a deadline, for the service's confirmations. Safe to call again. */
 export async function endRun(options: RunEndOptions): Promise<void> {
   const { phase, browsers, orders, pools, client, ledger, log, clock } = options;
-  phase.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is lent any more.'));
+  phase.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is leased any more.'));
   endHeld(options);
   const confirm = clock.after(CONFIRM_GRACE_MS, () => phase.giveUpEnds());
   const slow = clock.after(SLOW_END_MS, () => printSlowEnd(browsers, log));
-  const pending = clock.after(PENDING_GRACE_MS, () => phase.giveUpAnswers());
+  const pending = clock.after(PENDING_GRACE_MS, () => phase.giveUpResponses());
   await orders.settled();
   pending.cancel();
   // End the browsers that arrived meanwhile.

@@ -4,12 +4,12 @@ import type { PoolwrightError } from '../../errors.ts';
 /** The progress of a run's end: what the run stops waiting for. Each signal fires once and stays aborted. */
 export class RunPhase {
   readonly #closing = new AbortController();
-  readonly #answers = new AbortController();
+  readonly #responses = new AbortController();
   readonly #ends = new AbortController();
 
   constructor() {
     // Every pending request of the run listens to them.
-    for (const { signal } of [this.#closing, this.#answers, this.#ends]) setMaxListeners(0, signal);
+    for (const { signal } of [this.#closing, this.#responses, this.#ends]) setMaxListeners(0, signal);
   }
 
   /** Fires when the run leases no more browsers: it ends, or no browser can come. */
@@ -18,8 +18,8 @@ export class RunPhase {
   }
 
   /** Fires when the run stops waiting for responses to requests for browsers. */
-  get answersOver(): AbortSignal {
-    return this.#answers.signal;
+  get responsesOver(): AbortSignal {
+    return this.#responses.signal;
   }
 
   /** Fires when the run stops waiting for confirmed ends. */
@@ -32,8 +32,8 @@ export class RunPhase {
     this.#closing.abort(reason);
   }
 
-  giveUpAnswers(): void {
-    this.#answers.abort(new Error('not answered in time'));
+  giveUpResponses(): void {
+    this.#responses.abort(new Error('no response in time'));
   }
 
   giveUpEnds(): void {

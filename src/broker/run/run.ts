@@ -130,7 +130,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     service: config.service.kind,
     chromiums: embedded?.chromiums ?? [],
     shard: config.shard,
-    recordFolder: config.recordFolder,
+    recordDirectory: config.recordDirectory,
     isSuccessor: config.deadMarks.length > 0,
     onWriteError: (error) => log.error('run.json could not be written', error),
   });
@@ -163,7 +163,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     await Promise.all([endAll(), sweep?.end()]);
     const record = await recorder.end(await balanceOf(client, balance));
     hub.end();
-    await terminal.told(FLUSH_MS);
+    await terminal.flushed(FLUSH_MS);
     return record;
   });
   const secrets = secretsOf(config, service);
@@ -197,7 +197,7 @@ function secretsOf({ token, projects }: BrokerConfig, { apiKey }: RunService): s
 }
 
 function openLog(config: BrokerConfig, service: RunService, terminal: Terminal): Log {
-  const file = config.recordFolder ? join(config.recordFolder, 'broker.log') : null;
+  const file = config.recordDirectory ? join(config.recordDirectory, 'broker.log') : null;
   return createLog({ file, terminal, secrets: secretsOf(config, service), debug: config.debug });
 }
 
@@ -218,18 +218,18 @@ function runIdentity({ runId, shard, suite, mark }: BrokerConfig, client: Servic
 
 /** Null: no ledger is written. The embedded emulator ends with its broker, and all its browsers with it. */
 function ledgerOwner(
-  { runId, address: socket, ledgerFolder: folder }: BrokerConfig,
+  { runId, address: socket, ledgerDirectory: directory }: BrokerConfig,
   { baseURL, apiKey, embedded }: RunService,
   { mark }: RunIdentity,
 ): LedgerOwner | null {
-  if (embedded || folder === null) return null;
+  if (embedded || directory === null) return null;
   const workspace = workspaceMark(apiKey);
-  return { folder, content: { runId, mark, baseURL, workspace, place: systemIdentity(), socket } };
+  return { directory, content: { runId, mark, baseURL, workspace, place: systemIdentity(), socket } };
 }
 
 /** Null if dead runs cannot have left anything: only this run uses the embedded emulator. */
 function runSweep(
-  { runId, suite, ledgerFolder, overRuns, deadMarks, address }: BrokerConfig,
+  { runId, suite, ledgerDirectory, overRuns, deadMarks, address }: BrokerConfig,
   { client, log, service }: Beginning,
   { mark }: RunIdentity,
 ): RunSweep | null {
@@ -237,7 +237,7 @@ function runSweep(
   if (embedded) return null;
   const self = { mark, socket: address };
   const deadBrokers = deadMarks.map((dead) => ({ runId, mark: dead }));
-  return new RunSweep({ client, baseURL, apiKey, suite, ledgerFolder, overRuns, deadBrokers, self }, log);
+  return new RunSweep({ client, baseURL, apiKey, suite, ledgerDirectory, overRuns, deadBrokers, self }, log);
 }
 
 async function closeService(client: ServiceClient, { embedded }: RunService): Promise<void> {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { PROTOCOL_VERSION } from '../rpc/line-socket.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
-import { isSocketFolder, socketParents, thisMachine } from '../rpc/socket-address.ts';
+import { isSocketDirectory, socketParents, thisMachine } from '../rpc/socket-address.ts';
 
 /**
  * How those who watch find the brokers of this user on this machine: each broker writes a file that only this user may
@@ -57,7 +57,7 @@ function files(): string[] {
     namesIn(parent).flatMap((name) => {
       const path = join(parent, name);
       if (process.platform === 'win32') return WINDOWS_FILE.test(name) ? path : [];
-      return isSocketFolder(path) && isOwn(path) ? join(path, FILE) : [];
+      return isSocketDirectory(path) && isOwn(path) ? join(path, FILE) : [];
     }),
   );
 }

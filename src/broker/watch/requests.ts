@@ -27,7 +27,7 @@ export const runningParams = v.object({
   ),
 });
 
-/** A picture of a page. Answered when the watchers have shown it. */
+/** A picture of a page. The response comes when the watchers have shown it. */
 export const pictureParams = v.object({
   slot,
   target: v.string(),
@@ -43,15 +43,15 @@ export const pictureParams = v.object({
 
 export const pageClosedParams = v.object({ slot, target: v.string() });
 
-/** A test waits. Answered when somebody releases it, or after `endHold`. */
+/** A test waits. The response comes when somebody releases it, or after `endHold`. */
 export const holdParams = v.object({ slot, reason: v.string(), until: time });
 
 export const slotParams = v.object({ slot });
 
-/** What a watcher did in the pages of a slot on hold. Answered when there is something; null when the hold is over. */
+/** A watcher's input in the pages of a slot on hold, once there is some; null when the hold is over. */
 export const inputs = v.nullable(v.array(v.object({ target: v.string(), input: v.custom<PageInput>(isObject) })));
 
-/** A watcher asks for the state of the run. Answered when it is newer than `after`. */
+/** A watcher asks for the state of the run. The response comes when it is newer than `after`. */
 export const runViewParams = v.object({
   after: number,
   /** How many of the tests that have ended the watcher knows. */
@@ -68,7 +68,7 @@ export const demandParams = v.object({
   slots: v.pipe(v.array(v.object({ slot, size: v.picklist(['large', 'small']) })), v.maxLength(10_000)),
 });
 
-/** Pictures that a watcher has not received. Answered when there is one. */
+/** Pictures that a watcher has not received. The response comes when there is one. */
 export const watcherPictures = v.array(v.object({ ...pictureParams.entries, number }));
 
 export const shownParams = v.object({ number });

@@ -1,6 +1,6 @@
-import type { Answering } from '../rpc/answering.ts';
 import { METHODS } from '../rpc/messages/protocol.ts';
 import { noParams } from '../rpc/messages/requests.ts';
+import type { AddHandler } from '../rpc/request-handlers.ts';
 import {
   demandParams,
   holdParams,
@@ -17,10 +17,10 @@ import type { WatchHub } from './watch-hub.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
- * Answers the requests of one connection that watching needs. Call `gone` when the connection is closed.
+ * Handles the requests of one connection that watching needs. Call `gone` when the connection is closed.
  * @param closed fires when the connection is closed
  */
-export function answerWatching(on: Answering, hub: WatchHub, closed: AbortSignal): { gone(): void } {
+export function handleWatchRequests(on: AddHandler, hub: WatchHub, closed: AbortSignal): { gone(): void } {
   const connection = {};
   let watcher: Watcher | null = null;
   const watching = () => {

@@ -82,13 +82,13 @@ export class PersistentContext implements Interceptor {
     const { id, method, params } = command;
     if (method === 'Target.createBrowserContext' && this.#state === 'closed') {
       const { proxyServer } = fieldsOf<Protocol.Target.CreateBrowserContextRequest>(params);
-      if (proxyServer === undefined) void this.#answer(id, this.#open());
+      if (proxyServer === undefined) void this.#respond(id, this.#open());
       else this.#transport.deliver({ id, error: { code: REFUSED, message: NO_PROXY } });
       return null;
     }
     if (!this.#isAboutOwn(params)) return command;
     if (method === 'Target.disposeBrowserContext') {
-      void this.#answer(id, this.#close());
+      void this.#respond(id, this.#close());
       return null;
     }
     return this.#withoutContextId(command);
@@ -124,12 +124,12 @@ export class PersistentContext implements Interceptor {
     return fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params).browserContextId === this.#id;
   }
 
-  async #answer(id: number | undefined, work: Promise<object>): Promise<void> {
-    const answer = await work.then(
+  async #respond(id: number | undefined, work: Promise<object>): Promise<void> {
+    const response = await work.then(
       (result) => ({ id, result }),
       (error) => ({ id, error: { code: REFUSED, message: `The browser's own context: ${errorMessage(error)}` } }),
     );
-    this.#transport.deliver(answer);
+    this.#transport.deliver(response);
   }
 
   async #open(): Promise<object> {

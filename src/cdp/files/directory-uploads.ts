@@ -20,14 +20,14 @@ const MOST_FILES = 10_000;
 const WRITE_TIMEOUT_MS = 60_000;
 
 /** A directory of this machine. */
-interface Folder {
+interface Directory {
   path: string;
   /** Names of the files in it, without those in subdirectories. */
   files: string[];
 }
 
 /** A copied directory. */
-interface CarriedFolder {
+interface CopiedDirectory {
   /** On the browser's disk. */
   path: string;
   /** Original names of the files that Chromium has renamed. */
@@ -78,11 +78,11 @@ export class DirectoryUploads {
    * @throws Error when a file cannot be read, PoolwrightError when there are more than 10,000, or Chromium does not
    * write them or is gone
    */
-  carry(path: string): Promise<CarriedFolder | null> {
+  copy(path: string): Promise<CopiedDirectory | null> {
     // One at a time: the download directory applies to the whole page.
-    const carried = this.#last.then(() => this.#carry(path));
-    this.#last = carried.catch(() => undefined);
-    return carried;
+    const copied = this.#last.then(() => this.#copy(path));
+    this.#last = copied.catch(() => undefined);
+    return copied;
   }
 
   end(): void {
@@ -90,26 +90,26 @@ export class DirectoryUploads {
     removeLocalFiles(this.#root);
   }
 
-  async #carry(path: string): Promise<CarriedFolder | null> {
-    const folders = await foldersBelow(path);
-    if (folders.length === 0) return null;
+  async #copy(path: string): Promise<CopiedDirectory | null> {
+    const directories = await directoriesBelow(path);
+    if (directories.length === 0) return null;
     const { sessionId: session, browserContextId } = await this.#page.open();
     const place = posix.join(this.#root, randomUUID());
     const wanted: string[] = [];
-    for (const folder of folders) {
-      const inside = posix.join(basename(path), folder.path);
-      for (const name of folder.files) wanted.push(posix.join(inside, name));
+    for (const directory of directories) {
+      const inside = posix.join(basename(path), directory.path);
+      for (const name of directory.files) wanted.push(posix.join(inside, name));
       await this.#transport.call('Browser.setDownloadBehavior', {
         behavior: 'allow',
         downloadPath: posix.join(place, inside),
         eventsEnabled: true,
         browserContextId,
       });
-      for (let first = 0; first < folder.files.length; first += DOWNLOADS_A_FRAME) {
-        const names = folder.files.slice(first, first + DOWNLOADS_A_FRAME);
+      for (let first = 0; first < directory.files.length; first += DOWNLOADS_A_FRAME) {
+        const names = directory.files.slice(first, first + DOWNLOADS_A_FRAME);
         await this.#write(
           session,
-          names.map((name) => join(path, folder.path, name)),
+          names.map((name) => join(path, directory.path, name)),
         );
       }
     }
@@ -150,10 +150,10 @@ export class DirectoryUploads {
   /**
    * Names of the files in a directory on the browser's disk, as an input lists them: including the directory's name.
    */
-  async #listed(session: string, folder: string): Promise<string[]> {
+  async #listed(session: string, directory: string): Promise<string[]> {
     const input = await RemoteObject.create(this.#transport, session, 'newInput', { webkitdirectory: true });
     try {
-      await this.#transport.call('DOM.setFileInputFiles', { objectId: input.objectId, files: [folder] }, session);
+      await this.#transport.call('DOM.setFileInputFiles', { objectId: input.objectId, files: [directory] }, session);
       return v.parse(v.array(v.string()), await input.call('chosen'));
     } finally {
       input.release();
@@ -166,8 +166,8 @@ function notWritten(state: string): PoolwrightError {
 }
 
 /** A directory and its subdirectories, without empty ones. @throws PoolwrightError when there are too many files */
-async function foldersBelow(root: string): Promise<Folder[]> {
-  const found: Folder[] = [];
+async function directoriesBelow(root: string): Promise<Directory[]> {
+  const found: Directory[] = [];
   const paths = [''];
   let count = 0;
   for (let path = paths.pop(); path !== undefined; path = paths.pop()) {

@@ -13,10 +13,10 @@ import { removeLocalFiles } from './remove-local-files.ts';
 
 /** What a client has configured: the directory on this machine, and whether it gets download events. */
 interface Wanted {
-  folder: string;
+  directory: string;
   /** The file name is the browser's ID of the download, not the name that the site suggests. */
   byGuid: boolean;
-  told: boolean;
+  withEvents: boolean;
 }
 
 /** A download in progress. */
@@ -45,9 +45,9 @@ const GUID = /^[\w-]+$/;
 export class Downloads implements Interceptor {
   readonly #transport: InterceptorTransport;
   readonly #page: HelperPage;
-  readonly #carried: LocalDownloads;
+  readonly #local: LocalDownloads;
   /** The browser's download directory, which it creates. */
-  readonly #remoteFolder = `/tmp/poolwright-${randomUUID()}`;
+  readonly #remoteDirectory = `/tmp/poolwright-${randomUUID()}`;
   /** By browser context; `undefined` is the default context. */
   readonly #wanted = new Map<string | undefined, Wanted>();
   /** By the browser's ID, until the file is here. */
@@ -55,10 +55,10 @@ export class Downloads implements Interceptor {
   /** The most recent setting: events of a frame within a page do not show its context. */
   #last: Wanted | undefined;
 
-  /** @param carried downloads whose bodies are already on this machine */
-  constructor(transport: InterceptorTransport, carried: LocalDownloads) {
+  /** @param local downloads whose bodies are already on this machine */
+  constructor(transport: InterceptorTransport, local: LocalDownloads) {
     this.#transport = transport;
-    this.#carried = carried;
+    this.#local = local;
     this.#page = new HelperPage(transport);
   }
 
@@ -96,15 +96,15 @@ export class Downloads implements Interceptor {
   }
 
   end(): void {
-    this.#carried.end();
+    this.#local.end();
     for (const { body } of this.#downloads.values()) body?.cancel();
-    removeLocalFiles(this.#remoteFolder);
+    removeLocalFiles(this.#remoteDirectory);
   }
 
   /** CDP can set a page's download directory, but not name its files by ID: so its context is configured instead. */
-  async #setForPage(sessionId: string, folder: string): Promise<void> {
+  async #setForPage(sessionId: string, directory: string): Promise<void> {
     const context = this.#transport.model.session(sessionId)?.target.contextId;
-    const wanted = { folder, byGuid: false, told: this.#wanted.get(context)?.told ?? false };
+    const wanted = { directory, byGuid: false, withEvents: this.#wanted.get(context)?.withEvents ?? false };
     const set = (id: string | undefined) =>
       this.#transport.call('Browser.setDownloadBehavior', this.#redirect(id, wanted).params);
     try {
@@ -127,18 +127,18 @@ export class Downloads implements Interceptor {
       this.#wanted.delete(context);
       return command;
     }
-    const wanted = { folder: downloadPath, byGuid: behavior === 'allowAndName', told: eventsEnabled === true };
+    const wanted = { directory: downloadPath, byGuid: behavior === 'allowAndName', withEvents: eventsEnabled === true };
     return { ...command, ...this.#redirect(context, wanted) };
   }
 
   #redirect(context: string | undefined, wanted: Wanted): { params: Protocol.Browser.SetDownloadBehaviorRequest } {
     this.#wanted.set(context, wanted);
     this.#last = wanted;
-    this.#carried.areTaken = true;
+    this.#local.areTaken = true;
     return {
       params: {
         behavior: 'allowAndName',
-        downloadPath: this.#remoteFolder,
+        downloadPath: this.#remoteDirectory,
         eventsEnabled: true,
         ...(context !== undefined && { browserContextId: context }),
       },
@@ -164,8 +164,8 @@ export class Downloads implements Interceptor {
     const wanted = this.#wanted.get(context) ?? this.#wanted.get(undefined) ?? this.#last;
     if (!wanted || typeof guid !== 'string' || !GUID.test(guid)) return message;
     const name = fileName(suggestedFilename) ?? guid;
-    this.#downloads.set(guid, { ...wanted, name, body: this.#carried.take(params), isCancelled: false });
-    return wanted.told ? message : null;
+    this.#downloads.set(guid, { ...wanted, name, body: this.#local.take(params), isCancelled: false });
+    return wanted.withEvents ? message : null;
   }
 
   #progress(message: CdpMessage): CdpMessage | null {
@@ -173,38 +173,38 @@ export class Downloads implements Interceptor {
     const { guid, state, receivedBytes } = params;
     const download = this.#downloads.get(guid);
     if (!download || typeof guid !== 'string') return message;
-    if (state === 'inProgress') return download.told ? message : null;
-    const tell = (told: object) => {
-      if (download.told) this.#transport.deliver({ ...message, params: { ...params, ...told } });
+    if (state === 'inProgress') return download.withEvents ? message : null;
+    const notify = (changes: object) => {
+      if (download.withEvents) this.#transport.deliver({ ...message, params: { ...params, ...changes } });
     };
     if (state !== 'completed' || typeof receivedBytes !== 'number') {
       this.#downloads.delete(guid);
       download.body?.cancel();
-      tell({});
+      notify({});
       return null;
     }
     this.#fetch(guid, receivedBytes, download).then(
       ({ filePath, size }) =>
-        tell({ totalBytes: size, receivedBytes: size, ...(params.filePath !== undefined && { filePath }) }),
+        notify({ totalBytes: size, receivedBytes: size, ...(params.filePath !== undefined && { filePath }) }),
       // The only other final state that a client knows.
-      () => tell({ state: 'canceled' }),
+      () => notify({ state: 'canceled' }),
     );
     return null;
   }
 
   /** Returns where the file is now, and its size in bytes. */
-  async #fetch(guid: string, told: number, download: Download) {
-    const { folder, name, byGuid, body } = download;
-    const remote = { path: posix.join(this.#remoteFolder, guid), size: told };
-    await mkdir(folder, { recursive: true });
-    const unfinished = join(folder, `${guid}${UNFINISHED}`);
+  async #fetch(guid: string, reportedSize: number, download: Download) {
+    const { directory, name, byGuid, body } = download;
+    const remote = { path: posix.join(this.#remoteDirectory, guid), size: reportedSize };
+    await mkdir(directory, { recursive: true });
+    const unfinished = join(directory, `${guid}${UNFINISHED}`);
     try {
-      let size = told;
+      let size = reportedSize;
       if (body) size = await writeBody(body, unfinished);
       else await fetchRemoteFile(this.#transport, (await this.#page.open()).sessionId, remote, unfinished);
       // The body of a cancelled download may look complete.
       if (download.isCancelled) throw new Error('cancelled');
-      const filePath = byGuid ? join(folder, guid) : freeName(folder, name);
+      const filePath = byGuid ? join(directory, guid) : freeName(directory, name);
       await rename(unfinished, filePath);
       return { filePath, size };
     } catch (error) {
@@ -225,10 +225,10 @@ function fileName(suggested: unknown): string | null {
 }
 
 /** Chromium's scheme: `report.pdf`, then `report (1).pdf`. */
-function freeName(folder: string, name: string): string {
+function freeName(directory: string, name: string): string {
   const { name: stem, ext } = parse(name);
   for (let count = 0; ; count += 1) {
-    const candidate = join(folder, count === 0 ? name : `${stem} (${count})${ext}`);
+    const candidate = join(directory, count === 0 ? name : `${stem} (${count})${ext}`);
     if (!existsSync(candidate)) return candidate;
   }
 }

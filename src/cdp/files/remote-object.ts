@@ -3,7 +3,7 @@ import { errorOf } from '../../errors.ts';
 import { pageFunction, pageScript } from '../page-code.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
 
-const answer = v.looseObject({
+const callResponse = v.looseObject({
   result: v.looseObject({ objectId: v.optional(v.string()), value: v.optional(v.unknown()) }),
   exceptionDetails: v.optional(
     v.looseObject({ text: v.string(), exception: v.optional(v.looseObject({ description: v.optional(v.string()) })) }),
@@ -67,7 +67,7 @@ export class RemoteObject {
       awaitPromise: true,
     };
     const { result, exceptionDetails } = v.parse(
-      answer,
+      callResponse,
       await this.#commands.call('Runtime.callFunctionOn', params, this.sessionId),
     );
     if (exceptionDetails) {

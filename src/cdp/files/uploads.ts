@@ -16,16 +16,16 @@ const setFiles = v.looseObject({ objectId: v.string(), files: v.pipe(v.array(v.s
  */
 export class Uploads implements Interceptor {
   readonly #transport: InterceptorTransport;
-  readonly #folders: DirectoryUploads;
-  readonly #onNotCarried: (text: string) => void;
+  readonly #directories: DirectoryUploads;
+  readonly #onIncompleteUpload: (text: string) => void;
 
   /**
-   * @param onNotCarried called with a description of each part of an upload that does not reach the browser unchanged
+   * @param onIncompleteUpload called with each part of an upload that does not reach the browser unchanged, as text
    */
-  constructor(transport: InterceptorTransport, onNotCarried: (text: string) => void = () => undefined) {
+  constructor(transport: InterceptorTransport, onIncompleteUpload: (text: string) => void = () => undefined) {
     this.#transport = transport;
-    this.#onNotCarried = onNotCarried;
-    this.#folders = new DirectoryUploads(transport);
+    this.#onIncompleteUpload = onIncompleteUpload;
+    this.#directories = new DirectoryUploads(transport);
   }
 
   /**
@@ -38,13 +38,13 @@ export class Uploads implements Interceptor {
     const { success, output: data } = v.safeParse(setFiles, params);
     if (!success) return command;
     const input = new RemoteObject(this.#transport, sessionId, data.objectId);
-    const carried = this.#carry(input, data.files);
-    if (carried === null) return command;
-    carried.then(
+    const uploaded = this.#upload(input, data.files);
+    if (uploaded === null) return command;
+    uploaded.then(
       () => this.#transport.deliver({ id, sessionId, result: {} }),
       ({ message }: Error) => {
         // Playwright retries until its timeout, and never reports the reason.
-        this.#onNotCarried(`${data.files.join(', ')} was not uploaded: ${message}.`);
+        this.#onIncompleteUpload(`${data.files.join(', ')} was not uploaded: ${message}.`);
         this.#transport.deliver({ id, sessionId, error: { code: -32_000, message: `Upload: ${message}` } });
       },
     );
@@ -52,26 +52,26 @@ export class Uploads implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
-    return this.#folders.onMessage(message);
+    return this.#directories.onMessage(message);
   }
 
   end(): void {
-    this.#folders.end();
+    this.#directories.end();
   }
 
   /** Null for paths that do not exist on this machine. */
-  #carry(input: RemoteObject, paths: string[]): Promise<void> | null {
+  #upload(input: RemoteObject, paths: string[]): Promise<void> | null {
     const [path = '', ...others] = paths;
-    if (paths.every((each) => kindOf(each)?.isFile())) return carryFiles(input, paths);
+    if (paths.every((each) => kindOf(each)?.isFile())) return uploadFiles(input, paths);
     // On Windows it is unknown whether the browser's disk has the same kind of paths.
-    const isFolder = others.length === 0 && process.platform !== 'win32' && kindOf(path)?.isDirectory();
-    return isFolder ? this.#carryFolder(input, path) : null;
+    const isDirectory = others.length === 0 && process.platform !== 'win32' && kindOf(path)?.isDirectory();
+    return isDirectory ? this.#copyDirectory(input, path) : null;
   }
 
-  async #carryFolder(input: RemoteObject, path: string): Promise<void> {
-    const there = await this.#folders.carry(path);
-    if (there === null) return await carryFiles(input, []);
-    if (there.renamed.length > 0) this.#onNotCarried(renamedText(path, there.renamed));
+  async #copyDirectory(input: RemoteObject, path: string): Promise<void> {
+    const there = await this.#directories.copy(path);
+    if (there === null) return await uploadFiles(input, []);
+    if (there.renamed.length > 0) this.#onIncompleteUpload(renamedText(path, there.renamed));
     const { objectId, sessionId } = input;
     await this.#transport.call('DOM.setFileInputFiles', { objectId, files: [there.path] }, sessionId);
   }
@@ -85,7 +85,7 @@ function kindOf(path: string): Stats | undefined {
   }
 }
 
-async function carryFiles(input: RemoteObject, paths: string[]): Promise<void> {
+async function uploadFiles(input: RemoteObject, paths: string[]): Promise<void> {
   const files = await input.derive('newList');
   try {
     for (const path of paths) await uploadFile(files, path);

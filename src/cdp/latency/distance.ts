@@ -13,7 +13,7 @@ export class Distance implements Interceptor {
 
   constructor(transport: InterceptorTransport, savings: Savings) {
     this.#savings = savings;
-    transport.view.onDelivered(() => savings.told());
+    transport.view.onDelivered(() => savings.delivered());
   }
 
   onCommand(command: CdpMessage): CdpMessage {

@@ -9,11 +9,11 @@ type State =
   /** The client has not sent the command. */
   | { readonly is: 'waiting' }
   /** The same, and the response has arrived. */
-  | { readonly is: 'answered'; readonly answer: CdpMessage; readonly at: number }
+  | { readonly is: 'responded'; readonly response: CdpMessage; readonly at: number }
   /** The client has sent this command, and waits for the response. */
   | { readonly is: 'asked'; readonly command: CdpMessage }
   /** Another component takes it; null if there is no usable response. */
-  | { readonly is: 'taken'; readonly taker: (answer: CdpMessage | null) => void }
+  | { readonly is: 'taken'; readonly taker: (response: CdpMessage | null) => void }
   /** It is not needed. */
   | { readonly is: 'dropped' };
 
@@ -25,13 +25,13 @@ interface Sent {
   readonly sentAt: number;
   state: State;
   /** Called with the response as soon as it arrives. */
-  readonly onAnswer?: ((answer: CdpMessage) => void) | undefined;
+  readonly onResponse?: ((response: CdpMessage) => void) | undefined;
 }
 
 /** How responses of one kind may be used. */
 interface Uses {
   /** Decides about each result without an exception. Default: all are usable. */
-  isUsable?(answer: CdpMessage): boolean;
+  isUsable?(response: CdpMessage): boolean;
   /** How long a response stays valid, in ms. Default: forever. */
   freshMs?: number;
 }
@@ -48,7 +48,7 @@ export class PipelinedCommands {
   readonly #transport: InterceptorTransport;
   readonly #savings: Savings;
   readonly #uses: Uses;
-  readonly #unanswered = new Map<number, Sent>();
+  readonly #pending = new Map<number, Sent>();
   /** In the order in which they were sent. */
   readonly #waiting = new Set<Sent>();
 
@@ -59,16 +59,21 @@ export class PipelinedCommands {
     transport.model.onSessionEnd(({ id }) => this.drop((sessionId) => sessionId === id));
   }
 
-  /** Sends a command that the client will send as `key`. @param onAnswer called with any response */
-  send(key: string, command: Omit<CdpMessage, 'id'>, onAnswer?: (answer: CdpMessage) => void): void {
-    this.#waiting.add(this.#send(key, command, { is: 'waiting' }, onAnswer));
+  /** Sends a command that the client will send as `key`. @param onResponse called with any response */
+  send(key: string, command: Omit<CdpMessage, 'id'>, onResponse?: (response: CdpMessage) => void): void {
+    this.#waiting.add(this.#send(key, command, { is: 'waiting' }, onResponse));
     const [oldest] = this.#waiting;
     if (oldest && this.#waiting.size > MAX_WAITING) this.#drop(oldest);
   }
 
   /** Sends a command that the client will not send. */
-  post(command: Omit<CdpMessage, 'id'>, onAnswer?: (answer: CdpMessage) => void): void {
-    this.#send('', command, { is: 'dropped' }, onAnswer);
+  post(command: Omit<CdpMessage, 'id'>, onResponse?: (response: CdpMessage) => void): void {
+    this.#send('', command, { is: 'dropped' }, onResponse);
+  }
+
+  /** Whether no response is expected, and none waits for the client. */
+  get isIdle(): boolean {
+    return this.#pending.size === 0 && this.#waiting.size === 0;
   }
 
   /** Whether a command waits for the client as `key`. */
@@ -82,13 +87,13 @@ export class PipelinedCommands {
     if (!sent) return false;
     const { state } = sent;
     const { freshMs = Number.POSITIVE_INFINITY } = this.#uses;
-    if (state.is === 'answered' && this.#savings.now() - state.at > freshMs) {
+    if (state.is === 'responded' && this.#savings.now() - state.at > freshMs) {
       this.#drop(sent);
       return false;
     }
     this.#waiting.delete(sent);
     this.#savings.used(sent.sentAt);
-    if (state.is === 'answered') this.#transport.deliver({ ...state.answer, id: command.id });
+    if (state.is === 'responded') this.#transport.deliver({ ...state.response, id: command.id });
     else sent.state = { is: 'asked', command };
     return true;
   }
@@ -98,9 +103,9 @@ export class PipelinedCommands {
    * then.
    * @param taker gets the response; null if there is no usable one
    */
-  take(key: string, taker: (answer: CdpMessage | null) => void): boolean {
+  take(key: string, taker: (response: CdpMessage | null) => void): boolean {
     const sent = this.#find(key);
-    if (!sent || sent.state.is === 'answered') return false;
+    if (!sent || sent.state.is === 'responded') return false;
     this.#waiting.delete(sent);
     this.#savings.used();
     sent.state = { is: 'taken', taker };
@@ -110,10 +115,10 @@ export class PipelinedCommands {
   /** Returns null for a response that is not for the client, otherwise the message for the client. */
   onMessage(message: CdpMessage): CdpMessage | null {
     const { id } = message;
-    const sent = id === undefined ? undefined : this.#unanswered.get(id);
+    const sent = id === undefined ? undefined : this.#pending.get(id);
     if (id === undefined || !sent) return message;
-    this.#unanswered.delete(id);
-    sent.onAnswer?.(message);
+    this.#pending.delete(id);
+    sent.onResponse?.(message);
     const { state } = sent;
     const isUsable = !message.error && !hasThrown(message) && (this.#uses.isUsable?.(message) ?? true);
     if (state.is === 'asked' && (isUsable || isTargetGone(message))) return { ...message, id: state.command.id };
@@ -121,7 +126,7 @@ export class PipelinedCommands {
     if (state.is === 'asked') this.#transport.pass(state.command);
     if (state.is === 'taken') state.taker(isUsable ? message : null);
     if (state.is !== 'waiting') return null;
-    if (isUsable) sent.state = { is: 'answered', answer: message, at: this.#savings.now() };
+    if (isUsable) sent.state = { is: 'responded', response: message, at: this.#savings.now() };
     else this.#waiting.delete(sent);
     return null;
   }
@@ -131,9 +136,9 @@ export class PipelinedCommands {
     for (const sent of [...this.#waiting]) if (which(sent.sessionId, sent.key)) this.#drop(sent);
   }
 
-  #send(key: string, command: Omit<CdpMessage, 'id'>, state: State, onAnswer?: Sent['onAnswer']): Sent {
-    const sent: Sent = { key, sessionId: command.sessionId, sentAt: this.#savings.now(), state, onAnswer };
-    this.#unanswered.set(this.#transport.send(command), sent);
+  #send(key: string, command: Omit<CdpMessage, 'id'>, state: State, onResponse?: Sent['onResponse']): Sent {
+    const sent: Sent = { key, sessionId: command.sessionId, sentAt: this.#savings.now(), state, onResponse };
+    this.#pending.set(this.#transport.send(command), sent);
     return sent;
   }
 
@@ -141,13 +146,13 @@ export class PipelinedCommands {
     const { state } = sent;
     this.#waiting.delete(sent);
     sent.state = { is: 'dropped' };
-    if (state.is === 'answered') this.#release(state.answer);
+    if (state.is === 'responded') this.#release(state.response);
   }
 
   /** The client does not get the object in this response. */
-  #release(answer: CdpMessage): void {
-    const { sessionId } = answer;
-    const { objectId } = objectOf(answer);
+  #release(response: CdpMessage): void {
+    const { sessionId } = response;
+    const { objectId } = objectOf(response);
     if (typeof objectId !== 'string' || !this.#transport.model.session(sessionId)) return;
     this.post({ method: 'Runtime.releaseObject', params: { objectId }, sessionId });
   }

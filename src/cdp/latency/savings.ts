@@ -35,6 +35,11 @@ export class Savings {
     return Number.isFinite(this.#shortest) && this.#shortest >= this.#farMs;
   }
 
+  /** Whether the browser is known to be too near for savings. It stays that near: its shortest response time counts. */
+  get isNear(): boolean {
+    return this.#shortest < this.#farMs;
+  }
+
   now(): number {
     return this.#now();
   }
@@ -45,7 +50,7 @@ export class Savings {
   }
 
   /** The client gets a message: commands that it sends from now on had to wait for it. */
-  told(): void {
+  delivered(): void {
     this.#inFlight = 0;
   }
 

@@ -40,7 +40,7 @@ type DownloadFields = Fields<Protocol.Browser.DownloadWillBeginEvent & Protocol.
 export class Metering implements Interceptor {
   readonly #model: BrowserModel;
   readonly #meter: Meter;
-  readonly #isCarried: (url: string) => boolean;
+  readonly #isProxied: (url: string) => boolean;
   /**
    * By request ID, which is unique in a browser: a request made by a worker or frame starts in its parent's session.
    * Each entry belongs to the session that last reported it.
@@ -51,11 +51,11 @@ export class Metering implements Interceptor {
   /** Addresses of documents that transferred nothing and were not shown: the next download from there is free. */
   readonly #freeDownloads: SessionMap<unknown, true>;
 
-  /** @param isCarried whether requests to an address are made outside the browser */
-  constructor({ model }: InterceptorTransport, meter: Meter, isCarried: (url: string) => boolean) {
+  /** @param isProxied whether requests to an address are made outside the browser */
+  constructor({ model }: InterceptorTransport, meter: Meter, isProxied: (url: string) => boolean) {
     this.#model = model;
     this.#meter = meter;
-    this.#isCarried = isCarried;
+    this.#isProxied = isProxied;
     this.#requests = new SessionMap(model);
     this.#freeDownloads = new SessionMap(model);
   }
@@ -152,7 +152,7 @@ export class Metering implements Interceptor {
   #observeDownload(method: string, { guid, url, receivedBytes, state }: DownloadFields): void {
     if (typeof guid !== 'string') return;
     if (method === 'Browser.downloadWillBegin') {
-      if (!isRemote(url) || this.#isCarried(String(url))) return;
+      if (!isRemote(url) || this.#isProxied(String(url))) return;
       if (!this.#freeDownloads.delete(url)) this.#downloads.set(guid, 0);
       return;
     }

@@ -10,7 +10,7 @@ import type { Dial } from './proxy/dial.ts';
 /** What pages reach through this machine. */
 export interface NetworkOptions {
   /** Hosts that every page reaches. Default: none. */
-  bridge?: ProxiedHosts | undefined;
+  proxiedHosts?: ProxiedHosts | undefined;
   /** Set if pages reach the hosts that the test itself visits. */
   byIntent?: PolicyEvents | undefined;
   /** Called with the size of bodies and WebSocket messages, in both directions, decoded, in bytes. */
@@ -31,8 +31,8 @@ const NONE: ProxiedHosts = { matches: () => false, urlPatterns: [], hostExpressi
 
 /** Null if nothing is proxied. Loads the proxy now if it is certainly needed: its libraries take time to load. */
 export async function networkInterceptor(options: NetworkOptions): Promise<NetworkInterceptor | null> {
-  if (!options.bridge && !options.byIntent) return null;
-  const loaded = options.bridge ? await loadProxy() : undefined;
+  if (!options.proxiedHosts && !options.byIntent) return null;
+  const loaded = options.proxiedHosts ? await loadProxy() : undefined;
   let made: Network | undefined;
   return {
     create: (transport) => {
@@ -65,9 +65,9 @@ export class Network implements Interceptor {
       this.policy.begin(target, url);
       this.#proxy?.begin(target);
     });
-    const { bridge = NONE, byIntent, dial } = options;
+    const { proxiedHosts = NONE, byIntent, dial } = options;
     // Files of this machine are not those of the test, if its servers are on another one.
-    this.policy = new NetworkPolicy(transport.model, bridge, this.#targets, byIntent, dial === undefined);
+    this.policy = new NetworkPolicy(transport.model, proxiedHosts, this.#targets, byIntent, dial === undefined);
     this.#proxy = loaded ? this.#make(loaded) : null;
   }
 

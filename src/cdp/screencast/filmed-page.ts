@@ -6,12 +6,6 @@ import type { BrowserSession } from './browser-session.ts';
 import { type NewPicture, PageScreencast } from './page-screencast.ts';
 import type { PictureReceiver } from './picture.ts';
 
-/**
- * How long a new page may take to load before its first picture, in ms. A session and a screencast for a picture of an
- * empty page would cost as much as the page itself, and a short test would end before the next picture.
- */
-const LOAD_MS = 500;
-
 /** What a page's pictures show besides the page. */
 export interface FilmedPageEnds {
   /** Called with the size of each picture in base64. */
@@ -46,12 +40,15 @@ export class FilmedPage {
     this.#ends = ends;
   }
 
-  /** Takes the first picture when the page has loaded. Rejects when the page or the connection has closed. */
-  async openLoaded(): Promise<void> {
+  /**
+   * Takes the first picture when the page has loaded. Rejects when the page or the connection has closed.
+   * @param waitMs the longest wait for it to load, in ms
+   */
+  async openLoaded(waitMs: number): Promise<void> {
     const loaded = new Promise<void>((resolve) => {
       this.#onLoad = resolve;
     });
-    await within(loaded, LOAD_MS, undefined);
+    await within(loaded, waitMs, undefined);
     if (!this.#hasEnded) await this.open();
   }
 

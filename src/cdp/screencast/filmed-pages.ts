@@ -79,7 +79,7 @@ export class FilmedPages implements ScreencastListener {
     const filmed = this.#pages.get(target) ?? new Map<PictureReceiver, FilmedPage>();
     this.#pages.set(target, filmed.set(receiver, page));
     // It fails for a page that has just closed.
-    (isNew ? page.openLoaded() : page.open()).catch(() => undefined);
+    (isNew ? page.openLoaded(this.#screencast.loadMs) : page.open()).catch(() => undefined);
   }
 
   #closeIfUnused(): void {

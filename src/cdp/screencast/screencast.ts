@@ -22,9 +22,18 @@ export interface Control {
  * without inputs, nothing is sent and nothing received.
  */
 export class Screencast {
+  /**
+   * How long a new page may take to load before its first picture, in ms. A session and a screencast for a picture of
+   * an empty page would cost as much as the page itself, and a short test would end before the next picture.
+   */
+  readonly loadMs: number;
   readonly #receivers = new Set<PictureReceiver>();
   #listener: (() => Promise<ScreencastListener | null>) | undefined;
   #bytes = 0;
+
+  constructor(loadMs = 500) {
+    this.loadMs = loadMs;
+  }
 
   get receivers(): Iterable<PictureReceiver> {
     return this.#receivers;

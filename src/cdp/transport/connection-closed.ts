@@ -13,8 +13,8 @@ export interface ConnectionClosed {
 
 /** Describes `closed` in a sentence. */
 export function describeClosed({ code, reason, byUs }: ConnectionClosed): string {
-  if (byUs) return 'The link to the browser was closed on this side.';
-  if (code === null) return 'The link to the browser closed.';
+  if (byUs) return 'The connection to the browser was closed on this side.';
+  if (code === null) return 'The connection to the browser closed.';
   const how = code === 1006 ? 'was cut' : 'was closed by the other side';
-  return `The link to the browser ${how} (code ${code}${reason === '' ? '' : `: ${reason}`}).`;
+  return `The connection to the browser ${how} (code ${code}${reason === '' ? '' : `: ${reason}`}).`;
 }

@@ -42,7 +42,7 @@ export class InterceptorList {
       fromBrowser: (response) => this.#toClient(response, this.#list.length - 1),
       toClient: (response) => this.#deliver(response),
     });
-    this.#list = [...factories.map((create, position) => create(this.#linkAt(position))), this.#own];
+    this.#list = [...factories.map((create, position) => create(this.#transportAt(position))), this.#own];
   }
 
   /** Sends our own command: no interceptor sees it or its response. */
@@ -70,7 +70,7 @@ export class InterceptorList {
     this.#model.end();
   }
 
-  #linkAt(position: number): InterceptorTransport {
+  #transportAt(position: number): InterceptorTransport {
     return {
       model: this.#model,
       view: this.#view,

@@ -10,19 +10,19 @@ export interface CdpMessage {
   error?: { code?: number; message?: string };
 }
 
-/** Data from the wire that should be a `T`: the names are those of the protocol, the values may be anything. */
+/** Data from the connection that should be a `T`: the names are those of the protocol, the values may be anything. */
 export type Fields<T> = { readonly [Name in keyof T]?: unknown };
 
 const NONE: object = Object.freeze({});
 
 /**
- * Returns the fields of data from the wire; no fields if it is not an object. Callers check each value that they use.
+ * Returns the fields of such data; no fields if it is not an object. Callers check each value that they use.
  */
 export function fieldsOf<T>(value: unknown): Fields<T> {
   return (typeof value === 'object' && value !== null ? value : NONE) as Fields<T>;
 }
 
-/** Parses text from the wire; null if it is not JSON or not a CDP message. */
+/** Parses text from the connection; null if it is not JSON or not a CDP message. */
 export function parseMessage(text: string): CdpMessage | null {
   let value: unknown;
   try {

@@ -3,6 +3,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { within } from '../../common/pause.ts';
 import { urlCredentials } from '../../common/url/credentials.ts';
+import { isLoopbackHost } from '../../common/url/loopback.ts';
 import { LeaseError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 
@@ -14,8 +15,11 @@ export interface SocketTraffic {
   queued: number;
 }
 
-/** Messages of this size or more are compressed if the other side supports that. */
-const DEFLATED_BYTES = 10 * 1024;
+/**
+ * Large messages are compressed where the service supports it: Playwright's scripts are 345 kB. Not on this machine:
+ * Chromium would compress every message, however small, and each would wait for another thread here.
+ */
+const DEFLATE = { clientNoContextTakeover: true, serverNoContextTakeover: true, threshold: 10 * 1024 };
 
 /**
  * An open WebSocket and the traffic of its TCP connection, which the watchdog uses to tell a slow connection from a
@@ -52,8 +56,7 @@ export async function openSocket(address: string, { timeout, sessionId, lookup }
     maxPayload: constants.MAX_STRING_LENGTH,
     maxFragments: 0,
     maxBufferedChunks: 0,
-    // Large messages are compressed where the service supports it: Playwright's scripts are 345 kB.
-    perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true, threshold: DEFLATED_BYTES },
+    perMessageDeflate: url.isHere ? false : DEFLATE,
     ...(lookup && { lookup }),
     ...(url.authorization !== null && { headers: { authorization: url.authorization } }),
   });
@@ -70,7 +73,7 @@ export async function openSocket(address: string, { timeout, sessionId, lookup }
   }
   socket.terminate();
   if (outcome === 'closed') throw failed(` at ${origin}`, whyRefused(handshake), sessionId);
-  throw failed(` at ${origin}`, `no answer within ${timeout} ms`, sessionId);
+  throw failed(` at ${origin}`, `no response within ${timeout} ms`, sessionId);
 }
 
 interface Address {
@@ -79,6 +82,8 @@ interface Address {
   /** Scheme and host, safe to show. */
   origin: string;
   authorization: string | null;
+  /** Whether the host is this machine. */
+  isHere: boolean;
 }
 
 /** Null if it is not a WebSocket address. */
@@ -95,6 +100,7 @@ function parseAddress(address: string): Address | null {
       href: url.href,
       origin: `${url.protocol}//${url.host}`,
       authorization: credentials === ':' ? null : `Basic ${Buffer.from(credentials).toString('base64')}`,
+      isHere: isLoopbackHost(url.hostname),
     };
   } catch {
     return null;
@@ -143,7 +149,7 @@ function watchHandshake(socket: WebSocket): Handshake {
 
 function whyRefused({ status, error, stream }: Handshake): string {
   if (status !== undefined) return `the connection was refused with HTTP ${status}`;
-  if (stream !== undefined) return 'the answer to the WebSocket handshake was not valid';
+  if (stream !== undefined) return 'the response to the WebSocket handshake was not valid';
   const code: unknown = error !== undefined && 'code' in error ? error.code : undefined;
   // Only the code if there is one: an error message may contain anything.
   if (typeof code === 'string') return code;

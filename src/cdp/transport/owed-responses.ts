@@ -53,7 +53,7 @@ export class OwedResponses {
     this.#model = model;
     this.#ask = ask;
     this.#ends = ends;
-    model.onSessionEnd(({ id }) => this.#answer(({ sessionId }) => sessionId === id, SESSION_GONE));
+    model.onSessionEnd(({ id }) => this.#respondTo(({ sessionId }) => sessionId === id, SESSION_GONE));
   }
 
   /** The client has sent a command. */
@@ -104,10 +104,10 @@ export class OwedResponses {
     }
     const ids = Array.from(sessions, ({ id }) => id);
     const isLost = (command: PendingCommand) => ids.includes(command.sessionId) && !REVIVES.has(command.method);
-    this.#answer((command) => isLost(command) && which(command), CRASHED);
+    this.#respondTo((command) => isLost(command) && which(command), CRASHED);
   }
 
-  #answer(which: (command: PendingCommand) => boolean, error: NonNullable<CdpMessage['error']>): void {
+  #respondTo(which: (command: PendingCommand) => boolean, error: NonNullable<CdpMessage['error']>): void {
     const respond = (commands: PendingCommand[], where: (response: CdpMessage) => void) => {
       // Each in a separate task, like messages from the browser.
       for (const { id, sessionId } of commands) setImmediate(() => where({ id, sessionId, error }));

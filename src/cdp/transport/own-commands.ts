@@ -11,7 +11,7 @@ const FIRST_OWN_ID = -1_000_000_000;
 const FIRST_SENT_ID = -2_000_000_000;
 
 /** Time limit for one response, in ms: several MB to a distant browser take time. */
-const ANSWER_TIMEOUT_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 
 interface Waiting {
   method: string;
@@ -49,9 +49,9 @@ export class OwnCommands implements BrowserCommands, Interceptor {
     new Promise((resolve, reject) => {
       const id = this.#post(method, params, sessionId);
       const timer = setTimeout(() => {
-        const seconds = ANSWER_TIMEOUT_MS / 1000;
-        this.#fail(id, 'TIMEOUT', `the browser did not answer ${method} within ${seconds} s`);
-      }, ANSWER_TIMEOUT_MS);
+        const seconds = RESPONSE_TIMEOUT_MS / 1000;
+        this.#fail(id, 'TIMEOUT', `the browser did not respond to ${method} within ${seconds} s`);
+      }, RESPONSE_TIMEOUT_MS);
       this.#waiting.set(id, { method, resolve, reject, timer });
       if (this.#isOver) this.end();
     });
@@ -78,7 +78,7 @@ export class OwnCommands implements BrowserCommands, Interceptor {
 
   end(): void {
     this.#isOver = true;
-    for (const id of [...this.#waiting.keys()]) this.#fail(id, 'BROWSER_LOST', 'the link to the browser closed');
+    for (const id of [...this.#waiting.keys()]) this.#fail(id, 'BROWSER_LOST', 'the connection to the browser closed');
   }
 
   #post(method: string, params: object = {}, sessionId?: string): number {

@@ -3,7 +3,7 @@ interface ConnectsOverCdp {
   connectOverCDP(endpoint: object): Promise<unknown>;
 }
 
-const answers = new WeakMap<object, Promise<boolean>>();
+const supports = new WeakMap<object, Promise<boolean>>();
 
 /**
  * Whether this Playwright's `connectOverCDP` accepts a transport (since 1.61). It tries an object that is neither an
@@ -12,11 +12,11 @@ const answers = new WeakMap<object, Promise<boolean>>();
  * report. Probes once per `chromium`; never rejects.
  */
 export function supportsTransport(chromium: ConnectsOverCdp): Promise<boolean> {
-  const known = answers.get(chromium);
+  const known = supports.get(chromium);
   if (known) return known;
-  const answer = probe(chromium);
-  answers.set(chromium, answer);
-  return answer;
+  const supported = probe(chromium);
+  supports.set(chromium, supported);
+  return supported;
 }
 
 async function probe(chromium: ConnectsOverCdp): Promise<boolean> {

@@ -14,7 +14,8 @@ import { type OpenSocket, openSocket, type SocketTraffic } from './open-socket.t
  * connection is unknown.
  */
 export interface CdpTransport {
-  send(message: object): void;
+  /** @param text the same message as text, if the client has it: saves serializing it again */
+  send(message: object, text?: string): void;
   /** Closes the connection; the browser keeps running. */
   close(): void;
   /** @param text the message as received, if nothing has changed it: saves the client from serializing it again */
@@ -74,8 +75,8 @@ class SocketTransport implements CdpTransport {
   #onclose: CdpTransport['onclose'];
   /** Set from when the connection closes until the client is notified. */
   #end: ConnectionClosed | undefined;
-  /** The message being delivered to the client, as received. */
-  #arrived: { message: CdpMessage; text: string } | undefined;
+  /** The message that is passing the interceptors, in either direction, with its text. Most are not changed. */
+  #passing: { message: CdpMessage; text: string } | undefined;
   #closing = false;
   #commands = 0;
   /** Why this side closed the connection without a call of `close()`. */
@@ -86,9 +87,8 @@ class SocketTransport implements CdpTransport {
     this.#cut = cut;
     this.traffic = traffic;
     this.#interceptors = new InterceptorList(interceptors, {
-      toBrowser: (command) => socket.send(JSON.stringify(command)),
-      toClient: (message) =>
-        this.onmessage?.(message, message === this.#arrived?.message ? this.#arrived.text : undefined),
+      toBrowser: (command) => socket.send(this.#textOf(command) ?? JSON.stringify(command)),
+      toClient: (message) => this.onmessage?.(message, this.#textOf(message)),
     });
     // Each message in a separate task, like in Playwright's own transport: Playwright handles a message in microtasks,
     // which must all have run before it gets the next one (one packet can contain several).
@@ -101,7 +101,7 @@ class SocketTransport implements CdpTransport {
         resolve(this.#end);
         this.#interceptors.end();
         // After the messages that are still being delivered to the client.
-        setImmediate(this.#tellEnd);
+        setImmediate(this.#notifyEnd);
       });
     });
     socket.resume();
@@ -118,12 +118,12 @@ class SocketTransport implements CdpTransport {
   set onclose(listener: CdpTransport['onclose']) {
     this.#onclose = listener;
     // The connection may have closed before the client added its listener, which would then wait forever.
-    if (listener && this.#end) setImmediate(this.#tellEnd);
+    if (listener && this.#end) setImmediate(this.#notifyEnd);
   }
 
-  send(message: CdpMessage): void {
+  send(message: CdpMessage, text?: string): void {
     this.#commands += 1;
-    this.#interceptors.command(message);
+    this.#pass(message, text, () => this.#interceptors.command(message));
   }
 
   ask(): Promise<unknown> {
@@ -146,11 +146,25 @@ class SocketTransport implements CdpTransport {
       this.#fail('a message was not JSON');
       return;
     }
-    this.#arrived = { message, text };
-    this.#interceptors.message(message);
-    // Released now, not when the next message arrives: it may have more than 100 MB.
-    this.#arrived = undefined;
+    this.#pass(message, text, () => this.#interceptors.message(message));
   };
+
+  /** A client may send a command while it gets a message. */
+  #pass(message: CdpMessage, text: string | undefined, through: () => void): void {
+    const outer = this.#passing;
+    this.#passing = text === undefined ? undefined : { message, text };
+    try {
+      through();
+    } finally {
+      // Released now, not when the next message passes: it may have more than 100 MB.
+      this.#passing = outer;
+    }
+  }
+
+  /** The text of a message that no interceptor has changed. */
+  #textOf(message: CdpMessage): string | undefined {
+    return message === this.#passing?.message ? this.#passing.text : undefined;
+  }
 
   #fail(fault: string): void {
     if (this.#closing) return;
@@ -158,7 +172,7 @@ class SocketTransport implements CdpTransport {
     this.close();
   }
 
-  readonly #tellEnd = (): void => {
+  readonly #notifyEnd = (): void => {
     const listener = this.#onclose;
     if (!this.#end || !listener) return;
     const end = this.#end;

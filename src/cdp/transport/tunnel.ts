@@ -24,8 +24,11 @@ export async function openTunnel(transport: CdpTransport): Promise<string> {
 }
 
 function join(socket: WebSocket, transport: CdpTransport): void {
-  transport.onmessage = (message) => socket.send(JSON.stringify(message));
+  transport.onmessage = (message, text) => socket.send(text ?? JSON.stringify(message));
   transport.onclose = (reason) => socket.close(NORMAL_CLOSURE, (reason ?? '').slice(0, 100));
-  socket.on('message', (data) => transport.send(JSON.parse(String(data))));
+  socket.on('message', (data) => {
+    const text = String(data);
+    transport.send(JSON.parse(text), text);
+  });
   socket.on('close', () => transport.close());
 }

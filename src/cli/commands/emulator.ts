@@ -58,7 +58,7 @@ export function addEmulatorCommand(program: Command): void {
     .option('--balance-cents <number>', 'balance; when it is used up, creates fail with 402 (default: 100000)', integer)
     .option('--chromium <path>', 'full Chromium; without --chromium-shell, for all sessions')
     .option('--chromium-shell <path>', 'headless shell for sessions of type hosted')
-    .option('--data <folder>', 'keep profiles and extensions there between runs (default: deleted)')
+    .option('--data <directory>', 'keep profiles and extensions there between runs (default: deleted)')
     .option('--no-extension-access', 'respond with 403 to all requests about extensions')
     .option('--allow-loopback', "let browsers reach this machine's loopback, unlike hosted browsers")
     .option('--rtt <ms>', 'round-trip time of CDP connections (default: 0)', integer)

@@ -46,8 +46,8 @@ export function addInitCommand(program: Command): void {
 }
 
 async function run({ yes, dryRun, json, ...options }: Options): Promise<void> {
-  const folder = process.cwd();
-  const { plan, title } = await makePlan(folder, options);
+  const directory = process.cwd();
+  const { plan, title } = await makePlan(directory, options);
   const changed = plan.changes.map(({ file }) => file);
   const isWanted = changed.length > 0 && !dryRun;
   const canAsk = yes === true || process.stdin.isTTY === true;
@@ -56,13 +56,13 @@ async function run({ yes, dryRun, json, ...options }: Options): Promise<void> {
   const out = json ? process.stderr : process.stdout;
   const color = out.isTTY === true && !process.env.NO_COLOR;
   if (!json || (isWanted && !yes && canAsk))
-    out.write(`${[title, '', ...planLines(plan, folder, color)].join('\n')}\n`);
+    out.write(`${[title, '', ...planLines(plan, directory, color)].join('\n')}\n`);
   if (isWanted && canAsk) {
     await confirm(`Change ${changed.length} ${changed.length === 1 ? 'file' : 'files'}?`, yes);
     await apply(plan.changes);
   }
   const applied = isWanted && canAsk;
-  if (json) printJson({ title, ...planJson(plan, folder, applied) });
+  if (json) printJson({ title, ...planJson(plan, directory, applied) });
   else out.write(`${closing(plan, applied, changed.length > 0)}\n`);
 
   if (isWanted && !canAsk) {

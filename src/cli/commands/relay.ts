@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { MIN_SECRET_LENGTH, RELAY_SECRET } from '../../common/relay/relay-token.ts';
+import { needsNoTls } from '../../common/relay/without-tls.ts';
 import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
 import { findPlaywrights, type PlaywrightVersions } from '../../relay/playwright-versions.ts';
@@ -30,8 +31,6 @@ Beta. Run it near the browsers, and set the option relay (or POOLWRIGHT_RELAY) w
 same ${RELAY_SECRET}, of ${MIN_SECRET_LENGTH} characters or more. Clients can write files as the user of the leases: one relay serves
 people who trust each other. See docs/relay.md.`;
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
-
 /** `poolwright relay`: Playwright's server near the browsers. */
 export function addRelayCommand(program: Command): void {
   program
@@ -44,7 +43,7 @@ export function addRelayCommand(program: Command): void {
     .option('--behind-tls', 'a proxy in front of the relay terminates TLS')
     .option('--allow <host...>', 'hosts of browsers, such as cdp.example.com or *.example.com', [])
     .option('--allow-private', 'browsers may have private addresses')
-    .option('--playwright <folder>', 'folder whose node_modules contain the Playwright versions', '.')
+    .option('--playwright <directory>', 'directory whose node_modules contain the Playwright versions', '.')
     .option('--max-leases <number>', 'leases at a time', integer, 10)
     .option('--max-memory <MB>', 'memory of one lease', integer, 1024)
     .option('--max-minutes <number>', 'duration of one lease', integer, 240)
@@ -105,7 +104,7 @@ async function tlsFrom({ host, cert, key, behindTls }: Omit<RelayFlags, 'json'>)
   }
   if (cert !== undefined || key !== undefined)
     throw new OptionsError('--cert', '`--cert` and `--key` need each other.');
-  if (behindTls || LOOPBACK.test(host)) return null;
+  if (behindTls || needsNoTls(host)) return null;
   throw new OptionsError(
     '--host',
     `\`--host ${host}\` needs TLS, because addresses of browsers cross the connection: set \`--cert\` and \`--key\`, or \`--behind-tls\` if a proxy in front of the relay terminates TLS.`,
@@ -122,12 +121,12 @@ function secretFrom(environment: NodeJS.ProcessEnv): string {
   );
 }
 
-async function playwrightsIn(folder: string): Promise<PlaywrightVersions> {
-  const found = await findPlaywrights(folder);
+async function playwrightsIn(directory: string): Promise<PlaywrightVersions> {
+  const found = await findPlaywrights(directory);
   if (found.size > 0) return found;
   throw new OptionsError(
     '--playwright',
-    `No playwright-core in ${folder}/node_modules. Install the version of your tests there: npm install playwright-core@<version>`,
+    `No playwright-core in ${directory}/node_modules. Install the version of your tests there: npm install playwright-core@<version>`,
   );
 }
 

@@ -29,7 +29,7 @@ export function addAdviseCommand(report: Command): void {
     .argument('[files...]', 'run.json files or directories; pass all shards of a run');
   for (const option of goalOptions()) command.addOption(option);
   command
-    .option('--output <folder>', "write the newest run's timeline.html there, with the advice")
+    .option('--output <directory>', "write the newest run's timeline.html there, with the advice")
     .option('--json', 'print JSON')
     .action(giveAdvice);
 }
@@ -56,8 +56,8 @@ async function giveAdvice(given: string[], { output, json, ...flags }: Options):
   if (advice.recommended?.fits !== true) process.exitCode = 1;
 }
 
-async function writeTimeline(runs: readonly PastRun[], advice: Advice, folder: string): Promise<string> {
-  const file = join(folder, 'timeline.html');
+async function writeTimeline(runs: readonly PastRun[], advice: Advice, directory: string): Promise<string> {
+  const file = join(directory, 'timeline.html');
   const [only, ...others] = runs.at(-1)?.parts ?? [];
   try {
     const record = only && others.length === 0 ? only : mergeRecords(runs.at(-1)?.parts ?? []);

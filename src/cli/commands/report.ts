@@ -28,8 +28,8 @@ export function addReportCommand(program: Command): void {
     .command('merge')
     .description('Merge several runs, such as shards, into one summary, run.json and timeline')
     .argument('<files...>', 'their run.json files; invalid ones are named and skipped')
-    .option('--output <folder>', 'directory for run.json and timeline.html', 'poolwright-report')
-    .option('--html <folder>', "Playwright's HTML report of the same runs, for the timeline's links")
+    .option('--output <directory>', 'directory for run.json and timeline.html', 'poolwright-report')
+    .option('--html <directory>', "Playwright's HTML report of the same runs, for the timeline's links")
     .option('--strict', 'exit with 1 if a file is invalid or a shard is missing, after merging the others')
     .option('--json', 'print JSON')
     .action(merge);

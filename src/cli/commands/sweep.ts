@@ -3,7 +3,7 @@ import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep
 import { notify } from '../../common/text/notify.ts';
 import { shellWord } from '../../common/text/printable.ts';
 import { variable } from '../../options/environment.ts';
-import { projectFolder } from '../../options/project-folder.ts';
+import { projectDirectory } from '../../options/project-directory.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';
@@ -27,7 +27,7 @@ export function addSweepCommand(program: Command): void {
 }
 
 async function run({ run: runId, json }: Options): Promise<void> {
-  const { suite, ledgerFolder, root } = projectFolder(process.cwd());
+  const { suite, ledgerDirectory, root } = projectDirectory(process.cwd());
   if (runId === undefined && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
     // A job without secrets, such as a fork's, has no hosted browsers.
     notify('POOLWRIGHT_API_KEY is not set: nothing to sweep (browsers of the emulator end with their run)');
@@ -36,7 +36,7 @@ async function run({ run: runId, json }: Options): Promise<void> {
   }
   const { baseURL, apiKey } = serviceOfShell();
   const result = await withProgress('looking for browsers of dead runs', () =>
-    withClient((client) => sweep({ client, baseURL, apiKey, suite, ledgerFolder, runId })),
+    withClient((client) => sweep({ client, baseURL, apiKey, suite, ledgerDirectory, runId })),
   );
   if (json) printJson(result);
   else for (const line of sweepReport(result, root)) printLine(line);

@@ -118,7 +118,7 @@ export async function emulator(): Promise<Finding> {
   }
 }
 
-/** One real session: how long it takes to come, to be connected to and to answer. */
+/** One real session: how long it takes to come, to be connected to and to respond. */
 export async function session(client: ServiceClient): Promise<Finding> {
   return await finding('session', async () => {
     const { create, connect, roundTrip } = await tryOneSession(client, TIMEOUT_MS);

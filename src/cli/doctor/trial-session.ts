@@ -40,9 +40,9 @@ async function connect(cdpUrl: string, sessionId: string, timeout: number): Prom
     for (let id = 1; id <= ROUND_TRIPS; id += 1) {
       const asked = performance.now();
       const message = new PoolwrightError('TIMEOUT', `The browser did not respond within ${timeout} ms.`);
-      const answered = pTimeout(once(socket, 'message'), { milliseconds: timeout, message });
+      const responded = pTimeout(once(socket, 'message'), { milliseconds: timeout, message });
       socket.send(JSON.stringify({ id, method: 'Browser.getVersion' }));
-      await answered;
+      await responded;
       trips.push(performance.now() - asked);
     }
     trips.sort((a, b) => a - b);

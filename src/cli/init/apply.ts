@@ -17,8 +17,8 @@ export async function apply(changes: FileChange[]): Promise<void> {
         'ABORTED',
         `${file} has changed since the plan was made. Nothing was written: run init again.`,
       );
-    const folder = await nearestFolder(dirname(file));
-    for (const each of before === null ? [folder] : [folder, file])
+    const directory = await nearestDirectory(dirname(file));
+    for (const each of before === null ? [directory] : [directory, file])
       await access(each, constants.W_OK).catch((error) => refuse(file, error, 'Nothing was changed.'));
   }
   const written: string[] = [];
@@ -44,13 +44,13 @@ async function replace(file: string, before: string | null, after: string): Prom
   await chmod(target, mode);
 }
 
-/** The folder, or the nearest one above it that exists. */
-async function nearestFolder(folder: string): Promise<string> {
-  const exists = await stat(folder).then(
+/** The directory, or the nearest one above it that exists. */
+async function nearestDirectory(directory: string): Promise<string> {
+  const exists = await stat(directory).then(
     () => true,
     () => false,
   );
-  return exists || dirname(folder) === folder ? folder : await nearestFolder(dirname(folder));
+  return exists || dirname(directory) === directory ? directory : await nearestDirectory(dirname(directory));
 }
 
 function refuse(file: string, error: unknown, state: string): never {

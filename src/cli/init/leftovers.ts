@@ -107,14 +107,14 @@ const MOST_OF_A_KIND = 8;
 const COMMENT = /^\s*(\/\/|\*|\/\*|#)/;
 
 /** Searches the project's sources for leftovers of another vendor's setup. Values of `.env` are not read. */
-export function findLeftovers(plan: Plan, { folder, root }: Project): void {
+export function findLeftovers(plan: Plan, { directory, root }: Project): void {
   const options = { ignore: IGNORED, absolute: true, dot: false };
   const files = new Set([
     ...globSync(
       ['**/*.{ts,js,mts,mjs,cts,cjs,tsx,jsx}', '**/browserstack.{yml,yaml}', 'package.json', '.env.example'],
       {
         ...options,
-        cwd: folder,
+        cwd: directory,
       },
     ),
     ...globSync(

@@ -16,7 +16,7 @@ import { type PuppeteerRunner, RUNNERS } from './puppeteer/runners.ts';
 export type Runner = 'playwright' | PuppeteerRunner;
 
 export interface InitOptions {
-  /** The runner's config, or for Playwright a folder that has one; else it is looked for. */
+  /** The runner's config, or for Playwright a directory that has one; else it is looked for. */
   config?: string;
   /** Which tests, where a project has several kinds. */
   runner?: Runner;
@@ -28,15 +28,15 @@ export interface InitOptions {
  * @throws OptionsError when there are none, or several
  */
 export async function makePlan(
-  folder: string,
+  directory: string,
   { config, runner, ci }: InitOptions,
 ): Promise<{ plan: Plan; title: string }> {
   const plan = new Plan();
-  const found = runner === undefined || runner === 'playwright' ? findPlaywrightConfig(folder, config) : null;
-  const project = await projectOf(found ? dirname(found) : folder, folder);
+  const found = runner === undefined || runner === 'playwright' ? findPlaywrightConfig(directory, config) : null;
+  const project = await projectOf(found ? dirname(found) : directory, directory);
   const other = detectRunner(project);
   const chosen = found ? 'playwright' : (runner ?? other);
-  if (chosen === null || (chosen === 'playwright' && !found)) throw nothingFound(folder, project);
+  if (chosen === null || (chosen === 'playwright' && !found)) throw nothingFound(directory, project);
 
   const install = commandFromStart(project, 'add', ['-D', 'poolwright']);
   const isInstalled = project.dependencies.has('poolwright');
@@ -47,7 +47,8 @@ export async function makePlan(
   plan.next.push(commandFromStart(project, 'execute-local', ['poolwright', 'doctor']));
   const playwright = found ? planPlaywright(plan, project, found) : null;
   const command =
-    playwright?.command ?? planPuppeteer(plan, project, chosen as PuppeteerRunner, config && resolve(folder, config));
+    playwright?.command ??
+    planPuppeteer(plan, project, chosen as PuppeteerRunner, config && resolve(directory, config));
   const test = localCommand(project.agent, command);
   const script = addScript(plan, project, command);
   plan.next.push(script === null ? test : commandFromStart(project, 'run', [script]));
@@ -59,7 +60,7 @@ export async function makePlan(
   // Where nothing changes, the next steps are not printed.
   if (!isInstalled && plan.changes.length === 0) plan.notes.push(`poolwright is not in package.json yet: ${install}`);
   const title = chosen === 'playwright' ? 'Playwright' : RUNNERS[chosen].title;
-  return { plan, title: found ? `${title}, ${relative(folder, found)}` : title };
+  return { plan, title: found ? `${title}, ${relative(directory, found)}` : title };
 }
 
 async function uncommittedEdits(plan: Plan, { root }: Project): Promise<string[]> {
@@ -72,7 +73,7 @@ function localCommand(agent: Agent, command: string): string {
   return command.startsWith('node ') ? command : commandOf(agent, 'execute-local', command.split(' '));
 }
 
-function nothingFound(folder: string, { dependencies, manifest }: Project): OptionsError {
+function nothingFound(directory: string, { dependencies, manifest }: Project): OptionsError {
   if (hasPuppeteer(dependencies)) {
     const runners = Object.keys(RUNNERS).join(', ');
     return new OptionsError(
@@ -83,6 +84,6 @@ function nothingFound(folder: string, { dependencies, manifest }: Project): Opti
   const puppeteer = manifest === null ? '' : ', and no Puppeteer with Vitest, Jest, Mocha or node:test in package.json';
   return new OptionsError(
     '--config',
-    `There is no playwright.config.* in ${folder} or below it${puppeteer}. Run init in your project's folder, or name the file: --config path/to/playwright.config.ts. For a new suite: npm init playwright@latest`,
+    `There is no playwright.config.* in ${directory} or below it${puppeteer}. Run init in your project's directory, or name the file: --config path/to/playwright.config.ts. For a new suite: npm init playwright@latest`,
   );
 }

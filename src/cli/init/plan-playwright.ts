@@ -23,8 +23,8 @@ export interface PlaywrightSuite {
  * Plans a Playwright suite: a second config, which wraps the first. The first stays as it is, so that its scripts,
  * editors and pipelines go on using local browsers. A config that calls the wrapper already is used itself.
  */
-export function planPlaywright(plan: Plan, { folder }: Project, config: string): PlaywrightSuite {
-  const here = (file: string) => relative(folder, file).replaceAll('\\', '/');
+export function planPlaywright(plan: Plan, { directory }: Project, config: string): PlaywrightSuite {
+  const here = (file: string) => relative(directory, file).replaceAll('\\', '/');
   const text = plan.read(config) ?? '';
   const hosted = isWrapped(text) ? config : hostedConfigOf(config);
   const lines = wrapperLines(basename(config));
@@ -39,7 +39,7 @@ export function planPlaywright(plan: Plan, { folder }: Project, config: string):
       lines,
     });
 
-  const version = installedVersion('@playwright/test', folder);
+  const version = installedVersion('@playwright/test', directory);
   if (version && isTooOld(version))
     plan.notes.push(`@playwright/test is ${version} here, and poolwright needs ${OLDEST.join('.')} or later.`);
   const name = here(hosted);

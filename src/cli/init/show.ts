@@ -3,13 +3,13 @@ import { styleText } from 'node:util';
 import { createTwoFilesPatch } from './libraries.ts';
 import type { FileChange, Plan } from './plan.ts';
 
-/** What the user is shown before the question. Paths as seen from `folder`. */
-export function planLines(plan: Plan, folder: string, color: boolean): string[] {
-  const here = (file: string) => relative(folder, file) || file;
+/** What the user is shown before the question. Paths as seen from `directory`. */
+export function planLines(plan: Plan, directory: string, color: boolean): string[] {
+  const here = (file: string) => relative(directory, file) || file;
   const lines: string[] = [];
   for (const change of plan.changes)
     lines.push(
-      ...diffOf(change, folder)
+      ...diffOf(change, directory)
         .split('\n')
         .map((line) => (color ? colored(line) : line)),
     );
@@ -44,8 +44,8 @@ function byKind(leftovers: Plan['leftovers']) {
 }
 
 /** A unified diff of one file. */
-export function diffOf({ file, before, after }: FileChange, folder: string): string {
-  const name = relative(folder, file).replaceAll('\\', '/');
+export function diffOf({ file, before, after }: FileChange, directory: string): string {
+  const name = relative(directory, file).replaceAll('\\', '/');
   return createTwoFilesPatch(
     before === null ? '/dev/null' : `a/${name}`,
     `b/${name}`,
@@ -69,14 +69,14 @@ function colored(line: string): string {
 }
 
 /** The same for a program. */
-export function planJson(plan: Plan, folder: string, applied: boolean) {
-  const here = (file: string) => relative(folder, file).replaceAll('\\', '/');
+export function planJson(plan: Plan, directory: string, applied: boolean) {
+  const here = (file: string) => relative(directory, file).replaceAll('\\', '/');
   return {
     applied,
     changes: plan.changes.map((change) => ({
       file: here(change.file),
       action: change.before === null ? 'create' : 'edit',
-      diff: diffOf(change, folder),
+      diff: diffOf(change, directory),
     })),
     present: plan.present,
     byHand: plan.byHand.map((each) => ({ ...each, file: here(each.file) })),

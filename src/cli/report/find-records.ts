@@ -6,7 +6,7 @@ import type { NamedRecord } from '../../report/advice/past/past-runs.ts';
 
 /** Default places of a run's record, and of the output of `report merge`. */
 const USUAL = ['test-results/poolwright/run.json', 'poolwright-report/run.json'];
-/** Folders in a folder that are looked into. */
+/** Directories in a directory that are looked into. */
 const DEEPEST = 8;
 
 /**
@@ -19,14 +19,14 @@ export function findRecords(given: readonly string[]): { records: NamedRecord[];
   if (given.length === 0 && usual.length === 0) {
     throw new OptionsError(
       'files',
-      `there is no ${USUAL.join(' and no ')} here: name run.json files, or folders with some`,
+      `there is no ${USUAL.join(' and no ')} here: name run.json files, or directories with some`,
     );
   }
   const records: NamedRecord[] = [];
   const skipped: SkippedFile[] = [];
   for (const path of given.length > 0 ? given : usual) {
-    const files = isFolder(path) ? runFilesIn(path, 0) : [path];
-    if (files.length === 0) skipped.push({ file: path, why: 'there is no run.json in this folder' });
+    const files = isDirectory(path) ? runFilesIn(path, 0) : [path];
+    if (files.length === 0) skipped.push({ file: path, why: 'there is no run.json in this directory' });
     for (const file of new Set(files)) {
       const read = readRecords([file]);
       for (const record of read.records) records.push({ file, record });
@@ -36,14 +36,14 @@ export function findRecords(given: readonly string[]): { records: NamedRecord[];
   return { records, skipped };
 }
 
-function isFolder(path: string): boolean {
+function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** Files whose name ends in `run.json`, because users collect them under names such as `2026-03-01-run.json`. */
-function runFilesIn(folder: string, depth: number): string[] {
-  return entriesOf(folder).flatMap((entry) => {
-    const path = join(folder, entry.name);
+function runFilesIn(directory: string, depth: number): string[] {
+  return entriesOf(directory).flatMap((entry) => {
+    const path = join(directory, entry.name);
     if (entry.isFile()) return entry.name.endsWith('run.json') ? [path] : [];
     const isSeen = entry.isDirectory() && entry.name !== 'node_modules' && depth < DEEPEST;
     return isSeen ? runFilesIn(path, depth + 1) : [];
@@ -51,9 +51,9 @@ function runFilesIn(folder: string, depth: number): string[] {
 }
 
 /** What may not be read is not there. */
-function entriesOf(folder: string): Dirent[] {
+function entriesOf(directory: string): Dirent[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => a.name.localeCompare(b.name));
+    return readdirSync(directory, { withFileTypes: true }).sort((a, b) => a.name.localeCompare(b.name));
   } catch {
     return [];
   }

@@ -6,7 +6,11 @@ import { UniqueIds } from './unique-ids.ts';
 export function asPuppeteerTransport(transport: CdpTransport): ConnectionTransport {
   const ids = new UniqueIds();
   const adapted: ConnectionTransport = {
-    send: (text) => transport.send(ids.onCommand(JSON.parse(text))),
+    send: (text) => {
+      const command = JSON.parse(text);
+      const renamed = ids.onCommand(command);
+      transport.send(renamed, renamed === command ? text : undefined);
+    },
     close: () => transport.close(),
   };
   transport.onmessage = (message, text) => {

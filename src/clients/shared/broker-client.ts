@@ -1,7 +1,7 @@
 import type { BrokerConnection } from '../../broker/rpc/client.ts';
 import { connectInTime, LISTENS_WITHIN_MS } from '../../broker/rpc/connect-in-time.ts';
 import type { HostedProject } from '../../broker/rpc/messages/protocol.ts';
-import { brokerLost } from '../../broker/rpc/messages/wire-error.ts';
+import { brokerLost } from '../../broker/rpc/messages/serialized-error.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import type { WatchedBroker } from '../../broker/watch/orders.ts';
 import { LeaseError } from '../../errors.ts';
@@ -38,7 +38,8 @@ export class BrokerClient implements WorkerBroker {
   }
 
   readonly lease: WorkerBroker['lease'] = (params) => this.#call((connection) => connection.lease(params));
-  readonly cancelAhead: WorkerBroker['cancelAhead'] = () => this.#call((connection) => connection.cancelAhead());
+  readonly cancelPrefetch: WorkerBroker['cancelPrefetch'] = () =>
+    this.#call((connection) => connection.cancelPrefetch());
   readonly giveBack: WorkerBroker['giveBack'] = (params) => this.#call((connection) => connection.giveBack(params));
   readonly testUsage: WorkerBroker['testUsage'] = (usage) => this.#call((connection) => connection.testUsage(usage));
   readonly sessionReport: WorkerBroker['sessionReport'] = (id) =>

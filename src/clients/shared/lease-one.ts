@@ -117,7 +117,7 @@ function ownBroker(options: HostedOptions, project: HostedProject): Promise<Star
   const starting = startOwnBroker({
     options,
     projects: [project],
-    folder: process.cwd(),
+    directory: process.cwd(),
     shard: null,
     runner: null,
   });

@@ -2,7 +2,7 @@ import type { BrokerStart } from '../../broker/process/start.ts';
 import type { StartedBroker } from '../../broker/process/started-broker.ts';
 
 /** A process that belongs to no run and needs its own broker. */
-export type OwnBroker = Omit<BrokerStart, 'idleMs' | 'recordFolder' | 'workers'>;
+export type OwnBroker = Omit<BrokerStart, 'idleMs' | 'recordDirectory' | 'workers'>;
 
 /**
  * Starts a broker that ends with this process, in the same way as a run starts one, but without a run record.
@@ -11,7 +11,7 @@ export type OwnBroker = Omit<BrokerStart, 'idleMs' | 'recordFolder' | 'workers'>
 export async function startOwnBroker(start: OwnBroker): Promise<StartedBroker> {
   // Loaded here, because most workers use their run's broker and do not need this code.
   const { startBrokerWith } = await import('../../broker/process/start.ts');
-  const { broker } = await startBrokerWith({ ...start, recordFolder: null, workers: 1 });
+  const { broker } = await startBrokerWith({ ...start, recordDirectory: null, workers: 1 });
   await broker.started();
   return broker;
 }

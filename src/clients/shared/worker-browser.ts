@@ -141,7 +141,7 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
     return this.#connection;
   }
 
-  /** The browser of the next test, on its way or here; null while none was requested ahead. */
+  /** The browser of the next test, on its way or here; null if there is none. */
   get prefetched(): Promise<Connection> | null {
     return this.#prefetched?.connection ?? null;
   }
@@ -161,15 +161,15 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
   }
 
   async #end(): Promise<void> {
-    const ahead = this.#prefetched;
+    const prefetched = this.#prefetched;
     const acquiring = this.#acquiring;
     const replacing = this.#replacing;
     this.#prefetched = null;
     try {
       acquiring?.abandon();
-      if (ahead) await this.#cancelPrefetch(ahead);
+      if (prefetched) await this.#cancelPrefetch(prefetched);
       // Both settle soon: requests to the broker were abandoned, and connecting has a time limit.
-      const [, fetched] = await Promise.all([replacing?.catch(() => null), ahead?.connection.catch(() => null)]);
+      const [, fetched] = await Promise.all([replacing?.catch(() => null), prefetched?.connection.catch(() => null)]);
       const connection = this.#connection;
       this.#connection = null;
       await Promise.all([connection && this.#release(connection), fetched && this.#releaseUnused(fetched)]);
@@ -217,16 +217,16 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
 
   /** Returns the prefetched browser if it is ready and lasts long enough, else requests one now. */
   async #nextConnection(): Promise<Connection> {
-    const ahead = this.#prefetched;
+    const prefetched = this.#prefetched;
     this.#prefetched = null;
-    const fetched = ahead && !ahead.isPending ? await ahead.connection.catch(() => null) : null;
+    const fetched = prefetched && !prefetched.isPending ? await prefetched.connection.catch(() => null) : null;
     if (fetched && fetched.lost() === null && lastsForTest(fetched.lease, this.#needMs)) return fetched;
     if (fetched) await this.#releaseUnused(fetched);
     if (this.#closing) throw isClosed();
     const acquiring = this.#acquire(false);
     this.#acquiring = acquiring;
     // In this order, because the broker hands the pending prefetch over to the new request.
-    if (ahead?.isPending) void this.#cancelPrefetch(ahead);
+    if (prefetched?.isPending) void this.#cancelPrefetch(prefetched);
     try {
       return await acquiring.connection;
     } finally {
@@ -234,12 +234,12 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
     }
   }
 
-  #acquire(ahead: boolean): Acquisition<Connection> {
+  #acquire(prefetch: boolean): Acquisition<Connection> {
     const broker = this.#broker;
     const { project, parallelIndex, connect, runningTry, onUnreachable = () => undefined } = this.#options;
-    const during = ahead ? runningTry?.() : undefined;
+    const during = prefetch ? runningTry?.() : undefined;
     const steps = {
-      lease: () => broker.lease({ project: project.id, parallelIndex, needMs: this.#needMs, ahead, during }),
+      lease: () => broker.lease({ project: project.id, parallelIndex, needMs: this.#needMs, prefetch, during }),
       open: (lease: LeasedBrowser) =>
         connect(lease, {
           onNote: (text) => this.#note(text),
@@ -250,14 +250,14 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
       giveBack: this.#giveBack,
     };
     // A failed prefetch is not repeated, because the browser is requested again when needed.
-    return new Acquisition(steps, ahead ? 1 : CONNECT_ATTEMPTS);
+    return new Acquisition(steps, prefetch ? 1 : CONNECT_ATTEMPTS);
   }
 
   /** Cancels a prefetch that is still pending at the broker. */
-  async #cancelPrefetch(ahead: Acquisition<Connection>): Promise<void> {
-    const isPending = ahead.isPending;
-    ahead.abandon();
-    if (isPending) await this.#broker.cancelAhead().catch(() => undefined);
+  async #cancelPrefetch(prefetched: Acquisition<Connection>): Promise<void> {
+    const isPending = prefetched.isPending;
+    prefetched.abandon();
+    if (isPending) await this.#broker.cancelPrefetch().catch(() => undefined);
   }
 
   /** An unused browser is as good as new for other workers, unless it ends soon. */

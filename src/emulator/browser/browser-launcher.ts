@@ -11,7 +11,7 @@ import { EXTENSION_ARGUMENTS, loadExtensions } from '../chromium/load-extensions
 import { type BrowserDisk, BrowserDisks } from '../disk/browser-disk.ts';
 import type { BrowserFiles } from '../disk/browser-files.ts';
 import type { Command } from '../disk/own-disk.ts';
-import type { ProfileFolders } from '../disk/profile-folders.ts';
+import type { ProfileDirectories } from '../disk/profile-directories.ts';
 import { EgressProxy } from '../egress/egress-proxy.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { BrowserSpec } from './browser-spec.ts';
@@ -21,7 +21,7 @@ export interface LauncherOptions {
   chromiums: Chromiums;
   extraArguments: readonly string[];
   allowLoopback: boolean;
-  profiles: ProfileFolders;
+  profiles: ProfileDirectories;
   log: (line: string) => void;
 }
 
@@ -57,22 +57,22 @@ export class BrowserLauncher implements Launcher {
     const { path: executable } = chromium;
     const plainUserAgent =
       spec.type === 'hosted' ? undefined : await abortable(this.#plainUserAgent(executable), signal);
-    const profileFolder = await profiles.add();
+    const profileDirectory = await profiles.add();
     // All at once: none needs another.
     const egress = EgressProxy.start({ allowLoopback, upstream: spec.proxyUrl, blocksAds: spec.adblock, log });
-    const packing = files?.prepare(profileFolder, signal) ?? Promise.resolve([]);
-    const making = this.#makeDisk({ profileFolder, executable, extraArguments });
+    const packing = files?.prepare(profileDirectory, signal) ?? Promise.resolve([]);
+    const making = this.#makeDisk({ profileDirectory, executable, extraArguments });
     let child: BrowserProcess | undefined;
     let isReady = false;
     let stopping: Promise<void> | undefined;
     const stop = () => {
       stopping ??= (async () => {
         await egress.then((proxy) => proxy.close()).catch(() => undefined);
-        await packing.catch(() => undefined); // it writes into the folder
+        await packing.catch(() => undefined); // it writes into the directory
         await child?.stop(files?.isKept);
-        if (isReady) await files?.save(profileFolder);
+        if (isReady) await files?.save(profileDirectory);
         await making.then((disk) => disk.remove()).catch(() => undefined);
-        await profiles.remove(profileFolder);
+        await profiles.remove(profileDirectory);
       })();
       return stopping;
     };
@@ -80,12 +80,12 @@ export class BrowserLauncher implements Launcher {
       const [proxy, extensions, disk] = await Promise.all([egress, packing, making]);
       if (extensions.length > 0) requireFull(chromium);
       const extra = extensions.length > 0 ? [...EXTENSION_ARGUMENTS, ...extraArguments] : extraArguments;
-      const context = { profileFolder, proxyPort: proxy.port, plainUserAgent, extra };
+      const context = { profileDirectory, proxyPort: proxy.port, plainUserAgent, extra };
       const command = { file: executable, args: chromiumArguments(spec, context), env: chromiumEnvironment(spec) };
       child = this.#spawn(disk.wrap(command));
       await abortable(this.#start(child, spec, extensions), signal);
       isReady = true;
-      void child.exited.then(stop); // one that crashed leaves no proxy and no folder
+      void child.exited.then(stop); // one that crashed leaves no proxy and no directory
       const { exited, pid } = child;
       const clients = new CdpClients(child.pipe);
       const started = child;
@@ -134,11 +134,11 @@ export class BrowserLauncher implements Launcher {
     const { chromiums, extraArguments, profiles } = this.#options;
     const { path: executable } = chooseChromium(chromiums, null);
     return this.#whileMaking(async () => {
-      const profileFolder = await profiles.add();
-      const disk = await this.#disks.make({ profileFolder, executable, extraArguments });
+      const profileDirectory = await profiles.add();
+      const disk = await this.#disks.make({ profileDirectory, executable, extraArguments });
       void this.#whileMaking(async () => {
         await disk.remove();
-        await profiles.remove(profileFolder);
+        await profiles.remove(profileDirectory);
       });
     }).catch(() => undefined); // what is wrong here is wrong for the first browser, too, and said there
   }
@@ -184,15 +184,15 @@ export class BrowserLauncher implements Launcher {
 
   async #probeUserAgent(executable: string): Promise<string> {
     const { extraArguments, profiles } = this.#options;
-    const profileFolder = await profiles.add();
-    const args = probeArguments(profileFolder, extraArguments);
+    const profileDirectory = await profiles.add();
+    const args = probeArguments(profileDirectory, extraArguments);
     const child = this.#spawn({ file: executable, args, env: chromiumEnvironment() });
     try {
-      const answer = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
-      return v.parse(version, answer).userAgent.replace('HeadlessChrome', 'Chrome');
+      const response = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      return v.parse(version, response).userAgent.replace('HeadlessChrome', 'Chrome');
     } finally {
       await child.stop();
-      await profiles.remove(profileFolder);
+      await profiles.remove(profileDirectory);
     }
   }
 }

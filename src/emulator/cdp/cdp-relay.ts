@@ -9,7 +9,7 @@ import type { FaultList, Firing } from '../faults/fault-list.ts';
 import { browserFault } from '../faults/fault-rule.ts';
 import { spoilHandshake } from '../faults/handshake-fault.ts';
 import { HOST_REFUSED, type HostCheck } from '../server/host-check.ts';
-import { Wire } from '../server/wire.ts';
+import { LinkDirection } from '../server/link-direction.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
 
@@ -133,7 +133,7 @@ export class CdpRelay implements LinkCutter {
 /** The other end of a line of some length to this socket. */
 function farEnd(client: Duplex, head: Buffer, oneWay: number): Duplex {
   const [near, far] = duplexPair();
-  const [up, down] = [new Wire(client, near, oneWay), new Wire(near, client, oneWay)];
+  const [up, down] = [new LinkDirection(client, near, oneWay), new LinkDirection(near, client, oneWay)];
   client.once('close', () => up.after(() => far.destroy()));
   far.on('error', () => undefined);
   // The browser's end after its last byte: what it sent before still goes out.

@@ -44,7 +44,7 @@ const QUIET = [
 ];
 
 export interface LaunchContext {
-  profileFolder: string;
+  profileDirectory: string;
   proxyPort: number;
   /** The user agent of this Chromium with nothing in it that says headless; needed for the stealth types. */
   plainUserAgent: string | undefined;
@@ -59,7 +59,7 @@ export function chromiumArguments(spec: BrowserSpec, context: LaunchContext): st
     // Chromium ends when the pipe breaks: it cannot outlive the emulator. A port would be open to everybody on this
     // machine.
     '--remote-debugging-pipe',
-    `--user-data-dir=${context.profileFolder}`,
+    `--user-data-dir=${context.profileDirectory}`,
     `--proxy-server=socks5://127.0.0.1:${context.proxyPort}`,
     '--proxy-bypass-list=<-loopback>',
     `--lang=${spec.language}`,
@@ -74,8 +74,8 @@ export function chromiumArguments(spec: BrowserSpec, context: LaunchContext): st
 }
 
 /** For a Chromium that only prints its version. */
-export function probeArguments(profileFolder: string, extra: readonly string[]): string[] {
-  return [...QUIET, ...sandboxArguments(), '--remote-debugging-pipe', `--user-data-dir=${profileFolder}`, ...extra];
+export function probeArguments(profileDirectory: string, extra: readonly string[]): string[] {
+  return [...QUIET, ...sandboxArguments(), '--remote-debugging-pipe', `--user-data-dir=${profileDirectory}`, ...extra];
 }
 
 /** The environment of one session's Chromium: this process's own, without what is ours alone. */

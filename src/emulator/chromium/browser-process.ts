@@ -66,7 +66,7 @@ export class BrowserProcess {
   }
 
   async #stop(closeGraceMs: number): Promise<void> {
-    // One that never answered would not hear it.
+    // One that never responded would not receive it.
     if (!this.#exit && this.#isReady) {
       this.pipe.send('Browser.close').catch(() => undefined);
       await pTimeout(this.exited, { milliseconds: closeGraceMs, message: false });

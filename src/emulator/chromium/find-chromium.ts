@@ -112,6 +112,6 @@ function systemPlaces(kind: ChromiumKind, environment: NodeJS.ProcessEnv): strin
       ]);
   }
   const suffix = process.platform === 'win32' ? '.exe' : '';
-  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return COMMANDS[kind].flatMap((command) => folders.map((folder) => join(folder, `${command}${suffix}`)));
+  const directories = (environment.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
+  return COMMANDS[kind].flatMap((command) => directories.map((directory) => join(directory, `${command}${suffix}`)));
 }

@@ -16,8 +16,8 @@ export async function prepareFirstPage(pipe: CdpPipe, spec: BrowserSpec): Promis
   const { targetId } = page;
   const { sessionId } = v.parse(attached, await pipe.send('Target.attachToTarget', { targetId, flatten: true }));
   if (spec.browserCheck) {
-    const answer = v.parse(evaluated, await pipe.send('Runtime.evaluate', { expression: '6 * 7' }, sessionId));
-    if (answer.result.value !== 42) throw new ApiError(500, 'The browser check failed: a page does not run script');
+    const response = v.parse(evaluated, await pipe.send('Runtime.evaluate', { expression: '6 * 7' }, sessionId));
+    if (response.result.value !== 42) throw new ApiError(500, 'The browser check failed: a page does not run script');
   }
   const navigated = spec.url === undefined ? undefined : pipe.send('Page.navigate', { url: spec.url }, sessionId);
   // Opened, not loaded: a slow or broken site is not a failed start. Letting go of the page waits for the navigation.

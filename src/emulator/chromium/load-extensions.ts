@@ -9,8 +9,8 @@ export const EXTENSION_ARGUMENTS = ['--enable-unsafe-extension-debugging'];
  * Loads unpacked extensions into a running browser, because Chrome no longer has an argument for it.
  * @throws ApiError 400 with Chromium's reason
  */
-export async function loadExtensions(pipe: CdpPipe, folders: readonly string[]): Promise<void> {
-  for (const path of folders) {
+export async function loadExtensions(pipe: CdpPipe, directories: readonly string[]): Promise<void> {
+  for (const path of directories) {
     try {
       await pipe.send('Extensions.loadUnpacked', { path });
     } catch (error) {

@@ -34,16 +34,16 @@ const browsersFile = v.object({
 
 /**
  * The Chromiums that Playwright has downloaded. It says itself where they are, but takes half a second to load for
- * that: so it is asked only where its documented folder and the list of browsers in its package do not tell.
+ * that: so it is asked only where its documented directory and the list of browsers in its package do not tell.
  */
 export async function playwrightDownloads(environment: NodeJS.ProcessEnv = process.env): Promise<Downloads> {
   const manifest = packageFile();
   if (manifest === null) return {}; // Playwright is a peer of the package and may be missing
-  const folder = downloadFolder(environment);
+  const directory = downloadDirectory(environment);
   const revision = revisionOf(join(dirname(manifest), 'browsers.json'));
-  if (folder === null || revision === null) return await ask();
-  const found = downloadsOf(folder, revision);
-  const isThere = KINDS.some((kind) => existsSync(join(folder, `${kind}-${revision}`)));
+  if (directory === null || revision === null) return await ask();
+  const found = downloadsOf(directory, revision);
+  const isThere = KINDS.some((kind) => existsSync(join(directory, `${kind}-${revision}`)));
   return found.full || found.shell || !isThere ? found : await ask();
 }
 
@@ -54,8 +54,8 @@ async function ask(): Promise<Downloads> {
     const parts = full.split(sep);
     const at = parts.findLastIndex((part) => /^chromium-\d+$/.test(part));
     const [, revision] = parts[at]?.split('-') ?? [];
-    const folder = parts.slice(0, at).join(sep) || sep;
-    const { shell } = revision === undefined ? {} : downloadsOf(folder, revision);
+    const directory = parts.slice(0, at).join(sep) || sep;
+    const { shell } = revision === undefined ? {} : downloadsOf(directory, revision);
     return { full: isExecutable(full) ? full : undefined, shell };
   } catch {
     return {};
@@ -63,13 +63,13 @@ async function ask(): Promise<Downloads> {
 }
 
 /**
- * Its full Chromium and its headless shell of one revision lie in folders beside each other:
+ * Its full Chromium and its headless shell of one revision lie in directories beside each other:
  * `chromium-1255/chrome-linux64/chrome`,
  * `chromium_headless_shell-1255/chrome-headless-shell-linux64/chrome-headless-shell`.
  */
-function downloadsOf(folder: string, revision: string): Downloads {
+function downloadsOf(directory: string, revision: string): Downloads {
   const find = (kind: (typeof KINDS)[number], names: readonly string[]) =>
-    foldersIn(join(folder, `${kind}-${revision}`))
+    directoriesIn(join(directory, `${kind}-${revision}`))
       .flatMap((each) => names.map((name) => join(each, name)))
       .find(isExecutable);
   return { full: find('chromium', FULL_NAMES), shell: find('chromium_headless_shell', SHELL_NAMES) };
@@ -96,7 +96,7 @@ function packageFile(): string | null {
 }
 
 /** As Playwright's page on browsers says; null: it depends on more than that. */
-function downloadFolder(environment: NodeJS.ProcessEnv): string | null {
+function downloadDirectory(environment: NodeJS.ProcessEnv): string | null {
   const { PLAYWRIGHT_BROWSERS_PATH: named, XDG_CACHE_HOME, LOCALAPPDATA } = environment;
   const variables = Object.keys(environment).filter((name) => VARIABLE.test(name) && environment[name]);
   if (named && isAbsolute(named) && variables.length === 1) return named;
@@ -110,9 +110,9 @@ function downloadFolder(environment: NodeJS.ProcessEnv): string | null {
   return cache === undefined ? null : join(cache, 'ms-playwright');
 }
 
-function foldersIn(folder: string): string[] {
+function directoriesIn(directory: string): string[] {
   try {
-    return readdirSync(folder).map((name) => join(folder, name));
+    return readdirSync(directory).map((name) => join(directory, name));
   } catch {
     return [];
   }

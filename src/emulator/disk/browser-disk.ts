@@ -6,7 +6,7 @@ import { errorMessage } from '../../common/error-message.ts';
 import { longestSocketPath } from '../../common/platform/socket-path.ts';
 import { type Command, OwnDisk } from './own-disk.ts';
 
-/** Chromium makes a socket in its temporary folder. */
+/** Chromium makes a socket in its temporary directory. */
 const SOCKET = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
 
 /** Where one browser's files are. */
@@ -19,7 +19,7 @@ export interface BrowserDisk {
 
 /** What a browser is started from. */
 interface Needs {
-  profileFolder: string;
+  profileDirectory: string;
   executable: string;
   extraArguments: readonly string[];
 }
@@ -38,7 +38,7 @@ export class BrowserDisks {
     if (!this.#areShared) {
       let disk: OwnDisk | undefined;
       try {
-        disk = await OwnDisk.make(`${needs.profileFolder}-disk`, await visiblePaths(needs));
+        disk = await OwnDisk.make(`${needs.profileDirectory}-disk`, await visiblePaths(needs));
         if (this.#areShared === undefined) await disk.probe();
         this.#areShared = false;
         return disk;
@@ -51,12 +51,12 @@ export class BrowserDisks {
         );
       }
     }
-    return await SharedDisk.make(needs.profileFolder);
+    return await SharedDisk.make(needs.profileDirectory);
   }
 }
 
 /**
- * This machine's disk, with a temporary folder that goes with the browser: a Chromium that is killed leaves things
+ * This machine's disk, with a temporary directory that goes with the browser: a Chromium that is killed leaves things
  * there.
  */
 class SharedDisk implements BrowserDisk {
@@ -66,15 +66,15 @@ class SharedDisk implements BrowserDisk {
     this.#temporary = temporary;
   }
 
-  static async make(profileFolder: string): Promise<SharedDisk> {
+  static async make(profileDirectory: string): Promise<SharedDisk> {
     // Beside the profile, under a name as short as can be.
-    const temporary = join(dirname(profileFolder), basename(profileFolder).replace(/^.*-/, 't-'));
+    const temporary = join(dirname(profileDirectory), basename(profileDirectory).replace(/^.*-/, 't-'));
     await mkdir(temporary);
     return new SharedDisk(temporary);
   }
 
   wrap({ env, ...command }: Command): Command {
-    return { ...command, env: { ...env, ...temporaryFolder(this.#temporary, process.platform) } };
+    return { ...command, env: { ...env, ...temporaryDirectory(this.#temporary, process.platform) } };
   }
 
   async remove(): Promise<void> {
@@ -82,22 +82,22 @@ class SharedDisk implements BrowserDisk {
   }
 }
 
-/** The variables that make a folder Chromium's temporary one. None where its socket's path would be too long there. */
-export function temporaryFolder(folder: string, platform: NodeJS.Platform): NodeJS.ProcessEnv {
-  if (platform === 'win32') return { TEMP: folder, TMP: folder };
-  // Chromium aborts when it cannot bind its socket. It has the machine's own folder then, whatever is left there.
-  return Buffer.byteLength(folder + SOCKET) > longestSocketPath(platform) ? {} : { TMPDIR: folder };
+/** The variables that make a directory Chromium's temporary one. None where its socket's path would be too long. */
+export function temporaryDirectory(directory: string, platform: NodeJS.Platform): NodeJS.ProcessEnv {
+  if (platform === 'win32') return { TEMP: directory, TMP: directory };
+  // Chromium aborts when it cannot bind its socket. It has the machine's own directory then, whatever is left there.
+  return Buffer.byteLength(directory + SOCKET) > longestSocketPath(platform) ? {} : { TMPDIR: directory };
 }
 
 /**
- * What a browser needs of this machine, wherever it lies: its profile, Chromium's own folder, and what arguments name.
+ * The paths of this machine that a browser needs: its profile, Chromium's directory, and what arguments name.
  */
-async function visiblePaths({ profileFolder, executable, extraArguments }: Needs): Promise<string[]> {
+async function visiblePaths({ profileDirectory, executable, extraArguments }: Needs): Promise<string[]> {
   const program = await realpath(executable);
   const shared = new Set(['/tmp', tmpdir(), process.cwd()]);
   const named = extraArguments.flatMap((argument) => argument.replace(/^[^=]*=/, '').split(','));
   return [
-    profileFolder,
+    profileDirectory,
     ...[executable, program].map((path) => (shared.has(dirname(path)) ? path : dirname(path))),
     ...named.filter((path) => path.startsWith('/') && existsSync(path)),
   ];

@@ -3,7 +3,7 @@ import { cp, lstat } from 'node:fs/promises';
 import { relative } from 'node:path';
 
 /**
- * Copies files and folders of `from` into `to`; no links, no sockets, and only what `wanted` says of its path in
+ * Copies files and directories of `from` into `to`; no links, no sockets, and only what `wanted` says of its path in
  * `from`.
  */
 export async function copyTree(from: string, to: string, wanted = (_path: string) => true): Promise<void> {

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 /** Bound on finding out whether the system allows it, in ms. */
 const PROBE_MS = 10_000;
-/** Folders that no browser starts without. */
+/** Directories that no browser starts without. */
 const SYSTEM = /^\/($|(usr|etc|lib\w*|s?bin|opt|var|proc|sys|dev|run)($|\/))/;
 
 /** How to start a program. */
@@ -25,40 +25,40 @@ type Mount = readonly [how: '--bind' | '--rbind', from: string, to: string];
 const SCRIPT = 'while [ "$1" != -- ]; do mount "$1" "$2" "$3" || exit 1; shift 3; done; shift; exec "$@"';
 
 /**
- * A disk that one browser does not share with this machine: its `/tmp`, the temporary folder and the folder that the
- * emulator was started in are others (a mount namespace of Linux), as they are for a browser far away. A client that
+ * A disk that one browser does not share with this machine: its `/tmp`, the temporary directory and the working
+ * directory of the emulator are others (a mount namespace of Linux), as they are for a browser far away. A client that
  * hands such a browser a path of this machine, or looks here for what it has written, fails on the emulator already,
  * not only on the service. The namespace is the browser's own: it is there as long as the browser is, and nothing else
  * holds it.
  */
 export class OwnDisk {
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #mounts: readonly Mount[];
 
-  private constructor(folder: string, mounts: readonly Mount[]) {
-    this.#folder = folder;
+  private constructor(directory: string, mounts: readonly Mount[]) {
+    this.#directory = directory;
     this.#mounts = mounts;
   }
 
   /**
-   * @param folder where the other folders are kept; made here, removed by {@link remove}
+   * @param directory where the other directories are kept; made here, removed by {@link remove}
    * @param visible paths of this machine that the browser needs, under their own names
    * @throws the system's error if it does not support this
    */
-  static async make(folder: string, visible: readonly string[]): Promise<OwnDisk> {
+  static async make(directory: string, visible: readonly string[]): Promise<OwnDisk> {
     if (process.platform !== 'linux') throw new Error(`${process.platform} has no mount namespaces`);
-    await mkdir(folder);
+    await mkdir(directory);
     try {
       // The one that the others' replacements lie in comes last: they cannot be reached any more once it is replaced.
-      const hiddenLast = (path: string) => Number(isInside(folder, path));
-      const hidden = (await hiddenFolders()).sort((a, b) => hiddenLast(a) - hiddenLast(b));
+      const hiddenLast = (path: string) => Number(isInside(directory, path));
+      const hidden = (await hiddenDirectories()).sort((a, b) => hiddenLast(a) - hiddenLast(b));
       const mounts: Mount[] = [];
       for (const [index, path] of hidden.entries()) {
-        for (const mount of await replacement(path, join(folder, String(index)), visible)) mounts.push(mount);
+        for (const mount of await replacement(path, join(directory, String(index)), visible)) mounts.push(mount);
       }
-      return new OwnDisk(folder, mounts);
+      return new OwnDisk(directory, mounts);
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
       throw error;
     }
   }
@@ -81,20 +81,20 @@ export class OwnDisk {
 
   /** To be called when the browser is gone. */
   async remove(): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
   }
 }
 
-/** Makes another folder for the place of one, and says how what must stay visible gets into it. */
+/** Makes another directory for the place of one, and says how what must stay visible gets into it. */
 async function replacement(hidden: string, other: string, visible: readonly string[]): Promise<Mount[]> {
   await mkdir(other);
   await chmod(other, 0o1777);
   const mounts: Mount[] = [];
   for (const path of visible.filter((each) => isInside(each, hidden))) {
     const place = join(other, relative(hidden, path));
-    const isFolder = (await stat(path)).isDirectory();
-    await mkdir(isFolder ? place : dirname(place), { recursive: true });
-    if (!isFolder) await writeFile(place, '');
+    const isDirectory = (await stat(path)).isDirectory();
+    await mkdir(isDirectory ? place : dirname(place), { recursive: true });
+    if (!isDirectory) await writeFile(place, '');
     mounts.push(['--bind', path, place]);
   }
   return [...mounts, ['--rbind', other, hidden]];
@@ -104,15 +104,15 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Outermost folders only: what is in one of them is hidden with it. */
-async function hiddenFolders(): Promise<string[]> {
+/** Outermost directories only: what is in one of them is hidden with it. */
+async function hiddenDirectories(): Promise<string[]> {
   const here = await realpath(process.cwd());
   const wanted = new Set(['/tmp', await realpath(tmpdir()), ...(SYSTEM.test(here) ? [] : [here])]);
   return [...wanted].filter((each) => ![...wanted].some((other) => other !== each && isInside(each, other)));
 }
 
-/** Whether a path is below a folder, by their names alone. */
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
+/** Whether a path is below a directory, by their names alone. */
+function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path);
   return way !== '' && !way.startsWith('..') && !isAbsolute(way);
 }

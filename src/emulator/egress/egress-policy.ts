@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { isLoopbackAddress, isLoopbackHost } from '../../common/url/loopback.ts';
 import { NOWHERE } from '../chromium/arguments.ts';
 import { isAdHost } from './ad-hosts.ts';
-import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
 
 /** What decides where a browser may go. */
 export interface EgressRules {

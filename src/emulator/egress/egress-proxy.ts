@@ -26,7 +26,7 @@ const STATUS_BY_CODE: Record<string, Status> = {
 
 /**
  * One browser's way out: a separate SOCKS5 proxy on 127.0.0.1, which counts this browser's bytes and no others. SOCKS,
- * because what a page and its site say to each other passes as it is: an HTTP proxy answers in the site's place when a
+ * because what a page and its site say to each other passes as it is: an HTTP proxy responds in the site's place when a
  * connection fails, and changes headers and the reuse of connections.
  */
 export class EgressProxy {

@@ -8,7 +8,7 @@ export function publicKeyBytes(key: string): Buffer | undefined {
 }
 
 /**
- * A `key` for a manifest that has none. Without one Chromium takes the ID from the folder, which is another every time.
+ * A `key` for a manifest that has none. Without one, Chromium derives the ID from the directory, which always differs.
  */
 export async function newPublicKey(): Promise<string> {
   const { publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });

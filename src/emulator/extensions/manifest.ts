@@ -23,7 +23,7 @@ const manifestSchema = z.looseObject({
     .optional(),
   default_locale: z
     .string()
-    .regex(/^[\w-]+$/, 'must be the name of a folder in _locales')
+    .regex(/^[\w-]+$/, 'must be the name of a directory in _locales')
     .optional(),
 });
 
@@ -33,9 +33,9 @@ export type Manifest = z.output<typeof manifestSchema>;
  * The manifest of an unpacked extension.
  * @throws ApiError 400 naming the field
  */
-export async function readManifest(folder: string): Promise<Manifest> {
-  const text = await readFile(join(folder, 'manifest.json'), 'utf8').catch(() => undefined);
-  if (text === undefined) refuse('is missing: it must be at the root of the ZIP, not in a folder of it');
+export async function readManifest(directory: string): Promise<Manifest> {
+  const text = await readFile(join(directory, 'manifest.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) refuse('is missing: it must be at the root of the ZIP, not in a directory of it');
   const parsed = manifestSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -46,10 +46,10 @@ export async function readManifest(folder: string): Promise<Manifest> {
 const messages = z.record(z.string(), z.looseObject({ message: z.string() }));
 
 /** The extension's name as people see it: `__MSG_x__` stands for a text in its default language. */
-export async function displayName(folder: string, { name, default_locale }: Manifest): Promise<string> {
+export async function displayName(directory: string, { name, default_locale }: Manifest): Promise<string> {
   const key = /^__MSG_(\w+)__$/.exec(name)?.[1]?.toLowerCase();
   if (key === undefined || default_locale === undefined) return name;
-  const file = join(folder, '_locales', default_locale, 'messages.json');
+  const file = join(directory, '_locales', default_locale, 'messages.json');
   const parsed = messages.safeParse(parseJson(await readFile(file, 'utf8').catch(() => '')));
   const found = Object.entries(parsed.data ?? {}).find(([each]) => each.toLowerCase() === key);
   return found?.[1].message ?? name;

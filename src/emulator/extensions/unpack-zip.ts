@@ -18,18 +18,18 @@ export const ZIP_LIMITS = {
 
 const FILE_TYPE = 0o170000;
 const REGULAR = 0o100000;
-const FOLDER = 0o040000;
+const DIRECTORY = 0o040000;
 
 /**
- * Unpacks a ZIP from someone else into an empty folder.
+ * Unpacks a ZIP from someone else into an empty directory.
  * @throws ApiError 400 if it is not a ZIP, has a path outside the directory or a link, or is too large when unpacked
  */
-export async function unpackZip(zip: Buffer, folder: string): Promise<void> {
+export async function unpackZip(zip: Buffer, directory: string): Promise<void> {
   let file: ZipFile | undefined;
   try {
     // The library refuses absolute names, `..` in them, and files of another size than they say.
     file = await fromBufferPromise(zip, { lazyEntries: true });
-    await unpackEntries(file, zip.length, folder);
+    await unpackEntries(file, zip.length, directory);
   } catch (error) {
     if (error instanceof ApiError || isDiskError(error)) throw error;
     refuse(`not a ZIP file that can be unpacked: ${errorMessage(error)}`);
@@ -38,7 +38,7 @@ export async function unpackZip(zip: Buffer, folder: string): Promise<void> {
   }
 }
 
-async function unpackEntries(file: ZipFile, packedBytes: number, folder: string): Promise<void> {
+async function unpackEntries(file: ZipFile, packedBytes: number, directory: string): Promise<void> {
   if (file.entryCount > ZIP_LIMITS.entries) refuse(`more than ${ZIP_LIMITS.entries} files`);
   let bytes = 0;
   for await (const entry of file.eachEntry()) {
@@ -47,9 +47,9 @@ async function unpackEntries(file: ZipFile, packedBytes: number, folder: string)
     bytes += entry.uncompressedSize;
     checkSize(bytes, packedBytes);
     checkKind(entry);
-    const target = resolve(folder, fileName);
-    if (!target.startsWith(folder + sep)) refuse(`leads out of its folder: ${fileName}`);
-    if (fileName.endsWith('/')) await makeFolder(target, fileName);
+    const target = resolve(directory, fileName);
+    if (!target.startsWith(directory + sep)) refuse(`leads out of its directory: ${fileName}`);
+    if (fileName.endsWith('/')) await makeDirectory(target, fileName);
     else await unpackFile(file, entry, target);
   }
 }
@@ -66,11 +66,11 @@ function checkKind(entry: Entry): void {
   if (entry.isEncrypted()) refuse(`encrypted: ${entry.fileName}`);
   // The upper half is the file's mode where the ZIP was made on Unix, and 0 elsewhere.
   const type = (entry.externalFileAttributes >>> 16) & FILE_TYPE;
-  if (type !== 0 && type !== REGULAR && type !== FOLDER) refuse(`a link, or no file at all: ${entry.fileName}`);
+  if (type !== 0 && type !== REGULAR && type !== DIRECTORY) refuse(`a link, or no file at all: ${entry.fileName}`);
 }
 
 async function unpackFile(file: ZipFile, entry: Entry, target: string): Promise<void> {
-  await makeFolder(dirname(target), entry.fileName);
+  await makeDirectory(dirname(target), entry.fileName);
   const source = await file.openReadStreamPromise(entry);
   try {
     await pipeline(source, createWriteStream(target, { flags: 'wx', mode: 0o644 }));
@@ -79,7 +79,7 @@ async function unpackFile(file: ZipFile, entry: Entry, target: string): Promise<
   }
 }
 
-async function makeFolder(path: string, fileName: string): Promise<void> {
+async function makeDirectory(path: string, fileName: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });
   } catch (error) {

@@ -34,7 +34,7 @@ export function injectFaults({ faults, applyFault, stopping }: FaultContext, log
     // A client that disconnects changes nothing: a slow service still handles the request.
     if (effect.delayMs) await delay(effect.delayMs, undefined, { ref: false, signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return reset(c);
-    if (effect.status !== undefined) return spoiltAnswer(effect, effect.status, id);
+    if (effect.status !== undefined) return spoiltResponse(effect, effect.status, id);
     if (effect.hang) await aborted(c.req.raw.signal);
     if (effect.hang || effect.reset) return reset(c);
     await next();
@@ -47,12 +47,12 @@ export function injectFaults({ faults, applyFault, stopping }: FaultContext, log
   };
 }
 
-function spoiltAnswer({ body, headers }: FaultEffect, status: number, id: string): Response {
+function spoiltResponse({ body, headers }: FaultEffect, status: number, id: string): Response {
   const isText = typeof body === 'string';
   const content = isText ? body : JSON.stringify(body ?? { error: `Fault ${id} of the emulator` });
-  const answer = new Headers({ 'Content-Type': isText ? 'text/html; charset=UTF-8' : 'application/json' });
-  for (const [name, value] of Object.entries(headers ?? {})) answer.set(name, value);
-  return new Response(BODILESS.has(status) ? null : content, { status, headers: answer });
+  const sent = new Headers({ 'Content-Type': isText ? 'text/html; charset=UTF-8' : 'application/json' });
+  for (const [name, value] of Object.entries(headers ?? {})) sent.set(name, value);
+  return new Response(BODILESS.has(status) ? null : content, { status, headers: sent });
 }
 
 /** Resets the connection; without one (an app without a server), returns an unexpected response. */
@@ -71,10 +71,10 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The session that a successful answer is about: named in it, else in the query. */
+/** The session that a successful response is about: named in it, else in the query. */
 async function sessionOf(c: Context<ApiEnv>): Promise<BrowserSession | undefined> {
   if (!c.res.ok || !c.res.headers.get('Content-Type')?.includes('json')) return undefined;
-  const answer = v.safeParse(ofSession, await c.res.clone().json());
-  const sessionId = answer.success ? answer.output.sessionId : c.req.query('sessionId');
+  const about = v.safeParse(ofSession, await c.res.clone().json());
+  const sessionId = about.success ? about.output.sessionId : c.req.query('sessionId');
   return c.var.workspace.sessions.find((session) => session.sessionId === sessionId);
 }

@@ -47,7 +47,7 @@ const effect = z
     reset: on.optional(),
     /** The service handles the request; then the connection is reset without a response. */
     loseAnswer: on.optional(),
-    /** Neither handled nor answered, until the client gives up or the emulator stops. */
+    /** Neither handled nor responded to, until the client gives up or the emulator stops. */
     hang: on.optional(),
     /**
      * Kills (SIGKILL) the browser of the session that the request is about, after the service has handled it.
@@ -59,7 +59,7 @@ const effect = z
     cutLink: on.optional(),
     /** Ends that session as its duration would. */
     endSession: on.optional(),
-    /** How long after the answer it happens to the browser, in ms. Default 0: just before the answer goes out. */
+    /** How long after the response it happens to the browser, in ms. Default 0: just before the response goes out. */
     afterMs: milliseconds.optional(),
   })
   .superRefine((value, context) => {
@@ -74,7 +74,7 @@ const effect = z
       for (const name of ['body', 'headers'] as const) if (value[name] !== undefined) refuse(name, 'needs status');
     }
     if (value.afterMs !== undefined && !BROWSER_OUTCOMES.some((name) => value[name])) {
-      refuse('afterMs', `needs one of ${BROWSER_OUTCOMES.join(', ')}; for a slow answer there is delayMs`);
+      refuse('afterMs', `needs one of ${BROWSER_OUTCOMES.join(', ')}; for a slow response there is delayMs`);
     }
   });
 

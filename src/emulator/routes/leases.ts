@@ -43,8 +43,8 @@ export function leaseRoutes(state: EmulatorState) {
       const { waitMs = LIMITS.waitMs.default } = c.req.valid('json');
       const { leaseId, session } = await pool.acquire(waitMs, c.req.raw.signal);
       const { sessionId } = session;
-      const answer = sessionJson(session, state, c.req.header('Host'));
-      return c.json({ leaseId, sessionId, poolId: pool.id, cdpUrl: answer.cdpUrl, session: answer }, 200);
+      const response = sessionJson(session, state, c.req.header('Host'));
+      return c.json({ leaseId, sessionId, poolId: pool.id, cdpUrl: response.cdpUrl, session: response }, 200);
     })
     .openapi(release, async (c) => {
       const pool = c.var.workspace.pool(c.req.valid('param').poolId);

@@ -4,7 +4,7 @@ import type { ApiEnv } from './http.ts';
 
 /**
  * How much of a body that is too large is read and dropped. Who is still sending when the connection closes never sees
- * the answer; who sends more than this does not care.
+ * the response; who sends more than this does not care.
  */
 const MAX_DROPPED_BYTES = 256 * 1024 ** 2;
 

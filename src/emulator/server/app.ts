@@ -18,7 +18,7 @@ import { ApiError } from './api-error.ts';
 const MAX_JSON_BYTES = 1024 ** 2;
 const NOT_JSON = 'The body must be JSON, sent with Content-Type: application/json';
 
-/** The API as a function of request and state. It needs no socket: `createApp(state).request(…)` answers. */
+/** The API as a function of request and state. It needs no socket: `createApp(state).request(…)` responds. */
 export function createApp(state: EmulatorState, log: (line: string) => void, faults?: FaultContext): ApiApp {
   const app = createRouter();
   if (faults) app.use('/v1/*', injectFaults(faults, log));
@@ -45,7 +45,7 @@ export function createApp(state: EmulatorState, log: (line: string) => void, fau
     servers: [{ url: '/' }],
   });
   app.notFound((c) => c.json({ error: 'Not found' }, 404));
-  app.onError(answerError(log));
+  app.onError(errorHandler(log));
   return app;
 }
 
@@ -73,7 +73,7 @@ const requireJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
 
 const limitJson = limitBody(MAX_JSON_BYTES, `The body is larger than ${MAX_JSON_BYTES} bytes`);
 
-function answerError(log: (line: string) => void): ErrorHandler<ApiEnv> {
+function errorHandler(log: (line: string) => void): ErrorHandler<ApiEnv> {
   return (error: Error, c: Context) => {
     if (error instanceof ApiError) {
       if (error.status === 503) c.header('Retry-After', '2');

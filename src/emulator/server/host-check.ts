@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { isLoopbackHost } from '../egress/loopback.ts';
+import { isLoopbackHost } from '../../common/url/loopback.ts';
 
 /** Whether a host is loopback, which needs no name server. */
 export function isOwnLoopback(host: string): boolean {
@@ -17,7 +17,7 @@ export type HostCheck = (header: string | undefined) => boolean;
 
 /**
  * Against DNS rebinding: a web site may let its own name lead to this machine, and what its pages then ask has that
- * name in `Host`. Answered are requests for loopback and, where others are let in, for any address (which no name
+ * name in `Host`. Accepted are requests for loopback and, where others are let in, for any address (which no name
  * server gives out), for the host that the emulator listens on, and for this machine's name.
  */
 export function hostCheck({ host, allowRemote }: { host: string; allowRemote: boolean }): HostCheck {
@@ -30,6 +30,6 @@ export function hostCheck({ host, allowRemote }: { host: string; allowRemote: bo
   };
 }
 
-/** What a request for another host is answered, with 403. */
+/** Response to a request for another host, with 403. */
 export const HOST_REFUSED =
   'Forbidden: the Host header is not an address of this emulator; use the address printed at startup';

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import pLimit from 'p-limit';
 import type { Clock } from '../../common/clock.ts';
 import type { Launcher } from '../browser/running-browser.ts';
-import { DataFolder } from '../disk/data-folder.ts';
+import { DataDirectory } from '../disk/data-directory.ts';
 import type { EmulatorSettings } from '../options.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { Workspace } from './workspace.ts';
@@ -14,11 +14,11 @@ const WARM_STARTS = { chromium: 2, delayed: 8, stub: 100 };
 export class EmulatorState {
   readonly #workspaces: { keyDigest: Buffer; workspace: Workspace }[];
   readonly #byCdpToken = new Map<string, BrowserSession>();
-  readonly #data: DataFolder;
+  readonly #data: DataDirectory;
   #address: string | undefined;
 
   constructor(settings: EmulatorSettings, launcher: Launcher, clock: Clock) {
-    this.#data = new DataFolder(settings.data);
+    this.#data = new DataDirectory(settings.data);
     const context = {
       data: this.#data,
       launcher,
@@ -38,12 +38,12 @@ export class EmulatorState {
   }
 
   /**
-   * Reads what an earlier emulator left in the data folder, where there is one.
-   * @throws EmulatorError `EMULATOR_START_FAILED` when the folder is another emulator's
+   * Reads what an earlier emulator left in the data directory, where there is one.
+   * @throws EmulatorError `EMULATOR_START_FAILED` when the directory is another emulator's
    */
   async load(): Promise<void> {
     if (!this.#data.isKept) return;
-    await this.#data.claim();
+    await this.#data.lock();
     await Promise.all(this.#workspaces.map(({ workspace }) => workspace.stores.load()));
   }
 

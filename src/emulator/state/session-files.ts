@@ -53,24 +53,24 @@ export class SessionFiles implements BrowserFiles {
   }
 
   /** @throws ApiError 404 for an extension that was deleted meanwhile */
-  async prepare(profileFolder: string, signal: AbortSignal): Promise<string[]> {
-    await this.#profile?.restore(profileFolder);
+  async prepare(profileDirectory: string, signal: AbortSignal): Promise<string[]> {
+    await this.#profile?.restore(profileDirectory);
     signal.throwIfAborted();
-    const folders: string[] = [];
+    const directories: string[] = [];
     for (const extensionId of new Set(this.#request.extensionIds)) {
-      const folder = join(profileFolder, EXTENSIONS, extensionId);
-      await mkdir(folder, { recursive: true });
-      await this.#stores.extensions.copyInto(extensionId, folder);
+      const directory = join(profileDirectory, EXTENSIONS, extensionId);
+      await mkdir(directory, { recursive: true });
+      await this.#stores.extensions.copyInto(extensionId, directory);
       signal.throwIfAborted();
-      folders.push(folder);
+      directories.push(directory);
     }
-    return folders;
+    return directories;
   }
 
-  async save(profileFolder: string): Promise<void> {
+  async save(profileDirectory: string): Promise<void> {
     if (!this.isKept) return;
     try {
-      await this.#profile?.save(profileFolder);
+      await this.#profile?.save(profileDirectory);
     } catch (error) {
       this.#stores.log(`profile "${this.#request.profile?.name}": could not be saved: ${String(error)}`);
     }

@@ -2,7 +2,7 @@ import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../../common/clock.ts';
 import { LIMITS } from '../../service/limits.ts';
 import type { BrowserSpec } from '../browser/browser-spec.ts';
-import type { DataFolder } from '../disk/data-folder.ts';
+import type { DataDirectory } from '../disk/data-directory.ts';
 import type { DedicatedIpSettings, WorkspaceSettings } from '../options.ts';
 import { ApiError } from '../server/api-error.ts';
 import { Account, type Usage } from './account.ts';
@@ -17,7 +17,7 @@ export interface WorkspaceContext extends SessionContext {
   nodes: readonly string[];
   warmSlots: LimitFunction;
   /** Where profiles and extensions lie. */
-  data: DataFolder;
+  data: DataDirectory;
   /** Makes the session's CDP address known to the relay. */
   publish: (session: BrowserSession) => void;
 }

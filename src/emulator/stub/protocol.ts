@@ -23,7 +23,7 @@ export class CdpError extends Error {
   }
 }
 
-/** Settings: a stub has nothing that they would change, and a client only waits for the answer. */
+/** Settings: a stub has nothing that they would change, and a client only waits for the response. */
 const SETTINGS =
   /\.(enable|disable|(set|clear|add|remove|reset|release|grant|cancel|activate|detach|discard)\w*|runIfWaitingForDebugger|bringToFront)$/;
 

@@ -8,7 +8,7 @@ import { StubTargets } from './stub-targets.ts';
 
 const VERSION = '140.0.0.0';
 const USER_AGENT = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/${VERSION} Safari/537.36`;
-/** A Chromium takes a moment to close; meanwhile the answer to who asked for it goes out. */
+/** A Chromium takes a moment to close, in which it sends the response to `Browser.close`. */
 const CLOSE_MS = 50;
 
 /** In-memory fake browser: targets and clients. The process that it represents can crash and freeze. */

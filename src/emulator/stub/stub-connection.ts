@@ -67,16 +67,16 @@ export class StubConnection implements SessionHost {
       this.send({ id, sessionId, error: { code, message: error.message } });
     };
     try {
-      const answer = this.#answer(parsed.output);
-      // At once where it can be: clients rely on the order of answers and events.
-      if (answer instanceof Promise) answer.then(succeed).catch(fail);
-      else succeed(answer);
+      const response = this.#respond(parsed.output);
+      // At once where it can be: clients rely on the order of responses and events.
+      if (response instanceof Promise) response.then(succeed).catch(fail);
+      else succeed(response);
     } catch (error) {
       fail(error as Error);
     }
   }
 
-  #answer({ method, params, sessionId }: Command): Result | Promise<Result> {
+  #respond({ method, params, sessionId }: Command): Result | Promise<Result> {
     const session = this.#sessions.get(sessionId);
     if (!session) throw new CdpError('Session with given id not found.', -32_001);
     return (

@@ -103,7 +103,7 @@ export class StubPage implements StubTarget {
     const loaderId = newId();
     const { targetId: frameId } = this;
     if (text === undefined) return { frameId, loaderId, errorText: 'net::ERR_INTERNET_DISCONNECTED' };
-    // After the answer, as in a browser that has yet to load it.
+    // After the response, as in a browser that has yet to load it.
     setImmediate(() => this.#commit(new StubDocument(url, text), loaderId));
     return { frameId, loaderId };
   }

@@ -94,7 +94,7 @@ export class StubRuntime implements CommandTarget {
     'Runtime.evaluate': (params) => {
       const { expression, contextId, ...how } = v.parse(evaluate, params);
       const world = this.#world(contextId);
-      return answer(world, how, () => world.run(expression));
+      return evaluated(world, how, () => world.run(expression));
     },
     'Runtime.callFunctionOn': (params) => {
       const {
@@ -105,7 +105,7 @@ export class StubRuntime implements CommandTarget {
         ...how
       } = v.parse(callFunction, params);
       const world = objectId === undefined ? this.#world(executionContextId) : this.#worldOf(objectId);
-      return answer(world, how, () => {
+      return evaluated(world, how, () => {
         const values = args.map((arg) => {
           if (arg.objectId !== undefined) return this.#worldOf(arg.objectId).kept(arg.objectId);
           return arg.unserializableValue === undefined ? arg.value : world.run(arg.unserializableValue);
@@ -169,7 +169,7 @@ export class StubRuntime implements CommandTarget {
   }
 }
 
-async function answer(
+async function evaluated(
   world: StubWorld,
   { returnByValue, awaitPromise }: { returnByValue: boolean; awaitPromise: boolean },
   work: () => unknown,

@@ -1,9 +1,9 @@
+import { needsNoTls } from '../../common/relay/without-tls.ts';
 import { OptionsError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 import { type Environment, variable } from '../environment.ts';
 
 const NONE = 'none';
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** What is wrong with the address of a relay; null if it is valid. Addresses of browsers cross the connection. */
 export function relayProblem(address: string): string | null {
@@ -11,7 +11,7 @@ export function relayProblem(address: string): string | null {
   if (!URL.canParse(address)) return 'must be a wss:// address';
   const { protocol, hostname, username, password, search } = new URL(address);
   if (username || password || search) return 'must not contain credentials or a query: set POOLWRIGHT_RELAY_SECRET';
-  if (protocol === 'wss:' || (protocol === 'ws:' && LOOPBACK.test(hostname))) return null;
+  if (protocol === 'wss:' || (protocol === 'ws:' && needsNoTls(hostname))) return null;
   return 'must be a wss:// address; ws:// is for a relay on this machine';
 }
 

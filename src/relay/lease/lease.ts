@@ -100,7 +100,7 @@ export class Lease {
       ahead,
       sharesBrowser,
       ...(persistent && { persistent }),
-      ...(hosts && { bridge: hosts }),
+      ...(hosts && { proxiedHosts: hosts }),
       ...(byIntent && {
         byIntent: { onPlace: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) },
       }),
@@ -108,7 +108,7 @@ export class Lease {
         bridgedBytes += bytes;
       },
       dial: (host, port) => this.#streams.dial({ host, port, by: 'page' }),
-      onNotCarried: (text) => this.#send({ type: 'notCarried', text }),
+      onIncompleteUpload: (text) => this.#send({ type: 'notCarried', text }),
     });
     this.#transport = transport;
     this.#figures = () => ({
@@ -175,7 +175,7 @@ export class Lease {
 /** Whether the browser's pages have separate windows. */
 async function windowsOf(transport: CdpTransport): Promise<boolean> {
   const windows = new Windows();
-  windows.onAnswer({ result: await transport.ask().catch(() => undefined) });
+  windows.onResponse({ result: await transport.ask().catch(() => undefined) });
   return windows.exist;
 }
 

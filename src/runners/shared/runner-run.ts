@@ -50,8 +50,8 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
   const broker = await startRun({
     runner,
     options,
-    folder: root,
-    recordFolder: directory,
+    directory: root,
+    recordDirectory: directory,
     workers,
     shard,
     projects,

@@ -15,7 +15,7 @@ export interface RetryInfo {
   attempt: number;
   /** The wait before the next time, in ms. */
   delayMs: number;
-  /** Why: code, HTTP status (0: no answer) and message of the last failure, without secrets. */
+  /** Why: code, HTTP status (0: no response) and message of the last failure, without secrets. */
   code: PoolwrightErrorCode;
   status: number;
   message: string;

@@ -13,23 +13,23 @@ import {
   timeoutSchema,
 } from './client-options.ts';
 import { badResponse, type CallContext } from './failures.ts';
-import { type Answer, abortError, type Connection, checkAnswer, type HttpRequest, sendRequest } from './http.ts';
+import { type ApiResponse, abortError, type Connection, checkResponse, type HttpRequest, sendRequest } from './http.ts';
 import { isAmbiguous, nextDelay, type RetryCase, retryCase } from './retry-policy.ts';
 
 /** The longest wait before a retry of a call without a signal, in ms. */
 const LONGEST_WAIT_MS = 5 * 60_000;
 /** How long `close()` waits for requests that are under way, in ms. */
 const CLOSE_GRACE_MS = 5_000;
-/** More than any answer of the service, in bytes. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** More than any response of the service, in bytes. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /** One call: a request, and what may be done when it fails. */
 export interface Call<S extends z.ZodType> extends HttpRequest<S> {
   /**
-   * After a failure that may have had its effect. `always`: the call is idempotent. `if-answered`: only when the
-   * service answered that it failed. `never`: not by itself.
+   * After a failure that may have had its effect. `always`: the call is idempotent. `if-responded`: only when the
+   * service responded that it failed. `never`: not by itself.
    */
-  repeat: 'always' | 'if-answered' | 'never';
+  repeat: 'always' | 'if-responded' | 'never';
   /** Default bound of this kind of call, in ms, where it is not the client's. */
   timeoutMs?: number;
   /** Secrets in the body, masked in messages. */
@@ -50,7 +50,7 @@ export class ServiceCore {
   /** Bound on one request, in ms. */
   readonly timeout: number;
   readonly #retry: RetryMode;
-  /** How far the service's clock is ahead of this machine's, in ms, by its last answer. */
+  /** How far the service's clock is ahead of this machine's, in ms, by its last response. */
   #clockAheadMs = 0;
 
   readonly #options: ServiceClientOptions;
@@ -60,7 +60,7 @@ export class ServiceCore {
 
     setMaxListeners(0, this.#closing.signal); // every call under way listens to it
     const { baseURL, apiKey, timeout, retry } = checkClientOptions(options);
-    const dispatcher = options.dispatcher ?? new Agent({ maxResponseSize: MAX_ANSWER_BYTES });
+    const dispatcher = options.dispatcher ?? new Agent({ maxResponseSize: MAX_RESPONSE_BYTES });
     this.#connection = { baseURL, apiKey, dispatcher };
     this.timeout = timeout;
     this.#retry = retry;
@@ -77,22 +77,22 @@ export class ServiceCore {
     });
   }
 
-  /** Checks a part of an answer. @throws ServiceError `SERVICE_BAD_RESPONSE` */
-  checkAnswer<S extends z.ZodType, C extends z.ZodType>(
+  /** Checks a part of a response. @throws ServiceError `SERVICE_BAD_RESPONSE` */
+  checkResponse<S extends z.ZodType, C extends z.ZodType>(
     schema: S,
-    answer: Answer<unknown>,
+    response: ApiResponse<unknown>,
     call: Call<C>,
   ): z.output<S> {
-    return checkAnswer(schema, answer.data, answer.status, this.#context(call, 1));
+    return checkResponse(schema, response.data, response.status, this.#context(call, 1));
   }
 
   /** The error for a success that parses, but cannot be used. */
-  badAnswer<C extends z.ZodType>(call: Call<C>, status: number, problem: string): ServiceError {
+  badResponse<C extends z.ZodType>(call: Call<C>, status: number, problem: string): ServiceError {
     return badResponse(status, [problem], this.#context(call, 1));
   }
 
   /** Sends a call, and again as the policy and `call.repeat` allow. */
-  async request<S extends z.ZodType>(call: Call<S>, options: CallOptions): Promise<Answer<z.output<S>>> {
+  async request<S extends z.ZodType>(call: Call<S>, options: CallOptions): Promise<ApiResponse<z.output<S>>> {
     const tally: FailureTally = new Map();
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -105,14 +105,18 @@ export class ServiceCore {
   }
 
   /** Sends a call once. */
-  async send<S extends z.ZodType>(call: Call<S>, options: CallOptions, attempt: number): Promise<Answer<z.output<S>>> {
+  async send<S extends z.ZodType>(
+    call: Call<S>,
+    options: CallOptions,
+    attempt: number,
+  ): Promise<ApiResponse<z.output<S>>> {
     const context = this.#context(call, attempt);
     const { timeout } = this.check(callOptions, options, context.request);
     if (this.#closing.signal.aborted) throw closedError(context.request);
     const timeoutMs = call.timeoutMs ?? timeout ?? this.timeout;
-    const answer = await sendRequest(this.#connection, call, { timeoutMs, signal: options.signal }, context);
-    if (answer.serverTime !== null) this.#clockAheadMs = answer.serverTime - Date.now();
-    return answer;
+    const response = await sendRequest(this.#connection, call, { timeoutMs, signal: options.signal }, context);
+    if (response.serverTime !== null) this.#clockAheadMs = response.serverTime - Date.now();
+    return response;
   }
 
   /** The service's time in ms since the epoch; this machine's time until the first response. */
@@ -195,7 +199,7 @@ const callOptions = z.object({ timeout: timeoutSchema.optional(), retry: z.enum(
 
 function mayRepeat(repeat: Call<z.ZodType>['repeat'], error: ServiceError): boolean {
   if (repeat === 'always' || !isAmbiguous(error)) return true;
-  return repeat === 'if-answered' && retryCase(error) !== 'no-answer';
+  return repeat === 'if-responded' && retryCase(error) !== 'no-answer';
 }
 
 function closedError(request: string): PoolwrightError {

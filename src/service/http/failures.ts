@@ -18,8 +18,8 @@ export interface CallContext {
   secrets: readonly string[];
 }
 
-/** An answer that is not a success. */
-export interface FailedAnswer {
+/** A response that is not a success. */
+export interface FailedResponse {
   status: number;
   body: string;
   retryAfterMs: number | undefined;
@@ -79,20 +79,20 @@ const ADVICE_BY_SERVICE_CODE: Readonly<Record<string, string>> = {
     'The service has no free browser for this request at the moment: ask again later, or in another country.',
 };
 
-/** Answers that come from the edge in front of the service, so that their form says nothing. */
+/** Responses of the edge in front of the service, so that their form says nothing. */
 const FROM_THE_EDGE = new Set([429, 502]);
 
-/** The error for an answer with a status of 300 or more. */
-export function answerFailure(answer: FailedAnswer, context: CallContext): ServiceError {
-  const { status, retryAfterMs } = answer;
-  const body = readErrorBody(answer.body, context.secrets);
+/** The error for a response with a status of 300 or more. */
+export function responseFailure(response: FailedResponse, context: CallContext): ServiceError {
+  const { status, retryAfterMs } = response;
+  const body = readErrorBody(response.body, context.secrets);
   const code = codeOf(status, body.message ?? '');
   const said = body.message ? ` "${body.message}"` : '';
   const advice = [ADVICE_BY_SERVICE_CODE[body.code ?? ''] ?? ADVICE[code] ?? ''];
   if (code === 'SERVICE_BAD_RESPONSE' || (!body.recognised && !FROM_THE_EDGE.has(status) && status < 500)) {
-    advice.push('This is not how the service answers: check POOLWRIGHT_BASE_URL (or `baseURL`).');
+    advice.push('This is not how the service responds: check POOLWRIGHT_BASE_URL (or `baseURL`).');
   }
-  return failure(code, `answered ${status}${said}. ${advice.filter(Boolean).join(' ')}`, context, {
+  return failure(code, `responded with ${status}${said}. ${advice.filter(Boolean).join(' ')}`, context, {
     status,
     retryAfterMs,
     serviceMessage: body.message,
@@ -100,7 +100,7 @@ export function answerFailure(answer: FailedAnswer, context: CallContext): Servi
   });
 }
 
-/** The error for a call that got no complete answer. `host`: where it was sent. */
+/** The error for a call that got no complete response. `host`: where it was sent. */
 export function networkFailure(cause: unknown, host: string, context: CallContext): ServiceError {
   const text = `got no response from ${host} (${describeNetworkFailure(cause)}). Check POOLWRIGHT_BASE_URL (or \`baseURL\`) and the network.`;
   return failure('SERVICE_UNREACHABLE', text, context, { status: 0, cause });
@@ -114,7 +114,7 @@ export function timeoutFailure(timeoutMs: number, host: string, context: CallCon
 
 /** The error for a success with an invalid body; `problems` name the fields. */
 export function badResponse(status: number, problems: readonly string[], context: CallContext): ServiceError {
-  const text = `answered ${status}, but not with what the service document says: ${problems.join('; ')}. Check POOLWRIGHT_BASE_URL (or \`baseURL\`), and whether a newer poolwright knows this service.`;
+  const text = `responded with ${status}, but not with what the service document says: ${problems.join('; ')}. Check POOLWRIGHT_BASE_URL (or \`baseURL\`), and whether a newer poolwright knows this service.`;
   return failure('SERVICE_BAD_RESPONSE', text, context, { status });
 }
 
@@ -164,8 +164,8 @@ function failure(code: ServiceError['code'], text: string, context: CallContext,
 }
 
 function codeOf(status: number, message: string): ServiceError['code'] {
-  const told = BY_MESSAGE.find((each) => each.status === status && each.message.test(message));
-  if (told) return told.code;
+  const known = BY_MESSAGE.find((each) => each.status === status && each.message.test(message));
+  if (known) return known.code;
   if (status < 400) return 'SERVICE_BAD_RESPONSE';
   return BY_STATUS[status] ?? (status >= 500 ? 'SERVICE_FAILED' : 'SERVICE_BAD_REQUEST');
 }

@@ -4,19 +4,19 @@ import type * as z from 'zod';
 import { describeIssues } from '../../common/validation.ts';
 import { PoolwrightError } from '../../errors.ts';
 import {
-  answerFailure,
   badResponse,
   type CallContext,
-  type FailedAnswer,
+  type FailedResponse,
   networkFailure,
   parseJson,
+  responseFailure,
   timeoutFailure,
 } from './failures.ts';
 import { encodeForm, type FormBody } from './form-body.ts';
 import { NotSent } from './network-failure.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 
-/** One request over the wire: status first, then a body that is parsed, never trusted. */
+/** One request: status first, then a body that is parsed, never trusted. */
 
 /** Where requests go, and as whom. */
 export interface Connection {
@@ -43,14 +43,14 @@ export interface HttpRequest<S extends z.ZodType> {
 }
 
 /** A success, parsed. */
-export interface Answer<T> {
+export interface ApiResponse<T> {
   status: number;
   data: T;
-  /** The service's clock when it answered, in ms since the epoch; null when it did not say. */
+  /** The service's clock when it responded, in ms since the epoch; null when it did not say. */
   serverTime: number | null;
 }
 
-/** How long, and until when, an answer is waited for. */
+/** How long, and until when, a response is waited for. */
 export interface SendLimits {
   /** ms */
   timeoutMs: number;
@@ -58,7 +58,7 @@ export interface SendLimits {
 }
 
 /**
- * Sends one request and reads its answer.
+ * Sends one request and reads its response.
  * @throws ServiceError for every failure; `TIMEOUT` with status 0 after `timeoutMs`
  * @throws PoolwrightError `ABORTED` when the signal fires, or the signal's own reason when that is a PoolwrightError
  */
@@ -67,7 +67,7 @@ export async function sendRequest<S extends z.ZodType>(
   request: HttpRequest<S>,
   limits: SendLimits,
   context: CallContext,
-): Promise<Answer<z.output<S>>> {
+): Promise<ApiResponse<z.output<S>>> {
   const { signal, timeoutMs } = limits;
   if (signal?.aborted) throw abortError(signal, context.request);
   const deadline = new AbortController();
@@ -78,8 +78,8 @@ export async function sendRequest<S extends z.ZodType>(
   const sending: Sending = { signal: deadline.signal, begun: false };
   try {
     const raw = await exchange(connection, request, sending);
-    if (raw.status >= 300) throw answerFailure(raw, context);
-    return { status: raw.status, data: parseAnswer(request.schema, raw, context), serverTime: raw.serverTime };
+    if (raw.status >= 300) throw responseFailure(raw, context);
+    return { status: raw.status, data: parseResponse(request.schema, raw, context), serverTime: raw.serverTime };
   } catch (error) {
     if (error instanceof PoolwrightError) throw error;
     if (signal?.aborted) throw abortError(signal, context.request);
@@ -111,7 +111,7 @@ interface Sending {
   begun: boolean;
 }
 
-interface RawAnswer extends FailedAnswer {
+interface RawResponse extends FailedResponse {
   serverTime: number | null;
 }
 
@@ -119,7 +119,7 @@ async function exchange(
   { baseURL, apiKey, dispatcher }: Connection,
   { method, path, query, json, form }: HttpRequest<z.ZodType>,
   sending: Sending,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { signal } = sending;
   const url = new URL(`${baseURL}${path}`);
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -166,15 +166,19 @@ function noting(handler: Dispatcher.DispatchHandler, sending: Sending): Dispatch
 }
 
 /** @throws ServiceError `SERVICE_BAD_RESPONSE` naming the fields. */
-function parseAnswer<S extends z.ZodType>(schema: S, { status, body }: RawAnswer, context: CallContext): z.output<S> {
-  // Answers that say nothing but their status (204) are objects without fields.
+function parseResponse<S extends z.ZodType>(
+  schema: S,
+  { status, body }: RawResponse,
+  context: CallContext,
+): z.output<S> {
+  // Responses that contain nothing but their status (204) are objects without fields.
   const value = body.trim() === '' ? {} : parseJson(body);
   if (value === undefined) throw badResponse(status, [`a body of ${body.length} characters that is not JSON`], context);
-  return checkAnswer(schema, value, status, context);
+  return checkResponse(schema, value, status, context);
 }
 
 /** @throws ServiceError `SERVICE_BAD_RESPONSE` naming the fields. */
-export function checkAnswer<S extends z.ZodType>(
+export function checkResponse<S extends z.ZodType>(
   schema: S,
   value: unknown,
   status: number,

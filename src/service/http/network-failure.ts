@@ -6,11 +6,11 @@ const EXPLAINED: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name could not be looked up now',
-  ECONNRESET: 'the connection broke before the answer was complete',
-  UND_ERR_SOCKET: 'the connection broke before the answer was complete',
-  EPIPE: 'the connection broke before the answer was complete',
+  ECONNRESET: 'the connection broke before the response was complete',
+  UND_ERR_SOCKET: 'the connection broke before the response was complete',
+  EPIPE: 'the connection broke before the response was complete',
   UND_ERR_CONNECT_TIMEOUT: 'the connection could not be opened in time',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is too large to be one of the service',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the response is too large to be one of the service',
 };
 
 /**

@@ -6,7 +6,7 @@ import { failedBeforeSending } from './network-failure.ts';
  * caller's.
  */
 
-/** How one kind of failure is answered. */
+/** How one kind of failure is handled. */
 export interface RetryRule {
   /** How many requests may fail this way before the call does; 1: never again. */
   readonly attempts: number;
@@ -118,7 +118,7 @@ export function retryCase(failure: Failure): RetryCase {
   return BY_STATUS[status] ?? (status >= 500 ? 'failed' : 'refused');
 }
 
-/** The rule a failure is answered by. */
+/** The rule for a failure. */
 export function retryRule(failure: Failure): RetryRule {
   return RETRY_POLICY[retryCase(failure)];
 }
@@ -144,7 +144,7 @@ export function nextDelay(
 }
 
 /**
- * Whether the service may have done what it was asked, although the call failed (no answer, 500, 502, an unreadable
+ * Whether the service may have done what it was asked, although the call failed (no response, 500, 502, an unreadable
  * success).
  */
 export function isAmbiguous(failure: Failure): boolean {

@@ -3,7 +3,7 @@ import { PoolwrightError, ServiceError } from '../../errors.ts';
 import { type CallOptions, type CreateOptions, REQUEST_TIMEOUT } from '../http/client-options.ts';
 import type { Call, FailureTally, ServiceCore } from '../http/core.ts';
 import { withNote } from '../http/failures.ts';
-import type { Answer } from '../http/http.ts';
+import type { ApiResponse } from '../http/http.ts';
 import { isAmbiguous } from '../http/retry-policy.ts';
 import { secretsOf } from '../http/secrets-of.ts';
 import { type CreateSessionRequest, createSessionRequest, type Session, session } from '../schemas/index.ts';
@@ -15,7 +15,7 @@ import { stopSession } from './sessions.ts';
 /** Enough of a session to stop it, should the rest be unreadable. */
 const created = z.looseObject({ sessionId: z.string().min(1) });
 type CreateCall = Call<typeof created>;
-type Created = Answer<z.output<typeof created>>;
+type Created = ApiResponse<z.output<typeof created>>;
 
 const HOW_TO_LOOK = 'look with listSessions or npx poolwright sessions list, and stop what is not wanted';
 
@@ -38,7 +38,7 @@ export async function createSession(
   return 'found' in outcome ? outcome.found : await readCreated(core, call, outcome);
 }
 
-/** What came of it: the answer to a create, or the session of a create whose answer was lost. */
+/** What came of it: the response to a create, or the session of a create whose response was lost. */
 type Outcome = Created | { found: Session };
 
 async function createOrFind(
@@ -53,9 +53,9 @@ async function createOrFind(
   let doubtful = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answer = await core.send(call, options, attempt);
-      if (doubtful) await stopTwins(core, search, answer.data.sessionId, options);
-      return answer;
+      const response = await core.send(call, options, attempt);
+      if (doubtful) await stopTwins(core, search, response.data.sessionId, options);
+      return response;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       doubtful ||= raisesDoubt(error, options);
@@ -129,12 +129,12 @@ function noneFound(note: string): string {
   return `No session with the note "${note}" is listed, so none should be running.`;
 }
 
-/** @throws ServiceError `SERVICE_BAD_RESPONSE` when the answer is not a session; it is stopped first. */
-async function readCreated(core: ServiceCore, call: CreateCall, answer: Created): Promise<Session> {
+/** @throws ServiceError `SERVICE_BAD_RESPONSE` when the response is not a session; it is stopped first. */
+async function readCreated(core: ServiceCore, call: CreateCall, response: Created): Promise<Session> {
   try {
-    return core.checkAnswer(session, answer, call);
+    return core.checkResponse(session, response, call);
   } catch (error) {
-    const { sessionId } = answer.data;
+    const { sessionId } = response.data;
     if (!(error instanceof ServiceError)) throw error;
     const stopped = await stopSession(core, sessionId, {}).then(
       () => `Session ${sessionId} was stopped.`,

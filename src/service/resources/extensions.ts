@@ -64,9 +64,9 @@ export async function deleteExtension(core: ServiceCore, extensionId: string, op
   const call = { method: 'DELETE', ...target, schema: deleteExtensionResponse, repeat: 'always' } as const;
   try {
     const { status, data } = await core.request(call, options);
-    if (data.success === false) throw core.badAnswer(call, status, '`success` is false: it may still be there');
+    if (data.success === false) throw core.badResponse(call, status, '`success` is false: it may still be there');
   } catch (error) {
-    // A request before this one has deleted it, and its answer was lost.
+    // A request before this one has deleted it, and its response was lost.
     const deletedBefore = error instanceof ServiceError && error.code === 'SERVICE_NOT_FOUND' && error.attempts > 1;
     if (!deletedBefore) throw error;
   }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { CallOptions } from '../http/client-options.ts';
 import type { Call, ServiceCore } from '../http/core.ts';
 import { explainAmbiguous, withNote } from '../http/failures.ts';
-import type { Answer } from '../http/http.ts';
+import type { ApiResponse } from '../http/http.ts';
 import { LIMITS } from '../limits.ts';
 import {
   type AcquireRequest,
@@ -50,15 +50,15 @@ export async function acquire(
     path,
     json,
     schema: leased,
-    repeat: 'if-answered',
+    repeat: 'if-responded',
     timeoutMs: (json.waitMs ?? LIMITS.waitMs.default) + (options.timeout ?? core.timeout),
   };
   const lost = `A browser may have been leased all the same; its lease cannot be looked up, and ${ENDS_BY_ITSELF}.`;
-  const answer = await explainAmbiguous(core.request(call, options), lost);
+  const response = await explainAmbiguous(core.request(call, options), lost);
   try {
-    return await readLease(core, poolId, call, answer, options);
+    return await readLease(core, poolId, call, response, options);
   } catch (error) {
-    const released = await releaseUnread(core, poolId, answer.data.leaseId);
+    const released = await releaseUnread(core, poolId, response.data.leaseId);
     throw error instanceof ServiceError ? withNote(error, released) : error;
   }
 }
@@ -70,17 +70,17 @@ async function readLease(
   core: ServiceCore,
   poolId: string,
   call: AcquireCall,
-  answer: Answer<z.output<typeof leased>>,
+  response: ApiResponse<z.output<typeof leased>>,
   options: CallOptions,
 ): Promise<AcquiredLease> {
-  const { leaseId, session, ...beside } = core.checkAnswer(acquireResponse, answer, call);
+  const { leaseId, session, ...beside } = core.checkResponse(acquireResponse, response, call);
   const unusable = (problem: string) =>
-    core.badAnswer({ ...call, subject: `lease ${leaseId}` }, answer.status, problem);
+    core.badResponse({ ...call, subject: `lease ${leaseId}` }, response.status, problem);
   const sessionId = beside.sessionId || session?.sessionId;
   if (!sessionId) throw unusable('no `sessionId`, neither beside `leaseId` nor in `session`');
-  const inAnswer = beside.cdpUrl || session?.cdpUrl;
-  const asked = inAnswer ? null : await getSession(core, sessionId, options);
-  const cdpUrl = inAnswer || asked?.cdpUrl;
+  const inResponse = beside.cdpUrl || session?.cdpUrl;
+  const asked = inResponse ? null : await getSession(core, sessionId, options);
+  const cdpUrl = inResponse || asked?.cdpUrl;
   if (!cdpUrl) throw unusable(`no \`cdpUrl\`, neither in it nor in session ${sessionId}`);
   return {
     leaseId,

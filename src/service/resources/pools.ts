@@ -67,7 +67,7 @@ export async function deletePool(
   try {
     await core.request({ method: 'DELETE', path, query, schema: deletePoolResponse, repeat: 'always' }, options);
   } catch (error) {
-    // A request before this one has deleted it, and its answer was lost.
+    // A request before this one has deleted it, and its response was lost.
     const deletedBefore = error instanceof ServiceError && error.code === 'SERVICE_NOT_FOUND' && error.attempts > 1;
     if (!deletedBefore) throw error;
   }
@@ -75,7 +75,7 @@ export async function deletePool(
 
 export async function flushPool(core: ServiceCore, poolId: string, options: CallOptions): Promise<FlushedPool> {
   const path = poolPath(core, poolId, '/flush');
-  const sent = core.request({ method: 'POST', path, schema: flushResponse, repeat: 'if-answered' }, options);
+  const sent = core.request({ method: 'POST', path, schema: flushResponse, repeat: 'if-responded' }, options);
   return (
     await explainAmbiguous(sent, 'The pool may have been flushed all the same: look at its `ready` and `starting`.')
   ).data;

@@ -23,5 +23,6 @@ export async function deleteProfile(core: ServiceCore, profileName: string, opti
     repeat: 'always',
   };
   const { status, data } = await core.request(call, options);
-  if (data.success === false) throw core.badAnswer(call, status, '`success` is false: the profile may still be there');
+  if (data.success === false)
+    throw core.badResponse(call, status, '`success` is false: the profile may still be there');
 }

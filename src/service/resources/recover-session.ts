@@ -5,7 +5,7 @@ import { RUNNING_STATUSES } from '../running-sessions.ts';
 import type { Session } from '../schemas/index.ts';
 import { getSession, iteratePages, stopSession } from './sessions.ts';
 
-/** Finds the session of a create whose answer was lost, by its note. */
+/** Finds the session of a create whose response was lost, by its note. */
 
 /** What is looked for. */
 export interface Search {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { CallOptions } from '../http/client-options.ts';
 import type { Call, ServiceCore } from '../http/core.ts';
-import type { Answer } from '../http/http.ts';
+import type { ApiResponse } from '../http/http.ts';
 import { LIMITS } from '../limits.ts';
 import {
   type ListSessionsRequest,
@@ -54,7 +54,7 @@ export async function stopSession(core: ServiceCore, sessionId: string, options:
   };
   const { status, data } = await core.request(call, options);
   if (data.success === false)
-    throw core.badAnswer(call, status, '`success` is false: the session may still be running');
+    throw core.badResponse(call, status, '`success` is false: the session may still be running');
 }
 
 /** One page of sessions, with its size. */
@@ -62,7 +62,7 @@ export async function listPage(
   core: ServiceCore,
   query: ListSessionsRequest,
   options: CallOptions,
-): Promise<Answer<SessionPage>> {
+): Promise<ApiResponse<SessionPage>> {
   const checked = core.check(listSessionsRequest, query, `GET ${SESSIONS}`);
   return await core.request(
     { method: 'GET', path: SESSIONS, query: checked, schema: sessionList, repeat: 'always' },
@@ -76,7 +76,7 @@ const pageInfo = z.object({ pageSize: z.number().positive().optional().catch(und
 /** What one page added to the pages before it. */
 interface NewSessions {
   sessions: Session[];
-  /** See {@link Answer.serverTime}. */
+  /** See {@link ApiResponse.serverTime}. */
   serverTime: number | null;
 }
 

@@ -2,12 +2,12 @@ import * as z from 'zod';
 
 /** Account records: section 2.6 of the service document, which shows little of them. Unknown fields pass. */
 
-/** Answer to `GET /v1/account/balance`. */
+/** Response to `GET /v1/account/balance`. */
 export const accountBalance = z.looseObject({
   balance_cents: z.number().describe('What is left, in cents; negative when more was used than was paid.'),
 });
 
-/** Answer to `GET /v1/account/billing`. */
+/** Response to `GET /v1/account/billing`. */
 export const accountBilling = z.looseObject({
   plan: z
     .looseObject({

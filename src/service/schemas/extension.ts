@@ -12,10 +12,10 @@ export const extension = z.looseObject({
   updatedAt: z.string().nullish(),
 });
 
-/** Answer to an upload, a replacement and a get. */
+/** Response to an upload, a replacement and a get. */
 export const extensionAnswer = z.looseObject({ extension });
 
-/** Answer to `GET /v1/browser/extensions`. */
+/** Response to `GET /v1/browser/extensions`. */
 export const extensionList = z.looseObject({ extensions: z.array(extension) });
 
 /** An extension's internal ID. */

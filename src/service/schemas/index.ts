@@ -1,4 +1,4 @@
-/** The wire shapes of the service, shared by the client, the options and the emulator. */
+/** The requests and responses of the service, shared by the client, the options and the emulator. */
 export * from './account.ts';
 export * from './extension.ts';
 export * from './network.ts';

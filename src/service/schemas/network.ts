@@ -8,7 +8,7 @@ export const dedicatedIp = z.looseObject({
   country: z.string().nullish(),
 });
 
-/** Answer to `GET /v1/network/ips`. */
+/** Response to `GET /v1/network/ips`. */
 export const dedicatedIpList = z.looseObject({ ips: z.array(dedicatedIp) });
 
 /** A dedicated IP of the workspace. None of its fields is promised. */

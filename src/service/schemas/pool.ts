@@ -75,11 +75,11 @@ export const pool = z.looseObject({
   updatedAt: z.string().nullish(),
 });
 
-/** Answer to `GET /v1/browser/pools`. */
+/** Response to `GET /v1/browser/pools`. */
 export const poolList = z.looseObject({ pools: z.array(pool) });
 
 /**
- * The answer to an acquire is not shown in the document; `cdpUrl` may be absent, beside the IDs or inside `session`.
+ * The response to an acquire is not shown in the document; `cdpUrl` may be absent, beside the IDs or inside `session`.
  */
 export const acquireResponse = z.looseObject({
   leaseId: z.string().min(1),
@@ -97,7 +97,7 @@ export const acquireResponse = z.looseObject({
     .nullish(),
 });
 
-/** Answer to a release (section 2.3); `status` is open (section 3.3). */
+/** Response to a release (section 2.3); `status` is open (section 3.3). */
 export const releaseResponse = z.looseObject({
   poolId: z.string().nullish(),
   leaseId: z.string(),
@@ -125,5 +125,5 @@ export type AcquireRequest = z.input<typeof acquireRequest>;
 export type Pool = z.output<typeof pool>;
 /** A lease after its release (section 2.3). */
 export type ReleasedLease = z.output<typeof releaseResponse>;
-/** What a flush answered. */
+/** Response to a flush. */
 export type FlushedPool = z.output<typeof flushResponse>;

@@ -9,13 +9,13 @@ export const profile = z.looseObject({
   createdAt: z.string().nullish(),
 });
 
-/** Answer to `GET /v1/browser/profiles`. */
+/** Response to `GET /v1/browser/profiles`. */
 export const profileList = z.looseObject({ profiles: z.array(profile) });
 
 /** Query of `DELETE /v1/browser/profile`. */
 export const deleteProfileRequest = z.strictObject({ profileName: z.string({ error: 'is required' }).min(1) });
 
-/** Answer to `DELETE /v1/browser/profile`, the same for a profile that is not there. */
+/** Response to `DELETE /v1/browser/profile`, the same for a profile that is not there. */
 export const deleteProfileResponse = z.looseObject({ success: z.boolean().optional() });
 
 /** A saved profile (section 2.4): `createdAt` is ISO 8601. */

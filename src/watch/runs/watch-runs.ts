@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from '../../broker/rpc/line-socket.ts';
 import { type Announcement, announced } from '../../broker/watch/announcement.ts';
 import type { WatchedRun, WatchedRuns, WatchPicture } from '../../broker/watch/view.ts';
-import { RunLink } from './run-link.ts';
+import { RunConnection } from './run-connection.ts';
 
 /** How often new runs are looked for, in ms. */
 const LOOK_MS = 500;
@@ -20,7 +20,7 @@ export function watchRuns(onForeign: () => void = () => undefined): WatchedRuns 
 
 class MachineRuns implements WatchedRuns {
   /** By address of the broker, newest last. */
-  readonly #links = new Map<string, RunLink>();
+  readonly #connections = new Map<string, RunConnection>();
   /** Brokers that need no further attempt: connected, of another version, or dead. */
   readonly #tried = new Set<string>();
   readonly #changeListeners = new Set<() => void>();
@@ -36,7 +36,7 @@ class MachineRuns implements WatchedRuns {
   }
 
   get all(): WatchedRun[] {
-    return [...this.#links.values()].filter(({ isKnown }) => isKnown).reverse();
+    return [...this.#connections.values()].filter(({ isKnown }) => isKnown).reverse();
   }
 
   onChange(listener: () => void): () => void {
@@ -51,7 +51,7 @@ class MachineRuns implements WatchedRuns {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    for (const link of this.#links.values()) link.close();
+    for (const connection of this.#connections.values()) connection.close();
   }
 
   #look(): void {
@@ -64,31 +64,31 @@ class MachineRuns implements WatchedRuns {
   }
 
   async #open({ address, token }: Announcement): Promise<void> {
-    const link = this.#links.get(address) ?? this.#add(address);
+    const connection = this.#connections.get(address) ?? this.#add(address);
     try {
-      await link.open({ address, token });
+      await connection.open({ address, token });
     } catch {
       // It has been killed, or does not listen yet.
-      if (!link.isKnown) this.#links.delete(address);
+      if (!connection.isKnown) this.#connections.delete(address);
       setTimeout(() => this.#tried.delete(token), 10 * LOOK_MS).unref();
     }
   }
 
-  #add(address: string): RunLink {
+  #add(address: string): RunConnection {
     this.#count += 1;
-    const link = new RunLink(`run-${this.#count}`, {
+    const connection = new RunConnection(`run-${this.#count}`, {
       onChange: () => this.#changed(),
       onPicture: async (run, picture) => {
         await Promise.all([...this.#pictureListeners].map((listener) => listener(run, picture)));
       },
     });
-    this.#links.set(address, link);
-    return link;
+    this.#connections.set(address, connection);
+    return connection;
   }
 
   #changed(): void {
-    const ended = [...this.#links].filter(([, { isOpen, isKnown }]) => isKnown && !isOpen);
-    for (const [address] of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#links.delete(address);
+    const ended = [...this.#connections].filter(([, { isOpen, isKnown }]) => isKnown && !isOpen);
+    for (const [address] of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#connections.delete(address);
     for (const listener of this.#changeListeners) listener();
   }
 }

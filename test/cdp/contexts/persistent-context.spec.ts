@@ -210,10 +210,10 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
         start,
         echo,
       }, testInfo) => {
-        const folder = testInfo.outputPath('extension');
-        await mkdir(folder, { recursive: true });
+        const directory = testInfo.outputPath('extension');
+        await mkdir(directory, { recursive: true });
         await writeFile(
-          `${folder}/manifest.json`,
+          `${directory}/manifest.json`,
           JSON.stringify({
             manifest_version: 3,
             name: 'Marker',
@@ -223,13 +223,13 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
           }),
         );
         await writeFile(
-          `${folder}/worker.js`,
+          `${directory}/worker.js`,
           'self.answer = 42; setInterval(() => chrome.runtime.getPlatformInfo(), 1000);',
         );
-        await writeFile(`${folder}/mark.js`, 'document.documentElement.dataset.marked = "yes";');
+        await writeFile(`${directory}/mark.js`, 'document.documentElement.dataset.marked = "yes";');
         const { api } = await start({
           allowLoopback: true,
-          chromiumArgs: [`--load-extension=${folder}`, '--disable-features=DisableLoadExtensionCommandLineSwitch'],
+          chromiumArgs: [`--load-extension=${directory}`, '--disable-features=DisableLoadExtensionCommandLineSwitch'],
         });
         const browser = await connectPersistent({ playwright, cdpUrl: (await api.create()).body.cdpUrl });
         for (const round of [1, 2]) {

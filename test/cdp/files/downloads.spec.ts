@@ -74,10 +74,10 @@ test('downloads over HTTP, from blobs and data addresses, compressed and empty f
   expect(await text(await download(page, 'data:application/x-thing,from%20data', 'data.bin'))).toBe('from data');
 });
 
-test('saves a download, reads it as a stream, and deletes it', async ({ page, folder }) => {
+test('saves a download, reads it as a stream, and deletes it', async ({ page, directory }) => {
   const started = await download(page, '/big');
-  await started.saveAs(join(folder, 'saved'));
-  expect(sha256(await readFile(join(folder, 'saved')))).toBe(sha256(BIG));
+  await started.saveAs(join(directory, 'saved'));
+  expect(sha256(await readFile(join(directory, 'saved')))).toBe(sha256(BIG));
   const hash = createHash('sha256');
   for await (const chunk of await started.createReadStream()) hash.update(chunk);
   expect(hash.digest('hex')).toBe(sha256(BIG));
@@ -154,7 +154,7 @@ test('survives a connection that closes during a transfer', async ({ page }) => 
 
 test.describe('an untrusted browser', () => {
   /** The result that Playwright reports for a download that the "browser" calls complete. */
-  async function told(progress: object, { serve, open, folder }: { serve: Serve; open: Open; folder: string }) {
+  async function told(progress: object, { serve, open, directory }: { serve: Serve; open: Open; directory: string }) {
     const asked: { id: number; method: string; params: { downloadPath?: string } }[] = [];
     const server = await serve((link) => {
       link.on('message', (data) => {
@@ -173,23 +173,23 @@ test.describe('an untrusted browser', () => {
         if ('method' in message && message.method === 'Browser.downloadProgress') resolve(message);
       };
     });
-    const params = { behavior: 'allowAndName', downloadPath: folder, eventsEnabled: true };
+    const params = { behavior: 'allowAndName', downloadPath: directory, eventsEnabled: true };
     transport.send({ id: 1, method: 'Browser.setDownloadBehavior', params });
     return { event: await event, asked };
   }
 
-  test('fails a download whose file cannot be fetched', async ({ serve, open, folder }) => {
+  test('fails a download whose file cannot be fetched', async ({ serve, open, directory }) => {
     const progress = { guid: 'a-b', state: 'completed', receivedBytes: 5 };
-    const { event, asked } = await told(progress, { serve, open, folder });
+    const { event, asked } = await told(progress, { serve, open, directory });
     expect(event).toMatchObject({ params: { guid: 'a-b', state: 'canceled' } });
     expect(asked[0]?.params.downloadPath).toMatch(/^\/tmp\/poolwright-/);
     expect(asked[1]?.method).toBe('Target.createBrowserContext');
   });
 
   for (const guid of ['../evil', '/etc/evil', '..', '']) {
-    test(`does not write a file whose name leads elsewhere: "${guid}"`, async ({ serve, open, folder }) => {
+    test(`does not write a file whose name leads elsewhere: "${guid}"`, async ({ serve, open, directory }) => {
       const progress = { guid, state: 'completed', receivedBytes: 5 };
-      const { event, asked } = await told(progress, { serve, open, folder });
+      const { event, asked } = await told(progress, { serve, open, directory });
       expect(event).toMatchObject({ params: progress });
       expect(asked).toHaveLength(1);
     });

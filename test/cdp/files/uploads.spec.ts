@@ -32,13 +32,13 @@ async function written(path: string, content: Buffer | string, type: string) {
   return { name: path.split('/').at(-1), size, type, lastModified: Math.floor(mtimeMs), sha256 };
 }
 
-test('uploads files of every size, several at the same time, and 70 MB', async ({ cdpUrl, open, site, folder }) => {
+test('uploads files of every size, several at the same time, and 70 MB', async ({ cdpUrl, open, site, directory }) => {
   test.slow(); // 70 MB go through several processes
   const browser = await chromium.connectOverCDP(await open(cdpUrl));
   const page = await (await browser.newContext()).newPage();
   await page.goto(site.url);
   await page.evaluate(INPUT);
-  const paths = ['a.txt', 'empty', 'ünï 日本.png', 'big.zip'].map((name) => join(folder, name));
+  const paths = ['a.txt', 'empty', 'ünï 日本.png', 'big.zip'].map((name) => join(directory, name));
   const [text = '', empty = '', image = '', big = ''] = paths;
   const files = [
     await written(text, 'hello', 'text/plain'),
@@ -58,24 +58,24 @@ test('uploads files of every size, several at the same time, and 70 MB', async (
   expect(await shown(page)).toMatchObject([{ name: 'b.txt', size: 6 }]);
 });
 
-test('uploads through a file chooser', async ({ cdpUrl, open, site, folder }) => {
+test('uploads through a file chooser', async ({ cdpUrl, open, site, directory }) => {
   const browser = await chromium.connectOverCDP(await open(cdpUrl));
   const page = await (await browser.newContext()).newPage();
   await page.goto(site.url);
   await page.evaluate(INPUT);
-  const file = await written(join(folder, 'a.json'), '{}', 'application/json');
+  const file = await written(join(directory, 'a.json'), '{}', 'application/json');
   const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.locator('input').click()]);
-  await chooser.setFiles(join(folder, 'a.json'));
+  await chooser.setFiles(join(directory, 'a.json'));
   expect(await shown(page)).toEqual([file]);
 });
 
-test('fails only the upload whose page closes during it', async ({ cdpUrl, open, site, folder }) => {
+test('fails only the upload whose page closes during it', async ({ cdpUrl, open, site, directory }) => {
   const browser = await chromium.connectOverCDP(await open(cdpUrl));
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(site.url);
   await page.evaluate(INPUT);
-  const path = join(folder, 'big');
+  const path = join(directory, 'big');
   await writeFile(path, Buffer.alloc(50_000_000));
   const upload = page.setInputFiles('input', path).catch((error: Error) => error.message);
   await page.close();
@@ -83,10 +83,10 @@ test('fails only the upload whose page closes during it', async ({ cdpUrl, open,
   expect(await (await context.newPage()).evaluate('6 * 7')).toBe(42);
 });
 
-const FOLDER_INPUT = INPUT.replace('multiple', 'webkitdirectory');
+const DIRECTORY_INPUT = INPUT.replace('multiple', 'webkitdirectory');
 
 /** What a page sees of a directory in its input. */
-async function shownFolder(page: Page): Promise<unknown> {
+async function shownDirectory(page: Page): Promise<unknown> {
   return await page.evaluate(`Promise.all([...document.querySelector('input').files]
     .map(async (file) => [file.webkitRelativePath, file.type, file.size > 99 ? file.size : await file.text()]))
     .then((files) => files.sort())`);
@@ -100,14 +100,14 @@ for (const onFullChromium of [true, false]) {
       cdpUrl,
       open,
       site,
-      folder,
+      directory,
     }) => {
-      const upload = join(folder, 'up load ü');
+      const upload = join(directory, 'up load ü');
       await mkdir(join(upload, 'sub', '.git'), { recursive: true });
       await mkdir(join(upload, 'empty'));
-      await writeFile(join(folder, 'outside.txt'), 'outside');
-      await symlink(join(folder, 'outside.txt'), join(upload, 'link.txt'));
-      await symlink(folder, join(upload, 'sub', 'link'));
+      await writeFile(join(directory, 'outside.txt'), 'outside');
+      await symlink(join(directory, 'outside.txt'), join(upload, 'link.txt'));
+      await symlink(directory, join(upload, 'sub', 'link'));
       const names = [
         'a.txt',
         'b c ü.bin',
@@ -133,19 +133,19 @@ for (const onFullChromium of [true, false]) {
       const farPage = await (await browser.newContext()).newPage();
       for (const page of [nearPage, farPage]) {
         await page.goto(site.url);
-        await page.evaluate(FOLDER_INPUT);
+        await page.evaluate(DIRECTORY_INPUT);
         await page.setInputFiles('input', upload);
         expect(await page.evaluate('events')).toEqual(['input', 'change']);
       }
-      expect(await shownFolder(farPage)).toEqual(await shownFolder(nearPage));
-      expect(await shownFolder(farPage)).toHaveLength(37);
+      expect(await shownDirectory(farPage)).toEqual(await shownDirectory(nearPage));
+      expect(await shownDirectory(farPage)).toHaveLength(37);
 
       // Again with one more file, and then with none.
       await writeFile(join(upload, 'a second.txt'), 'second');
       await farPage.setInputFiles('input', upload);
-      expect(await shownFolder(farPage)).toHaveLength(38);
+      expect(await shownDirectory(farPage)).toHaveLength(38);
       await farPage.setInputFiles('input', join(upload, 'empty'));
-      expect(await shownFolder(farPage)).toEqual([]);
+      expect(await shownDirectory(farPage)).toEqual([]);
       await local.close();
     });
   });
@@ -155,21 +155,21 @@ test('reports names that Chromium changes in a directory, and hides the transfer
   cdpUrl,
   open,
   site,
-  folder,
+  directory,
 }) => {
   const said: string[] = [];
-  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onNotCarried: (text) => said.push(text) }));
+  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onIncompleteUpload: (text) => said.push(text) }));
   const context = await browser.newContext();
   const page = await context.newPage();
   const downloads: unknown[] = [];
   page.on('download', (download) => downloads.push(download));
   await page.goto(site.url);
-  await page.evaluate(FOLDER_INPUT);
-  for (const name of ['ok.txt', '.hidden', '~a', 'dot.']) await writeFile(join(folder, name), '');
-  await page.setInputFiles('input', folder);
+  await page.evaluate(DIRECTORY_INPUT);
+  for (const name of ['ok.txt', '.hidden', '~a', 'dot.']) await writeFile(join(directory, name), '');
+  await page.setInputFiles('input', directory);
   expect(await page.evaluate(`document.querySelector('input').files.length`)).toBe(4);
   expect(said).toHaveLength(1);
-  for (const name of ['.hidden', '~a', 'dot.']) expect(said[0]).toContain(`${basename(folder)}/${name}`);
+  for (const name of ['.hidden', '~a', 'dot.']) expect(said[0]).toContain(`${basename(directory)}/${name}`);
   expect(said[0]).not.toContain('ok.txt');
   // The first one is the default context.
   expect(browser.contexts()).toHaveLength(2);
@@ -183,7 +183,7 @@ test('reports what cannot be read; Playwright, which gets no reason, retries unt
   site,
 }) => {
   const said: string[] = [];
-  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onNotCarried: (text) => said.push(text) }));
+  const browser = await chromium.connectOverCDP(await open(cdpUrl, { onIncompleteUpload: (text) => said.push(text) }));
   const page = await (await browser.newContext()).newPage();
   await page.goto(site.url);
   await page.evaluate(INPUT);
@@ -194,10 +194,10 @@ test('reports what cannot be read; Playwright, which gets no reason, retries unt
   await trying;
 });
 
-test('runs these tests on a browser with another disk', async ({ cdpUrl, folder, open }) => {
+test('runs these tests on a browser with another disk', async ({ cdpUrl, directory, open }) => {
   const browser = await chromium.connectOverCDP(await open(cdpUrl));
   const page = await (await browser.newContext()).newPage();
-  await writeFile(join(folder, 'here.html'), 'here');
-  expect(existsSync(join(folder, 'here.html'))).toBe(true);
-  await expect(page.goto(`file://${join(folder, 'here.html')}`)).rejects.toThrow('ERR_FILE_NOT_FOUND');
+  await writeFile(join(directory, 'here.html'), 'here');
+  expect(existsSync(join(directory, 'here.html'))).toBe(true);
+  await expect(page.goto(`file://${join(directory, 'here.html')}`)).rejects.toThrow('ERR_FILE_NOT_FOUND');
 });

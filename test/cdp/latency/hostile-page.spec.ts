@@ -1,3 +1,4 @@
+import { BROWSER_KINDS } from '../../support/cdp/browser-kinds.ts';
 import { HOSTILE_PAGE } from '../../support/cdp/hostile-page.ts';
 import { expect, test } from '../../support/cdp/two-ways.ts';
 
@@ -6,13 +7,8 @@ import { expect, test } from '../../support/cdp/two-ways.ts';
 /** The first one teaches. */
 const TESTS = 2;
 
-for (const [onFullChromium, filmed] of [
-  [false, false],
-  [false, true],
-  [true, false],
-  [true, true],
-] as const) {
-  test.describe(`${onFullChromium ? 'full Chromium' : 'headless shell'}${filmed ? ', with pictures' : ''}`, () => {
+for (const { name, onFullChromium, filmed } of BROWSER_KINDS) {
+  test.describe(name, () => {
     test.use({ onFullChromium, filmed });
     test.setTimeout(180_000);
 

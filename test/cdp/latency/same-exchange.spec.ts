@@ -1,4 +1,5 @@
 import type { Browser, Page } from '@playwright/test';
+import { BROWSER_KINDS } from '../../support/cdp/browser-kinds.ts';
 import { comparable, expect, test } from '../../support/cdp/two-ways.ts';
 
 /** Playwright sends and gets the same over a slow connection with everything sent early, except for timestamps. */
@@ -18,13 +19,8 @@ async function inPage(browser: Browser, use: (page: Page) => Promise<unknown>): 
   await context.close();
 }
 
-for (const [onFullChromium, filmed] of [
-  [false, false],
-  [false, true],
-  [true, false],
-  [true, true],
-] as const) {
-  test.describe(`${onFullChromium ? 'full Chromium' : 'headless shell'}${filmed ? ', with pictures' : ''}`, () => {
+for (const { name, onFullChromium, filmed } of BROWSER_KINDS) {
+  test.describe(name, () => {
     test.use({ onFullChromium, filmed });
     test.setTimeout(180_000);
 

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createRaw } from 'node:net';
 import type { Page, Response } from '@playwright/test';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 /** Proxied requests as Playwright and servers see them, compared with the browser's own. */
 
@@ -10,7 +10,7 @@ import type { DevServer } from '../../support/cdp/dev-server.ts';
 async function bothWays<T>({ url, port }: Pick<DevServer, 'url' | 'port'>, look: (origin: string) => Promise<T>) {
   const { protocol } = new URL(url);
   return {
-    bridged: await look(`${protocol}//${LISTED}:${port}`),
+    proxied: await look(`${protocol}//${LISTED}:${port}`),
     direct: await look(`${protocol}//localhost:${port}`),
   };
 }
@@ -31,12 +31,12 @@ test("reports Chromium's error codes", async ({ far, dev, secure }) => {
       [dev, '/reset', 'net::ERR_EMPTY_RESPONSE'],
       [secure, '/', 'net::ERR_CERT_AUTHORITY_INVALID'],
     ] as const) {
-      const { bridged, direct } = await bothWays(server, async (origin) => {
+      const { proxied, direct } = await bothWays(server, async (origin) => {
         const page = await far.newPage();
         return await failureOf(page as Page, `${origin}${path}`);
       });
-      expect(bridged).toEqual(direct);
-      expect(bridged[1]).toBe(error);
+      expect(proxied).toEqual(direct);
+      expect(proxied[1]).toBe(error);
     }
     const page = (await far.newPage()) as Page;
     const [, odd] = await failureOf(page, `https://${LISTED}:${port}/`);
@@ -67,7 +67,7 @@ for (const [what, listener] of Object.entries(BROKEN)) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     try {
-      const { bridged, direct } = await bothWays({ url: `http://localhost:${port}`, port }, async (origin) => {
+      const { proxied, direct } = await bothWays({ url: `http://localhost:${port}`, port }, async (origin) => {
         const page = (await far.newPage()) as Page;
         await page.route('**/blank', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
         await page.goto(`${origin}/blank`);
@@ -84,7 +84,7 @@ for (const [what, listener] of Object.entries(BROKEN)) {
         await page.close();
         return seen;
       });
-      expect(bridged).toEqual(direct);
+      expect(proxied).toEqual(direct);
     } finally {
       server.closeAllConnections();
       server.close();
@@ -93,7 +93,7 @@ for (const [what, listener] of Object.entries(BROKEN)) {
 }
 
 test('decodes a name and password in the address, or uses them as written', async ({ far, dev }) => {
-  const { bridged, direct } = await bothWays(dev, async (origin) => {
+  const { proxied, direct } = await bothWays(dev, async (origin) => {
     const sent: (string | undefined)[] = [];
     for (const pair of ['u:50%', 'u%:%41%zz', 'ü:%c3%bc%', 'u:%41%E9', '%0A:%20%2F%40', 'u%ED%A0%80:%00x']) {
       const page = await far.newPage();
@@ -103,13 +103,13 @@ test('decodes a name and password in the address, or uses them as written', asyn
     }
     return sent;
   });
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
   expect(direct.slice(0, 2)).toEqual(['u:50%', 'u%:A%zz']);
 });
 
 test('supports several headers of one name, and a compressed body', async ({ far, dev }) => {
   const query = ['a', 'b'].map((value) => `x-many=${Buffer.from(value).toString('base64')}`).join('&');
-  const { bridged, direct } = await bothWays(dev, async (origin) => {
+  const { proxied, direct } = await bothWays(dev, async (origin) => {
     const page = await far.newPage();
     const many = await page.goto(`${origin}/headers?${query}`);
     const script = page.waitForResponse('**/app.js');
@@ -133,11 +133,11 @@ test('supports several headers of one name, and a compressed body', async ({ far
       encodings: sent['accept-encoding'] !== undefined,
     };
   });
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
 });
 
 test("requests a worker's script with the headers of its page", async ({ far, dev }) => {
-  const { bridged, direct } = await bothWays(dev, async (origin) => {
+  const { proxied, direct } = await bothWays(dev, async (origin) => {
     const page = await far.newPage();
     await page.goto(origin);
     await page.evaluate(`void new Worker('/worker.js')`);
@@ -146,11 +146,11 @@ test("requests a worker's script with the headers of its page", async ({ far, de
     dev.requests.length = 0;
     return [headers['user-agent'], headers['accept-language'], headers.accept];
   });
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
 });
 
 test("drops the body's headers from a redirected POST", async ({ far, dev }) => {
-  const { bridged, direct } = await bothWays(dev, async (origin) => {
+  const { proxied, direct } = await bothWays(dev, async (origin) => {
     const page = await far.newPage();
     await page.goto(origin);
     const seen: unknown[] = [];
@@ -165,11 +165,11 @@ test("drops the body's headers from a redirected POST", async ({ far, dev }) => 
     }
     return seen;
   });
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
 });
 
 test('supports a name and password in the address', async ({ far, dev }) => {
-  const { bridged, direct } = await bothWays(dev, async (origin) => {
+  const { proxied, direct } = await bothWays(dev, async (origin) => {
     const page = await far.newPage();
     const statuses: unknown[] = [];
     for (const who of ['ada:secret', 'ada:wrong', 'a%40b:c%3Ad']) {
@@ -178,7 +178,7 @@ test('supports a name and password in the address', async ({ far, dev }) => {
     }
     return statuses;
   });
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
 });
 
 test("reports a response's headers, server, sizes and times", async ({ far, dev, secure }) => {
@@ -201,7 +201,7 @@ test("reports a response's headers, server, sizes and times", async ({ far, dev,
   const context = await far.browser()?.newContext({ ignoreHTTPSErrors: true });
   if (!context) throw new Error('no browser');
   for (const server of [dev, secure]) {
-    const { bridged, direct } = await bothWays(server, async (origin) => {
+    const { proxied, direct } = await bothWays(server, async (origin) => {
       const page = (await context.newPage()) as Page;
       const found: unknown[] = [];
       for (const path of ['/', '/app.js', '/headers?x-own=YQ==', '/redirect?status=302&to=/']) {
@@ -215,7 +215,7 @@ test("reports a response's headers, server, sizes and times", async ({ far, dev,
       await page.close();
       return found;
     });
-    expect(bridged).toEqual(direct);
+    expect(proxied).toEqual(direct);
   }
 });
 
@@ -227,7 +227,7 @@ async function ask(page: Page, path: string): Promise<Response> {
 }
 
 test("gives a page the same worlds as without a proxy, in each client's list", async ({ far, dev }) => {
-  const { bridged, direct } = await bothWays(dev, async (origin) => {
+  const { proxied, direct } = await bothWays(dev, async (origin) => {
     const page = (await far.newPage()) as Page;
     const session = await page.context().newCDPSession(page);
     const created: string[] = [];
@@ -239,7 +239,7 @@ test("gives a page the same worlds as without a proxy, in each client's list", a
     await page.evaluate('1');
     return { atFirst, later: created.sort() };
   });
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
 });
 
 test('provides the bodies of images, however a page shows them', async ({ far }) => {
@@ -261,7 +261,7 @@ test('provides the bodies of images, however a page shows them', async ({ far })
     '<div style="background: url(/image?background)">x</div>',
   ];
   try {
-    const { bridged, direct } = await bothWays({ url: `http://localhost:${port}`, port }, async (origin) => {
+    const { proxied, direct } = await bothWays({ url: `http://localhost:${port}`, port }, async (origin) => {
       const page = (await far.newPage()) as Page;
       const images: Response[] = [];
       page.on('response', (response) => response.url().includes('/image') && images.push(response));
@@ -278,7 +278,7 @@ test('provides the bodies of images, however a page shows them', async ({ far })
       await page.close();
       return found;
     });
-    expect(bridged).toEqual(direct);
+    expect(proxied).toEqual(direct);
     expect(direct.map(([, length]) => length)).not.toContain(0);
   } finally {
     server.closeAllConnections();

@@ -1,6 +1,6 @@
 import type { BrowserContext } from '@playwright/test';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 /**
  * What a server and a page receive, in a browser that reaches the server itself, and in the same browser through the
@@ -10,11 +10,11 @@ async function bothWays<Seen>(
   far: BrowserContext,
   { port }: DevServer,
   visit: (origin: string) => Promise<Seen>,
-): Promise<{ direct: Seen; bridged: Seen }> {
+): Promise<{ direct: Seen; proxied: Seen }> {
   const direct = await visit(`http://localhost:${port}`);
   await far.clearCookies();
-  const bridged = await visit(`http://${LISTED}:${port}`);
-  return { direct, bridged };
+  const proxied = await visit(`http://${LISTED}:${port}`);
+  return { direct, proxied };
 }
 
 /** Headers that the test has chosen, one character per byte. */
@@ -25,7 +25,7 @@ const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
 test('sends cookies of every alphabet to the server, with requests and WebSockets', async ({ far, dev }) => {
   const page = await far.newPage();
-  const { direct, bridged } = await bothWays(far, dev, async (origin) => {
+  const { direct, proxied } = await bothWays(far, dev, async (origin) => {
     await page.goto(origin);
     await page.evaluate(`document.cookie = 'n=测试', document.cookie = 'é=ü', document.cookie = 'plain=1'`);
     await page.evaluate(() => fetch('/echo'));
@@ -39,12 +39,12 @@ test('sends cookies of every alphabet to the server, with requests and WebSocket
     return { request: cookies(dev.seen('/echo') ?? { headers: {} }), socket: cookies(JSON.parse(String(hello))) };
   });
   expect(direct.request).toEqual([utf8('n=测试'), 'plain=1', utf8('é=ü')]);
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
 });
 
 test('sends headers of any bytes, from scripts, workers, documents and routes', async ({ far, dev }) => {
   const page = await far.newPage();
-  const { direct, bridged } = await bothWays(far, dev, async (origin) => {
+  const { direct, proxied } = await bothWays(far, dev, async (origin) => {
     const seen: unknown[] = [];
     const note = () => seen.push(chosen(dev.seen('/echo') ?? { headers: {} }));
     await page.goto(origin);
@@ -70,7 +70,7 @@ test('sends headers of any bytes, from scripts, workers, documents and routes', 
     return seen;
   });
   expect(direct[0]).toEqual({ 'x-a': 'é ÿ \x80 end', 'x-b': 'Ã©', 'x-c': 'plain' });
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
 });
 
 test('returns response headers with any bytes, several of one name, and cookies', async ({ far, dev }) => {
@@ -85,7 +85,7 @@ test('returns response headers with any bytes, several of one name, and cookies'
     ['Link', Buffer.from('<http://elsewhere.example/ü>; rel=next')],
   ];
   const query = new URLSearchParams(headers.map(([name, value]): [string, string] => [name, value.toString('base64')]));
-  const { direct, bridged } = await bothWays(far, dev, async (origin) => {
+  const { direct, proxied } = await bothWays(far, dev, async (origin) => {
     await page.goto(origin);
     const [response, inPage] = await Promise.all([
       page.waitForResponse('**/headers?*'),
@@ -102,5 +102,5 @@ test('returns response headers with any bytes, several of one name, and cookies'
   });
   expect(direct.inPage[0]).toBe(utf8('é 测'));
   expect(direct.cookies).toContainEqual({ name: 'u', value: 'é测', httpOnly: false });
-  expect(bridged).toEqual(direct);
+  expect(proxied).toEqual(direct);
 });

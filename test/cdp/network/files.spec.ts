@@ -57,7 +57,10 @@ const test = base.extend<Fixtures>({
     const { api } = await start();
     await use(async (text = 'auto') => {
       const { hosts, byIntent }: Exposure = parseExposure(text);
-      const options = { ...(hosts && { bridge: hosts }), ...(byIntent && { byIntent: { onPlace: () => undefined } }) };
+      const options = {
+        ...(hosts && { proxiedHosts: hosts }),
+        ...(byIntent && { byIntent: { onPlace: () => undefined } }),
+      };
       const transport = await open((await api.create()).body.cdpUrl, options);
       return await (await chromium.connectOverCDP(transport)).newContext();
     });

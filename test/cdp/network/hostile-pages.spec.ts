@@ -257,7 +257,7 @@ test('hides the proxy from pages', async ({ newContext, own, foreign }) => {
   const page = await context.newPage();
   await page.goto(own.url);
   await page.goto(pageUrl(foreign, '<iframe></iframe>'));
-  const names = `[window, frames[0]].flatMap(Object.getOwnPropertyNames).filter((name) => /^(bridge|answers)/.test(name))`;
+  const names = `[window, frames[0]].flatMap(Object.getOwnPropertyNames).filter((name) => /^network/.test(name))`;
   expect(await page.evaluate(names)).toEqual([]);
   expect(
     await page.evaluate(`Function.prototype.toString.call(WebSocket) + Function.prototype.toString.call(fetch)`),

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
-import { expect, test } from '../../support/cdp/bridge-fixtures.ts';
 import { LARGE_BYTES } from '../../support/cdp/dev-server.ts';
+import { expect, test } from '../../support/cdp/proxy-fixtures.ts';
 import { fullLength } from '../../support/property-runs.ts';
 
-test('loads documents with their assets', { tag: '@loads:network-proxy' }, async ({ bridged, dev }) => {
-  const page = await (await bridged()).newPage();
+test('loads documents with their assets', { tag: '@loads:network-proxy' }, async ({ proxied, dev }) => {
+  const page = await (await proxied()).newPage();
   const response = await page.goto(dev.url);
   expect(response?.status()).toBe(200);
   await expect(page.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
@@ -15,8 +15,8 @@ test('loads documents with their assets', { tag: '@loads:network-proxy' }, async
   expect(await page.evaluate('document.images[0].naturalWidth')).toBe(7);
 });
 
-test('supports fetch with every method and body', async ({ bridged, dev }) => {
-  const page = await (await bridged()).newPage();
+test('supports fetch with every method and body', async ({ proxied, dev }) => {
+  const page = await (await proxied()).newPage();
   await page.goto(dev.url);
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     const body = ['GET', 'HEAD'].includes(method) ? undefined : `body of ${method} ü`;
@@ -32,8 +32,8 @@ test('supports fetch with every method and body', async ({ bridged, dev }) => {
   }
 });
 
-test('sends bodies that are binary, large, blobs, or forms with files', async ({ bridged, dev }) => {
-  const page = await (await bridged()).newPage();
+test('sends bodies that are binary, large, blobs, or forms with files', async ({ proxied, dev }) => {
+  const page = await (await proxied()).newPage();
   await page.goto(dev.url);
   const bytes = await page.evaluate(async () => {
     const bytes = new Uint8Array(256).map((_, index) => index);
@@ -64,8 +64,8 @@ test('sends bodies that are binary, large, blobs, or forms with files', async ({
   expect(dev.seen('/echo')?.body.includes(Buffer.from([9, 254, 8]))).toBe(true);
 });
 
-test('sends and sets cookies, several at the same time', async ({ bridged, dev }) => {
-  const context = await bridged();
+test('sends and sets cookies, several at the same time', async ({ proxied, dev }) => {
+  const context = await proxied();
   const page = await context.newPage();
   await page.goto(dev.url);
   await page.evaluate(() => fetch('/cookies'));
@@ -82,8 +82,8 @@ test('sends and sets cookies, several at the same time', async ({ bridged, dev }
   expect(await response?.headersArray()).toContainEqual({ name: 'set-cookie', value: 'first=1; Path=/' });
 });
 
-test('follows redirects to listed hosts, and to one that is not listed', async ({ bridged, dev, other }) => {
-  const context = await bridged(`localhost:${dev.port},127.0.0.1:${other.port}`);
+test('follows redirects to listed hosts, and to one that is not listed', async ({ proxied, dev, other }) => {
+  const context = await proxied(`localhost:${dev.port},127.0.0.1:${other.port}`);
   const page = await context.newPage();
   await page.goto(`${dev.url}/redirect?to=/echo`);
   expect(page.url()).toBe(`${dev.url}/echo`);
@@ -105,8 +105,8 @@ test('follows redirects to listed hosts, and to one that is not listed', async (
   expect(other.seen('/echo')).toBeUndefined();
 });
 
-test('passes on 204, 304, 1xx, errors, resets and refused connections', async ({ bridged, dev, other }) => {
-  const page = await (await bridged()).newPage();
+test('passes on 204, 304, 1xx, errors, resets and refused connections', async ({ proxied, dev, other }) => {
+  const page = await (await proxied()).newPage();
   await page.goto(dev.url);
   for (const status of [204, 304, 400, 404, 500, 503]) {
     const seen = await page.evaluate(async (status) => {
@@ -133,17 +133,17 @@ test('passes on 204, 304, 1xx, errors, resets and refused connections', async ({
   expect((await failure).failure()?.errorText).toBe('net::ERR_CONNECTION_REFUSED');
 });
 
-test('accepts an untrusted certificate only with ignoreHTTPSErrors', async ({ bridged, secure }) => {
-  const trusting = await (await bridged('<loopback>', { ignoreHTTPSErrors: true })).newPage();
+test('accepts an untrusted certificate only with ignoreHTTPSErrors', async ({ proxied, secure }) => {
+  const trusting = await (await proxied('<loopback>', { ignoreHTTPSErrors: true })).newPage();
   await trusting.goto(secure.url);
   await expect(trusting.locator('h1')).toHaveText('Dev');
-  const strict = await (await bridged()).newPage();
+  const strict = await (await proxied()).newPage();
   await expect(strict.goto(secure.url)).rejects.toThrow('net::');
 });
 
-test('supports large responses and downloads', async ({ bridged, dev }) => {
+test('supports large responses and downloads', async ({ proxied, dev }) => {
   test.slow();
-  const page = await (await bridged()).newPage();
+  const page = await (await proxied()).newPage();
   await page.goto(dev.url);
   // A worker's response crosses the connection in one message.
   const received = page.evaluate(`new Promise((resolve) => {
@@ -177,9 +177,9 @@ const LOOK = `window.look = (buffer) => {
 };
 window.release = async () => { while (!(await fetch('/release')).ok); }`;
 
-test('passes a response larger than a message to fetch', async ({ bridged, dev, other }) => {
+test('passes a response larger than a message to fetch', async ({ proxied, dev, other }) => {
   test.slow();
-  const page = await (await bridged()).newPage();
+  const page = await (await proxied()).newPage();
   await page.addInitScript(LOOK);
   await page.goto(dev.url);
   for (const [bytes, query] of [
@@ -210,9 +210,9 @@ test('passes a response larger than a message to fetch', async ({ bridged, dev, 
   expect(await page.evaluate(() => fetch('/stream').then((answer) => answer.text()))).toBe('one,two');
 });
 
-test('passes a response larger than a message to XMLHttpRequest', async ({ bridged, dev }) => {
+test('passes a response larger than a message to XMLHttpRequest', async ({ proxied, dev }) => {
   test.slow();
-  const page = await (await bridged()).newPage();
+  const page = await (await proxied()).newPage();
   await page.addInitScript(LOOK);
   await page.goto(dev.url);
   for (const type of ['arraybuffer', 'blob', 'text']) {
@@ -258,9 +258,9 @@ test('passes a response larger than a message to XMLHttpRequest', async ({ bridg
   expect(small).toEqual(['one,two', true, true]);
 });
 
-test('handles a large response that breaks, is cancelled, or cannot be received', async ({ bridged, dev }) => {
+test('handles a large response that breaks, is cancelled, or cannot be received', async ({ proxied, dev }) => {
   test.slow();
-  const page = await (await bridged()).newPage();
+  const page = await (await proxied()).newPage();
   await page.goto(dev.url);
   await expect(
     page.evaluate(async () => (await fetch('/huge?bytes=150000000&told&broken=6000000')).arrayBuffer()),
@@ -303,8 +303,8 @@ test('handles a large response that breaks, is cancelled, or cannot be received'
   await expect.poll(() => dev.seen('/huge')?.closed).toBe(true);
 });
 
-test("respects the user's own routes, listeners and headers", async ({ bridged, dev }) => {
-  const context = await bridged();
+test("respects the user's own routes, listeners and headers", async ({ proxied, dev }) => {
+  const context = await proxied();
   const page = await context.newPage();
   await page.goto(dev.url);
   await context.route('**/echo', (route) =>
@@ -336,9 +336,9 @@ test("respects the user's own routes, listeners and headers", async ({ bridged, 
   });
 });
 
-test('records, replays and updates HAR files', async ({ bridged, dev }, testInfo) => {
+test('records, replays and updates HAR files', async ({ proxied, dev }, testInfo) => {
   const path = testInfo.outputPath('dev.har');
-  const recording = await bridged('<loopback>', { recordHar: { path } });
+  const recording = await proxied('<loopback>', { recordHar: { path } });
   const page = await recording.newPage();
   await page.goto(dev.url);
   const echo = () => fetch('/echo', { method: 'POST', body: 'recorded' }).then((answer) => answer.text());
@@ -354,7 +354,7 @@ test('records, replays and updates HAR files', async ({ bridged, dev }, testInfo
     seen,
   );
 
-  const replaying = await bridged();
+  const replaying = await proxied();
   await replaying.routeFromHAR(path, { notFound: 'fallback' });
   const replayed = await replaying.newPage();
   dev.requests.length = 0;
@@ -365,7 +365,7 @@ test('records, replays and updates HAR files', async ({ bridged, dev }, testInfo
   // Requests missing from the file go to the server.
   expect(await replayed.evaluate(async () => (await fetch('/status?code=404')).text())).toBe('status 404');
 
-  const updating = await bridged();
+  const updating = await proxied();
   const updated = testInfo.outputPath('updated.har');
   await updating.routeFromHAR(updated, { update: true, url: '**/echo' });
   const updatingPage = await updating.newPage();
@@ -375,7 +375,7 @@ test('records, replays and updates HAR files', async ({ bridged, dev }, testInfo
   expect(JSON.parse(readFileSync(updated, 'utf8')).log.entries).toMatchObject([{ request: { method: 'POST' } }]);
 });
 
-test('sends the server the same headers as without a proxy', async ({ bridged, dev, start, connect }) => {
+test('sends the server the same headers as without a proxy', async ({ proxied, dev, start, connect }) => {
   const { api } = await start({ allowLoopback: true });
   const direct = await (await connect((await api.create()).body.cdpUrl)).newContext();
   const localized = { locale: 'fr-FR', extraHTTPHeaders: { 'x-own': 'yes' } };
@@ -395,16 +395,16 @@ test('sends the server the same headers as without a proxy', async ({ bridged, d
     await page.close();
     return Object.fromEntries(byPath);
   };
-  const withoutBridge = await visit(direct);
-  expect(Object.keys(withoutBridge)).toEqual(expect.arrayContaining(['/', '/style.css', '/app.js', '/echo', '/sw.js']));
-  expect(withoutBridge['/']?.['accept-language']).toBe('en-US');
-  expect(await visit(await bridged())).toEqual(withoutBridge);
+  const withoutProxy = await visit(direct);
+  expect(Object.keys(withoutProxy)).toEqual(expect.arrayContaining(['/', '/style.css', '/app.js', '/echo', '/sw.js']));
+  expect(withoutProxy['/']?.['accept-language']).toBe('en-US');
+  expect(await visit(await proxied())).toEqual(withoutProxy);
   const browser = direct.browser() as Browser;
-  expect(await visit(await bridged('<loopback>', localized))).toEqual(await visit(await browser.newContext(localized)));
+  expect(await visit(await proxied('<loopback>', localized))).toEqual(await visit(await browser.newContext(localized)));
 });
 
-test('does not reach hosts that are not listed', async ({ bridged, dev, other }) => {
-  const page = await (await bridged(`localhost:${dev.port}`)).newPage();
+test('does not reach hosts that are not listed', async ({ proxied, dev, other }) => {
+  const page = await (await proxied(`localhost:${dev.port}`)).newPage();
   await page.goto(dev.url);
   await expect(page.evaluate((url) => fetch(url), `${other.url}/cors`)).rejects.toThrow('Failed to fetch');
   await page.route('**/*', (route) => route.continue());
@@ -412,8 +412,8 @@ test('does not reach hosts that are not listed', async ({ bridged, dev, other })
   expect(other.requests).toEqual([]);
 });
 
-test("respects the other server's CORS headers", async ({ bridged, dev, other }) => {
-  const page = await (await bridged()).newPage();
+test("respects the other server's CORS headers", async ({ proxied, dev, other }) => {
+  const page = await (await proxied()).newPage();
   await page.goto(dev.url);
   const text = await page.evaluate(
     async (url) => (await fetch(url, { method: 'PUT', headers: { 'x-own': '1' } })).text(),
@@ -432,22 +432,22 @@ test("respects the other server's CORS headers", async ({ bridged, dev, other })
   ]);
 });
 
-test('sends httpCredentials only where they are requested', async ({ bridged, dev }) => {
+test('sends httpCredentials only where they are requested', async ({ proxied, dev }) => {
   const page = await (
-    await bridged('<loopback>', { httpCredentials: { username: 'ada', password: 'secret' } })
+    await proxied('<loopback>', { httpCredentials: { username: 'ada', password: 'secret' } })
   ).newPage();
   const response = await page.goto(`${dev.url}/private`);
   expect(response?.status()).toBe(200);
   await expect(page.locator('body')).toHaveText('inside');
   await page.goto(`${dev.url}/echo`);
   expect(dev.seen('/echo')?.headers.authorization).toBeUndefined();
-  const wrong = await bridged('<loopback>', { httpCredentials: { username: 'ada', password: 'wrong' } });
+  const wrong = await proxied('<loopback>', { httpCredentials: { username: 'ada', password: 'wrong' } });
   expect((await (await wrong.newPage()).goto(`${dev.url}/private`))?.status()).toBe(401);
-  expect((await (await (await bridged()).newPage()).goto(`${dev.url}/private`))?.status()).toBe(401);
+  expect((await (await (await proxied()).newPage()).goto(`${dev.url}/private`))?.status()).toBe(401);
 });
 
-test('supports workers, frames and popups', async ({ bridged, dev, other }) => {
-  const context = await bridged();
+test('supports workers, frames and popups', async ({ proxied, dev, other }) => {
+  const context = await proxied();
   const page = await context.newPage();
   await page.goto(dev.url);
   const fromWorker = page.evaluate(`new Promise((resolve) => {
@@ -464,8 +464,8 @@ test('supports workers, frames and popups', async ({ bridged, dev, other }) => {
   await expect(popup.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
 });
 
-test('reaches nothing when offline', async ({ bridged, dev }) => {
-  const context = await bridged();
+test('reaches nothing when offline', async ({ proxied, dev }) => {
+  const context = await proxied();
   const page = await context.newPage();
   await context.setOffline(true);
   await expect(page.goto(dev.url)).rejects.toThrow('net::ERR_INTERNET_DISCONNECTED');
@@ -473,8 +473,8 @@ test('reaches nothing when offline', async ({ bridged, dev }) => {
   await page.goto(dev.url);
 });
 
-test('supports service workers: their script and their requests', async ({ bridged, dev }) => {
-  const page = await (await bridged()).newPage();
+test('supports service workers: their script and their requests', async ({ proxied, dev }) => {
+  const page = await (await proxied()).newPage();
   await page.goto(dev.url);
   await page.evaluate(`(async () => {
     const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve));
@@ -484,8 +484,8 @@ test('supports service workers: their script and their requests', async ({ bridg
   expect(await page.evaluate(async () => (await fetch('/through')).text())).toBe('sw:GET');
 });
 
-test('aborts a request that is cancelled, or whose page is closed', async ({ bridged, dev }) => {
-  const context = await bridged();
+test('aborts a request that is cancelled, or whose page is closed', async ({ proxied, dev }) => {
+  const context = await proxied();
   const page = await context.newPage();
   await page.goto(dev.url);
   await page.evaluate(`window.abort = new AbortController(), void fetch('/hang', abort).catch(() => undefined)`);
@@ -504,11 +504,11 @@ test('counts what it proxies: decoded bodies in both directions, and messages of
   dev,
 }) => {
   const { api } = await start();
-  let bridged = 0;
+  let proxied = 0;
   const transport = await open((await api.create()).body.cdpUrl, {
-    bridge: parseNetworkRules('<loopback>'),
+    proxiedHosts: parseNetworkRules('<loopback>'),
     onBridgedBytes: (bytes) => {
-      bridged += bytes;
+      proxied += bytes;
     },
   });
   const browser = await chromium.connectOverCDP(transport);
@@ -537,11 +537,11 @@ test('counts what it proxies: decoded bodies in both directions, and messages of
     ],
   ];
   for (const [what, script, bytes] of talks) {
-    const before = bridged;
+    const before = proxied;
     const expected = bytes((await page.evaluate(script)) as number);
-    expect(bridged - before, what).toBeGreaterThanOrEqual(expected);
+    expect(proxied - before, what).toBeGreaterThanOrEqual(expected);
     // Chromium may request an icon meanwhile.
-    expect(bridged - before, what).toBeLessThan(expected + 1_000);
+    expect(proxied - before, what).toBeLessThan(expected + 1_000);
   }
   await browser.close();
 });
@@ -563,8 +563,8 @@ test.describe('WebSockets', () => {
   const got = (page: Page, count: number) =>
     page.waitForFunction(`talk.got.length >= ${count}`).then(() => page.evaluate('talk.got'));
 
-  test('closes an open one when the connection closes', async ({ bridged, dev }) => {
-    const context = await bridged();
+  test('closes an open one when the connection closes', async ({ proxied, dev }) => {
+    const context = await proxied();
     const page = await context.newPage();
     await page.goto(dev.url);
     expect(await open(page, dev.url.replace('http', 'ws'))).toBe('open');
@@ -573,8 +573,8 @@ test.describe('WebSockets', () => {
     await expect.poll(() => dev.sockets()).toBe(0);
   });
 
-  test('sends text and binary in both directions, with protocol, origin and cookies', async ({ bridged, dev }) => {
-    const context = await bridged();
+  test('sends text and binary in both directions, with protocol, origin and cookies', async ({ proxied, dev }) => {
+    const context = await proxied();
     const page = await context.newPage();
     await page.goto(`${dev.url}/cookies`);
     await page.goto(dev.url);
@@ -618,8 +618,8 @@ test.describe('WebSockets', () => {
     expect(await page.evaluate('talk.ended')).toEqual({ code: 4001, reason: 'as asked', wasClean: true, errors: 0 });
   });
 
-  test('closes in every way', async ({ bridged, dev, other }) => {
-    const page = await (await bridged()).newPage();
+  test('closes in every way', async ({ proxied, dev, other }) => {
+    const page = await (await proxied()).newPage();
     await page.goto(dev.url);
     const address = dev.url.replace('http', 'ws');
     await open(page, address);
@@ -637,8 +637,8 @@ test.describe('WebSockets', () => {
     await expect.poll(() => dev.sockets()).toBe(0);
   });
 
-  test('rejects invalid requests as without a proxy', async ({ bridged, dev }) => {
-    const page = await (await bridged()).newPage();
+  test('rejects invalid requests as without a proxy', async ({ proxied, dev }) => {
+    const page = await (await proxied()).newPage();
     await page.goto(dev.url);
     for (const [script, name] of [
       [`new WebSocket()`, 'TypeError'],
@@ -654,8 +654,8 @@ test.describe('WebSockets', () => {
     }
   });
 
-  test("respects the user's own listeners and routes", async ({ bridged, dev }) => {
-    const context = await bridged();
+  test("respects the user's own listeners and routes", async ({ proxied, dev }) => {
+    const context = await proxied();
     const page = await context.newPage();
     await page.goto(dev.url);
     const address = `${dev.url.replace('http', 'ws')}/`;
@@ -680,12 +680,12 @@ test.describe('WebSockets', () => {
     expect(((await got(page, 2)) as string[])[1]).toBe('there there and back');
   });
 
-  test('connects only to listed hosts, and only in documents of listed hosts', async ({ bridged, dev, other }) => {
-    const page = await (await bridged(`localhost:${dev.port}`)).newPage();
+  test('connects only to listed hosts, and only in documents of listed hosts', async ({ proxied, dev, other }) => {
+    const page = await (await proxied(`localhost:${dev.port}`)).newPage();
     await page.goto(dev.url);
     expect(await open(page, other.url.replace('http', 'ws'))).toBe('closed');
     expect(other.requests).toEqual([]);
-    const names = `Object.getOwnPropertyNames(globalThis).filter((name) => name.startsWith('bridge'))`;
+    const names = `Object.getOwnPropertyNames(globalThis).filter((name) => name.startsWith('network'))`;
     expect(await page.evaluate(names)).toEqual([]);
     await page.route('http://elsewhere.example/', (route) => route.fulfill({ contentType: 'text/html', body: 'else' }));
     await page.goto('http://elsewhere.example/');
@@ -696,11 +696,11 @@ test.describe('WebSockets', () => {
     expect(await page.evaluate(`Object.getOwnPropertySymbols(globalThis).map(String)`)).toEqual([]);
   });
 
-  test('connects over TLS with an untrusted certificate, also in frames', async ({ bridged, secure }) => {
-    const page = await (await bridged('<loopback>', { ignoreHTTPSErrors: true })).newPage();
+  test('connects over TLS with an untrusted certificate, also in frames', async ({ proxied, secure }) => {
+    const page = await (await proxied('<loopback>', { ignoreHTTPSErrors: true })).newPage();
     await page.goto(secure.url);
     expect(await open(page, secure.url.replace('http', 'ws'))).toBe('open');
-    const strict = await (await bridged()).newPage();
+    const strict = await (await proxied()).newPage();
     await strict.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: '<iframe></iframe>' }));
     await strict.goto(secure.url);
     expect(await open(strict, secure.url.replace('http', 'ws'))).toBe('closed');

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 const BYTES = 500_000;
 
@@ -18,12 +18,12 @@ test('counts downloads that the browser fetched, but not proxied ones or those f
   dev,
 }) => {
   const meter = new Meter();
-  let bridged = 0;
+  let proxied = 0;
   const onBridgedBytes = (bytes: number) => {
-    bridged += bytes;
+    proxied += bytes;
   };
-  const bridge = parseNetworkRules(LISTED);
-  const transport = await open(farChromium.cdpUrl, { meter, bridge, onBridgedBytes });
+  const proxiedHosts = parseNetworkRules(LISTED);
+  const transport = await open(farChromium.cdpUrl, { meter, proxiedHosts, onBridgedBytes });
   const browser = await chromium.connectOverCDP(transport);
   const page = await browser.newPage();
   const path = `/huge?bytes=${BYTES}&told`;
@@ -34,9 +34,9 @@ test('counts downloads that the browser fetched, but not proxied ones or those f
     // Without an icon, which Chromium would request meanwhile.
     await page.goto(`http://${host}:${dev.port}/page?html=${encodeURIComponent('<link rel=icon href=data:,>')}`);
     for (const fields of [{ href: path }, { href: path, download: 'huge' }]) {
-      const [before, carried] = [meter.total(), bridged];
+      const [before, carried] = [meter.total(), proxied];
       await download(page, fields);
-      expect(bridged - carried).toBe(counted ? 0 : BYTES);
+      expect(proxied - carried).toBe(counted ? 0 : BYTES);
       const bytes = meter.total() - before;
       if (counted) expect(bytes).toBeGreaterThanOrEqual(BYTES);
       else expect(bytes).toBeLessThan(10_000);

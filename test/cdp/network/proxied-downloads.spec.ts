@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Download, Page } from '@playwright/test';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 /** Downloads from this machine's servers go directly to this machine's disk, not through the browser. */
 

@@ -1,9 +1,9 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import fc from 'fast-check';
-import { BridgeHistory, histories, type Step } from '../../models/cdp/network/bridge-histories.ts';
-import { test } from '../../support/cdp/bridge-fixtures.ts';
+import { histories, ProxyHistory, type Step } from '../../models/cdp/network/proxy-histories.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
 import { test as intentTest } from '../../support/cdp/intent-fixtures.ts';
+import { test } from '../../support/cdp/proxy-fixtures.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** How many histories; each takes about a second. */
@@ -18,7 +18,7 @@ test('proxies listed pages and no others, for random pages, frames, workers and 
   dev,
   other,
 }) => {
-  await playAll((context, page) => new BridgeHistory(context, page, dev, other), far.browser(), [dev]);
+  await playAll((context, page) => new ProxyHistory(context, page, dev, other), far.browser(), [dev]);
 });
 
 intentTest(
@@ -26,12 +26,12 @@ intentTest(
   async ({ newContext, own, foreign }) => {
     const ground = { byIntent: true, hostile: 'evil.example', foreign: 'other.example' };
     const browser = (await newContext()).browser();
-    await playAll((context, page) => new BridgeHistory(context, page, own, foreign, ground), browser, [own]);
+    await playAll((context, page) => new ProxyHistory(context, page, own, foreign, ground), browser, [own]);
   },
 );
 
 async function playAll(
-  begin: (context: BrowserContext, page: Page) => BridgeHistory,
+  begin: (context: BrowserContext, page: Page) => ProxyHistory,
   browser: Browser | null,
   servers: DevServer[],
 ): Promise<void> {

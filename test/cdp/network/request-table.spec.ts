@@ -16,7 +16,7 @@ interface Way {
 
 const WAYS: Readonly<Record<string, TransportOptions>> = {
   local: {},
-  listed: { bridge: parseNetworkRules('localhost') },
+  listed: { proxiedHosts: parseNetworkRules('localhost') },
   auto: { byIntent: { onPlace: () => undefined } },
 };
 

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, LISTED, test } from '../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 
 /**
  * Runs in a page: tries every function that a fresh window does not have as if it were the proxy's, to open a WebSocket
@@ -14,8 +14,8 @@ const ATTACK = `async (target, address, origin, ms = 500) => {
   const end = performance.now() + ms;
   while (performance.now() < end) {
     for (const name of Object.getOwnPropertyNames(target)) {
-      if (!/^(bridge|answers)/.test(name)) continue;
-      found.add(name.slice(0, 6));
+      if (!/^network/.test(name)) continue;
+      found.add(name.slice(0, 7));
       for (const id of [1, 2, 3]) target[name](JSON.stringify({ op: 'open', id, url: address, protocols: [], origin, userAgent: 'hostile' }));
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -67,8 +67,8 @@ test.describe("a test's own session", () => {
     expect(dev.sockets()).toBe(1);
   });
 
-  test('keeps ignoreHTTPSErrors, and can take the page offline', async ({ bridged, secure }) => {
-    const context = await bridged('<loopback>', { ignoreHTTPSErrors: true });
+  test('keeps ignoreHTTPSErrors, and can take the page offline', async ({ proxied, secure }) => {
+    const context = await proxied('<loopback>', { ignoreHTTPSErrors: true });
     const page = await context.newPage();
     const session = await context.newCDPSession(page);
     await page.goto(secure.url);

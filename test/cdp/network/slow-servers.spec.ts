@@ -38,7 +38,7 @@ const ENDS: Record<string, (page: Page, url: string) => Promise<unknown>> = {
 };
 
 const WAYS: Record<string, Partial<TransportOptions>> = {
-  listed: { bridge: parseNetworkRules('localhost') },
+  listed: { proxiedHosts: parseNetworkRules('localhost') },
   auto: { byIntent: { onPlace: () => undefined } },
 };
 

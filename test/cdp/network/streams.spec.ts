@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
-import { test as base, expect } from '../../support/cdp/bridge-fixtures.ts';
+import { test as base, expect } from '../../support/cdp/proxy-fixtures.ts';
 
 /** Streamed responses: a page gets each part as soon as the server has sent it. */
 
@@ -54,8 +54,8 @@ const test = base.extend<{ parts: Parts; page: Page }>({
     await use(parts);
     await parts.stop();
   },
-  page: async ({ bridged, parts }, use) => {
-    const page = (await (await bridged()).newPage()) as Page;
+  page: async ({ proxied, parts }, use) => {
+    const page = (await (await proxied()).newPage()) as Page;
     await page.goto(parts.url);
     await page.evaluate('window.got = []');
     await use(page);

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import puppeteer from 'puppeteer-core';
+import puppeteer, { type ConnectionTransport } from 'puppeteer-core';
+import { WebSocket } from 'ws';
+import { Savings } from '../../../src/cdp/latency/savings.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
@@ -31,6 +34,57 @@ test('hides existing pages, and shows new ones, including popups', async ({ cdpU
   await other.disconnect();
 });
 
+test('exchanges with a near browser exactly what Puppeteer sends and gets', async ({ cdpUrl, open, serve, site }) => {
+  const commands: Record<'Puppeteer' | 'browser', string[]> = { Puppeteer: [], browser: [] };
+  const messages: typeof commands = { Puppeteer: [], browser: [] };
+  const server = await serve((link) => {
+    const inner = new WebSocket(cdpUrl, { perMessageDeflate: false });
+    const opened = once(inner, 'open');
+    link.on('message', async (data) => {
+      commands.browser.push(String(data));
+      await opened;
+      inner.send(String(data));
+    });
+    inner.on('message', (data) => {
+      messages.browser.push(String(data));
+      link.send(String(data));
+    });
+    link.once('close', () => inner.close());
+  });
+  // Every distance is near.
+  const savings = new Savings(Number.POSITIVE_INFINITY);
+  const transport = await open(server.cdpUrl, { client: 'puppeteer', ahead: true, sharesBrowser: true, savings });
+  const adapted = asPuppeteerTransport(transport);
+  const recorded: ConnectionTransport = {
+    send: (text) => {
+      commands.Puppeteer.push(text);
+      adapted.send(text);
+    },
+    close: () => adapted.close(),
+  };
+  adapted.onmessage = (text) => {
+    messages.Puppeteer.push(text);
+    recorded.onmessage?.(text);
+  };
+  const browser = await puppeteer.connect({ transport: recorded, defaultViewport: null });
+  for (let number = 0; number < 2; number += 1) {
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
+    await page.goto(site.url);
+    await page.setContent('<h1>Form</h1><button>Send</button>');
+    const [before, beforeInBrowser] = [commands.Puppeteer.length, commands.browser.length];
+    const got = messages.Puppeteer.length;
+    expect(await page.$eval('h1', (heading) => heading.textContent)).toBe('Form');
+    await page.waitForSelector('button');
+    await page.click('button');
+    expect(await page.evaluate('6 * 7')).toBe(42);
+    expect(commands.browser.slice(beforeInBrowser)).toEqual(commands.Puppeteer.slice(before));
+    expect(messages.browser).toEqual(expect.arrayContaining(messages.Puppeteer.slice(got)));
+    await context.close();
+  }
+  await browser.disconnect();
+});
+
 test('removes a closed page, and a context with its pages', async ({ cdpUrl, connectPuppeteer }) => {
   const browser = await connectPuppeteer(cdpUrl);
   const context = await browser.createBrowserContext();
@@ -54,7 +108,6 @@ test('disconnects on browser.close(), without ending the browser', async ({ cdpU
 
 test('disconnects Puppeteer when the connection is cut, with no address in an error', async ({ cdpUrl, open }) => {
   const transport = await open(cdpUrl, { client: 'puppeteer' });
-  const { asPuppeteerTransport } = await import('../../../src/clients/puppeteer/transport.ts');
   const browser = await puppeteer.connect({ transport: asPuppeteerTransport(transport) });
   const page = await browser.newPage();
   const waiting = page.waitForFunction('false').catch((error: unknown) => error);
@@ -81,19 +134,19 @@ test('counts the bytes of its pages, and proxies loopback addresses for them', a
   const { api } = await start({});
   const { cdpUrl } = (await api.create()).body;
   const meter = new Meter();
-  let bridged = 0;
+  let proxied = 0;
   const browser = await connectPuppeteer(cdpUrl, {
     meter,
-    bridge: parseNetworkRules('<loopback>'),
+    proxiedHosts: parseNetworkRules('<loopback>'),
     onBridgedBytes: (bytes) => {
-      bridged += bytes;
+      proxied += bytes;
     },
   });
   const page = await browser.newPage();
   const response = await page.goto(url);
   expect(response?.status()).toBe(200);
   await page.waitForFunction('document.title === "100000"');
-  expect(bridged).toBeGreaterThan(100_000);
+  expect(proxied).toBeGreaterThan(100_000);
   // In a frame, and with the page's own interception enabled.
   await page.setRequestInterception(true);
   page.on('request', (request) => void request.continue());
@@ -110,7 +163,7 @@ for (const how of ['listed', 'by intent'] as const) {
     const { api } = await start({});
     const { cdpUrl } = (await api.create()).body;
     const told = { onPlace: () => undefined, onDenied: () => undefined };
-    const reach = how === 'listed' ? { bridge: parseNetworkRules('<loopback>') } : { byIntent: told };
+    const reach = how === 'listed' ? { proxiedHosts: parseNetworkRules('<loopback>') } : { byIntent: told };
     const trusting = await connectPuppeteer(cdpUrl, reach, { acceptInsecureCerts: true });
     const page = await trusting.newPage();
     expect((await page.goto(server.url))?.status()).toBe(200);

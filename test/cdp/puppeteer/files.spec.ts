@@ -36,21 +36,23 @@ test('saves complete downloads of a context in its directory, with their names',
   cdpUrl,
   connectPuppeteer,
   files,
-  folder,
+  directory,
 }) => {
   const browser = await connectPuppeteer(cdpUrl);
-  const context = await browser.createBrowserContext({ downloadBehavior: { policy: 'allow', downloadPath: folder } });
+  const context = await browser.createBrowserContext({
+    downloadBehavior: { policy: 'allow', downloadPath: directory },
+  });
   const page = await context.newPage();
   await page.goto(files);
   await click(page, '/report.txt');
-  await expect.poll(() => readdirSync(folder)).toEqual(['report.txt']);
-  expect(await readFile(join(folder, 'report.txt'), 'utf8')).toBe('this is report.txt');
+  await expect.poll(() => readdirSync(directory)).toEqual(['report.txt']);
+  expect(await readFile(join(directory, 'report.txt'), 'utf8')).toBe('this is report.txt');
   await click(page, '/report.txt');
-  await expect.poll(() => readdirSync(folder).sort()).toEqual(['report (1).txt', 'report.txt']);
+  await expect.poll(() => readdirSync(directory).sort()).toEqual(['report (1).txt', 'report.txt']);
   await click(page, '/big.bin');
-  await expect.poll(() => existsSync(join(folder, 'big.bin'))).toBe(true);
+  await expect.poll(() => existsSync(join(directory, 'big.bin'))).toBe(true);
   // Never half of it: the file appears when it is complete.
-  expect((await readFile(join(folder, 'big.bin'))).length).toBe(5_000_000);
+  expect((await readFile(join(directory, 'big.bin'))).length).toBe(5_000_000);
   // The helper page that fetches files is hidden.
   expect(await browser.pages()).toHaveLength(1);
   expect(browser.browserContexts()).toHaveLength(2);
@@ -60,32 +62,32 @@ test('supports a download directory per page, as in older scripts, and rejects n
   cdpUrl,
   connectPuppeteer,
   files,
-  folder,
+  directory,
 }) => {
   const browser = await connectPuppeteer(cdpUrl);
   const page = await browser.newPage();
   const session = await page.createCDPSession();
-  await session.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
+  await session.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: directory });
   await page.goto(files);
   await click(page, '/..%2F..%2Foutside.txt');
   // Until it is complete, Chromium uses another name.
-  await expect.poll(() => readdirSync(folder).join()).toMatch(/^[^,]*outside\.txt$/);
+  await expect.poll(() => readdirSync(directory).join()).toMatch(/^[^,]*outside\.txt$/);
   await click(page, '/Bericht%20%C3%BC.txt');
-  await expect.poll(() => readdirSync(folder)).toContain('Bericht ü.txt');
+  await expect.poll(() => readdirSync(directory)).toContain('Bericht ü.txt');
 });
 
 test('refers to the local file in download events, where they are enabled', async ({
   cdpUrl,
   connectPuppeteer,
   files,
-  folder,
+  directory,
 }) => {
   const browser = await connectPuppeteer(cdpUrl);
   const page = await browser.newPage();
   const session = await browser.target().createCDPSession();
   await session.send('Browser.setDownloadBehavior', {
     behavior: 'allowAndName',
-    downloadPath: folder,
+    downloadPath: directory,
     eventsEnabled: true,
   });
   const completed = new Promise<string>((resolve) => {
@@ -94,13 +96,13 @@ test('refers to the local file in download events, where they are enabled', asyn
   await page.goto(files);
   await click(page, '/named.txt');
   const guid = await completed;
-  expect(await readFile(join(folder, guid), 'utf8')).toBe('this is named.txt');
+  expect(await readFile(join(directory, guid), 'utf8')).toBe('this is named.txt');
 });
 
-test('uploads a directory to the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {
-  await mkdir(join(folder, 'up', 'below'), { recursive: true });
-  await writeFile(join(folder, 'up', 'one.txt'), 'one');
-  await writeFile(join(folder, 'up', 'below', 'zwei ü.json'), '{"two":2}');
+test('uploads a directory to the page', async ({ cdpUrl, connectPuppeteer, files, directory }) => {
+  await mkdir(join(directory, 'up', 'below'), { recursive: true });
+  await writeFile(join(directory, 'up', 'one.txt'), 'one');
+  await writeFile(join(directory, 'up', 'below', 'zwei ü.json'), '{"two":2}');
   const browser = await connectPuppeteer(cdpUrl);
   const page = await browser.newPage();
   await page.goto(files);
@@ -108,23 +110,23 @@ test('uploads a directory to the page', async ({ cdpUrl, connectPuppeteer, files
   const input = (await page.$('input')) as unknown as ElementHandle<never> & {
     uploadFile(...paths: string[]): Promise<void>;
   };
-  await input.uploadFile(join(folder, 'up'));
+  await input.uploadFile(join(directory, 'up'));
   const seen = () =>
     page.evaluate(`[...document.querySelector('input').files].map((file) => file.webkitRelativePath).sort()`);
   await expect.poll(seen).toEqual(['up/below/zwei ü.json', 'up/one.txt']);
   expect(await browser.pages()).toHaveLength(1);
 });
 
-test('uploads files to the page', async ({ cdpUrl, connectPuppeteer, files, folder }) => {
-  await writeFile(join(folder, 'one.txt'), 'one');
-  await writeFile(join(folder, 'zwei ü.json'), '{"two":2}');
+test('uploads files to the page', async ({ cdpUrl, connectPuppeteer, files, directory }) => {
+  await writeFile(join(directory, 'one.txt'), 'one');
+  await writeFile(join(directory, 'zwei ü.json'), '{"two":2}');
   const browser = await connectPuppeteer(cdpUrl);
   const page = await browser.newPage();
   await page.goto(files);
   const input = (await page.$('input')) as unknown as ElementHandle<never> & {
     uploadFile(...paths: string[]): Promise<void>;
   };
-  await input.uploadFile(join(folder, 'one.txt'), join(folder, 'zwei ü.json'));
+  await input.uploadFile(join(directory, 'one.txt'), join(directory, 'zwei ü.json'));
   const seen = await input.evaluate(
     `(async (input) => Promise.all([...input.files].map(async (f) => [f.name, f.type, await f.text()])))(document.querySelector('input'))`,
   );

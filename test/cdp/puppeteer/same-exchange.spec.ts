@@ -2,6 +2,7 @@ import puppeteer, { type Browser, type ConnectionTransport, type Page } from 'pu
 import { Savings } from '../../../src/cdp/latency/savings.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
+import { BROWSER_KINDS } from '../../support/cdp/browser-kinds.ts';
 import { Album } from '../../support/cdp/pictures.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 import { comparable, type SeenMessage } from '../../support/cdp/two-ways.ts';
@@ -68,13 +69,8 @@ function isByChance(event: string): boolean {
   return /^Target\.(?:targetInfoChanged|attachedToTarget) /.test(event) && event.includes('"url":"about:blank"');
 }
 
-for (const [onFullChromium, filmed] of [
-  [false, false],
-  [false, true],
-  [true, false],
-  [true, true],
-] as const) {
-  test.describe(`${onFullChromium ? 'full Chromium' : 'headless shell'}${filmed ? ', with pictures' : ''}`, () => {
+for (const { name, onFullChromium, filmed } of BROWSER_KINDS) {
+  test.describe(name, () => {
     test.use({ onFullChromium });
     test.setTimeout(180_000);
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { Savings } from '../../../src/cdp/latency/savings.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
+import { slowOnFull } from '../../support/cdp/browser-kinds.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { Album, coloured, decoded, MOVING } from '../../support/cdp/pictures.ts';
 
@@ -12,8 +13,9 @@ const GIVES = 'gives pictures of open pages, new pages and popups, until they cl
 for (const onFullChromium of [false, true]) {
   test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
     test.use({ onFullChromium });
+    const slow = slowOnFull(onFullChromium);
 
-    test(GIVES, { tag: '@loads:filmed-pages' }, async ({ connectThrough, site }) => {
+    test(GIVES, { tag: onFullChromium ? [] : ['@loads:filmed-pages'] }, async ({ connectThrough, site }) => {
       const screencast = new Screencast();
       const { browser } = await connectThrough({ screencast });
       const viewer = await browser.newPage();
@@ -52,27 +54,32 @@ for (const onFullChromium of [false, true]) {
       await browser.close();
     });
 
-    test('takes a new page only when it has loaded, and an empty one a little later', async ({ connectThrough }) => {
+    test('takes a new page only when it has loaded', async ({ connectThrough }) => {
+      const screencast = new Screencast(60_000);
+      const { browser } = await connectThrough({ screencast });
+      const album = new Album();
+      screencast.start(album);
+      const page = await browser.newPage();
+      await page.goto(coloured('red'));
+      await expect.poll(() => album.pictures.length).toBeGreaterThan(0);
+      expect(album.pictures[0]?.url).toBe(page.url());
+      await browser.close();
+    });
+
+    test('takes an empty new page a little later', async ({ connectThrough }) => {
       const screencast = new Screencast();
       const { browser } = await connectThrough({ screencast });
       const viewer = await browser.newPage();
+      await viewer.goto(coloured('blue'));
       const album = new Album();
       screencast.start(album);
-      const context = await browser.newContext();
-      const page = await context.newPage();
-      await page.goto(coloured('red'));
-      await album.shows(viewer, page.url(), 'red');
-      const target = album.last(page.url())?.target;
-      const first = album.pictures.find((picture) => picture.target === target);
-      expect(first?.url).toBe(page.url());
-
-      const written = await context.newPage();
-      await written.setContent('<body style="background: lime">');
+      const page = await browser.newPage();
+      await page.setContent('<body style="background: lime">');
       await album.shows(viewer, 'about:blank', 'lime');
       await browser.close();
     });
 
-    test('shows the last of many quick changes, however slow the pace is', async ({ connectThrough }) => {
+    test('shows the last of many quick changes, however slow the pace is', slow, async ({ connectThrough }) => {
       const screencast = new Screencast();
       const { browser } = await connectThrough({ screencast });
       const viewer = await browser.newPage();
@@ -98,7 +105,7 @@ for (const onFullChromium of [false, true]) {
       await browser.close();
     });
 
-    test('keeps to the pace, and waits for a slow receiver without a queue', async ({ connectThrough }) => {
+    test('keeps to the pace, and waits for a slow receiver without a queue', slow, async ({ connectThrough }) => {
       const screencast = new Screencast();
       const { browser } = await connectThrough({ screencast });
       const page = await browser.newPage();
@@ -153,44 +160,48 @@ for (const onFullChromium of [false, true]) {
       await browser.close();
     });
 
-    test('gives each receiver its size and pace, and leaves sessions of a test alone', async ({ connectThrough }) => {
-      const screencast = new Screencast();
-      const { browser } = await connectThrough({ screencast });
-      const page = await browser.newPage();
-      const [small, large] = [new Album({ maxWidth: 100 }), new Album({ maxWidth: 640, maxHeight: 640 })];
-      const stop = screencast.start(small);
-      screencast.start(large);
-      // At the same moment as ours.
-      const [inBrowser, inPage] = await Promise.all([
-        browser.newBrowserCDPSession(),
-        page.context().newCDPSession(page),
-      ]);
-      const frames: number[] = [];
-      inPage.on('Page.screencastFrame', ({ sessionId }) => frames.push(sessionId));
-      await inPage.send('Page.startScreencast', { format: 'jpeg' });
-      expect(await inBrowser.send('Browser.getVersion')).toHaveProperty('product');
-      await page.goto(coloured('red'));
-      await small.shows(page, page.url(), 'red');
-      await large.shows(page, page.url(), 'red');
-      await expect.poll(() => frames.length).toBeGreaterThan(0);
-      for (const [album, width] of [
-        [small, 100],
-        [large, 640],
-      ] as const) {
-        const picture = album.last(page.url());
-        expect(picture && (await decoded(page, picture)).width).toBe(width);
-      }
-      stop();
-      await page.evaluate(`document.body.style.background = 'blue'`);
-      await large.shows(page, page.url(), 'blue');
-      await inPage.detach();
-      await inBrowser.detach();
-      await page.evaluate(`document.body.style.background = 'lime'`);
-      await large.shows(page, page.url(), 'lime');
-      await browser.close();
-    });
+    test(
+      'gives each receiver its size and pace, and leaves sessions of a test alone',
+      slow,
+      async ({ connectThrough }) => {
+        const screencast = new Screencast();
+        const { browser } = await connectThrough({ screencast });
+        const page = await browser.newPage();
+        const [small, large] = [new Album({ maxWidth: 100 }), new Album({ maxWidth: 640, maxHeight: 640 })];
+        const stop = screencast.start(small);
+        screencast.start(large);
+        // At the same moment as ours.
+        const [inBrowser, inPage] = await Promise.all([
+          browser.newBrowserCDPSession(),
+          page.context().newCDPSession(page),
+        ]);
+        const frames: number[] = [];
+        inPage.on('Page.screencastFrame', ({ sessionId }) => frames.push(sessionId));
+        await inPage.send('Page.startScreencast', { format: 'jpeg' });
+        expect(await inBrowser.send('Browser.getVersion')).toHaveProperty('product');
+        await page.goto(coloured('red'));
+        await small.shows(page, page.url(), 'red');
+        await large.shows(page, page.url(), 'red');
+        await expect.poll(() => frames.length).toBeGreaterThan(0);
+        for (const [album, width] of [
+          [small, 100],
+          [large, 640],
+        ] as const) {
+          const picture = album.last(page.url());
+          expect(picture && (await decoded(page, picture)).width).toBe(width);
+        }
+        stop();
+        await page.evaluate(`document.body.style.background = 'blue'`);
+        await large.shows(page, page.url(), 'blue');
+        await inPage.detach();
+        await inBrowser.detach();
+        await page.evaluate(`document.body.style.background = 'lime'`);
+        await large.shows(page, page.url(), 'lime');
+        await browser.close();
+      },
+    );
 
-    test('takes no pictures of pages that the client does not know', async ({ open, start }) => {
+    test('takes no pictures of pages that the client does not know', slow, async ({ open, start }) => {
       const { api } = await start({ rtt: 10 });
       const { cdpUrl } = (await api.create()).body;
       const other = await chromium.connectOverCDP(cdpUrl);

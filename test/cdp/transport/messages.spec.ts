@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { LeaseError } from '../../../src/errors.ts';
 import { TOKEN } from '../../support/cdp/cdp-server.ts';
@@ -37,8 +37,51 @@ test('delivers messages one at a time, with the microtasks of each between them'
   expect(seen).toEqual(
     Array.from({ length: 100 }, (_, index) => [`event ${index + 1}`, `after event ${index + 1}`]).flat(),
   );
-  expect(reason).toBe('The link to the browser was closed by the other side (code 1000: enough).');
+  expect(reason).toBe('The connection to the browser was closed by the other side (code 1000: enough).');
 });
+
+test('passes messages on as the same text, in both directions, unless an interceptor changes them', async ({
+  serve,
+  open,
+}) => {
+  const received: string[] = [];
+  const responseTo = (id: unknown) => `{"result":{ }, "id":${id}}`;
+  const server = await serve((link) =>
+    link.on('message', (data) => {
+      received.push(String(data));
+      link.send(responseTo(JSON.parse(String(data)).id));
+    }),
+  );
+  const transport = await open(server.cdpUrl);
+  const delivered = new Promise<string | undefined>((resolve) => {
+    transport.onmessage = (_message, text) => resolve(text);
+  });
+  const command = '{"id":1, "method":"Browser.getVersion"}';
+  transport.send(JSON.parse(command), command);
+  expect(await delivered).toBe(responseTo(1));
+  // A command that the transport itself sends gets a separate text.
+  await transport.ask();
+  expect(received).toEqual([command, expect.stringMatching(/^{"id":-\d+,"method":"Browser.getVersion","params":{}}$/)]);
+});
+
+for (const [host, isOffered] of [
+  ['127.0.0.1', false],
+  ['localhost', false],
+  ['browser.test', true],
+] as const) {
+  test(`${isOffered ? 'offers' : 'does not offer'} compression to ${host}`, async ({ serveUpgrade, open }) => {
+    let offered: string | undefined;
+    const server = await serveUpgrade((request, socket) => {
+      offered = request.headers['sec-websocket-extensions'];
+      socket.destroy();
+    });
+    const address = { address: '127.0.0.1', family: 4 };
+    const lookup: LookupFunction = (_host, { all }, callback) =>
+      all ? callback(null, [address]) : callback(null, address.address, address.family);
+    await open(server.cdpUrl.replace('127.0.0.1', host), { lookup }).catch(() => undefined);
+    expect(offered?.includes('permessage-deflate') ?? false).toBe(isOffered);
+  });
+}
 
 test('responds to a ping', async ({ serve, open }) => {
   let ponged: (data: Buffer) => void;
@@ -143,7 +186,10 @@ test('rejects when the connection is dropped without a response', async ({ serve
 test('rejects without a response within the time limit', async ({ serveUpgrade, open }) => {
   const server = await serveUpgrade((_request, socket) => socket.resume());
   const error = await open(server.cdpUrl, { timeout: 200 }).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'CONNECT_FAILED', message: expect.stringContaining('no answer within 200 ms') });
+  expect(error).toMatchObject({
+    code: 'CONNECT_FAILED',
+    message: expect.stringContaining('no response within 200 ms'),
+  });
   await expect.poll(() => server.connections).toBe(0);
 });
 

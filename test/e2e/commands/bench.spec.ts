@@ -20,9 +20,9 @@ async function bench(...args: string[]): Promise<string> {
 const rowsOf = (output: string) => [...output.matchAll(/^\| (.*?) +\|.*\d \|$/gm)].map(([, cell]) => cell);
 
 test('bench › measures a suite on a local launch and on sessions, and the import of the package @slow', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-bench-'));
   try {
-    const json = join(folder, 'results.json');
+    const json = join(directory, 'results.json');
     const output = await bench('--rounds', '1', '--suite', 'one,imports', '--side', 'local,session', '--json', json);
     const rows = rowsOf(output);
     for (const row of ['local', 'poolwright, session', "import 'poolwright', ESM", "require('poolwright')"]) {
@@ -34,7 +34,7 @@ test('bench › measures a suite on a local launch and on sessions, and the impo
     expect(entry).toMatchObject({ rounds: 1, machine: { node: process.version }, samples: { local: {}, session: {} } });
     expect(entry).toMatchObject({ samples: { session: { seconds: [expect.any(Number)] } } });
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 });
 

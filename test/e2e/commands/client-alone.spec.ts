@@ -21,10 +21,10 @@ console.log(JSON.stringify({ notes, playwright }));`;
 
 test('poolwright/client › works without Playwright, as an ES module and in CommonJS', async ({ service }) => {
   // Outside the repository: no directory above it has a node_modules with Playwright.
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-alone-'));
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-alone-'));
   try {
     const { name, dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-    const modules = join(folder, 'node_modules');
+    const modules = join(directory, 'node_modules');
     for (const entry of ['package.json', 'dist']) {
       await cp(join(root, entry), join(modules, name, entry), { recursive: true });
     }
@@ -33,16 +33,19 @@ test('poolwright/client › works without Playwright, as an ES module and in Com
       await mkdir(dirname(place), { recursive: true });
       await symlink(join(root, 'node_modules', dependency), place, 'junction');
     }
-    await writeFile(join(folder, 'a.mjs'), `import { ServiceClient } from 'poolwright/client';${USE}`);
+    await writeFile(join(directory, 'a.mjs'), `import { ServiceClient } from 'poolwright/client';${USE}`);
     await writeFile(
-      join(folder, 'b.cjs'),
+      join(directory, 'b.cjs'),
       `const { ServiceClient } = require('poolwright/client');(async () => {${USE}})();`,
     );
     for (const file of ['a.mjs', 'b.cjs']) {
-      const { stdout } = await run(process.execPath, [file], { cwd: folder, env: { ...process.env, ...service.env } });
+      const { stdout } = await run(process.execPath, [file], {
+        cwd: directory,
+        env: { ...process.env, ...service.env },
+      });
       expect(JSON.parse(stdout), file).toEqual({ notes: ['alone'], playwright: 'is not there' });
     }
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 });

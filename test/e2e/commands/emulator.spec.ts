@@ -25,13 +25,13 @@ const test = base.extend<{
     const consumer = await newConsumer();
     const bin = join('node_modules', '.bin');
     await consumer.write({ [join(bin, '.keep')]: '' });
-    await symlink('../poolwright/dist/cli.js', join(consumer.folder, bin, 'poolwright'));
+    await symlink('../poolwright/dist/cli.js', join(consumer.directory, bin, 'poolwright'));
     await use(consumer);
   },
   shell: async ({ project }, use) => {
     const emulators: number[] = [];
     await use((command) => {
-      const child = spawn('sh', ['-c', command], { cwd: project.folder, stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn('sh', ['-c', command], { cwd: project.directory, stdio: ['ignore', 'pipe', 'inherit'] });
       const lines = createInterface({ input: child.stdout });
       const started = once(lines, 'line').then(([line]) => {
         const answer = JSON.parse(line) as Started;

@@ -25,16 +25,16 @@ for (const [extension, type] of [
   test(`init › writes configs that Playwright loads: .${extension}, type ${type}`, { tag: '@versions' }, async ({
     newConsumer,
   }) => {
-    const { folder, write, read, playwrightCli } = await newConsumer('latest', type);
+    const { directory, write, read, playwrightCli } = await newConsumer('latest', type);
     const config = extension === 'cjs' ? "module.exports = { testDir: './tests' };\n" : CONFIG;
     await write({ '.git/HEAD': '', [`playwright.config.${extension}`]: config, 'tests/a.spec.ts': SPEC });
-    const { code, stdout, stderr } = await poolwright(['init', '--yes'], {}, folder);
+    const { code, stdout, stderr } = await poolwright(['init', '--yes'], {}, directory);
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/Done\. Next:\n {2}1\. npm i -D poolwright\n/);
     expect(await read(`playwright.config.${extension}`)).toBe(config);
     const { scripts } = JSON.parse(await read('package.json'));
     const [, ...args] = scripts['test:hosted'].split(' ');
-    const list = await runCommand({ folder } as Consumer, [playwrightCli, ...args, '--list']);
+    const list = await runCommand({ directory } as Consumer, [playwrightCli, ...args, '--list']);
     expect(list.code, list.output).toBe(0);
     // The path has no directory, because `testDir` comes from the first config.
     expect(list.output).toMatch(/^ *(\[chromium\] › )?a\.spec\.ts:/m);
@@ -43,12 +43,12 @@ for (const [extension, type] of [
 
 test('init › asks at a terminal: n changes nothing, y applies the changes', async ({ newConsumer }) => {
   test.skip(process.platform !== 'linux', 'script is another program there');
-  const { folder, write, read } = await newConsumer();
+  const { directory, write, read } = await newConsumer();
   await write(SUITE);
   const answer = async (key: string, flags: string[] = [], meanwhile = async () => {}) => {
     const command = [process.execPath, CLI, 'init', ...flags].join(' ');
     const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
-      cwd: folder,
+      cwd: directory,
     });
     let output = '';
     for await (const chunk of child.stdout.setEncoding('utf8')) {
@@ -62,7 +62,7 @@ test('init › asks at a terminal: n changes nothing, y applies the changes', as
   const no = await answer('n\n');
   expect(no.output).toContain('Change 3 files? [y/N]');
   expect(no).toMatchObject({ code: 1, output: expect.stringContaining('Nothing was changed.') });
-  expect((await readdir(folder)).includes('playwright.hosted.config.ts')).toBe(false);
+  expect((await readdir(directory)).includes('playwright.hosted.config.ts')).toBe(false);
   // Green and red, unless NO_COLOR disables colours.
   expect(no.output).toContain(`\u001b[32m+${ADDED}`);
   // While the question is open, an editor saves one file and another program creates one.
@@ -79,7 +79,7 @@ test('init › asks at a terminal: n changes nothing, y applies the changes', as
       ),
     );
     expect(await read(file)).toBe(text);
-    expect((await readdir(folder)).includes('playwright.hosted.config.ts')).toBe(false);
+    expect((await readdir(directory)).includes('playwright.hosted.config.ts')).toBe(false);
   }
   const yes = await answer('y\n', ['--json']);
   expect(yes.code).toBe(0);
@@ -90,13 +90,13 @@ test('init › asks at a terminal: n changes nothing, y applies the changes', as
 
 test('init › writes nothing when one file cannot be written', async () => {
   // Root may write everywhere, so with root the command runs as another user.
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-init-'));
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-init-'));
   try {
-    await chmod(folder, 0o755);
-    const dist = join(folder, 'dist');
+    await chmod(directory, 0o755);
+    const dist = join(directory, 'dist');
     await cp(join(CLI, '..'), dist, { recursive: true });
-    await cp(join(CLI, '../../package.json'), join(folder, 'package.json'));
-    const project = await mkdtemp(join(folder, 'project-'));
+    await cp(join(CLI, '../../package.json'), join(directory, 'package.json'));
+    const project = await mkdtemp(join(directory, 'project-'));
     await writeFile(join(project, 'playwright.config.ts'), CONFIG);
     await writeFile(join(project, 'package.json'), '{}', { mode: 0o444 });
     const isRoot = process.getuid?.() === 0;
@@ -111,6 +111,6 @@ test('init › writes nothing when one file cannot be written', async () => {
     expect((await readdir(project)).sort()).toEqual(['package.json', 'playwright.config.ts']);
     expect(await readFile(join(project, 'package.json'), 'utf8')).toBe('{}');
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 });

@@ -80,15 +80,15 @@ test('uploads: buffers and paths, several, large', async ({ page }, testInfo) =>
   await page.setInputFiles('input', []);
   expect(await page.evaluate(read)).toEqual([]);
 });
-test('uploads: a folder', async ({ page }, testInfo) => {
+test('uploads: a directory', async ({ page }, testInfo) => {
   await page.setContent('<input type=file webkitdirectory>');
-  const folder = testInfo.outputPath('folder');
-  mkdirSync(folder + '/below', { recursive: true });
-  writeFileSync(folder + '/one.txt', 'on disk');
-  writeFileSync(folder + '/below/two.txt', 'on disk, too');
+  const directory = testInfo.outputPath('directory');
+  mkdirSync(directory + '/below', { recursive: true });
+  writeFileSync(directory + '/one.txt', 'on disk');
+  writeFileSync(directory + '/below/two.txt', 'on disk, too');
   const read = "Promise.all([...document.querySelector('input').files].map(async (f) => [f.webkitRelativePath, await f.text()])).then((all) => all.sort())";
-  await page.setInputFiles('input', folder);
-  expect(await page.evaluate(read)).toEqual([['folder/below/two.txt', 'on disk, too'], ['folder/one.txt', 'on disk']]);
+  await page.setInputFiles('input', directory);
+  expect(await page.evaluate(read)).toEqual([['directory/below/two.txt', 'on disk, too'], ['directory/one.txt', 'on disk']]);
 });
 `;
 

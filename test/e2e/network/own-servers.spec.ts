@@ -60,11 +60,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-const folder = mkdtempSync(join(tmpdir(), 'fixtures ü-'));
-writeFileSync(join(folder, 'page.html'), '<link rel=stylesheet href="a.css"><h1>From here</h1>');
-writeFileSync(join(folder, 'a.css'), 'h1 { color: rgb(1, 2, 3) }');
+const directory = mkdtempSync(join(tmpdir(), 'fixtures ü-'));
+writeFileSync(join(directory, 'page.html'), '<link rel=stylesheet href="a.css"><h1>From here</h1>');
+writeFileSync(join(directory, 'a.css'), 'h1 { color: rgb(1, 2, 3) }');
 test('opens a file', async ({ page }) => {
-  await page.goto(pathToFileURL(join(folder, 'page.html')).href);
+  await page.goto(pathToFileURL(join(directory, 'page.html')).href);
   await expect(page.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
 });
 `;

@@ -27,55 +27,55 @@ const node = process.env.TEST_NODE ?? process.execPath;
 // A single worker inspects the package, so that it is installed only once.
 base.describe.configure({ mode: 'default' });
 
-const test = base.extend<object, { folder: string }>({
-  folder: [
+const test = base.extend<object, { directory: string }>({
+  directory: [
     async ({}, use) => {
-      const folder = await mkdtemp(join(tmpdir(), 'poolwright-consumer-'));
+      const directory = await mkdtemp(join(tmpdir(), 'poolwright-consumer-'));
       const tarballs = Object.keys(manifest.dependencies).map((name) => [name, join(root, 'node_modules', name)]);
       const dependencies: Record<string, string> = {};
       for (const [name = '', from] of [[manifest.name, root], ...tarballs]) {
-        dependencies[name] = `file:${pack(folder, from).file}`;
+        dependencies[name] = `file:${pack(directory, from).file}`;
       }
-      await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
-      npm(['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=peer'], folder);
+      await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, dependencies }));
+      npm(['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=peer'], directory);
       // Packages that a user has installed beside it. They are linked, not fetched from the registry.
       for (const name of [...PEERS, '@types/node', '@types/mocha']) {
         const installed = join(root, 'node_modules', name);
-        const link = join(folder, 'node_modules', name);
+        const link = join(directory, 'node_modules', name);
         if (!existsSync(installed) || existsSync(link)) continue;
         await mkdir(dirname(link), { recursive: true });
         await symlink(installed, link, 'junction');
       }
-      await use(folder);
-      await rm(folder, { recursive: true });
+      await use(directory);
+      await rm(directory, { recursive: true });
     },
     { scope: 'worker' },
   ],
 });
 
 /** Returns the bytes of all files below a directory. */
-async function sizeOf(folder: string): Promise<number> {
+async function sizeOf(directory: string): Promise<number> {
   let bytes = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
   return bytes;
 }
 
-test('the package › installs offline with its dependencies: three packages, at most 14 MB', async ({ folder }) => {
-  const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8'));
+test('the package › installs offline with its dependencies: three packages, at most 14 MB', async ({ directory }) => {
+  const lock = JSON.parse(await readFile(join(directory, 'package-lock.json'), 'utf8'));
   const installed = Object.keys(lock.packages).filter((path) => path !== '');
   expect(installed.sort()).toEqual(INSTALLED.map((name) => `node_modules/${name}`).sort());
   expect(installed).toHaveLength(3);
   expect(entries.length).toBeGreaterThanOrEqual(4);
-  const sizes = await Promise.all(installed.map((path) => sizeOf(join(folder, path))));
+  const sizes = await Promise.all(installed.map((path) => sizeOf(join(directory, path))));
   expect(sizes.reduce((sum, size) => sum + size, 0) / 1e6).toBeLessThan(14);
 });
 
-test('Node › loads every entry, by import and by require, with the same names', async ({ folder }) => {
+test('Node › loads every entry, by import and by require, with the same names', async ({ directory }) => {
   const own = (names: string[]) => names.filter((name) => !/^(default|module\.exports)$/.test(name)).sort();
   const load = async (file: string, source: string): Promise<Record<string, string[]>> => {
-    await writeFile(join(folder, file), `${source}\nprocess.stdout.write(JSON.stringify(names));`);
-    const { stdout, stderr } = await run(node, [file], { cwd: folder });
+    await writeFile(join(directory, file), `${source}\nprocess.stdout.write(JSON.stringify(names));`);
+    const { stdout, stderr } = await run(node, [file], { cwd: directory });
     expect(stderr).toBe('');
     return JSON.parse(stdout);
   };
@@ -96,11 +96,11 @@ test('Node › loads every entry, by import and by require, with the same names'
   }
 });
 
-test('the package › contains the JSON files that it exports', async ({ folder }) => {
+test('the package › contains the JSON files that it exports', async ({ directory }) => {
   const files = Object.entries<unknown>(manifest.exports).filter(([, target]) => typeof target === 'string');
   const names = files.map(([subpath]) => manifest.name + subpath.slice(1));
-  await writeFile(join(folder, 'json.cjs'), names.map((name) => `require('${name}');`).join('\n'));
-  await run(node, ['json.cjs'], { cwd: folder });
+  await writeFile(join(directory, 'json.cjs'), names.map((name) => `require('${name}');`).join('\n'));
+  await run(node, ['json.cjs'], { cwd: directory });
 });
 
 const ALL_ESM = `${entries.map(({ name }, index) => `import * as entry${index} from '${name}';`).join('\n')}
@@ -162,9 +162,9 @@ const RESOLUTIONS = [
   },
 ];
 
-test('TypeScript › resolves every entry with its types, and rejects wrong uses', async ({ folder }) => {
+test('TypeScript › resolves every entry with its types, and rejects wrong uses', async ({ directory }) => {
   for (const { name, options, files } of RESOLUTIONS) {
-    const place = join(folder, name);
+    const place = join(directory, name);
     await mkdir(place);
     for (const [file, source] of Object.entries(files)) await writeFile(join(place, file), source);
     await copyFile(join(root, 'test/types/public-types.ts'), join(place, 'public-types.ts'));
@@ -176,7 +176,7 @@ test('TypeScript › resolves every entry with its types, and rejects wrong uses
       noEmit: true,
       skipLibCheck: true,
       types: ['node'],
-      typeRoots: [join(folder, 'node_modules/@types')],
+      typeRoots: [join(directory, 'node_modules/@types')],
       ...options,
     });
     // Errors in another package's declarations are not ours to fix.
@@ -196,8 +196,10 @@ test('TypeScript › resolves every entry with its types, and rejects wrong uses
   }
 });
 
-test('the package › imports only installed packages, and has the licence of every bundled one', async ({ folder }) => {
-  const dist = join(folder, 'node_modules/poolwright/dist');
+test('the package › imports only installed packages, and has the licence of every bundled one', async ({
+  directory,
+}) => {
+  const dist = join(directory, 'node_modules/poolwright/dist');
   const known = new Set([...INSTALLED, ...PEERS]);
   const asked = new Set<string>();
   for (const name of (await readdir(dist)).filter((each) => /\.(c?js|d\.c?ts)$/.test(each))) {
@@ -217,7 +219,7 @@ test('the package › imports only installed packages, and has the licence of ev
   expect(await readFile(join(dist, 'THIRD_PARTY_LICENSES.txt'), 'utf8')).toMatch(/^hono .*\(MIT\)$/m);
 });
 
-test("import 'poolwright' › loads no zod, no client and no reporter", async ({ folder }) => {
+test("import 'poolwright' › loads no zod, no client and no reporter", async ({ directory }) => {
   const hooks = `export async function load(url, context, next) {
     process._rawDebug('loaded ' + url);
     return await next(url, context);
@@ -227,10 +229,10 @@ test("import 'poolwright' › loads no zod, no client and no reporter", async ({
     await import('@playwright/test');
     register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)}, import.meta.url);
     await import('poolwright');`;
-  await writeFile(join(folder, 'loaded.mjs'), script);
-  const { stderr } = await run(process.execPath, ['loaded.mjs'], { cwd: folder });
+  await writeFile(join(directory, 'loaded.mjs'), script);
+  const { stderr } = await run(process.execPath, ['loaded.mjs'], { cwd: directory });
   const loaded = [...stderr.matchAll(/^loaded file:\/\/(.*)$/gm)].map(([, path = '']) => decodeURIComponent(path));
-  const ours = loaded.filter((path) => path.startsWith(join(folder, 'node_modules')));
+  const ours = loaded.filter((path) => path.startsWith(join(directory, 'node_modules')));
   expect(ours.some((path) => path.endsWith('/dist/index.js'))).toBe(true);
   expect(ours.filter((path) => !path.includes('/node_modules/poolwright/dist/'))).toEqual([]);
   const sources = await Promise.all(ours.map((path) => readFile(path, 'utf8')));
@@ -242,21 +244,21 @@ test("import 'poolwright' › loads no zod, no client and no reporter", async ({
   const required = await run(
     process.execPath,
     ['-e', `require('poolwright'); console.log(Object.keys(require.cache).join('\\n'))`],
-    { cwd: folder },
+    { cwd: directory },
   );
-  const cached = required.stdout.split('\n').filter((path) => path.startsWith(join(folder, 'node_modules')));
+  const cached = required.stdout.split('\n').filter((path) => path.startsWith(join(directory, 'node_modules')));
   expect(cached.some((path) => path.endsWith('/dist/index.cjs'))).toBe(true);
   expect(cached.filter((path) => !path.includes('/node_modules/poolwright/dist/'))).toEqual([]);
 });
 
-test('the package › runs a suite', async ({ folder }) => {
+test('the package › runs a suite', async ({ directory }) => {
   await writeFile(
-    join(folder, 'playwright.config.ts'),
+    join(directory, 'playwright.config.ts'),
     `import { withHostedBrowsers } from 'poolwright';
     export default withHostedBrowsers({ testDir: '.', reporter: 'line' });`,
   );
   await writeFile(
-    join(folder, 'a.spec.ts'),
+    join(directory, 'a.spec.ts'),
     `import { expect, test } from '@playwright/test';
     test('one', async ({ page }) => {
       await page.goto('data:text/html,<h1>hello</h1>');
@@ -265,7 +267,7 @@ test('the package › runs a suite', async ({ folder }) => {
   );
   const { CI: _ci, ...env } = process.env;
   const { stdout } = await run(process.execPath, [join(root, 'node_modules/@playwright/test/cli.js'), 'test'], {
-    cwd: folder,
+    cwd: directory,
     env: { ...env, TEST_WORKER_INDEX: undefined },
   });
   expect(stdout).toContain('1 passed');

@@ -81,17 +81,17 @@ const PLAYWRIGHT = {
 /** Creates a directory in a separate repository, with nothing but the result of `npm i`. */
 async function empty(consumer: Consumer, programs: Record<string, string> = {}): Promise<Consumer> {
   await installPrograms(consumer, programs);
-  await rm(join(consumer.folder, 'package.json'));
+  await rm(join(consumer.directory, 'package.json'));
   await consumer.write({ '.git/HEAD': 'ref: refs/heads/main\n' });
   return consumer;
 }
 
 /** Returns the user's files, and the added files that a commit would contain. */
-async function filesOf({ folder }: Consumer): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+async function filesOf({ directory }: Consumer): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
   return files
-    .map((file) => file.slice(folder.length + 1))
+    .map((file) => file.slice(directory.length + 1))
     .filter((file) => !/^(node_modules|test-results|\.git)\//.test(file))
     .sort();
 }
@@ -116,13 +116,13 @@ async function follow(consumer: Consumer, command: string, env: Record<string, s
   const [program = '', ...args] = command.split(' ');
   const { code, output } = await run(consumer, program, args, env);
   expect(code, `${command}\n${output}`).toBe(0);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   return output;
 }
 
 /** Runs `poolwright init --yes` in this process. */
-async function init({ folder }: Consumer): Promise<string> {
-  const { code, stdout, stderr } = await poolwright(['init', '--yes'], {}, folder);
+async function init({ directory }: Consumer): Promise<string> {
+  const { code, stdout, stderr } = await poolwright(['init', '--yes'], {}, directory);
   expect(code, stdout + stderr).toBe(0);
   return stdout;
 }
@@ -142,7 +142,7 @@ for (const [title, walk] of Object.entries(WALKS)) {
     // Without npm, which takes half a second; Playwright's steps include it.
     const { code, output } = await runTestScript(consumer, {}, [], 'test:hosted');
     expect(code, output).toBe(0);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
     const { runner, service, sessions } = await recordOf(consumer);
     expect({ runner, service }).toEqual({ runner: walk.runner, service: 'emulator' });
     expect(sessions.map(({ tests }) => tests.map(({ status }) => status))).toEqual([['passed']]);
@@ -171,7 +171,7 @@ test('Playwright Test › init keeps local browsers, and adds a script for hoste
   const local = await follow(consumer, 'npm test', { LOCAL_CHROMIUM: await localChromium() });
   expect(local).toContain('1 passed');
   expect(local).not.toContain('poolwright:');
-  expect(existsSync(join(consumer.folder, 'test-results/poolwright'))).toBe(false);
+  expect(existsSync(join(consumer.directory, 'test-results/poolwright'))).toBe(false);
 
   const hosted = await follow(consumer, lastStep(printed));
   expect(hosted).toContain('1 passed');
@@ -198,9 +198,9 @@ test('Puppeteer › runs a script with the lines that init prints without a know
   const consumer = await empty(await newConsumer());
   await packageOf(consumer, { packages: ['puppeteer-core', 'ava'] });
   const before = await filesOf(consumer);
-  const unknown = await poolwright(['init', '--yes', '--runner', 'ava'], {}, consumer.folder);
+  const unknown = await poolwright(['init', '--yes', '--runner', 'ava'], {}, consumer.directory);
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('vitest, jest, mocha, node-test') });
-  const { code, stderr } = await poolwright(['init', '--yes'], {}, consumer.folder);
+  const { code, stderr } = await poolwright(['init', '--yes'], {}, consumer.directory);
   expect(code, stderr).toBe(2);
   const [line = ''] = /import \{ leaseBrowser \} from 'poolwright\/puppeteer'/.exec(stderr) ?? [];
   expect(await filesOf(consumer)).toEqual(before);

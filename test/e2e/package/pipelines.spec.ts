@@ -34,11 +34,11 @@ const STUBS = {
 async function checkedOut(consumer: Consumer, provider: CiProvider, files: Record<string, string>) {
   await installPrograms(consumer);
   for (const [name, script] of Object.entries(STUBS)) {
-    await writeFile(join(consumer.folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    await writeFile(join(consumer.directory, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
   // The repository ends here.
   await consumer.write({ '.git/HEAD': '', ...files });
-  const init = await poolwright(['init', '--yes', '--ci', provider], {}, consumer.folder);
+  const init = await poolwright(['init', '--yes', '--ci', provider], {}, consumer.directory);
   expect(init.code, init.stdout + init.stderr).toBe(0);
   const { file, commands } = PIPELINES[provider];
   return { consumer, ...commands(await consumer.read(file)) };
@@ -56,7 +56,7 @@ for (let index = 1; index <= TOTAL; index++) {
 }
 
 /** Runs steps like a CI: after a failure, only those that always run. */
-async function runSteps(steps: Step[], { folder }: Consumer, env: Record<string, string>) {
+async function runSteps(steps: Step[], { directory }: Consumer, env: Record<string, string>) {
   let printed = '';
   let hasFailed = false;
   for (const step of steps) {
@@ -65,14 +65,14 @@ async function runSteps(steps: Step[], { folder }: Consumer, env: Record<string,
       ([name]) => !/^(POOLWRIGHT_|TEST_|PW_|PLAYWRIGHT_|GITHUB_|npm_|NODE_OPTIONS$|FORCE_COLOR$)/.test(name),
     );
     const child = spawn('bash', ['-c', step.script], {
-      cwd: folder,
+      cwd: directory,
       env: {
         ...Object.fromEntries(kept),
         CI: 'true',
         NO_COLOR: '1',
         ...step.env,
         ...env,
-        PATH: `${folder}:${process.env.PATH}`,
+        PATH: `${directory}:${process.env.PATH}`,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -102,18 +102,18 @@ for (const [provider, { kept, shardVariables }] of Object.entries(PIPELINES) as 
       expect(printed).toMatch(/\b1 passed/);
       expect(printed).toContain('nothing left behind by dead runs');
       for (const [from, to] of Object.entries(kept(index))) {
-        await mkdir(dirname(join(reporting.folder, 'kept', to)), { recursive: true });
-        await cp(join(consumer.folder, from), join(reporting.folder, 'kept', to), { recursive: true });
+        await mkdir(dirname(join(reporting.directory, 'kept', to)), { recursive: true });
+        await cp(join(consumer.directory, from), join(reporting.directory, 'kept', to), { recursive: true });
       }
     }
     expect(await service.running()).toEqual([]);
-    const all = join(reporting.folder, 'kept');
+    const all = join(reporting.directory, 'kept');
     // Buildkite's own program fetches the files; in other CIs they exist when the job begins.
-    if (provider !== 'buildkite') await cp(all, reporting.folder, { recursive: true });
+    if (provider !== 'buildkite') await cp(all, reporting.directory, { recursive: true });
     const { hasFailed, printed } = await runSteps(report, reporting, { SHARDS: all });
     expect(hasFailed, printed).toBe(false);
     expect(printed).toMatch(shards.length === 2 ? /2 tests on 2 hosted browsers/ : /1 test on 1 hosted browser/);
-    const made = join(reporting.folder, 'playwright-report');
+    const made = join(reporting.directory, 'playwright-report');
     expect(await readdir(made)).toEqual(expect.arrayContaining(['index.html', 'poolwright']));
     expect(await readdir(join(made, 'poolwright'))).toEqual(expect.arrayContaining(['run.json', 'timeline.html']));
     const { sessions } = runRecord.parse(JSON.parse(await reporting.read('playwright-report/poolwright/run.json')));

@@ -30,7 +30,7 @@ test('npm run api › the exports match api/', () => {
 });
 
 test('check.mjs › finds the problems of a broken package', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'poolwright-wrong-'));
+  const directory = await mkdtemp(join(tmpdir(), 'poolwright-wrong-'));
   try {
     const wrong = {
       'package.json': JSON.stringify({
@@ -41,13 +41,13 @@ test('check.mjs › finds the problems of a broken package', async () => {
       'index.js': 'export const a = 1;',
       'index.d.ts': 'export const a: number;',
     };
-    await Promise.all(Object.entries(wrong).map(([file, text]) => writeFile(join(folder, file), text)));
-    const { file } = pack(folder, folder);
+    await Promise.all(Object.entries(wrong).map(([file, text]) => writeFile(join(directory, file), text)));
+    const { file } = pack(directory, directory);
     expect((await lintPackage(file)).join('\n')).toMatch(/missing\.cjs/);
     const entries = entriesOf(JSON.parse(wrong['package.json']));
     expect((await lintTypes(file, entries, 'wrong')).join('\n')).toMatch(/FalseESM|FalseCJS|wrong/);
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 });
 

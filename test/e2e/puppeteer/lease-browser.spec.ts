@@ -43,7 +43,7 @@ for (const [entry, client] of Object.entries(CLIENTS)) {
     expect(seen[0].title).not.toBe('');
     expect(JSON.stringify(seen)).not.toContain('ws:');
     await expect.poll(() => service.running()).toEqual([]);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 }
 
@@ -72,7 +72,7 @@ test.describe('a script that ends', () => {
       await run.exit;
       expect(run.output()).toContain('LEASED');
       await expect.poll(() => service.running()).toEqual([]);
-      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+      await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
     });
   }
 });
@@ -157,5 +157,5 @@ test('reports one error for each invalid input, and leases nothing', async ({ ne
   const said = [...run.output.matchAll(/^CASE (.*)$/gm)].map(([, json = '']) => JSON.parse(json));
   expect(said).toEqual(asked.map(({ says }, n) => [n, expect.stringMatching(says)]));
   expect(await service.allSessions()).toBe(0);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });

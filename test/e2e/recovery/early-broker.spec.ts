@@ -31,7 +31,7 @@ test('an early broker › ends when the runner is killed before its run begins',
   expect(brokerOf(run.child.pid ?? 0)).toBeGreaterThan(0);
   process.kill(run.child.pid ?? 0, 'SIGKILL');
   await run.exit;
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   expect(run.output()).not.toContain('poolwright');
 });
 
@@ -45,7 +45,7 @@ test('an early broker › ends when the config throws', async ({ runSuite }) => 
   });
   expect(run.output).toContain('no config');
   expect(run.output).not.toContain('poolwright broker');
-  await expect.poll(() => leftProcesses(run.consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(run.consumer.directory)).toEqual([]);
 });
 
 for (const version of ['oldest', 'latest'] as const) {
@@ -69,7 +69,7 @@ for (const version of ['oldest', 'latest'] as const) {
     expect(await startsIn('--list')).toEqual(['CHILDREN 0']);
     expect(await startsIn('--project=local')).toEqual(['CHILDREN 0']);
     expect(await startsIn('--project=hosted')).toEqual(['CHILDREN 1']);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 }
 
@@ -88,7 +88,7 @@ test('a run › ends at once after Ctrl-C while the service does not respond', a
   expect((await run.exit).code).toBe(130);
   // A test that has begun may fail without its broker. The check's own timeout would print a ServiceError.
   expect(run.output()).not.toMatch(/RAN|ServiceError|SERVICE_/);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   for (const socket of sockets) socket.destroy();
   silent.close();
 });

@@ -50,7 +50,7 @@ test.describe('a run that ends early', () => {
       await run.exit;
       await expect.poll(() => service.running()).toEqual([]);
       // A worker whose runner was killed ends by itself.
-      await expect.poll(() => leftProcesses(run.folder)).toEqual([]);
+      await expect.poll(() => leftProcesses(run.directory)).toEqual([]);
     });
   }
 
@@ -136,7 +136,7 @@ test.describe('a run that ends early', () => {
       const record = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
       expect(record.sessions).toHaveLength(1);
       expect(record.sessions[0]).toMatchObject({ endReason: 'lost', endConfirmed: true });
-      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+      await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
     });
   }
 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseLedger } from '../../../src/broker/recovery/ledger-file.ts';
 import { sessionNote } from '../../../src/broker/recovery/session-note.ts';
-import { projectFolder } from '../../../src/options/project-folder.ts';
+import { projectDirectory } from '../../../src/options/project-directory.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf } from '../../support/e2e/process-tree.ts';
@@ -22,7 +22,7 @@ test.use({ browsers: 'stub' });
 
 const SHORT = `test('short', async ({ page }) => { await page.goto('about:blank'); });`;
 
-const ledgers = (consumer: Consumer) => readdirSync(join(consumer.folder, 'node_modules/.cache/poolwright'));
+const ledgers = (consumer: Consumer) => readdirSync(join(consumer.directory, 'node_modules/.cache/poolwright'));
 
 /** Starts a run whose runner and broker die at the same moment, as when a machine dies. */
 async function deadRun(consumer: Consumer, service: TestService, env: Record<string, string> = {}, workers = 1) {
@@ -40,7 +40,7 @@ async function deadRun(consumer: Consumer, service: TestService, env: Record<str
 /** Sweeps in a container that shares the checkout and the host name with a live run, but not its sockets. */
 async function expectAliveInContainer(consumer: Consumer, service: TestService, kept: string): Promise<void> {
   const [ledger = ''] = ledgers(consumer);
-  const written = readFileSync(join(consumer.folder, 'node_modules/.cache/poolwright', ledger), 'utf8');
+  const written = readFileSync(join(consumer.directory, 'node_modules/.cache/poolwright', ledger), 'utf8');
   const hidden = dirname(parseLedger(written)?.socket ?? '');
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const script = 'mount -t tmpfs none "$0" && exec "$@"';
@@ -48,7 +48,7 @@ async function expectAliveInContainer(consumer: Consumer, service: TestService, 
   const container = ['--mount', '--propagation', 'private', 'sh', '-c', script, hidden, ...sweep];
   const swept = await promisify(execFile)('unshare', [...user, ...container], {
     env: { ...process.env, ...service.env },
-    cwd: consumer.folder,
+    cwd: consumer.directory,
   });
   expect(JSON.parse(swept.stdout)).toMatchObject({ stopped: [], alive: [{ sessionId: kept }] });
   expect(await service.running()).toEqual([kept]);
@@ -77,7 +77,7 @@ test('sweep › ends the sessions, leases and pools that a dead run left', async
   }
   const foreign = await service.client.createSession({ note: 'somebody else poolwright run=1' });
 
-  const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+  const swept = await poolwright(['sweep', '--json'], service.env, consumer.directory);
   expect(swept, swept.stderr).toMatchObject({ code: 0, stderr: '' });
   const result = JSON.parse(swept.stdout);
   expect(result).toMatchObject({ alive: [], setAside: [], failures: [] });
@@ -86,7 +86,7 @@ test('sweep › ends the sessions, leases and pools that a dead run left', async
   expect((await service.client.listPools()).map(({ name }) => name)).toEqual(['e2e']);
   expect(await service.running()).toEqual([foreign.sessionId]);
   expect(ledgers(consumer)).toEqual([]);
-  const again = await poolwright(['sweep'], service.env, consumer.folder);
+  const again = await poolwright(['sweep'], service.env, consumer.directory);
   expect(again).toMatchObject({ code: 0, stderr: '' });
   expect(again.stdout).toContain('nothing left behind');
 });
@@ -114,7 +114,7 @@ test('the next run › sweeps at its start, and keeps live runs, even in a conta
   expect(next.code, next.output).toBe(0);
   expect(next.output).toMatch(/stopped 1 browsers? that a dead run left \(local-\w+\)/);
   expect(await service.running()).toEqual(kept);
-  const swept = await poolwright(['sweep'], service.env, consumer.folder);
+  const swept = await poolwright(['sweep'], service.env, consumer.directory);
   expect(swept.stdout).toMatch(new RegExp(`left ${kept[0]}: run local-\\w+ may be alive`));
   expect(await service.running()).toEqual(kept);
   process.kill(-(alive.child.pid ?? 0), 'SIGINT');
@@ -142,9 +142,9 @@ test('a retried CI run › sweeps its earlier attempt, and another run only by n
   const retried = await runPlaywright(next, ['short'], { ...service.env, ...ci('8', '2') });
   expect(retried.output).toContain('stopped 1 browser that a dead run left (gh-8.1)');
   expect(await service.running()).toEqual(ofOther);
-  await poolwright(['sweep'], service.env, next.folder);
+  await poolwright(['sweep'], service.env, next.directory);
   expect(await service.running()).toEqual(ofOther);
-  await poolwright(['sweep', '--run', 'gh-9.1'], service.env, next.folder);
+  await poolwright(['sweep', '--run', 'gh-9.1'], service.env, next.directory);
   expect(await service.running()).toEqual([]);
 });
 
@@ -153,7 +153,7 @@ test('without a ledger › sweep ends long silent runs of this project, by their
   service,
 }) => {
   const consumer = await newConsumer();
-  const { suite: ours } = projectFolder(consumer.folder);
+  const { suite: ours } = projectDirectory(consumer.directory);
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
   const note = (runId: string, suite: string, beat: Date) =>
     sessionNote({ runId, shard: null, project: '', slot: 0, request: `${runId}-1`, suite, beat }, undefined);
@@ -162,7 +162,7 @@ test('without a ledger › sweep ends long silent runs of this project, by their
   const alive = await create(note('alive', ours, minutesAgo(8)));
   const theirs = await create(note('theirs', 'ffffff', minutesAgo(55)));
 
-  const swept = await poolwright(['sweep', '--json'], service.env, consumer.folder);
+  const swept = await poolwright(['sweep', '--json'], service.env, consumer.directory);
   expect(swept.code, swept.stderr).toBe(0);
   expect(JSON.parse(swept.stdout)).toMatchObject({
     stopped: [{ sessionId: silent, runId: 'silent' }],
@@ -187,7 +187,7 @@ test('a truncated ledger, or one of another version › is set aside with a warn
     expect(run.output).toMatch(new RegExp(`warning: .*${name}\\.ledger\\.json\\.bad is not a ledger of this version`));
   expect(ledgers(run.consumer).sort()).toEqual(['a.ledger.json.bad', 'b.ledger.json.bad']);
   expect(await service.running()).toEqual([foreign.sessionId]);
-  const again = await poolwright(['sweep'], service.env, run.consumer.folder);
+  const again = await poolwright(['sweep'], service.env, run.consumer.directory);
   expect(again.stdout + again.stderr).not.toContain('ledger.json');
 });
 

@@ -172,7 +172,7 @@ async function expectShown(page: Page, title: string, tries: (string | null)[] =
 }
 
 function address(consumer: Consumer, file: string): string {
-  return pathToFileURL(`${consumer.folder}/${file}`).href;
+  return pathToFileURL(`${consumer.directory}/${file}`).href;
 }
 
 test('attachments › give every reporter the session of every try that used one', {
@@ -262,7 +262,7 @@ test('attachments › give every reporter the session of every try that used one
       PLAYWRIGHT_HTML_OPEN: 'never',
     };
     const args = [run.consumer.playwrightCli, 'merge-reports', '--reporter=html,json', 'blobs'];
-    await promisify(execFile)(process.execPath, args, { cwd: run.consumer.folder, env });
+    await promisify(execFile)(process.execPath, args, { cwd: run.consumer.directory, env });
     const merged = await run.tests();
     expect(sessionsOf(merged)).toEqual(sessions);
     for (const one of tests) {

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { violationsOn } from '../../support/accessibility.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
 import { kits } from '../../support/e2e/runner-kits.ts';
@@ -108,8 +108,7 @@ test('film › is attached to failed tests, and its bytes are on record', async 
     for (const width of [390, 1024]) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+      expect(await violationsOn(page)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
       const path = test.info().outputPath(`${colorScheme}-${width}.png`);
       await page.screenshot({ path, fullPage: true });
@@ -143,9 +142,9 @@ for (const kit of kits) {
     const { code, output } = await runCommand(consumer, kit.args, env);
     expect(code, output).toBe(1);
     const directory = 'test-results/poolwright/film';
-    const names = await readdir(join(consumer.folder, directory));
+    const names = await readdir(join(consumer.directory, directory));
     expect(names).toEqual([expect.stringMatching(/^fails-[0-9a-f]{8}\.html$/)]);
     expect(output).toContain(`film: ${directory}/${names[0]}`);
-    await watch(page, join(consumer.folder, directory, String(names[0])));
+    await watch(page, join(consumer.directory, directory, String(names[0])));
   });
 }

@@ -51,7 +51,11 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
     });
     const good = ['shard-1/poolwright/run.json', 'shard-2/poolwright/run.json'];
     const merge = async (...args: string[]) =>
-      await poolwright(['report', 'merge', ...args], { GITHUB_STEP_SUMMARY: '', GITHUB_ACTIONS: '' }, consumer.folder);
+      await poolwright(
+        ['report', 'merge', ...args],
+        { GITHUB_STEP_SUMMARY: '', GITHUB_ACTIONS: '' },
+        consumer.directory,
+      );
 
     const merged = await merge('half.json', ...good, 'next.json', 'none.json', '--output', 'all', '--html', 'html');
     expect(merged.code, merged.stderr).toBe(0);
@@ -104,14 +108,17 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
     const { stderr } = await promisify(execFile)(
       process.execPath,
       [consumer.playwrightCli, 'merge-reports', '--reporter=poolwright/reporter', 'blobs'],
-      { cwd: consumer.folder, env: { PATH: process.env.PATH, GITHUB_STEP_SUMMARY: `${consumer.folder}/summary.md` } },
+      {
+        cwd: consumer.directory,
+        env: { PATH: process.env.PATH, GITHUB_STEP_SUMMARY: `${consumer.directory}/summary.md` },
+      },
     );
     // The attachments do not name the service.
     expect(stderr).toContain('poolwright: 2 tests on 2 browsers\n');
     expect(stderr).toContain('0 failed, 1 retry');
     expect(stderr).not.toMatch(/waited|start {5}/); // not in the attachments
-    const [, folder] = /timeline {2}(.*)\/timeline\.html/.exec(stderr) ?? [];
-    const record = runRecord.parse(JSON.parse(await consumer.read(`${folder}/run.json`)));
+    const [, directory] = /timeline {2}(.*)\/timeline\.html/.exec(stderr) ?? [];
+    const record = runRecord.parse(JSON.parse(await consumer.read(`${directory}/run.json`)));
     const shards = [1, 2].map((current) => ({ current, total: 2 }));
     expect(record.sessions.map(({ shard }) => shard)).toEqual(shards);
     const tests = record.sessions.flatMap((session) => session.tests);
@@ -124,7 +131,7 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
       expect(session.observedBytes).toBe(session.tests.reduce((sum, test) => sum + (test.observedBytes ?? 0), 0));
       expect(session.observedBytes).toBeGreaterThan(200_000);
     }
-    expect((await drawn(consumer, `${folder}/timeline.html`)).shards).toEqual(['1/2', '2/2']);
+    expect((await drawn(consumer, `${directory}/timeline.html`)).shards).toEqual(['1/2', '2/2']);
     expect(await consumer.read('summary.md')).toContain('### poolwright: 2 tests on 2 browsers');
   });
 });

@@ -118,7 +118,7 @@ test("metering › counts the bytes of each test's own pages", { tag: '@versions
     // Both figures are shown side by side, for the run and for the session.
     const said = `${bytes(Number(bandwidthBytes))} by the service, ${bytes(observedBytes)} observed in the tests' pages`;
     expect(run.output).toContain(`  bandwidth ${said}\n`);
-    await page.goto(pathToFileURL(`${run.consumer.folder}/test-results/poolwright/timeline.html`).href);
+    await page.goto(pathToFileURL(`${run.consumer.directory}/test-results/poolwright/timeline.html`).href);
     await expect(page.getByText(said)).toBeVisible();
     await page.getByRole('button', { name: `session ${sessionId}` }).focus();
     const details = page.getByRole('tooltip');
@@ -176,7 +176,7 @@ test('metering › asks a service without figures once per session', async ({ ru
     expect(run.output).toContain(
       `  bandwidth 0 B observed in the tests' pages (no figure from the service); ${bytes(bridged)} through the test machine\n`,
     );
-    await page.goto(pathToFileURL(`${run.consumer.folder}/test-results/poolwright/timeline.html`).href);
+    await page.goto(pathToFileURL(`${run.consumer.directory}/test-results/poolwright/timeline.html`).href);
     await page.getByRole('button', { name: `session ${session?.sessionId}` }).focus();
     await expect(page.getByRole('tooltip')).toContainText(/Service\s*no figure/);
     await expect(page.getByText('Through exposeNetwork', { exact: true }).locator('+ *')).toHaveText(bytes(bridged));

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { AxeBuilder } from '@axe-core/playwright';
 import { timelinePage } from 'poolwright/reporter';
 import type { RunRecord } from '../../../src/record/run-record.ts';
 import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
+import { violationsOn } from '../../support/accessibility.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { readCheckedRuns } from '../../support/unit/advise/checked-runs.ts';
 import { aRecord, aSession, aTest } from '../../support/unit/records.ts';
@@ -61,8 +61,7 @@ for (const { colorScheme, width } of [
       expect(y).toBeGreaterThanOrEqual((plot?.y ?? 0) - 1);
     }
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+    expect(await violationsOn(page)).toEqual([]);
     await section.scrollIntoViewIfNeeded();
     const file = test.info().outputPath('advice.png');
     await page.screenshot({ path: file, fullPage: true });

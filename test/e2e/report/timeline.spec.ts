@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { timelinePage } from 'poolwright/reporter';
 import type { RunRecord } from '../../../src/record/run-record.ts';
+import { violationsOn } from '../../support/accessibility.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { drawnRecord } from '../../support/e2e/timelines.ts';
 import { fullLength } from '../../support/property-runs.ts';
@@ -50,8 +50,7 @@ test('timeline › is accessible and does not overflow, light and dark, at every
   for (const { colorScheme, ...size } of SIZES) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+    expect(await violationsOn(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(size.width);
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(background).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(18, 23, 28)');
@@ -79,8 +78,7 @@ test('timeline › draws 200 slots and thousands of tests in less than 3 MB', { 
   const paint = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime");
   test.info().annotations.push({ type: 'first paint', description: `${paint} ms` });
   await page.screenshot({ path: test.info().outputPath('page.png') });
-  const { violations } = await new AxeBuilder({ page }).include('.controls').include('.figures').analyze();
-  expect(violations).toEqual([]);
+  expect(await violationsOn(page, ['.controls', '.figures'])).toEqual([]);
 });
 
 test('timeline › shows sessions and tests, their details and links to the HTML report', async ({ page, open }) => {

@@ -90,9 +90,9 @@ for (const kit of kits) {
     expect(await directories(consumer)).toEqual(kept.toSorted());
 
     // The timeline leads to it.
-    await page.goto(pathToFileURL(join(consumer.folder, 'test-results/poolwright/timeline.html')).href);
+    await page.goto(pathToFileURL(join(consumer.directory, 'test-results/poolwright/timeline.html')).href);
     const bar = page.locator('.test[aria-label^="fails"]');
-    await expect(bar).toHaveJSProperty('href', `${pathToFileURL(join(consumer.folder, evidenceOf('fails'))).href}/`);
+    await expect(bar).toHaveJSProperty('href', `${pathToFileURL(join(consumer.directory, evidenceOf('fails'))).href}/`);
     await expect(page.locator('.test[aria-label^="passes"]')).not.toHaveAttribute('href');
 
     const failed = await readEvidence(consumer, evidenceOf('fails'));
@@ -141,8 +141,8 @@ test('evidence: false › keeps nothing, and removes what the run before kept', 
   expect(await directories(consumer)).toEqual([]);
 });
 
-async function directories({ folder }: Consumer): Promise<string[]> {
-  const names = await readdir(join(folder, EVIDENCE)).catch(() => []);
+async function directories({ directory }: Consumer): Promise<string[]> {
+  const names = await readdir(join(directory, EVIDENCE)).catch(() => []);
   return names.map((name) => `${EVIDENCE}/${name}`).toSorted();
 }
 
@@ -151,7 +151,7 @@ async function readEvidence(consumer: Consumer, directory: string): Promise<Evid
 }
 
 async function textsIn(consumer: Consumer, directory: string): Promise<string[]> {
-  const names = await readdir(join(consumer.folder, directory));
+  const names = await readdir(join(consumer.directory, directory));
   return await Promise.all(
     names.filter((name) => !name.endsWith('.png')).map((name) => consumer.read(`${directory}/${name}`)),
   );
@@ -159,7 +159,7 @@ async function textsIn(consumer: Consumer, directory: string): Promise<string[]>
 
 /** The colour of the image's last pixel, as a browser decodes it. */
 async function colourOf(consumer: Consumer, file: string, page: Page): Promise<number[]> {
-  await page.goto(`file://${join(consumer.folder, file)}`);
+  await page.goto(`file://${join(consumer.directory, file)}`);
   return await page.evaluate<number[]>(`(() => {
     const [image] = document.images;
     const { naturalWidth: width, naturalHeight: height } = image;

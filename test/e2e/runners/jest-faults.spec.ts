@@ -28,7 +28,7 @@ test('402 › requests no further browser, and reports the error for every file'
   ).toBeGreaterThanOrEqual(3);
   expect(requests.answered.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2);
   expect((await recordOf(consumer)).sessions).toEqual([]);
-  expect(leftProcesses(consumer.folder)).toEqual([]);
+  expect(leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test.describe('at a limit of one', () => {

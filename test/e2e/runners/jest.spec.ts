@@ -83,7 +83,7 @@ test('still', async () => { expect(page.url()).toContain(process.env.SITE_URL); 
 test('jest › runs the example, without open handles', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   for (const name of ['puppeteer-jest', 'site'])
-    await cp(join(root, 'examples', name), join(consumer.folder, 'examples', name), {
+    await cp(join(root, 'examples', name), join(consumer.directory, 'examples', name), {
       recursive: true,
       filter: (path) => !path.includes('test-results'),
     });
@@ -162,7 +162,7 @@ test.describe('where no page matters', () => {
     expect(bailed.output).toContain('test-results/poolwright/timeline.html');
     expect((await recordOf(consumer)).sessions).toMatchObject([{ endReason: 'run-ended', endConfirmed: true }]);
     expect(await service.running()).toEqual([]);
-    expect(leftProcesses(consumer.folder)).toEqual([]);
+    expect(leftProcesses(consumer.directory)).toEqual([]);
   });
 
   test('jest --watchAll › keeps its browser between runs, and gives it back at the end', async ({
@@ -174,13 +174,13 @@ test.describe('where no page matters', () => {
     const run = startJest(consumer, ['--watchAll'], { ...service.env, SITE_URL: 'about:blank' });
     await run.printed(/Ran all test suites/);
     expect(await service.running()).toHaveLength(1);
-    await appendFile(join(consumer.folder, 'a.test.js'), '\n// changed');
+    await appendFile(join(consumer.directory, 'a.test.js'), '\n// changed');
     await run.printed(/Ran all test suites[\s\S]*Ran all test suites/);
     expect(await service.allSessions()).toBe(1);
     run.child.kill('SIGINT');
     await run.exit;
     await expect.poll(() => service.running()).toEqual([]);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 
   test("jest › names what to add when a user's globalSetup replaces ours", async ({ newConsumer, service }) => {

@@ -117,13 +117,13 @@ for (const [mode, args] of [
     expect(record.sessions).toHaveLength(args.length > 0 ? 2 : 1);
     expect(record.sessions.map(({ endReason }) => endReason)).toEqual(record.sessions.map(() => 'run-ended'));
     expect(await service.running()).toEqual([]);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 }
 
 test('mocha › runs the example as in its README, serial and in parallel', async ({ newConsumer, service }) => {
   const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
-  await cp('examples/puppeteer-mocha', consumer.folder, { recursive: true });
+  await cp('examples/puppeteer-mocha', consumer.directory, { recursive: true });
   for (const args of [[], ['--parallel']]) {
     const run = await runCommand(consumer, [MOCHA, ...args], service.env);
     expect(run.code, run.output).toBe(0);
@@ -189,7 +189,7 @@ test.describe('where no page matters', () => {
     expect(record.sessions.find((session) => session.sessionId === sessionId)?.endReason).toBe('worker-died');
     expect(outcomes(record)).toContain('goes on: passed');
     expect(await service.running()).toEqual([]);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 
   test('mocha --watch › keeps its browser between two runs, and gives it back at Ctrl-C', async ({
@@ -208,7 +208,7 @@ test.describe('where no page matters', () => {
     expect(await service.allSessions()).toBe(1);
     expect(await service.running()).toEqual([]);
     expect(outcomes(await recordOf(consumer))).toEqual(['first: passed', 'second: passed']);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 
   test('mocha › gives the browser back with --bail, and names the missing setup', async ({ newConsumer, service }) => {

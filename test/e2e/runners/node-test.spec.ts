@@ -83,7 +83,7 @@ test('node:test › records pages, subtests, concurrent tests and failures of al
   expect(run.output).toMatch(new RegExp(`1 !== 2\\s+\\(hosted browser: session ${sessionId}\\)`));
   expect(run.output).toContain('test-results/poolwright/run.json');
   expect(await service.running()).toEqual([]);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test('node:test › starts a run for a process without a runner', async ({ newConsumer, service, site }) => {
@@ -102,7 +102,7 @@ test('node:test › starts a run for a process without a runner', async ({ newCo
   const dear = await runCommand(consumer, ['b.test.cjs'], { ...service.env, SITE_URL: site.url });
   expect(dear.code, dear.output).toBe(1);
   expect(dear.output).toContain('budget exceeded: sessions is limited to 0');
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test.describe('where no page matters', () => {
@@ -154,7 +154,7 @@ test.describe('where no page matters', () => {
     await run.exit;
     await expect.poll(() => service.running()).toEqual([]);
     expect(await service.allSessions()).toBe(1);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
     // The broker has written the record.
     expect(outcomes(await recordOf(consumer))).toEqual([
       'a suite › has a page: passed',
@@ -165,7 +165,7 @@ test.describe('where no page matters', () => {
 
 test('node:test › runs the example as in its README', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
-  await cp('examples/puppeteer-node-test', consumer.folder, { recursive: true });
+  await cp('examples/puppeteer-node-test', consumer.directory, { recursive: true });
   const run = await runCommand(consumer, [...SET_UP, '--test'], service.env);
   expect(run.code, run.output).toBe(0);
   expect(outcomes(await recordOf(consumer))).toHaveLength(4);

@@ -103,7 +103,7 @@ for (const kit of kits) {
       expect(output).toContain('test-results/poolwright/timeline.html');
       expect(output).not.toContain(service.emulator.apiKey);
       expect(await service.running()).toEqual([]);
-      await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+      await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
     });
 
     test.describe('where no page matters', () => {
@@ -127,8 +127,8 @@ for (const kit of kits) {
           if (run.child.exitCode === null && run.child.signalCode === null)
             process.kill(-(run.child.pid ?? 0), 'SIGTERM');
           await run.exit;
-          for (const pid of processesIn(consumer.folder)) if (pid === worker) process.kill(pid, 'SIGKILL');
-          await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+          for (const pid of processesIn(consumer.directory)) if (pid === worker) process.kill(pid, 'SIGKILL');
+          await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
         });
       }
 

@@ -78,14 +78,14 @@ test.describe('where no page matters', () => {
     });
     await run.printed(/Waiting for file changes/);
     const [first] = await service.running();
-    await appendFile(join(consumer.folder, 'a.test.mjs'), '\n// changed');
+    await appendFile(join(consumer.directory, 'a.test.mjs'), '\n// changed');
     await run.printed(/SESSION [\s\S]*SESSION [\s\S]*Waiting for file changes/);
     expect(await service.running()).toEqual([first]);
     expect(await service.allSessions()).toBe(1);
     process.kill(run.child.pid ?? 0, 'SIGINT');
     await run.exit;
     await expect.poll(() => service.running()).toEqual([]);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 
   test('vitest watch › ends its workers with Vitest after Ctrl-C mid-test', async ({ newConsumer, service }) => {
@@ -103,7 +103,7 @@ test.describe('where no page matters', () => {
     await run.printed(/SESSION/);
     process.kill(run.child.pid ?? 0, 'SIGINT');
     await run.exit;
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
     expect(await service.running()).toEqual([]);
   });
 

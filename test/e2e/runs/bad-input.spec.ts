@@ -144,7 +144,7 @@ test('bad input › an invalid key is reported once, in the output of reporters,
     env: { POOLWRIGHT_API_KEY: 'wrong-key-123' },
     code: 1,
   });
-  expect(run.output.match(/answered 401/g)).toHaveLength(1);
+  expect(run.output.match(/responded with 401/g)).toHaveLength(1);
   for (const text of [service.emulator.apiKey, 'wrong-key-123', 'RAN']) expect(run.output).not.toContain(text);
   expect(run.output).not.toMatch(STACK);
   expect(run.output).not.toMatch(/_class|^\s*code: /m);

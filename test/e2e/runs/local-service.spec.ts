@@ -46,6 +46,6 @@ test("POOLWRIGHT_SERVICE=local › runs on Playwright's own browsers", { tag: '@
   expect(tests.flatMap(({ annotations }) => annotations.map(({ type }) => type))).toEqual(['skip']);
   expect(run.output).toContain('`hostedSession` needs a hosted browser');
   expect(run.output).not.toContain('poolwright: ');
-  expect(existsSync(join(consumer.folder, 'test-results/poolwright'))).toBe(false);
+  expect(existsSync(join(consumer.directory, 'test-results/poolwright'))).toBe(false);
   expect(await service.allSessions()).toBe(0);
 });

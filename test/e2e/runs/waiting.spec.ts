@@ -67,7 +67,7 @@ test("an empty pool › is shown in the error when fallback is 'fail'", async ({
     'playwright.config.ts': wrappedConfig(`{ pool: 'e2e', fallback: 'fail', acquireTimeout: 4_000 }`),
     'tests/a.spec.ts': suite(OPENS),
   });
-  const chromium = join(consumer.folder, 'slow-chromium');
+  const chromium = join(consumer.directory, 'slow-chromium');
   await chmod(chromium, 0o755);
   const service = await startService({ chromium });
   try {

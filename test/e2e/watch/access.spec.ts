@@ -50,7 +50,7 @@ test('opens the page without a token in the process list, through a file that no
 }) => {
   const consumer = await newConsumer();
   // In place of the user's browser: it stays, as a browser does, and shows what it has been given.
-  const programs = join(consumer.folder, 'programs');
+  const programs = join(consumer.directory, 'programs');
   await mkdir(programs);
   await writeFile(
     join(programs, 'xdg-open'),
@@ -159,11 +159,11 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
   await expect(page.getByText(/pictures so far: [1-9]/).first()).toBeVisible();
 
   // The run's files, while it runs.
-  const folders = (await readdir(temporary)).filter((name) => /^poolwright-\w{6}$/.test(name));
-  expect(folders).toHaveLength(1);
-  const folder = join(temporary, String(folders[0]));
-  expect((await stat(folder)).mode & 0o777).toBe(0o700);
-  const announced = join(folder, 'watch.json');
+  const directories = (await readdir(temporary)).filter((name) => /^poolwright-\w{6}$/.test(name));
+  expect(directories).toHaveLength(1);
+  const directory = join(temporary, String(directories[0]));
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  const announced = join(directory, 'watch.json');
   expect((await stat(announced)).mode & 0o777).toBe(0o600);
   const { token, address: socket } = JSON.parse(await readFile(announced, 'utf8'));
   if (process.getuid?.() === 0) {
@@ -199,9 +199,9 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
   for (const text of [service.emulator.apiKey, token, '/devtools/', browser, opener, secret]) {
     expect(all, 'what the page gets').not.toContain(text);
   }
-  const files = (await readdir(join(consumer.folder, 'test-results'), { recursive: true, withFileTypes: true })).filter(
-    (each) => each.isFile() && /\.(?:json|html|md)$/.test(each.name),
-  );
+  const files = (
+    await readdir(join(consumer.directory, 'test-results'), { recursive: true, withFileTypes: true })
+  ).filter((each) => each.isFile() && /\.(?:json|html|md)$/.test(each.name));
   expect(files.map(({ name }) => name)).toContain('run.json');
   const logs = await Promise.all(files.map((each) => readFile(join(each.parentPath, each.name), 'utf8')));
   const said = watch.output().replace(address, '');

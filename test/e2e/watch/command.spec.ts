@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { violationsOn } from '../../support/accessibility.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { follow, startCommand, userEnvironment } from '../../support/e2e/run-command.ts';
@@ -59,8 +59,7 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   const tile = page.locator('.tile').filter({ hasText: 'fails in red on the watch page' });
   await expect(tile.locator('.address')).toHaveText(RED);
   await expect.poll(async () => (await colour(page))[0] ?? 0).toBeGreaterThan(240);
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))).toEqual([]);
+  expect(await violationsOn(page)).toEqual([]);
   expect(await page.content()).not.toContain(service.emulator.apiKey);
 
   await consumer.write({ 'go-on': '' });
@@ -76,7 +75,7 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
 
   watch.child.kill('SIGINT');
   expect((await watch.exit).code, watch.output()).toBe(0);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test('prints another address after Enter, each of which is valid once, and ends with Ctrl-C', async ({
@@ -85,7 +84,7 @@ test('prints another address after Enter, each of which is valid once, and ends 
   const consumer = await newConsumer();
   const line = `exec '${process.execPath}' node_modules/poolwright/dist/cli.js watch --no-open`;
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
-    cwd: consumer.folder,
+    cwd: consumer.directory,
     env: { ...userEnvironment({}), SHELL: '/bin/sh' },
     detached: true,
   });
@@ -102,5 +101,5 @@ test('prints another address after Enter, each of which is valid once, and ends 
   expect(await statusOf(second)).toBe(403);
   child.stdin?.write('\u0003');
   expect((await watch.exit).code, watch.output()).toBe(0);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });

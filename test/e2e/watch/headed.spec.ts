@@ -12,28 +12,28 @@ import { startPlaywright } from '../../support/e2e/run-playwright.ts';
 interface Desk {
   env: Record<string, string>;
   /** Temporary directory of the run: watchers of other tests do not find it. The page's server runs there. */
-  folder: string;
+  directory: string;
   /** The files that the user's browser was asked to open, as addresses. */
   opened(): Promise<string[]>;
 }
 
 const test = base.extend<{ desk: Desk }>({
   desk: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'headed-'));
-    const bin = join(folder, 'bin');
+    const directory = await mkdtemp(join(tmpdir(), 'headed-'));
+    const bin = join(directory, 'bin');
     await mkdir(bin);
-    const log = join(folder, 'opened');
+    const log = join(directory, 'opened');
     await writeFile(log, '');
     await writeFile(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" >> '${log}'\n`);
     await chmod(join(bin, 'xdg-open'), 0o755);
     await use({
-      folder,
-      env: { TMPDIR: folder, DISPLAY: ':99', PATH: `${bin}${delimiter}${process.env.PATH}` },
+      directory,
+      env: { TMPDIR: directory, DISPLAY: ':99', PATH: `${bin}${delimiter}${process.env.PATH}` },
       opened: async () =>
         (await readFile(log, 'utf8')).split('\n').flatMap((path) => (path === '' ? [] : pathToFileURL(path).href)),
     });
-    for (const pid of processesIn(folder)) process.kill(pid, 'SIGKILL');
-    await rm(folder, { recursive: true });
+    for (const pid of processesIn(directory)) process.kill(pid, 'SIGKILL');
+    await rm(directory, { recursive: true });
   },
 });
 
@@ -70,7 +70,7 @@ test('--headed opens one page, which stays after the run until it is closed', as
   const run = startPlaywright(consumer, args, env);
   await expect.poll(desk.opened).toHaveLength(1);
   const [address = ''] = await desk.opened();
-  const server = processesIn(desk.folder).map(commandOf);
+  const server = processesIn(desk.directory).map(commandOf);
   expect(server).toEqual([expect.stringMatching(/cli\.js watch --until-closed$/)]);
   await page.goto(address);
   // Runs of other tests are on the page, too.
@@ -91,11 +91,11 @@ test('--headed opens one page, which stays after the run until it is closed', as
   }
   expect(await desk.opened()).toHaveLength(1);
   await expect(ours.getByText('ended after')).toHaveCount(2);
-  expect(await leftProcesses(consumer.folder)).toEqual([]);
-  expect(processesIn(desk.folder)).toHaveLength(1);
+  expect(await leftProcesses(consumer.directory)).toEqual([]);
+  expect(processesIn(desk.directory)).toHaveLength(1);
 
   await page.close();
-  await expect.poll(() => leftProcesses(desk.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(desk.directory)).toEqual([]);
   await expect(readFile(new URL(address))).rejects.toThrow('ENOENT');
 });
 
@@ -122,5 +122,5 @@ test('--headed only prints in CI and without a screen, and nothing for local pro
   expect((await headless.exit).code).toBe(0);
   expect(headless.output()).not.toContain('no window');
   expect(await desk.opened()).toEqual([]);
-  expect(leftProcesses(desk.folder)).toEqual([]);
+  expect(leftProcesses(desk.directory)).toEqual([]);
 });

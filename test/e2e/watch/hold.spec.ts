@@ -66,7 +66,7 @@ test('Playwright: the test continues with what a person did, longer than its tim
   expect(await holdsOf(consumer)).toEqual([
     { reason: 'log in with the code', startedAt: expect.any(String), endedAt: expect.any(String), end: 'released' },
   ]);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test('Playwright: POOLWRIGHT_HOLD=failure keeps the page of a failed test open, also after a timeout', async ({
@@ -109,7 +109,7 @@ test('Playwright: POOLWRIGHT_HOLD=failure keeps the page of a failed test open, 
     { reason: 'the test failed', end: 'released' },
     { reason: 'the test failed', end: 'released' },
   ]);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test('Playwright: Ctrl-C ends a hold', async ({ newConsumer, service }) => {
@@ -129,7 +129,7 @@ test('Playwright: Ctrl-C ends a hold', async ({ newConsumer, service }) => {
     process.kill(-(run.child.pid ?? 0), 'SIGINT');
     await run.exit;
     expect(await holdsOf(consumer)).toMatchObject([{ end: 'interrupted' }]);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
     expect(await service.running()).toEqual([]);
   }
 });
@@ -196,7 +196,7 @@ for (const kit of kits) {
       { reason: 'log in with the code', end: 'released' },
       { reason: 'the test failed', end: 'released' },
     ]);
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 }
 
@@ -226,7 +226,7 @@ function release(watched: Watched): void {
 
 /** The recorded holds of all tests, in their order. */
 async function holdsOf(consumer: Consumer) {
-  const file = join(consumer.folder, 'test-results/poolwright/run.json');
+  const file = join(consumer.directory, 'test-results/poolwright/run.json');
   const record: RunRecord = JSON.parse(await readFile(file, 'utf8'));
   return record.sessions
     .flatMap(({ tests }) => tests)

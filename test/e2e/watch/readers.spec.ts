@@ -1,8 +1,8 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { findChromiums } from '../../../src/emulator/chromium/find-chromium.ts';
 import { startWatchServer } from '../../../src/watch/server/watch-server.ts';
+import { violationsOn } from '../../support/accessibility.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { scene } from '../../support/watch/scenes.ts';
 import { aFinishedTest, aSlot, ScriptedRun, ScriptedRuns } from '../../support/watch/scripted-runs.ts';
@@ -67,8 +67,7 @@ for (const kind of ['shell', 'full'] as const) {
       await expect
         .poll(() => run.inputs.flatMap(({ input }) => (input.kind === 'key' && input.type === 'down' ? input.key : [])))
         .toEqual(['4', 'x', 'Control', 'Shift']);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+      expect(await violationsOn(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await expect(tile).toBeFocused();
 

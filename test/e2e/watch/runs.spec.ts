@@ -91,7 +91,7 @@ test('Playwright: shows tests, steps, pages and pictures, also of a run that beg
   } finally {
     await before.close();
   }
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
 test('shows what a slot without a browser waits for', async ({ newConsumer }) => {
@@ -148,6 +148,6 @@ for (const kit of kits) {
     } finally {
       await watched.close();
     }
-    await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
   });
 }

@@ -1,4 +1,4 @@
-import { AxeBuilder } from '@axe-core/playwright';
+import { violationsOn } from '../../support/accessibility.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
@@ -42,8 +42,7 @@ test('clicks, types, pastes and scrolls in the test, which continues with that a
   const dialog = page.getByRole('dialog');
   const screen = dialog.getByRole('textbox');
   await expect(screen).toBeVisible();
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id }) => id)).toEqual([]);
+  expect(await violationsOn(page)).toEqual([]);
 
   /** Clicks a place of the hosted page. */
   const click = async (x: number, y: number) => {
@@ -75,5 +74,5 @@ test('clicks, types, pastes and scrolls in the test, which continues with that a
 
   watch.child.kill('SIGINT');
   expect((await watch.exit).code, watch.output()).toBe(0);
-  await expect.poll(() => leftProcesses(consumer.folder)).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });

@@ -40,11 +40,11 @@ test('an extension is uploaded, runs under the ID of the API, and is replaced', 
   connect,
   signature,
   site,
-  folder,
+  directory,
 }) => {
   const emulator = await start({ allowLoopback: true });
   const client = clientOf(emulator);
-  const path = join(folder, 'probe "1".zip');
+  const path = join(directory, 'probe "1".zip');
   await writeFile(path, await probeExtension());
   const extension = await client.uploadExtension(path);
   expect(extension).toEqual({
@@ -189,7 +189,7 @@ const bad: [string, () => Promise<Buffer>, RegExp][] = [
     /^extension: the same name twice: a\.js$/,
   ],
   [
-    'a file that is a folder, too',
+    'a file that is a directory, too',
     async () => rename(await zip({ 'manifest.json': manifest(), a: '', 'b/c': '' }), 'b/c', 'a/c'),
     /^extension: the same name twice: a\/c$/,
   ],
@@ -215,7 +215,7 @@ const bad: [string, () => Promise<Buffer>, RegExp][] = [
   ],
   ['no manifest', () => zip({ 'a.js': '' }), /^extension: manifest\.json: is missing/],
   [
-    'a manifest in a folder',
+    'a manifest in a directory',
     () => zip({ 'my/manifest.json': manifest() }),
     /^extension: manifest\.json: is missing.*root/,
   ],
@@ -231,14 +231,14 @@ const bad: [string, () => Promise<Buffer>, RegExp][] = [
   ['an invalid key', () => zip({ 'manifest.json': manifest({ key: '%%' }) }), /manifest\.json: key: must be/],
 ];
 
-test('an invalid extension is a 400 with a reason, and leaves nothing', async ({ start, folder }) => {
-  const { api } = await start({ data: folder, browser: 'stub' });
+test('an invalid extension is a 400 with a reason, and leaves nothing', async ({ start, directory }) => {
+  const { api } = await start({ data: directory, browser: 'stub' });
   for (const [what, make, message] of bad) {
     const answer = await api.upload('POST', '/extensions', await make());
     expect(answer, what).toEqual({ status: 400, body: { error: expect.stringMatching(message) } });
   }
   expect((await api.get('/extensions')).body).toEqual({ extensions: [] });
-  expect(await readdir(folder, { recursive: true })).toEqual([
+  expect(await readdir(directory, { recursive: true })).toEqual([
     'emulator.pid',
     'workspace-workspace-1',
     join('workspace-workspace-1', 'extensions'),
@@ -280,11 +280,11 @@ test('hides extensions from other workspaces, and keeps them with --data', async
   start,
   clientOf,
   signature,
-  folder,
+  directory,
 }) => {
   const options = {
     allowLoopback: true,
-    data: folder,
+    data: directory,
     workspaces: [{ apiKey: 'key-a' }, { apiKey: 'key-b' }],
   };
   const before = await start(options);

@@ -88,16 +88,16 @@ const compilerOptions = {
 test('a client generated from /doc compiles and works', async ({ start }, testInfo) => {
   const { api, baseURL, apiKey } = await start({ browser: 'stub' });
   // Below the repository, where openapi-fetch is found.
-  const folder = testInfo.outputPath('generated');
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-  await writeFile(join(folder, 'api.d.ts'), astToString(await openapiTS(await describe(baseURL))));
-  await writeFile(join(folder, 'consumer.ts'), CONSUMER);
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
-  const compiled = await runNode([tsc, '--project', folder]);
+  const directory = testInfo.outputPath('generated');
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'package.json'), '{"type":"module"}');
+  await writeFile(join(directory, 'api.d.ts'), astToString(await openapiTS(await describe(baseURL))));
+  await writeFile(join(directory, 'consumer.ts'), CONSUMER);
+  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+  const compiled = await runNode([tsc, '--project', directory]);
   expect([compiled.stdout, compiled.code]).toEqual(['', 0]);
 
-  const consumer = await runNode([join(folder, 'consumer.js')], { SERVICE: baseURL, SERVICE_KEY: apiKey });
+  const consumer = await runNode([join(directory, 'consumer.js')], { SERVICE: baseURL, SERVICE_KEY: apiKey });
   expect([consumer.stderr, consumer.code]).toEqual(['', 0]);
   const { created, leased, pool, ...answers } = JSON.parse(consumer.stdout);
   const { sessionId } = created;

@@ -178,12 +178,12 @@ test.describe('a profile', () => {
 
   visitTest(
     'belongs to its workspace, and outlives the emulator only in a data directory',
-    async ({ start, visit, folder }) => {
+    async ({ start, visit, directory }) => {
       const workspaces = [
         { apiKey: 'key-a', name: 'a' },
         { apiKey: 'key-b', name: '../b' },
       ];
-      const data = `${folder}/data`;
+      const data = `${directory}/data`;
       const profile = { name: 'shared name', persist: true };
       const before = await start({ allowLoopback: true, data, workspaces });
       const { page } = await visit(before, { profile });

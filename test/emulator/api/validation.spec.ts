@@ -1,5 +1,5 @@
 import { BrowserLauncher } from '../../../src/emulator/browser/browser-launcher.ts';
-import { ProfileFolders } from '../../../src/emulator/disk/profile-folders.ts';
+import { ProfileDirectories } from '../../../src/emulator/disk/profile-directories.ts';
 import { type EmulatorOptions, resolveOptions } from '../../../src/emulator/options.ts';
 import { createApp } from '../../../src/emulator/server/app.ts';
 import { EmulatorState } from '../../../src/emulator/state/emulator-state.ts';
@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/emulator/manual-clock.ts';
 /** The API without a socket and without a browser: invalid input is rejected before a browser is requested. */
 const test = base.extend<{ post: (path: string, body: unknown) => Promise<[number, string]> }>({
   post: async ({}, use) => {
-    const profiles = await ProfileFolders.create();
+    const profiles = await ProfileDirectories.create();
     const settings = resolveOptions({
       apiKey: 'key',
       warmBrowserCap: 30,

@@ -1,12 +1,12 @@
 import { BrowserLauncher } from '../../../src/emulator/browser/browser-launcher.ts';
-import { ProfileFolders } from '../../../src/emulator/disk/profile-folders.ts';
+import { ProfileDirectories } from '../../../src/emulator/disk/profile-directories.ts';
 import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { listeningPorts } from '../../support/processes.ts';
 
 test('a failed start leaves no proxy listening', async () => {
   test.skip(process.platform !== 'linux', 'reads /proc');
-  const profiles = await ProfileFolders.create();
+  const profiles = await ProfileDirectories.create();
   await profiles.removeAll(); // no profile directory can be created any more
   const launcher = new BrowserLauncher({
     chromiums: { shell: null, full: { kind: 'full', path: '/bin/false', source: 'option' } },

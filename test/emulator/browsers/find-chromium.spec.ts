@@ -17,8 +17,8 @@ async function program(path: string): Promise<string> {
 }
 
 test.describe('Chromium', () => {
-  test('comes from the option, else from the variable', async ({ folder }) => {
-    const path = await program(join(folder, 'mine'));
+  test('comes from the option, else from the variable', async ({ directory }) => {
+    const path = await program(join(directory, 'mine'));
     const environment = { POOLWRIGHT_CHROMIUM: '/bin/sh', PATH: '' };
     expect(await findChromiums(path, environment)).toEqual({
       shell: null,
@@ -30,9 +30,9 @@ test.describe('Chromium', () => {
     });
   });
 
-  test('full and shell are named separately; an option overrides its variable', async ({ folder }) => {
+  test('full and shell are named separately; an option overrides its variable', async ({ directory }) => {
     const [full, shell, other] = await Promise.all(
-      ['full', 'shell', 'other'].map((name) => program(join(folder, name))),
+      ['full', 'shell', 'other'].map((name) => program(join(directory, name))),
     );
     const environment = { PATH: '', POOLWRIGHT_CHROMIUM: full, POOLWRIGHT_CHROMIUM_SHELL: shell };
     expect(await findChromiums({}, environment)).toEqual({
@@ -46,30 +46,30 @@ test.describe('Chromium', () => {
     expect(await findChromiums(other, environment)).toMatchObject({ full: { path: other }, shell: null });
   });
 
-  test('is recognised as a shell by its name when it is the only one', async ({ folder }) => {
-    const path = await program(join(folder, 'chrome-headless-shell'));
+  test('is recognised as a shell by its name when it is the only one', async ({ directory }) => {
+    const path = await program(join(directory, 'chrome-headless-shell'));
     expect(await findChromiums(undefined, { PATH: '', POOLWRIGHT_CHROMIUM: path })).toEqual({
       shell: { kind: 'shell', path, source: 'POOLWRIGHT_CHROMIUM' },
       full: null,
     });
   });
 
-  test('fails when the configured one is missing, even if the system has another', async ({ folder }) => {
-    await expect(findChromiums(`${folder}/none`)).rejects.toMatchObject({
+  test('fails when the configured one is missing, even if the system has another', async ({ directory }) => {
+    await expect(findChromiums(`${directory}/none`)).rejects.toMatchObject({
       code: 'EMULATOR_NO_CHROMIUM',
-      message: expect.stringContaining(`The option "chromium" names ${folder}/none, which does not exist`),
+      message: expect.stringContaining(`The option "chromium" names ${directory}/none, which does not exist`),
     });
     for (const name of ['POOLWRIGHT_CHROMIUM', 'POOLWRIGHT_CHROMIUM_SHELL']) {
-      await expect(findChromiums(undefined, { ...process.env, [name]: folder })).rejects.toMatchObject({
-        message: expect.stringContaining(`The variable ${name} names ${folder}, which is not an executable file`),
+      await expect(findChromiums(undefined, { ...process.env, [name]: directory })).rejects.toMatchObject({
+        message: expect.stringContaining(`The variable ${name} names ${directory}, which is not an executable file`),
       });
     }
   });
 
-  test('is found on the PATH, full and shell', async ({ folder }) => {
-    const full = await program(join(folder, 'chromium'));
-    const shell = await program(join(folder, 'chromium-headless-shell'));
-    const found = await findChromiums(undefined, { PATH: `/nowhere:${folder}` });
+  test('is found on the PATH, full and shell', async ({ directory }) => {
+    const full = await program(join(directory, 'chromium'));
+    const shell = await program(join(directory, 'chromium-headless-shell'));
+    const found = await findChromiums(undefined, { PATH: `/nowhere:${directory}` });
     // Playwright's downloads come first if this machine has any.
     expect(found.full?.source === 'playwright' ? full : found.full?.path).toBe(full);
     expect(found.shell?.source === 'playwright' ? shell : found.shell?.path).toBe(shell);
@@ -93,27 +93,27 @@ test.describe('Chromium', () => {
       ask(`(${LOADS[format]}).findChromiums()`, variables);
 
     for (const [where, variablesOf] of [
-      ['in the folder that its variable names', (folder: string) => ({ PLAYWRIGHT_BROWSERS_PATH: folder })],
-      ['in its own folder', (folder: string) => ({ HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') })],
+      ['in the directory that its variable names', (directory: string) => ({ PLAYWRIGHT_BROWSERS_PATH: directory })],
+      ['in its own directory', (directory: string) => ({ HOME: directory, XDG_CACHE_HOME: join(directory, 'cache') })],
     ] as const) {
-      test(`are found ${where}, both kinds`, async ({ folder }) => {
-        test.skip(process.platform !== 'linux', 'the folder is another one there');
-        const full = await own(variablesOf(folder));
+      test(`are found ${where}, both kinds`, async ({ directory }) => {
+        test.skip(process.platform !== 'linux', 'the directory is another one there');
+        const full = await own(variablesOf(directory));
         await program(full);
         const shell = await shellBeside(full);
         const found = {
           shell: { kind: 'shell', path: shell, source: 'playwright' },
           full: { kind: 'full', path: full, source: 'playwright' },
         };
-        expect(await find(variablesOf(folder))).toEqual({ found, asked: false });
+        expect(await find(variablesOf(directory))).toEqual({ found, asked: false });
       });
     }
 
-    const ASKED = 'are asked for where it takes more than its documented folder to know';
-    test(ASKED, { tag: '@loads:playwright-core' }, async ({ folder, artefact }) => {
-      const variables = { PLAYWRIGHT_BROWSERS_PATH: relative(process.cwd(), folder) };
+    const ASKED = 'are asked for where it takes more than its documented directory to know';
+    test(ASKED, { tag: '@loads:playwright-core' }, async ({ directory, artefact }) => {
+      const variables = { PLAYWRIGHT_BROWSERS_PATH: relative(process.cwd(), directory) };
       const full = await own(variables);
-      expect(full.startsWith(folder)).toBe(true);
+      expect(full.startsWith(directory)).toBe(true);
       await program(full);
       const shell = await shellBeside(full);
       const found = { shell: { path: shell }, full: { path: full } };
@@ -121,10 +121,10 @@ test.describe('Chromium', () => {
       expect(await find(variables, format)).toMatchObject({ found, asked: true });
     });
 
-    test('of another Playwright version are ignored', async ({ folder }) => {
-      await program(join(folder, 'chromium-1', 'chrome-linux64', 'chrome'));
-      const path = await program(join(folder, 'system', 'chromium'));
-      expect(await find({ PLAYWRIGHT_BROWSERS_PATH: folder, PATH: join(folder, 'system') })).toMatchObject({
+    test('of another Playwright version are ignored', async ({ directory }) => {
+      await program(join(directory, 'chromium-1', 'chrome-linux64', 'chrome'));
+      const path = await program(join(directory, 'system', 'chromium'));
+      expect(await find({ PLAYWRIGHT_BROWSERS_PATH: directory, PATH: join(directory, 'system') })).toMatchObject({
         found: { full: { path, source: 'system' } },
         asked: false,
       });
@@ -133,8 +133,8 @@ test.describe('Chromium', () => {
 });
 
 async function shellBeside(full: string): Promise<string> {
-  const [, folder = '', revision = ''] = /^(.*)chromium-(\d+)/.exec(full) ?? [];
-  return await program(join(folder, `chromium_headless_shell-${revision}`, 'any-platform', 'headless_shell'));
+  const [, directory = '', revision = ''] = /^(.*)chromium-(\d+)/.exec(full) ?? [];
+  return await program(join(directory, `chromium_headless_shell-${revision}`, 'any-platform', 'headless_shell'));
 }
 
 test.describe('the Chromium of a session', () => {
@@ -169,11 +169,11 @@ test.describe('the Chromium of a session', () => {
     expect(shell).toContain('extensions: those need full Chromium');
   });
 
-  test('is the process that runs', async ({ start, folder }) => {
+  test('is the process that runs', async ({ start, directory }) => {
     test.skip(process.platform !== 'linux', 'reads /proc');
     const path = await localChromium();
     const marked = async (kind: string) => {
-      const file = await program(join(folder, kind));
+      const file = await program(join(directory, kind));
       await writeFile(file, `#!/bin/sh\nexec '${path}' "$@" --poolwright-test=${kind}\n`);
       return file;
     };
@@ -189,8 +189,8 @@ test.describe('the Chromium of a session', () => {
     expect(await kinds()).toEqual(['full', 'full', 'shell']);
   });
 
-  test('cannot be the shell with extensions: the error says what to install', async ({ start, folder }) => {
-    const shell = await program(join(folder, 'chromium-headless-shell'));
+  test('cannot be the shell with extensions: the error says what to install', async ({ start, directory }) => {
+    const shell = await program(join(directory, 'chromium-headless-shell'));
     const { api } = await start({ chromium: shell });
     const { extension } = (await api.upload('POST', '/extensions', await probeExtension())).body;
     const refused = await api.create({ extensionIds: [extension.extensionId] });

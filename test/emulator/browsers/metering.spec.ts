@@ -1,4 +1,4 @@
-import { isLoopbackAddress, isLoopbackHost } from '../../../src/emulator/egress/loopback.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../../../src/common/url/loopback.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { PAGE_BYTES, PART_BYTES } from '../../support/emulator/site.ts';
 import { SOCKS_PASSWORD, SocksServer } from '../../support/emulator/socks-server.ts';

@@ -14,23 +14,23 @@ const WHY = 'this machine does not allow it';
  * sockets.
  */
 async function leftIn(run: () => Promise<void>): Promise<string[]> {
-  const folder = await mkdtemp('/tmp/t-');
+  const directory = await mkdtemp('/tmp/t-');
   const { TMPDIR } = process.env;
-  process.env.TMPDIR = folder;
+  process.env.TMPDIR = directory;
   try {
     await run();
-    return readdirSync(folder);
+    return readdirSync(directory);
   } finally {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 }
 
 test('a browser has a separate disk: neither sees what the other writes', async ({
   start,
   connect,
-  folder,
+  directory,
   site,
 }, testInfo) => {
   test.skip(!hasOwnDisks, WHY);
@@ -40,13 +40,13 @@ test('a browser has a separate disk: neither sees what the other writes', async 
   const page = await browser.newPage();
   expect(lines.join('\n')).not.toContain('share');
   const inProject = testInfo.outputPath('here.html');
-  for (const path of [join(folder, 'here.html'), inProject]) {
+  for (const path of [join(directory, 'here.html'), inProject]) {
     await writeFile(path, '<h1>of this machine</h1>');
     await expect(page.goto(`file://${path}`), path).rejects.toThrow('ERR_FILE_NOT_FOUND');
   }
 
   const session = await browser.newBrowserCDPSession();
-  const place = join(folder, 'downloads');
+  const place = join(directory, 'downloads');
   await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: place, eventsEnabled: true });
   const done = new Promise<void>((resolve) => {
     session.on('Browser.downloadProgress', ({ state }) => {
@@ -68,7 +68,7 @@ test('a browser has a separate disk: neither sees what the other writes', async 
   expect(site.url).toContain('127.0.0.1');
 });
 
-for (const [name, parent] of Object.entries({ 'the temporary folder': tmpdir(), 'another place': homedir() })) {
+for (const [name, parent] of Object.entries({ 'the temporary directory': tmpdir(), 'another place': homedir() })) {
   test(`an emulator that was started in ${name} gives a browser a separate disk`, async ({ start, connect }) => {
     test.skip(!hasOwnDisks, WHY);
     const project = await mkdtemp(join(parent, '.poolwright-test-'));
@@ -106,17 +106,17 @@ test('nothing is left when the browser ends, in any way', async ({ start }) => {
   expect(left).toEqual([]);
 });
 
-test('logs once when the system does not support it, and leaves nothing', async ({ start, connect, folder }) => {
+test('logs once when the system does not support it, and leaves nothing', async ({ start, connect, directory }) => {
   const { PATH } = process.env;
   const lines: string[] = [];
   const left = await leftIn(async () => {
     const emulator = await start({ onLog: (line) => lines.push(line) });
-    process.env.PATH = folder; // no unshare in it
+    process.env.PATH = directory; // no unshare in it
     try {
       const sessions = [await emulator.api.create(), await emulator.api.create()];
       const page = await (await connect(sessions[0]?.body.cdpUrl)).newPage();
-      await writeFile(join(folder, 'here.html'), '<h1>of this machine</h1>');
-      await page.goto(`file://${join(folder, 'here.html')}`);
+      await writeFile(join(directory, 'here.html'), '<h1>of this machine</h1>');
+      await page.goto(`file://${join(directory, 'here.html')}`);
       expect(await page.textContent('h1')).toBe('of this machine');
     } finally {
       process.env.PATH = PATH;
@@ -130,14 +130,14 @@ test('logs once when the system does not support it, and leaves nothing', async 
   ]);
 });
 
-test('starts a browser when the temporary directory is too deep for a socket', async ({ start, folder }) => {
+test('starts a browser when the temporary directory is too deep for a socket', async ({ start, directory }) => {
   const { PATH, TMPDIR } = process.env;
-  const deep = join(folder, 'a'.repeat(15));
+  const deep = join(directory, 'a'.repeat(15));
   await mkdir(deep);
   process.env.TMPDIR = deep;
   try {
     const emulator = await start();
-    process.env.PATH = folder; // no unshare in it
+    process.env.PATH = directory; // no unshare in it
     expect(await emulator.api.create()).toMatchObject({ status: 200 });
     await emulator.stop();
   } finally {

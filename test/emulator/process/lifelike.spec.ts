@@ -1,6 +1,6 @@
 import type { CDPSession } from '@playwright/test';
 import { seededRandom } from '../../../src/emulator/faults/random.ts';
-import { Wire } from '../../../src/emulator/server/wire.ts';
+import { LinkDirection } from '../../../src/emulator/server/link-direction.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { socketPair } from '../../support/emulator/socket-pair.ts';
 
@@ -52,7 +52,7 @@ test.describe('a CDP link with a round-trip time', () => {
 
   test('keeps the order, and slows down a sender that is faster than the reader', async () => {
     const [near, far] = [await socketPair(), await socketPair()];
-    const wire = new Wire(near.server, far.client, 50);
+    const wire = new LinkDirection(near.server, far.client, 50);
     const began = performance.now();
     const chunk = Buffer.alloc(1024 ** 2);
     const CHUNKS = 80;

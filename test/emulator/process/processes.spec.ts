@@ -60,8 +60,8 @@ async function browsersOf(parent: number): Promise<number[]> {
     .map(Number);
 }
 
-const foldersOf = (pid: number, folder = tmpdir()) =>
-  readdirSync(folder).filter((name) => name.startsWith('poolwright-emulator-') && name.includes(`-${pid}-`));
+const directoriesOf = (pid: number, directory = tmpdir()) =>
+  readdirSync(directory).filter((name) => name.startsWith('poolwright-emulator-') && name.includes(`-${pid}-`));
 
 test.describe('the emulator as a process', () => {
   test.skip(process.platform !== 'linux', 'reads /proc');
@@ -84,7 +84,7 @@ test.describe('the emulator as a process', () => {
     await exited;
     expect(child.exitCode).toBe(0);
     expect(pids.filter(isRunning)).toEqual([]);
-    expect(foldersOf(child.pid as number)).toEqual([]);
+    expect(directoriesOf(child.pid as number)).toEqual([]);
   });
 
   test('ends on SIGTERM, even while busy', async ({ run }) => {
@@ -100,8 +100,8 @@ test.describe('the emulator as a process', () => {
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
-  test('ends its browsers when it is killed, and the next one removes its directories', async ({ run, folder }) => {
-    const own = { TMPDIR: folder }; // emulators of other tests sweep too
+  test('ends its browsers when it is killed, and the next one removes its directories', async ({ run, directory }) => {
+    const own = { TMPDIR: directory }; // emulators of other tests sweep too
     const { child, answer, exited } = await run('emulatorMain', [], {}, own);
     const api = new Api(answer.baseURL, answer.apiKey);
     await Promise.all([api.create(), api.create()]);
@@ -110,27 +110,27 @@ test.describe('the emulator as a process', () => {
     child.kill('SIGKILL');
     await exited;
     await expect.poll(() => pids.filter(isRunning)).toEqual([]);
-    expect(foldersOf(child.pid as number, folder)).toHaveLength(1);
+    expect(directoriesOf(child.pid as number, directory)).toHaveLength(1);
     // The process that inherited it may keep it as a zombie; its directory stays until then.
     await expect.poll(() => existsSync(`/proc/${child.pid}`)).toBe(false);
     await run('emulatorMain', [], {}, own);
-    expect(foldersOf(child.pid as number, folder)).toEqual([]);
+    expect(directoriesOf(child.pid as number, directory)).toEqual([]);
   });
 
-  test('keeps the directories of an emulator whose process it cannot see', async ({ run, folder, entries }) => {
+  test('keeps the directories of an emulator whose process it cannot see', async ({ run, directory, entries }) => {
     const namespace = ['--pid', '--fork', '--kill-child', '--mount-proc'];
     test.skip(spawnSync('unshare', [...namespace, 'true']).status !== 0, 'needs PID namespaces');
-    const own = { TMPDIR: folder };
+    const own = { TMPDIR: directory };
     const { child, answer } = await run('emulatorMain', [], {}, own);
     expect((await new Api(answer.baseURL, answer.apiKey).create()).status).toBe(200);
-    expect(foldersOf(child.pid as number, folder)).toHaveLength(1);
+    expect(directoriesOf(child.pid as number, directory)).toHaveLength(1);
     const elsewhere = [...namespace, process.execPath, entries.emulatorMain];
     const options = { input: '{}\n', env: { ...process.env, ...own }, encoding: 'utf8', timeout: 30_000 } as const;
     expect(JSON.parse(spawnSync('unshare', elsewhere, options).stdout)).toMatchObject({ ok: true });
-    expect(foldersOf(child.pid as number, folder)).toHaveLength(1);
+    expect(directoriesOf(child.pid as number, directory)).toHaveLength(1);
   });
 
-  test('reports an error as one line', async ({ run, start, folder }) => {
+  test('reports an error as one line', async ({ run, start, directory }) => {
     const { port } = await start();
     const inUse = await run('emulatorMain', [], { port });
     expect(inUse.answer).toEqual({
@@ -148,16 +148,16 @@ test.describe('the emulator as a process', () => {
       message: expect.stringContaining('concurrentBrowsers'),
     });
 
-    const bare = { PATH: folder, PLAYWRIGHT_BROWSERS_PATH: folder, POOLWRIGHT_CHROMIUM: '' };
+    const bare = { PATH: directory, PLAYWRIGHT_BROWSERS_PATH: directory, POOLWRIGHT_CHROMIUM: '' };
     const none = (await run('emulatorMain', [], {}, bare)).answer;
     expect(none).toMatchObject({ ok: false, code: 'EMULATOR_NO_CHROMIUM' });
     expect(none.message).toContain('npx playwright install chromium');
     expect(none.message).toContain('package manager');
     expect(none.message).toContain('POOLWRIGHT_CHROMIUM');
 
-    const missing = (await run('emulatorMain', [], {}, { ...bare, POOLWRIGHT_CHROMIUM: `${folder}/x` })).answer;
-    expect(missing.message).toContain(`The variable POOLWRIGHT_CHROMIUM names ${folder}/x, which does not exist`);
-    const notExecutable = (await run('emulatorMain', [], {}, { ...bare, POOLWRIGHT_CHROMIUM: folder })).answer;
+    const missing = (await run('emulatorMain', [], {}, { ...bare, POOLWRIGHT_CHROMIUM: `${directory}/x` })).answer;
+    expect(missing.message).toContain(`The variable POOLWRIGHT_CHROMIUM names ${directory}/x, which does not exist`);
+    const notExecutable = (await run('emulatorMain', [], {}, { ...bare, POOLWRIGHT_CHROMIUM: directory })).answer;
     expect(notExecutable.message).toContain('which is not an executable file');
   });
 });
@@ -179,7 +179,7 @@ test.describe('poolwright emulator', () => {
     child.kill('SIGINT'); // npx passes the terminal's Ctrl-C on a second time
     await exited;
     expect(child.exitCode).toBe(0);
-    expect(foldersOf(child.pid as number)).toEqual([]);
+    expect(directoriesOf(child.pid as number)).toEqual([]);
   });
 
   test('uses the key from the environment and does not print it', async ({ run }) => {
@@ -194,8 +194,11 @@ test.describe('poolwright emulator', () => {
     expect([429, 500, 502, 503]).toContain((await fetch(`${answer.baseURL}/v1/browser/pools`)).status);
   });
 
-  test('keeps profiles and extensions with --data, and has no extensions without access', async ({ run, folder }) => {
-    const data = `${folder}/data`;
+  test('keeps profiles and extensions with --data, and has no extensions without access', async ({
+    run,
+    directory,
+  }) => {
+    const data = `${directory}/data`;
     const profile = { name: 'p', persist: true };
     const before = await run('cli', ['emulator', '--json', '--data', data]);
     const api = new Api(before.answer.baseURL, before.answer.apiKey);
@@ -210,7 +213,7 @@ test.describe('poolwright emulator', () => {
     expect((await again.get('/extensions')).status).toBe(403);
     const third = await run('cli', ['emulator', '--data', data]);
     expect(third.child.exitCode).toBe(1);
-    expect(third.stderr()).toMatch(/^poolwright: The data folder .*: another emulator uses it\..*\n$/);
+    expect(third.stderr()).toMatch(/^poolwright: The data directory .*: another emulator uses it\..*\n$/);
   });
 
   test('exits 1 for a failure and 2 for bad usage, without a stack', async ({ run, start }) => {

@@ -13,7 +13,7 @@ export class ClientAccount {
   }
 
   gets({ id, method, params, sessionId: parent }: CdpMessage): void {
-    if (id !== undefined && !this.#pending.delete(id)) this.faults.push(`${id} was not asked, or answered before`);
+    if (id !== undefined && !this.#pending.delete(id)) this.faults.push(`${id} was not asked, or responded to before`);
     const { sessionId } = (params ?? {}) as { sessionId?: string };
     if (typeof sessionId !== 'string') return;
     if (method === 'Target.attachedToTarget') this.sessions.set(sessionId, parent);

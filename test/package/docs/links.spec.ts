@@ -17,14 +17,14 @@ test('every link leads to an existing file and heading', () => {
   expect(broken(page, '../no-such.md')).not.toEqual([]);
 });
 
-for (const [folder, linkedFrom] of [
+for (const [directory, linkedFrom] of [
   ['docs', 'README.md'],
   ['bench/results', 'docs/README.md'],
 ] as const) {
-  test(`${folder}/README.md lists every page of ${folder}, and ${linkedFrom} links to it`, () => {
-    const index = `${folder}/README.md`;
+  test(`${directory}/README.md lists every page of ${directory}, and ${linkedFrom} links to it`, () => {
+    const index = `${directory}/README.md`;
     const listed = new Set(linkedFiles(pageAt(index)));
-    const pages = docsPages().filter(({ path }) => posix.dirname(path) === folder && path !== index);
+    const pages = docsPages().filter(({ path }) => posix.dirname(path) === directory && path !== index);
     expect(pages.length).toBeGreaterThan(5);
     expect(pages.filter(({ path }) => !listed.has(path)).map(({ path }) => path)).toEqual([]);
     expect(linkedFiles(pageAt(linkedFrom))).toContain(index);

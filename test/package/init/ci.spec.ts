@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
 import { LINTERS } from '../../support/ci/lint.ts';
 import { PIPELINES, yaml } from '../../support/ci/pipelines.ts';
-import { expect, manifest, test } from '../../support/unit/init/folder.ts';
+import { expect, manifest, test } from '../../support/unit/init/project.ts';
 
 /** The pipelines that `init --ci` adds; test/e2e/package/pipelines.spec.ts runs their commands. */
 
@@ -27,8 +27,8 @@ for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) 
 ][]) {
   test.describe(provider, () => {
     /** The file that `init` adds to this project. */
-    const lint = async (text: string, folder: string) => {
-      expect(await LINTERS[provider](text, folder)).toEqual([]);
+    const lint = async (text: string, directory: string) => {
+      expect(await LINTERS[provider](text, directory)).toEqual([]);
       const { shard, report } = commands(text);
       for (const { script } of [...shard, ...report]) {
         const { status, stderr } = spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' });

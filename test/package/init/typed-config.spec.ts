@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
-import { expect, test } from '../../support/unit/init/folder.ts';
+import { expect, test } from '../../support/unit/init/project.ts';
 
 /** The config that `init` writes for Playwright, as TypeScript sees it. */
 
@@ -14,17 +14,17 @@ test('TypeScript finds no error in the config, under each module resolution', as
   const root = resolve(import.meta.dirname, '../../..');
   const { plan } = await project({ 'playwright.config.ts': CONFIG });
   const { 'playwright.hosted.config.ts': hosted = '' } = (await plan()).texts;
-  const folder = testInfo.outputPath('typed');
+  const directory = testInfo.outputPath('typed');
   const files = {
     'playwright.config.ts': CONFIG,
     'right.ts': hosted,
     'wrong.ts': hosted.replace('withHostedBrowsers(config)', "withHostedBrowsers(config, { pol: 'x' })"),
     'package.json': '{"type":"module"}',
   };
-  mkdirSync(folder, { recursive: true });
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  mkdirSync(directory, { recursive: true });
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
   const complaints = (names: string[], options: ts.CompilerOptions) => {
-    const paths = names.map((name) => join(folder, name));
+    const paths = names.map((name) => join(directory, name));
     const program = ts.createProgram(paths, {
       target: ts.ScriptTarget.ES2023,
       strict: true,

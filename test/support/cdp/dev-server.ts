@@ -219,8 +219,8 @@ export async function startDevServer({ secure = false, port: wanted = 0 } = {}):
 
 /** Creates a certificate for `localhost` that no browser trusts, and its key. */
 export function selfSigned(): { key: Buffer; cert: Buffer } {
-  const folder = mkdtempSync(join(tmpdir(), 'poolwright-cert-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const directory = mkdtempSync(join(tmpdir(), 'poolwright-cert-'));
+  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   try {
     execFileSync(
       'openssl',
@@ -243,6 +243,6 @@ export function selfSigned(): { key: Buffer; cert: Buffer } {
     );
     return { key: readFileSync(key), cert: readFileSync(cert) };
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }

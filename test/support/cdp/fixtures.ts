@@ -78,11 +78,11 @@ export const test = base.extend<CdpFixtures, { sharedBrowsers: SharedBrowsers }>
   browserUrl: async ({ start, sharedBrowsers, artefact, onFullChromium, ownBrowser }, use) => {
     const taken: { end: () => Promise<void> }[] = [];
     await use(async (allowLoopback) => {
-      if (ownBrowser || onFullChromium || artefact !== 'sources') {
+      if (ownBrowser || artefact !== 'sources') {
         const { api } = await start({ allowLoopback });
         return (await api.create()).body.cdpUrl;
       }
-      const browser = await sharedBrowsers.take(allowLoopback);
+      const browser = await sharedBrowsers.take(allowLoopback, onFullChromium);
       taken.push(browser);
       return browser.cdpUrl;
     });

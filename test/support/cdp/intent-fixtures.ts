@@ -12,13 +12,13 @@ interface IntentFixtures {
   second: DevServer;
   /** A server that acts as the internet, see {@link foreignUrl}. */
   foreign: DevServer;
-  /** Origins that the bridge carried because the test opened them, in order. */
+  /** Origins that the proxy served because the test opened them, in order. */
   origins: string[];
   /** Addresses that were not carried, in order. */
   denied: string[];
   /** Hosts that are also listed. */
   listed: string;
-  /** A new context of a remote browser, with a bridge that carries the addresses that the runner opens. */
+  /** A new context of a remote browser, with a proxy for the addresses that the runner opens. */
   newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
 }
 
@@ -51,7 +51,7 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
   ],
   newContext: async ({ intentChromium, open, origins, denied, listed }, use) => {
     const transport = await open(intentChromium.cdpUrl, {
-      ...(listed && { bridge: parseNetworkRules(listed) }),
+      ...(listed && { proxiedHosts: parseNetworkRules(listed) }),
       byIntent: { onPlace: (place) => origins.push(place), onDenied: (url) => denied.push(url) },
     });
     const browser = await chromium.connectOverCDP(transport);

@@ -248,12 +248,12 @@ function normalized(observation: Observation, origin: string): Observation {
 /** Returns each value that differs, by its path: `server.0.headers.accept`. */
 export function differences(
   local: unknown,
-  bridged: unknown,
+  proxied: unknown,
   path = '',
-): [path: string, local: unknown, bridged: unknown][] {
-  if (Object.is(local, bridged)) return [];
+): [path: string, local: unknown, proxied: unknown][] {
+  if (Object.is(local, proxied)) return [];
   const isBranch = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-  if (!isBranch(local) || !isBranch(bridged)) return [[path, local, bridged]];
-  const names = [...new Set([...Object.keys(local), ...Object.keys(bridged)])];
-  return names.flatMap((name) => differences(local[name], bridged[name], path === '' ? name : `${path}.${name}`));
+  if (!isBranch(local) || !isBranch(proxied)) return [[path, local, proxied]];
+  const names = [...new Set([...Object.keys(local), ...Object.keys(proxied)])];
+  return names.flatMap((name) => differences(local[name], proxied[name], path === '' ? name : `${path}.${name}`));
 }

@@ -190,7 +190,7 @@ function isTimely(method: string, params: unknown): boolean {
 function plain(value: unknown): string {
   const text = JSON.stringify(value ?? {}, (field, inner) => (VARIES.test(field) ? undefined : inner));
   return text
-    .replaceAll(/playwright-artifacts-\w+/g, '<folder>')
+    .replaceAll(/playwright-artifacts-\w+/g, '<directory>')
     .replaceAll(/-?\d{9,}\.-?\d+(?:\.\d+)?/g, '<object>')
     .replaceAll(/[\dA-Fa-f]{8,}(?:-[\dA-Fa-f]+)*/g, '<id>')
     .slice(0, 400);

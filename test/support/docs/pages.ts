@@ -30,8 +30,8 @@ const NO_CHECK = /^<!-- no-check: (.+) -->$/;
 
 /** The README, every page of `docs/` and of the benchmarks, and the READMEs of examples. */
 export function docsPages(): DocsPage[] {
-  const folders = ['docs', 'examples', ...foldersIn('examples'), 'bench', 'bench/results'];
-  const paths = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...folders.flatMap(pagesIn)];
+  const directories = ['docs', 'examples', ...directoriesIn('examples'), 'bench', 'bench/results'];
+  const paths = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...directories.flatMap(pagesIn)];
   return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
@@ -68,16 +68,16 @@ export function codeIn(...languages: string[]): CodeBlock[] {
     .filter(({ language, unchecked }) => languages.includes(language) && unchecked === null);
 }
 
-function pagesIn(folder: string): string[] {
-  return entries(folder).flatMap((entry) =>
-    entry.isFile() && entry.name.endsWith('.md') ? [`${folder}/${entry.name}`] : [],
+function pagesIn(directory: string): string[] {
+  return entries(directory).flatMap((entry) =>
+    entry.isFile() && entry.name.endsWith('.md') ? [`${directory}/${entry.name}`] : [],
   );
 }
 
-function foldersIn(folder: string): string[] {
-  return entries(folder).flatMap((entry) => (entry.isDirectory() ? [`${folder}/${entry.name}`] : []));
+function directoriesIn(directory: string): string[] {
+  return entries(directory).flatMap((entry) => (entry.isDirectory() ? [`${directory}/${entry.name}`] : []));
 }
 
-function entries(folder: string) {
-  return readdirSync(join(ROOT, folder), { withFileTypes: true });
+function entries(directory: string) {
+  return readdirSync(join(ROOT, directory), { withFileTypes: true });
 }

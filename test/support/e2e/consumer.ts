@@ -30,7 +30,7 @@ export type PlaywrightVersion = keyof typeof PLAYWRIGHTS;
 
 /** The project of a user who has installed poolwright: a separate directory with the files of `npm pack`. */
 export interface Consumer {
-  folder: string;
+  directory: string;
   /** Playwright's command line, in this consumer's version. */
   playwrightCli: string;
   /** Writes files, by their path in the directory. */
@@ -122,26 +122,26 @@ export async function makeConsumer(
   const unpacking = unpacked.get(key) ?? unpack(playwright, packages);
   unpacked.set(key, unpacking);
   const shared = await unpacking;
-  const folder = await mkdtemp(join(root, '.consumers', `${version}-`));
-  const modules = join(folder, 'node_modules');
+  const directory = await mkdtemp(join(root, '.consumers', `${version}-`));
+  const modules = join(directory, 'node_modules');
   await linkPlaywright(modules, playwright);
   for (const name of [manifest.name, ...packages]) await symlink(join(shared, name), join(modules, name), 'junction');
 
   const write = async (files: Record<string, string>) => {
     for (const [path, content] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await mkdir(dirname(join(directory, path)), { recursive: true });
       // Atomically: a file watcher would read an incomplete file, and might miss the rest.
-      await writeFile(`${folder}.part`, content);
-      await rename(`${folder}.part`, join(folder, path));
+      await writeFile(`${directory}.part`, content);
+      await rename(`${directory}.part`, join(directory, path));
     }
   };
   await write({ 'package.json': JSON.stringify({ name: 'consumer', private: true, type }) });
   return {
-    folder,
+    directory,
     playwrightCli: join(playwright, 'cli.js'),
     write,
-    read: (file) => readFile(join(folder, file), 'utf8'),
+    read: (file) => readFile(join(directory, file), 'utf8'),
     // The broker of a killed runner may still be writing its last record.
-    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
+    remove: () => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
   };
 }

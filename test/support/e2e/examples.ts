@@ -6,20 +6,22 @@ import { installPrograms } from './programs.ts';
 import { follow, userEnvironment } from './run-command.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const FOLDER = join(ROOT, 'examples');
+const DIRECTORY = join(ROOT, 'examples');
 
 /** The parts of an example's package.json that tests need. */
 export async function readExample(name: string): Promise<{ dependencies: Record<string, string> }> {
-  const { dependencies, devDependencies } = JSON.parse(await readFile(join(FOLDER, name, 'package.json'), 'utf8'));
+  const { dependencies, devDependencies } = JSON.parse(await readFile(join(DIRECTORY, name, 'package.json'), 'utf8'));
   return { dependencies: { ...dependencies, ...devDependencies } };
 }
 
 /** Returns the packages that an example's files import. */
 export async function importedBy(name: string): Promise<string[]> {
   const imported = new Set<string>();
-  for (const file of await readdir(join(FOLDER, name), { recursive: true })) {
+  for (const file of await readdir(join(DIRECTORY, name), { recursive: true })) {
     if (!/\.(ts|js|mjs)$/.test(file) || file.includes('node_modules')) continue;
-    for (const [, from = ''] of (await readFile(join(FOLDER, name, file), 'utf8')).matchAll(/ from '([^.'][^']*)'/g)) {
+    for (const [, from = ''] of (await readFile(join(DIRECTORY, name, file), 'utf8')).matchAll(
+      / from '([^.'][^']*)'/g,
+    )) {
       if (!from.startsWith('node:')) imported.add(/^(@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from);
     }
   }
@@ -27,9 +29,9 @@ export async function importedBy(name: string): Promise<string[]> {
 }
 
 /** Copies an example into a directory, without the output of earlier runs in the repository. */
-export async function copyFolder(name: string, folder: string): Promise<void> {
+export async function copyDirectory(name: string, directory: string): Promise<void> {
   const isSource = (path: string) => !/[\\/](node_modules|test-results|playwright-report|shards)$/.test(path);
-  await cp(join(FOLDER, name), folder, { recursive: true, filter: isSource });
+  await cp(join(DIRECTORY, name), directory, { recursive: true, filter: isSource });
 }
 
 /**
@@ -38,11 +40,11 @@ export async function copyFolder(name: string, folder: string): Promise<void> {
  * @returns the consumer with this directory as its own
  */
 export async function copyExample(name: string, installed: Consumer): Promise<Consumer> {
-  const folder = join(installed.folder, name);
-  await copyFolder(name, folder);
-  await mkdir(join(folder, 'node_modules')); // where a run keeps its ledger
+  const directory = join(installed.directory, name);
+  await copyDirectory(name, directory);
+  await mkdir(join(directory, 'node_modules')); // where a run keeps its ledger
   await installPrograms(installed);
-  return { ...installed, folder, read: (file) => readFile(join(folder, file), 'utf8') };
+  return { ...installed, directory, read: (file) => readFile(join(directory, file), 'utf8') };
 }
 
 /** Runs `npm test` there until it ends; `args` follow the `--`. */
@@ -58,8 +60,8 @@ export async function runTestScript(
   script = 'test',
 ) {
   const { scripts } = JSON.parse(await consumer.read('package.json'));
-  const PATH = [consumer.folder, dirname(consumer.folder), ROOT]
-    .map((folder) => join(folder, 'node_modules/.bin'))
+  const PATH = [consumer.directory, dirname(consumer.directory), ROOT]
+    .map((directory) => join(directory, 'node_modules/.bin'))
     .concat(process.env.PATH ?? '')
     .join(delimiter);
   return await runProgram(consumer, 'sh', ['-c', `${scripts[script]} "$@"`, 'sh', ...args], { ...env, PATH });
@@ -73,7 +75,7 @@ export async function runProgram(
   env: Record<string, string> = {},
 ) {
   const child = spawn(program, args, {
-    cwd: consumer.folder,
+    cwd: consumer.directory,
     env: userEnvironment(env),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -56,7 +56,7 @@ export const test = base.extend<Fixtures, { reader: Browser }>({
     });
     for (const consumer of made) {
       // Left by a test that failed before its run ended.
-      for (const pid of processesIn(consumer.folder)) send(pid, 'SIGKILL');
+      for (const pid of processesIn(consumer.directory)) send(pid, 'SIGKILL');
       await consumer.remove();
     }
   },

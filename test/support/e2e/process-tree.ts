@@ -35,12 +35,12 @@ export function brokerOf(runner: number): number {
 }
 
 /** Returns processes that were started in a directory: runners, workers and brokers, even if their runner is dead. */
-export function processesIn(folder: string): number[] {
+export function processesIn(directory: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readlinkSync(`/proc/${pid}/cwd`) === folder;
+        return readlinkSync(`/proc/${pid}/cwd`) === directory;
       } catch {
         return false; // it has just ended, or is a zombie
       }
@@ -49,8 +49,8 @@ export function processesIn(folder: string): number[] {
 }
 
 /** Returns the same processes with their commands: a test that expects none says which one is left. */
-export function leftProcesses(folder: string): string[] {
-  return processesIn(folder).map((pid) => `process ${pid} ${commandOf(pid)}`);
+export function leftProcesses(directory: string): string[] {
+  return processesIn(directory).map((pid) => `process ${pid} ${commandOf(pid)}`);
 }
 
 /** Returns a process's command line; an empty text if it has ended. */

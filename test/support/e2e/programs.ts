@@ -8,14 +8,14 @@ import type { Consumer } from './consumer.ts';
  * @param more scripts of more programs by name, as paths from the consumer's directory
  */
 export async function installPrograms(
-  { folder, playwrightCli }: Consumer,
+  { directory, playwrightCli }: Consumer,
   more: Record<string, string> = {},
 ): Promise<void> {
-  const bin = join(folder, 'node_modules/.bin');
+  const bin = join(directory, 'node_modules/.bin');
   await mkdir(bin, { recursive: true });
   const programs = { playwright: playwrightCli, poolwright: 'node_modules/poolwright/dist/cli.js', ...more };
   for (const [name, script] of Object.entries(programs)) {
-    const text = `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(resolve(folder, script))} "$@"\n`;
+    const text = `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(resolve(directory, script))} "$@"\n`;
     await writeFile(join(bin, name), text, { mode: 0o755 });
   }
 }

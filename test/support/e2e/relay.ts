@@ -20,7 +20,7 @@ export interface TestRelay {
   stop(): Promise<number | null>;
 }
 
-/** Starts a relay of the built package. @param playwright the folder of its Playwright versions */
+/** Starts a relay of the built package. @param playwright the directory of its Playwright versions */
 export async function startRelay({ playwright = root, args = [] as string[] } = {}): Promise<TestRelay> {
   const user = process.getuid?.() === 0 ? ['--user', NOBODY] : [];
   const relay = await startCli(

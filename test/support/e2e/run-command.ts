@@ -7,7 +7,7 @@ import type { Consumer } from './consumer.ts';
 export interface RunningCommand {
   child: ChildProcess;
   /** Its working directory. */
-  folder: string;
+  directory: string;
   /** Returns its output so far, of both streams, in whole lines. */
   output(): string;
   /** Resolves when the output matches; rejects if the run ends first. */
@@ -52,7 +52,7 @@ export function startCommand(
   const node = process.env.TEST_NODE ?? process.execPath;
   const [command = node, ...rest] = [...within, node, ...args];
   const child = spawn(command, rest, {
-    cwd: consumer.folder,
+    cwd: consumer.directory,
     env: userEnvironment(env),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -97,5 +97,5 @@ export function follow(child: ChildProcess, consumer: Consumer): RunningCommand 
     await Promise.race([matched, ended]);
     listeners.delete(listener);
   };
-  return { child, folder: consumer.folder, output: text, printed, exit };
+  return { child, directory: consumer.directory, output: text, printed, exit };
 }

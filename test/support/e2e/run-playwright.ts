@@ -43,7 +43,7 @@ export function startOnTerminal(
   const line = `stty cols ${columns} rows ${rows}; ${through === undefined ? `exec ${quoted}` : `${quoted} | ${through}`}`;
   const { NO_COLOR: _none, ...environment } = userEnvironment(env);
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
-    cwd: consumer.folder,
+    cwd: consumer.directory,
     env: { ...environment, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
     detached: true,
   });
@@ -59,7 +59,7 @@ export async function runPlaywright(consumer: Consumer, args: string[] = [], env
 
 /** Returns the tests in the consumer's JSON report. */
 export async function reportedTests(consumer: Consumer): Promise<ReportedTest[]> {
-  const report: JSONReport = JSON.parse(await readFile(join(consumer.folder, 'report.json'), 'utf8'));
+  const report: JSONReport = JSON.parse(await readFile(join(consumer.directory, 'report.json'), 'utf8'));
   const specs = (suite: JSONReportSuite): JSONReportSpec[] => [...suite.specs, ...(suite.suites ?? []).flatMap(specs)];
   return report.suites.flatMap(specs).flatMap((spec) =>
     spec.tests.map((test) => ({

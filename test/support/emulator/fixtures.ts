@@ -31,7 +31,7 @@ interface Fixtures {
   /** Path of a Chromium that starts one second later. */
   slowChromium: string;
   /** A new directory, removed after the test. */
-  folder: string;
+  directory: string;
 }
 
 export const test = base.extend<Fixtures>({
@@ -40,7 +40,7 @@ export const test = base.extend<Fixtures>({
   onFullChromium: [false, { option: true }],
 
   // Emulators may write to the directory until they have stopped: it must outlive them.
-  start: async ({ folder: _folder, onFullChromium, artefact }, use) => {
+  start: async ({ directory: _directory, onFullChromium, artefact }, use) => {
     const emulators: Emulator[] = [];
     const full = onFullChromium ? await allOnFullChromium() : {};
     await use(async (options = {}, clock = systemClock) => {
@@ -72,16 +72,16 @@ export const test = base.extend<Fixtures>({
     await site.close();
   },
 
-  folder: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
-    await use(folder);
+  directory: async ({}, use) => {
+    const directory = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
+    await use(directory);
     // A process that a killed emulator was starting may still be writing its last file there.
-    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   },
 
-  fakeChromium: async ({ folder }, use) => {
+  fakeChromium: async ({ directory }, use) => {
     await use(async (script) => {
-      const path = join(folder, 'chromium');
+      const path = join(directory, 'chromium');
       await writeFile(path, `#!/bin/sh\n${script}\n`);
       await chmod(path, 0o755);
       return path;

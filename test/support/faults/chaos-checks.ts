@@ -25,8 +25,8 @@ export async function leftAtService({ client }: ChaosService, others: Others): P
 }
 
 /** Returns ledgers of runs in a directory, and other files that look like ledgers. */
-export function leftLedgers({ folder }: Consumer): string[] {
-  const ledgers = join(folder, LEDGERS);
+export function leftLedgers({ directory }: Consumer): string[] {
+  const ledgers = join(directory, LEDGERS);
   if (!existsSync(ledgers)) return [];
   return readdirSync(ledgers)
     .filter((name) => name.includes('.ledger.json'))
@@ -35,10 +35,10 @@ export function leftLedgers({ folder }: Consumer): string[] {
 
 /** Returns browsers and directories of emulators: of one process, or all in a temporary directory. */
 export function leftOfEmulators(temporary: string, emulator: number | null): string[] {
-  const folders = readdirSync(temporary).filter((name) => {
+  const directories = readdirSync(temporary).filter((name) => {
     return name.startsWith('poolwright-emulator-') && (emulator === null || name.includes(`-${emulator}-`));
   });
-  return [...browsersIn(temporary, emulator), ...folders.map((name) => `folder ${name}`)];
+  return [...browsersIn(temporary, emulator), ...directories.map((name) => `directory ${name}`)];
 }
 
 /** Returns Chromiums with a profile in a temporary directory. */
@@ -55,7 +55,7 @@ export function browsersIn(temporary: string, emulator: number | null): string[]
 export function leftSockets(temporary: string): string[] {
   return readdirSync(temporary)
     .filter((name) => /^poolwright-\w{6}$/.test(name))
-    .map((name) => `folder ${name}`);
+    .map((name) => `directory ${name}`);
 }
 
 /** Returns sessions whose end is unconfirmed according to a completed run's record. */

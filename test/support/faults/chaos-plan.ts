@@ -34,7 +34,7 @@ export interface Neighbour {
 }
 
 export interface FullDisk {
-  folders: ('ledger' | 'output')[];
+  directories: ('ledger' | 'output')[];
   from: 'start' | 'midway';
 }
 
@@ -137,8 +137,8 @@ function drawDeath({ whole, pick, chance }: Choices, tests: number): Death | nul
 }
 
 function drawDisk({ pick }: Choices): FullDisk {
-  const folders = pick([['ledger'], ['output'], ['ledger', 'output']] as const);
-  return { folders: [...folders], from: pick(['start', 'midway'] as const) };
+  const directories = pick([['ledger'], ['output'], ['ledger', 'output']] as const);
+  return { directories: [...directories], from: pick(['start', 'midway'] as const) };
 }
 
 /** Returns what happens to a run, for the tables. */
@@ -150,7 +150,7 @@ export function blowOf({ death }: ChaosPlan): string | null {
 export function traitsOf({ source, neighbour, disk, megabits, clock, emulator }: ChaosPlan): string[] {
   const traits = [`browsers from: ${source}`];
   if (emulator.faults.length > 0) traits.push('faults of the service');
-  if (disk) traits.push(...disk.folders.map((folder) => `full disk: ${folder}`));
+  if (disk) traits.push(...disk.directories.map((directory) => `full disk: ${directory}`));
   if (megabits) traits.push(`link: ${megabits} Mbit/s, 200 ms`);
   if (clock) traits.push(`clock off by ${clock.shiftMs > 0 ? '+' : '−'}${Math.abs(clock.shiftMs) / MINUTE} min`);
   if (neighbour) traits.push(neighbour.place === 'here' ? 'two runs' : `two runs, two namespaces (${neighbour.place})`);

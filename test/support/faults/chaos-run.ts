@@ -68,7 +68,7 @@ export async function runChaos(
   const env = { ...service.env, ...clockEnv(plan), ...site, TMPDIR: temporary, PWTEST_CACHE_DIR: cache };
   await service.addFaults();
   later(() => {
-    for (const pid of processesIn(consumer.folder)) send(pid, 'SIGKILL'); // left by a failed run
+    for (const pid of processesIn(consumer.directory)) send(pid, 'SIGKILL'); // left by a failed run
   });
   await act({ plan, consumer, service, others, disks, temporary, env, result });
   await service.stop();
@@ -102,7 +102,7 @@ async function act(chaos: ChaosRun): Promise<void> {
   const left = async () => [
     ...(await leftAtService(service, others)),
     ...leftLedgers(consumer),
-    ...leftProcesses(consumer.folder),
+    ...leftProcesses(consumer.directory),
     ...browsersIn(chaos.temporary, null),
     ...(isMachine ? [] : leftSockets(chaos.temporary)),
   ];
@@ -114,8 +114,8 @@ async function act(chaos: ChaosRun): Promise<void> {
     await service.clearFaults();
     await expectNone(result, 'touched', others.touched, 0);
   }
-  if (plan.source === 'embedded') await expectNoFolders(chaos);
-  if (!struck && plan.emulator.faults.length === 0 && !disk?.folders.includes('output')) {
+  if (plan.source === 'embedded') await expectNoDirectories(chaos);
+  if (!struck && plan.emulator.faults.length === 0 && !disk?.directories.includes('output')) {
     expect((await run.exit).code, 'exit code of the run').toBe(plan.files.flat().every(Boolean) ? 0 : 1);
   }
 }
@@ -145,13 +145,13 @@ async function clearUp(chaos: ChaosRun, struck: boolean): Promise<void> {
   }
   const brokerDied = struck && (death?.whom === 'machine' || (death?.whom === 'broker' && isKill(plan)));
   if (struck && death?.whom === 'machine') await expectSwept(chaos);
-  if (brokerDied && disk?.folders.includes('ledger')) await sweepByName(chaos);
+  if (brokerDied && disk?.directories.includes('ledger')) await sweepByName(chaos);
 }
 
 /** The faults may affect a sweep too; it then reports this, and the next sweep does the rest. */
 async function expectSwept({ env, consumer }: ChaosRun, args: string[] = []): Promise<void> {
   const sweep = async () => {
-    const { code, stdout, stderr } = await poolwright(['sweep', ...args], env, consumer.folder);
+    const { code, stdout, stderr } = await poolwright(['sweep', ...args], env, consumer.directory);
     return code === 0 ? 'swept' : `${stdout}${stderr}`;
   };
   await expect.poll(sweep, { timeout: SETTLE_MS }).toBe('swept');
@@ -160,7 +160,7 @@ async function expectSwept({ env, consumer }: ChaosRun, args: string[] = []): Pr
 /** Without a ledger, only the user's declaration shows that a run is dead. */
 async function sweepByName(chaos: ChaosRun): Promise<void> {
   const { service, others, consumer } = chaos;
-  await expect.poll(() => leftProcesses(consumer.folder), { timeout: SETTLE_MS }).toEqual([]);
+  await expect.poll(() => leftProcesses(consumer.directory), { timeout: SETTLE_MS }).toEqual([]);
   const runs = new Set<string>();
   for (const { sessionId, note } of await runningSessions(service.client)) {
     const runId = /poolwright run=(\S+)/.exec(note)?.[1];
@@ -175,7 +175,7 @@ async function sweepByName(chaos: ChaosRun): Promise<void> {
 }
 
 /** Expects that the next emulator removes what a killed one left in the temporary directory. */
-async function expectNoFolders({ temporary, result }: ChaosRun): Promise<void> {
+async function expectNoDirectories({ temporary, result }: ChaosRun): Promise<void> {
   const next = await startEmulatorProcess({}, { TMPDIR: temporary });
   await next.stop();
   await expectNone(result, 'left', () => leftOfEmulators(temporary, null), SETTLE_MS);

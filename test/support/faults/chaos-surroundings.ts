@@ -6,11 +6,11 @@ import type { ChaosPlan, FullDisk } from './chaos-plan.ts';
 
 /** The surroundings of a run: its disk and its clock. */
 
-const FOLDERS = { ledger: 'node_modules/.cache/poolwright', output: 'test-results' } as const;
+const DIRECTORIES = { ledger: 'node_modules/.cache/poolwright', output: 'test-results' } as const;
 const SKEW = join(import.meta.dirname, 'clock-skew.cjs');
 
 /** Where a consumer's ledgers are. */
-export const LEDGERS = FOLDERS.ledger;
+export const LEDGERS = DIRECTORIES.ledger;
 
 /** A file that fills a file system. */
 const FILLER = 'filler.bin';
@@ -48,21 +48,22 @@ export interface SmallDisks {
 
 /** Mounts the disks; those that are full from the start are filled. */
 export function smallDisks(consumer: Consumer, disk: FullDisk | null): SmallDisks {
-  const folders = (disk?.folders ?? []).map((name) => join(consumer.folder, FOLDERS[name]));
+  const directories = (disk?.directories ?? []).map((name) => join(consumer.directory, DIRECTORIES[name]));
   const mounted: string[] = [];
   const fill = () => {
-    for (const folder of mounted) fillUp(folder);
+    for (const directory of mounted) fillUp(directory);
   };
   const unmount = () => {
-    for (let folder = mounted.pop(); folder; folder = mounted.pop()) execFileSync('umount', ['--lazy', folder]);
+    for (let directory = mounted.pop(); directory; directory = mounted.pop())
+      execFileSync('umount', ['--lazy', directory]);
   };
   try {
-    for (const folder of folders) {
-      mkdirSync(folder, { recursive: true });
+    for (const directory of directories) {
+      mkdirSync(directory, { recursive: true });
       // One page: clearing the output directory before a run frees almost no space.
       const size = disk?.from === 'start' ? '4k' : '1m';
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
-      mounted.push(folder);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', directory]);
+      mounted.push(directory);
     }
     if (disk?.from === 'start') fill();
   } catch (error) {
@@ -72,10 +73,10 @@ export function smallDisks(consumer: Consumer, disk: FullDisk | null): SmallDisk
   return { fill, unmount };
 }
 
-function fillUp(folder: string): void {
-  if (!existsSync(folder)) return;
+function fillUp(directory: string): void {
+  if (!existsSync(directory)) return;
   try {
-    for (;;) writeFileSync(join(folder, FILLER), Buffer.alloc(4096), { flag: 'a' });
+    for (;;) writeFileSync(join(directory, FILLER), Buffer.alloc(4096), { flag: 'a' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }

@@ -192,7 +192,7 @@ export async function failureOf<E extends Error>(
   kind: abstract new (...args: never[]) => E,
 ): Promise<E> {
   const error = await call.then(
-    (value) => new Error(`did not throw, but answered ${JSON.stringify(value)}`),
+    (value) => new Error(`did not throw, but responded with ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
   );
   if (!(error instanceof kind)) throw error;

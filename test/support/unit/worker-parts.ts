@@ -10,7 +10,7 @@ import type { LeasePlan } from '../../../src/options/lease-plan.ts';
 /** The state of one browser. */
 export interface Session {
   lease: LeasedBrowser;
-  ahead: boolean;
+  prefetch: boolean;
   /** In which epoch (see {@link ScriptedParts.epoch}) it was lost, and began to be about to end. */
   lostIn: number | null;
   shortSince: number | null;
@@ -26,7 +26,7 @@ export interface Session {
 }
 
 interface LeaseRequest {
-  ahead: boolean;
+  prefetch: boolean;
   resolve(lease: LeasedBrowser): void;
   reject(error: Error): void;
 }
@@ -62,17 +62,17 @@ export class ScriptedParts {
 
   readonly broker: WorkerBroker = {
     allowSilence: () => undefined,
-    lease: ({ ahead = false }) =>
+    lease: ({ prefetch = false }) =>
       new Promise((resolve, reject) => {
         this.expect(!this.closing, 'a browser is asked for after close()');
-        this.requests.push({ ahead, resolve, reject });
+        this.requests.push({ prefetch, resolve, reject });
       }),
-    cancelAhead: () => {
+    cancelPrefetch: () => {
       this.expect(
-        this.closing || this.requests.some(({ ahead }) => !ahead),
-        'a request ahead is taken back before the one in its place is made',
+        this.closing || this.requests.some(({ prefetch }) => !prefetch),
+        'a prefetch is taken back before the one in its place is made',
       );
-      const cancelled = this.take(this.requests, ({ ahead }) => ahead);
+      const cancelled = this.take(this.requests, ({ prefetch }) => prefetch);
       return this.answer(() => {
         for (const ask of cancelled) ask.reject(new LeaseError('ABORTED', 'taken back'));
       });
@@ -107,7 +107,7 @@ export class ScriptedParts {
     sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
     say: async () => undefined,
     close: () => {
-      this.expect(!this.requests.some(({ ahead }) => ahead), 'close() leaves a prefetch');
+      this.expect(!this.requests.some(({ prefetch }) => prefetch), 'close() leaves a prefetch');
       this.isConnectionClosed = true;
       for (const ask of this.requests.splice(0)) ask.reject(new LeaseError('BROKER_LOST', 'closed'));
     },
@@ -130,7 +130,7 @@ export class ScriptedParts {
     const n = this.sessions.length + 1;
     const session: Session = {
       lease: { sessionId: `ses_${n}`, leaseId: null, lifetimeMs: HOUR_MS, expiresAt: inMs(HOUR_MS) } as LeasedBrowser,
-      ahead: ask.ahead,
+      prefetch: ask.prefetch,
       lostIn: null,
       shortSince: null,
       hung: false,
@@ -145,9 +145,9 @@ export class ScriptedParts {
     ask.resolve(session.lease);
   }
 
-  /** Grants the pending request and opens its connection; with `ahead`, also the prefetch. */
-  async serve(ahead: boolean): Promise<void> {
-    const due = (what: { ahead: boolean }) => ahead || !what.ahead;
+  /** Grants the pending request and opens its connection; with `prefetch`, also the prefetch. */
+  async serve(prefetch: boolean): Promise<void> {
+    const due = (what: { prefetch: boolean }) => prefetch || !what.prefetch;
     for (const ask of this.requests.filter(due)) this.grantTo(ask, false);
     await this.settle();
     for (const opening of this.openings.filter(({ session }) => due(session))) this.finish(opening, 'up');

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@playwright/test';
+import { fullLength } from '../../support/property-runs.ts';
 import { FakeBrowser } from '../../support/unit/cdp/fake-browser.ts';
 import { interceptors } from '../../support/unit/cdp/interceptors.ts';
 
@@ -9,10 +10,10 @@ import { interceptors } from '../../support/unit/cdp/interceptors.ts';
  * histories is so long that keeping one per page would show in the heap.
  */
 
-const PAGES = 200;
+const PAGES = fullLength(200, 100);
 const NAME_BYTES = 50_000;
-/** The most bytes that may be left: a tenth of one name per page. */
-const MOST_LEFT = (PAGES * NAME_BYTES) / 10;
+/** The most bytes that may be left: a fifth of one name per page. */
+const MOST_LEFT = (PAGES * NAME_BYTES) / 5;
 
 /** The default context of a {@link FakeBrowser}. */
 const OWN_CONTEXT = 'own';

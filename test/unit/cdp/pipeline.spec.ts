@@ -1,10 +1,13 @@
 import { expect, test } from '@playwright/test';
+import { Savings } from '../../../src/cdp/latency/savings.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import { BrowserModel } from '../../../src/cdp/model/browser-model.ts';
 import { ClientView } from '../../../src/cdp/model/client-view.ts';
 import { type InterceptorOptions, interceptorsFor } from '../../../src/cdp/pipeline.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import type { InterceptorTransport } from '../../../src/cdp/transport/interceptor.ts';
+import { InterceptorList } from '../../../src/cdp/transport/interceptor-list.ts';
+import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 
 const unused = () => {
@@ -27,8 +30,8 @@ async function namesOf(options: InterceptorOptions): Promise<string[]> {
 }
 
 test('orders the interceptors from Playwright to the browser', async () => {
-  const bridge = parseNetworkRules('<loopback>');
-  expect(await namesOf({ bridge, meter: new Meter(), persistent: { clear: true } })).toEqual([
+  const proxiedHosts = parseNetworkRules('<loopback>');
+  expect(await namesOf({ proxiedHosts, meter: new Meter(), persistent: { clear: true } })).toEqual([
     'BackForwardCache',
     'LostScreenshots',
     'Network',
@@ -80,6 +83,45 @@ test('places pictures after the interceptors that may open a session on the brow
     'Filming',
     'Distance',
   ]);
+});
+
+test('passes a navigation of Puppeteer on at once, and its response, while the next context is being created', async () => {
+  const savings = new Savings(0);
+  savings.measured(100);
+  const byIntent = { onPlace: () => undefined, onDenied: () => undefined };
+  const client = 'puppeteer';
+  const options: InterceptorOptions = {
+    client,
+    ahead: true,
+    sharesBrowser: true,
+    savings,
+    meter: new Meter(),
+    byIntent,
+  };
+  const [toBrowser, toClient]: [CdpMessage[], CdpMessage[]] = [[], []];
+  const list = new InterceptorList(await interceptorsFor(options), {
+    toBrowser: (command) => toBrowser.push(command),
+    toClient: (message) => toClient.push(message),
+  });
+  const create = { method: 'Target.createBrowserContext', params: {} };
+  list.command({ id: 1, ...create });
+  list.message({ id: 1, result: { browserContextId: 'context' } });
+  const targetInfo = { targetId: 'frame', type: 'page', browserContextId: 'context', url: 'about:blank' };
+  list.message({ method: 'Target.attachedToTarget', params: { sessionId: 'page', targetInfo } });
+  const navigate = { id: 2, sessionId: 'page', method: 'Page.navigate', params: { url: 'http://a.test/' } };
+  list.command(navigate);
+  expect(toBrowser.at(-1)).toBe(navigate);
+  await expect.poll(() => toBrowser.at(-1)).toMatchObject(create);
+  const messages = [
+    { method: 'Page.frameStartedLoading', params: { frameId: 'frame' }, sessionId: 'page' },
+    { id: 2, sessionId: 'page', result: { frameId: 'frame', loaderId: 'loader' } },
+    { method: 'Page.loadEventFired', params: { timestamp: 1 }, sessionId: 'page' },
+  ];
+  for (const message of messages) {
+    list.message(message);
+    expect(toClient.at(-1)).toBe(message);
+  }
+  list.end();
 });
 
 test('leaves out interceptors that are not enabled', async () => {

@@ -25,11 +25,11 @@ import { Site } from '../../support/unit/cdp/recordings/site.ts';
 const test = base.extend<{ names: Names }>({
   names: async ({}, use) => {
     const site = new Site();
-    const folder = await mkdtemp(join(tmpdir(), 'poolwright-played-'));
-    await writeUpload(folder);
-    await use({ site: await site.listen(), folder });
+    const directory = await mkdtemp(join(tmpdir(), 'poolwright-played-'));
+    await writeUpload(directory);
+    await use({ site: await site.listen(), directory });
     await site.close();
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   },
 });
 
@@ -104,7 +104,7 @@ test('downloads: reports a download as complete when it is stored locally', asyn
     const { guid, state } = (params ?? {}) as { guid?: string; state?: string };
     return method === 'Browser.downloadProgress' && state === 'completed' ? [guid] : [];
   });
-  expect(await readFile(join(names.folder, String(guid)), 'utf8')).toBe('x'.repeat(60));
+  expect(await readFile(join(names.directory, String(guid)), 'utf8')).toBe('x'.repeat(60));
 });
 
 test('persistent context: creates neither of the two contexts in the browser, and closes both', async () => {

@@ -33,7 +33,7 @@ const test = base.extend<Fixtures>({
           service: 'hosted',
           chromiums: [],
           shard: { current: 1, total: 2 },
-          recordFolder: directory,
+          recordDirectory: directory,
           onWriteError: (error) => {
             throw error;
           },
@@ -95,7 +95,7 @@ test('writes a recent checkpoint during the run, and the final record at its end
 });
 
 test('writes nothing without a directory', async ({ recorder, clock, directory }) => {
-  const run = recorder({ recordFolder: null });
+  const run = recorder({ recordDirectory: null });
   run.add(aSession({}));
   await clock.advance(10_000);
   await run.end(null);
@@ -106,7 +106,7 @@ test('reports a write error, and still returns the record', async ({ recorder, c
   const file = join(directory, 'no-directory');
   await writeAtomically(file, '');
   const said: unknown[] = [];
-  const run = recorder({ recordFolder: file, onWriteError: (error) => said.push(error) });
+  const run = recorder({ recordDirectory: file, onWriteError: (error) => said.push(error) });
   run.add(aSession({}));
   await clock.advance(2_000);
   await expect.poll(() => said.map(String)).toEqual([expect.stringMatching(/EEXIST|ENOTDIR/)]);

@@ -59,7 +59,7 @@ async function recordOf(heard: readonly Use[]): Promise<RunRecord> {
     service: 'hosted',
     chromiums: [],
     shard: null,
-    recordFolder: null,
+    recordDirectory: null,
     onWriteError: () => undefined,
   });
   for (const sessionId of SESSIONS) recorder.add(aSession({ sessionId, tests: [] }));

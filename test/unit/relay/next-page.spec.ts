@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { NextPage } from '../../../src/clients/playwright/relay/next-page.ts';
-import { create, type Message, recordWire } from '../../support/unit/relay/wire.ts';
+import { create, type Message, recordMessages } from '../../support/unit/relay/playwright-messages.ts';
 
 /** The first page of a prepared context, as versions 1.48 (numbers as IDs) and 1.65 (texts) create it. */
 
@@ -20,21 +20,21 @@ const pageMessages = (n: number, id: unknown) => [
 
 /** An interceptor that has seen a page, and prepares the one of context 2. */
 function start(first: Id, haveWindows = false) {
-  const out = recordWire();
-  const wire = new NextPage(out, () => haveWindows);
+  const out = recordMessages();
+  const interceptor = new NextPage(out, () => haveWindows);
   const client = (...messages: Message[]) => {
-    for (const message of messages) wire.fromClient(JSON.stringify(message));
+    for (const message of messages) interceptor.fromClient(JSON.stringify(message));
     return out.server();
   };
   const server = (...messages: Message[]) => {
-    for (const message of messages) wire.fromServer(JSON.stringify(message));
+    for (const message of messages) interceptor.fromServer(JSON.stringify(message));
     return out.client();
   };
   client(newPage(first, 'context@1'));
   server(...pageMessages(1, first));
-  wire.prepare('context@2');
+  interceptor.prepare('context@2');
   const [prepare] = out.server();
-  return { out, wire, client, server, prepare };
+  return { out, interceptor, client, server, prepare };
 }
 
 for (const [kind, [first, second, third, fourth]] of Object.entries(ids)) {
@@ -58,7 +58,7 @@ for (const [kind, [first, second, third, fourth]] of Object.entries(ids)) {
   });
 
   test(`closes the page before the client changes its context, and prepares no further one (${kind})`, () => {
-    const { out, wire, client, server, prepare } = start(first);
+    const { out, interceptor, client, server, prepare } = start(first);
     const change = call(second, 'addInitScript');
     expect(client(change, newPage(third, 'context@2'))).toEqual([]);
     expect(server(...pageMessages(2, prepare?.id))).toEqual([]);
@@ -74,19 +74,19 @@ for (const [kind, [first, second, third, fourth]] of Object.entries(ids)) {
     expect(server(...pageMessages(3, third))).toEqual(pageMessages(3, third));
     const disposed = { guid: 'context@2', method: '__dispose__', params: {} };
     expect(server(disposed)).toEqual([disposed]);
-    wire.prepare('context@4');
+    interceptor.prepare('context@4');
     expect(out.server()).toEqual([]);
   });
 
   test(`hides the page of a context that is closed without it (${kind})`, () => {
-    const { out, wire, client, server, prepare } = start(first);
+    const { out, interceptor, client, server, prepare } = start(first);
     expect(client(call(second, 'close'))).toEqual([call(second, 'close')]);
     const closed = { guid: 'context@2', method: 'close', params: {} };
     const page = pageMessages(2, prepare?.id);
     expect(server(...page, { guid: 'page@2', method: 'close', params: {} }, closed)).toEqual([closed]);
     const disposed = { guid: 'context@2', method: '__dispose__', params: {} };
     expect(server(disposed)).toEqual([disposed]);
-    wire.prepare('context@4');
+    interceptor.prepare('context@4');
     expect(out.server()).toEqual([expect.objectContaining({ guid: 'context@4', method: 'newPage' })]);
   });
 
@@ -101,7 +101,7 @@ for (const [kind, [first, second, third, fourth]] of Object.entries(ids)) {
 
 test('prepares no page where pages have windows, and none before the first one', () => {
   expect(start(1, true).prepare).toBeUndefined();
-  const out = recordWire();
+  const out = recordMessages();
   new NextPage(out, () => false).prepare('context@1');
   expect(out.server()).toEqual([]);
 });

@@ -99,9 +99,9 @@ test('is checked before a run', async ({ relay }) => {
 });
 
 test('finds every installed playwright-core', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'playwrights-'));
-  const install = async (directory: string, name: string, version: string) => {
-    const path = join(folder, 'node_modules', directory);
+  const directory = await mkdtemp(join(tmpdir(), 'playwrights-'));
+  const install = async (place: string, name: string, version: string) => {
+    const path = join(directory, 'node_modules', place);
     await mkdir(path, { recursive: true });
     await writeFile(join(path, 'package.json'), JSON.stringify({ name, version }));
     return path;
@@ -111,10 +111,10 @@ test('finds every installed playwright-core', async () => {
     const older = await install('playwright-1.56', 'playwright-core', '1.56.0');
     await install('playwright', 'playwright', '1.40.0');
     await install('other', 'playwright-core', '1.30.0');
-    expect(Object.fromEntries(await findPlaywrights(folder))).toEqual({ '1.65': latest, '1.56': older });
-    expect(await findPlaywrights(relative(process.cwd(), folder))).toEqual(await findPlaywrights(folder));
-    expect((await findPlaywrights(join(folder, 'none'))).size).toBe(0);
+    expect(Object.fromEntries(await findPlaywrights(directory))).toEqual({ '1.65': latest, '1.56': older });
+    expect(await findPlaywrights(relative(process.cwd(), directory))).toEqual(await findPlaywrights(directory));
+    expect((await findPlaywrights(join(directory, 'none'))).size).toBe(0);
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 });

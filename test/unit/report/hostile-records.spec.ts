@@ -128,7 +128,7 @@ test('handles a session with more tests than a call may have arguments', () => {
   expect(runRecord.safeParse(record).success).toBe(true);
   const run = withFigures(record);
   expectClean(summaryLines(run, { files: FILES, sheet: new Sheet({ width: 80 }) }));
-  expect(timelineData(run, null, null).tests).toHaveLength(130_000);
+  expect(timelineData(run, null, null).tests.length).toBe(130_000);
   expect(withFigures(mergeRecords([record, record])).figures.sessions).toBe(2);
   const { runs } = pastRuns([{ file: 'run.json', record }]);
   expectClean(adviceLines(advise(runs, { draws: 1, shards: 1, limit: 2 }), {}));

@@ -69,7 +69,7 @@ export class BrowserRequest {
     if (step.do === 'fall-back') this.#pool = null;
     if (step.do !== 'fail' || !this.#isDoubtful || endsTheRun(error)) return step;
     this.#last = error;
-    return { do: 'retry', delayMs: 0, waitsFor: 'answer' };
+    return { do: 'retry', delayMs: 0, waitsFor: 'response' };
   }
 
   async #lease(pool: Pool): Promise<AcquiredBrowser> {

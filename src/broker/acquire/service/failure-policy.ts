@@ -12,7 +12,7 @@ export type NextStep =
   /** The service is overloaded: wait together with all other requests. */
   | { do: 'back-off' }
   /** Only this request waits. */
-  | { do: 'retry'; delayMs: number; waitsFor: 'answer' | 'pool' }
+  | { do: 'retry'; delayMs: number; waitsFor: 'response' | 'pool' }
   /** The pool has no browser: create a session instead. */
   | { do: 'fall-back' };
 
@@ -44,7 +44,7 @@ export function nextStep(error: ServiceError, { from, fallback, failures }: Atte
   if (from === 'pool' && kind === 'no-answer') return { do: 'fail' };
   const delayMs = nextDelay(error, failed, random);
   if (delayMs === null) return { do: 'fail' };
-  return isOverload(kind) ? { do: 'back-off' } : { do: 'retry', delayMs, waitsFor: 'answer' };
+  return isOverload(kind) ? { do: 'back-off' } : { do: 'retry', delayMs, waitsFor: 'response' };
 }
 
 /**

@@ -7,11 +7,11 @@ import { CapacityWatch, type WatchOptions } from './capacity-watch.ts';
 import { backoffDelay, endsTheRun, type NextStep } from './failure-policy.ts';
 
 /** Priorities: a waiting worker first, then a worker that is starting, then a prefetch. */
-export const PRIORITY = { needed: 0, expected: 1, ahead: 2 } as const;
+export const PRIORITY = { needed: 0, expected: 1, prefetch: 2 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
 /** What a request waits for: the service's response or, with no request at the service, the limit or the pool. */
-export type Waiting = 'answer' | 'capacity' | 'pool';
+export type Waiting = 'response' | 'capacity' | 'pool';
 
 /** One request for a browser, until it is granted or fails. */
 export interface ScheduledRequest<T> {
@@ -97,9 +97,9 @@ export class RequestScheduler {
     for (;;) {
       if (entry.place.at === 'limit') onWait('capacity');
       await this.#turn(entry, signal);
-      onWait('answer');
+      onWait('response');
       const outcome = await this.#send(entry, request);
-      if ('answer' in outcome) return outcome.answer;
+      if ('response' in outcome) return outcome.response;
       entry.place = outcome.place;
       if (outcome.waitsFor) onWait(outcome.waitsFor);
     }
@@ -158,10 +158,10 @@ export class RequestScheduler {
     let overload: number | null = null;
     this.#asking += 1;
     try {
-      const answer = await request.send();
+      const response = await request.send();
       this.#watch.granted();
       if (entry.pass !== null && entry.pass > 1) this.#letGo(entry.pass - 1);
-      return { answer };
+      return { response };
     } catch (error) {
       if (!(error instanceof ServiceError)) {
         this.#handOn(entry);
@@ -276,4 +276,4 @@ export class RequestScheduler {
 const ignored = () => undefined;
 
 /** The outcome of one request: its response, or where it waits now and, if that changed, for what. */
-type Outcome<T> = { answer: T } | { place: Place; waitsFor?: Waiting };
+type Outcome<T> = { response: T } | { place: Place; waitsFor?: Waiting };

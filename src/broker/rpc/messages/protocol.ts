@@ -1,4 +1,4 @@
-import type { WireError } from './wire-error.ts';
+import type { SerializedError } from './serialized-error.ts';
 
 export type {
   GiveBackParams,
@@ -21,8 +21,8 @@ export const METHODS = {
   /** A regular sign of life: each side regards the other one as dead if it stays silent. */
   ping: 'ping',
   lease: 'lease',
-  /** Cancels this connection's pending requests that are marked `ahead`: each fails with ABORTED. */
-  cancelAhead: 'cancelAhead',
+  /** Cancels this connection's pending requests that are marked `prefetch`: each fails with ABORTED. */
+  cancelPrefetch: 'cancelPrefetch',
   giveBack: 'giveBack',
   testUsage: 'testUsage',
   say: 'say',
@@ -69,4 +69,4 @@ export const METHODS = {
 export type Method = keyof typeof METHODS;
 
 /** The response to the request with this ID. Responses may arrive in any order. */
-export type Reply = { id: number } & ({ result: unknown } | { error: WireError });
+export type Reply = { id: number } & ({ result: unknown } | { error: SerializedError });

@@ -2,7 +2,7 @@ import { LeaseError } from '../../../errors.ts';
 
 /** Errors of requests for a browser that both sides of the connection know. */
 
-const RUN_REFUSED = 'The poolwright broker of this run may lend no browser.';
+const RUN_REFUSED = 'The poolwright broker of this run cannot lease browsers.';
 
 /** The response to workers of a run that cannot begin. The runner reports why. */
 export function runRefused(): LeaseError {

@@ -58,9 +58,9 @@ export const leaseParams = v.object({
   needMs: v.pipe(finite, v.minValue(0)),
   /**
    * A prefetch for a test that has not started. Workers that need a browser now come first, its failure does not count
-   * as a failure of the run, and `cancelAhead` cancels it.
+   * as a failure of the run, and `cancelPrefetch` cancels it.
    */
-  ahead: v.optional(v.boolean()),
+  prefetch: v.optional(v.boolean()),
   /** For a prefetch: the current test attempt, see `keyOf` in the record, if the worker knows it. */
   during: v.optional(v.pipe(v.string(), v.maxLength(1_000))),
 });

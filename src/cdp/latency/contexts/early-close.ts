@@ -59,7 +59,7 @@ export class EarlyClose implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
-    this.#windows.onAnswer(message);
+    this.#windows.onResponse(message);
     return this.#events.hides?.(message) ? null : this.#sent.onMessage(message);
   }
 

@@ -68,7 +68,7 @@ export class PreparedContexts implements Interceptor {
 
   onMessage(message: CdpMessage): CdpMessage | null {
     if (message.id !== undefined) {
-      this.#windows.onAnswer(message);
+      this.#windows.onResponse(message);
       return this.#sent.onMessage(message);
     }
     const session = this.#transport.model.session(message.sessionId);
@@ -123,7 +123,7 @@ export class PreparedContexts implements Interceptor {
     const prepared: PreparedContext = { state: 'stock', keys: new Set() };
     this.#stock = prepared;
     this.#contexts.add(prepared);
-    this.#send(prepared, context, (answer) => this.#onMade(prepared, answer));
+    this.#send(prepared, context, (response) => this.#onMade(prepared, response));
   }
 
   #onMade(prepared: PreparedContext, { result }: CdpMessage): void {
@@ -143,10 +143,10 @@ export class PreparedContexts implements Interceptor {
     this.#send(prepared, this.#habits.target(browserContextId));
   }
 
-  #send(prepared: PreparedContext, command: CdpMessage, onAnswer?: (answer: CdpMessage) => void): void {
+  #send(prepared: PreparedContext, command: CdpMessage, onResponse?: (response: CdpMessage) => void): void {
     const key = commandKey(command);
     prepared.keys.add(key);
-    this.#sent.send(key, command, onAnswer);
+    this.#sent.send(key, command, onResponse);
   }
 
   #dropStock(): void {

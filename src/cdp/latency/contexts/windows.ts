@@ -9,7 +9,7 @@ export class Windows {
   exist = true;
 
   /** Takes a response: the one to `Browser.getVersion` contains the browser's name. */
-  onAnswer({ result }: CdpMessage): void {
+  onResponse({ result }: CdpMessage): void {
     const { product } = fieldsOf<Protocol.Browser.GetVersionResponse>(result);
     if (typeof product !== 'string') return;
     this.exist = !product.startsWith('HeadlessChrome/');

@@ -59,6 +59,7 @@ export class PreparedPages implements Interceptor {
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
+    if (this.#isOff) return command;
     this.#foreign.onCommand(command);
     if (this.#foreign.areInUse || this.#foreign.haveLooked) this.#dropStock();
     const { method = '', sessionId } = command;
@@ -71,6 +72,7 @@ export class PreparedPages implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
+    if (this.#isOff) return message;
     const passed = this.#sent.onMessage(message);
     if (!passed) return null;
     const prepared = this.#about(passed);
@@ -91,6 +93,11 @@ export class PreparedPages implements Interceptor {
     if (isUnused && (isBroken || ENDS.test(passed.method ?? '') || (page?.length ?? 0) > MAX_HELD))
       this.#drop(prepared);
     return null;
+  }
+
+  /** Nothing will be prepared, so that nothing has to be learned. */
+  get #isOff(): boolean {
+    return this.#savings.isNear && this.#contexts.size === 0 && this.#sent.isIdle;
   }
 
   #onBrowserCommand(command: CdpMessage): CdpMessage | null {
@@ -130,7 +137,7 @@ export class PreparedPages implements Interceptor {
   #askForWindows(): void {
     const version = this.#transport.call('Browser.getVersion');
     // Without a response the connection is lost, or will be.
-    void version.then((result) => this.#windows.onAnswer({ result })).catch(() => undefined);
+    void version.then((result) => this.#windows.onResponse({ result })).catch(() => undefined);
   }
 
   #ask(page: PreparedPage, command: CdpMessage): CdpMessage | null {

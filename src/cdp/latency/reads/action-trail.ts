@@ -42,7 +42,7 @@ export class ActionTrail {
   }
 
   /** The client gets a response. Returns whether it contains an object that the client requested here. */
-  answered(id: number, objectId: unknown): boolean {
+  responded(id: number, objectId: unknown): boolean {
     const name = this.#results.get(id);
     this.#results.delete(id);
     if (name === undefined || typeof objectId !== 'string') return false;

@@ -70,6 +70,7 @@ export class PipelinedReads implements Interceptor {
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
+    if (this.#isOff) return command;
     const { id, method = '', sessionId } = command;
     if (sessionId === undefined || !this.#worlds.has(sessionId)) return command;
     this.#worlds.onCommand(command);
@@ -89,6 +90,7 @@ export class PipelinedReads implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
+    if (this.#isOff) return message;
     const { id, method = '', sessionId } = message;
     if (id === undefined) {
       if (sessionId !== undefined && INVALIDATING_EVENTS.test(method)) this.#end(sessionId);
@@ -100,9 +102,14 @@ export class PipelinedReads implements Interceptor {
     const objects = this.#count(sessionId, objectId);
     if (passed?.id === undefined) return passed;
     const { trail, action } = this.#sessions.of(sessionId) ?? {};
-    if (trail?.answered(passed.id, objectId)) action?.handles.add(objectId);
+    if (trail?.responded(passed.id, objectId)) action?.handles.add(objectId);
     if (subtype === 'node') objects?.known.set('node', objectId);
     return passed;
+  }
+
+  /** Nothing will be sent early, so that nothing has to be learned. */
+  get #isOff(): boolean {
+    return this.#savings.isNear && this.#sent.isIdle;
   }
 
   /** The world of a command that reads may follow. */

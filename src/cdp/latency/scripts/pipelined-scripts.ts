@@ -64,7 +64,7 @@ export class PipelinedScripts implements Interceptor {
     this.#sent = new PipelinedCommands(transport, savings, { isUsable: hasObject });
     this.#isolates = new Isolates(transport.model);
     this.#pages = new PerSession(transport.model, () => ({ hasNavigated: false, isBlank: false }));
-    this.#cache = new ScriptCache(transport.model, (command, onAnswer) => this.#sent.post(command, onAnswer));
+    this.#cache = new ScriptCache(transport.model, (command, onResponse) => this.#sent.post(command, onResponse));
     this.#predicted = new PredictedObjects(transport);
     this.#worlds = new UtilityWorlds(transport.model);
     transport.model.onWorld((world) => this.#onWorld(world));
@@ -95,7 +95,7 @@ export class PipelinedScripts implements Interceptor {
     this.#asked.delete(id);
     if (text !== undefined && hasObject(message) && !hasThrown(message)) this.#scripts.add(text, looksOf(message));
     const passed = this.#sent.onMessage(message);
-    return passed && this.#predicted.onAnswer(passed);
+    return passed && this.#predicted.onResponse(passed);
   }
 
   /** The client's script in a command, if it evaluates one in its isolated world. */
@@ -144,9 +144,9 @@ export class PipelinedScripts implements Interceptor {
     const { id } = command;
     const sessionId = world.session.id;
     this.#predicted.predict(sessionId, objectId);
-    this.#sent.take(key, (answer) => {
-      if (answer) {
-        this.#predicted.made(sessionId, objectId, String(objectOf(answer).objectId));
+    this.#sent.take(key, (response) => {
+      if (response) {
+        this.#predicted.made(sessionId, objectId, String(objectOf(response).objectId));
         return;
       }
       if (!this.#predicted.late(sessionId, objectId)) return;

@@ -79,7 +79,7 @@ export class PredictedObjects {
   }
 
   /** Returns the response for the client; null if the client gets another one later. */
-  onAnswer(message: CdpMessage): CdpMessage | null {
+  onResponse(message: CdpMessage): CdpMessage | null {
     const { id, sessionId, error } = message;
     const session = this.#sessions.of(sessionId);
     if (!session || id === undefined) return message;

@@ -13,7 +13,7 @@ interface Kept {
 }
 
 /** Sends a command that the client does not know about. */
-type Post = (command: Omit<CdpMessage, 'id'>, onAnswer?: (answer: CdpMessage) => void) => void;
+type Post = (command: Omit<CdpMessage, 'id'>, onResponse?: (response: CdpMessage) => void) => void;
 
 /**
  * The client's scripts, stored in the browser: it adds them to each of the client's worlds in a page's later documents,

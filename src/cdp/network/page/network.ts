@@ -30,9 +30,9 @@ export function run({ binding, mailbox, hostExpressions }: Given): void {
   };
   // An empty frame has its parent's origin; documents with an opaque origin stay unchanged.
   if (!post || !URL.canParse(self.origin) || !isProxied(new URL(self.origin))) return;
-  const tell = (message: object) => post(JSON.stringify(message));
-  const takeOfSocket = proxyWebSockets(tell, isProxied);
-  const responses = new OfferedResponses(tell);
+  const notify = (message: object) => post(JSON.stringify(message));
+  const takeOfSocket = proxyWebSockets(notify, isProxied);
+  const responses = new OfferedResponses(notify);
   fetchOffered(responses);
   requestOffered(responses);
   listenOffered(responses);

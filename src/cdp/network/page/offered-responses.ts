@@ -1,7 +1,7 @@
 import { fromBase64 } from './base64.ts';
 
 /** Sends the transport a message that JSON can represent. */
-export type Tell = (message: object) => void;
+export type Notify = (message: object) => void;
 
 /** A request in flight. */
 export interface PageRequest {
@@ -30,13 +30,13 @@ export type OfferMessage =
  * request without a body, and sends the body in pieces, each on demand.
  */
 export class OfferedResponses {
-  readonly #tell: Tell;
+  readonly #notify: Notify;
   /** Oldest first. */
   readonly #requests: PageRequest[] = [];
   readonly #takers = new Map<string, (piece: Piece) => void>();
 
-  constructor(tell: Tell) {
-    this.#tell = tell;
+  constructor(notify: Notify) {
+    this.#notify = notify;
   }
 
   begin(url: string): PageRequest {
@@ -55,18 +55,18 @@ export class OfferedResponses {
   /** The body is no longer needed. */
   drop(id: string): void {
     this.#takers.get(id)?.({ failed: true });
-    this.#tell({ op: 'drop', id });
+    this.#notify({ op: 'drop', id });
   }
 
   /** The next response from this URL cannot be taken in parts. */
   takeWhole(url: string): void {
-    this.#tell({ op: 'block', url });
+    this.#notify({ op: 'block', url });
   }
 
   /** A source has read all of its stream; the transport passes on to the browser what it needs to know about it. */
   ended(id: string, known: object): void {
     const lines = Object.entries(known).map(([field, value]) => (value === undefined ? '' : `${field}: ${value}\n`));
-    this.#tell({ op: 'ended', id, last: `${lines.join('')}\n` });
+    this.#notify({ op: 'ended', id, last: `${lines.join('')}\n` });
   }
 
   /** Returns whether an offer is accepted. */
@@ -87,7 +87,7 @@ export class OfferedResponses {
     const next = () =>
       new Promise<Piece>((resolve) => {
         this.#takers.set(id, resolve);
-        this.#tell({ op: 'more', id });
+        this.#notify({ op: 'more', id });
       });
     return new ReadableStream(
       {

@@ -1,5 +1,5 @@
 import { fromBase64, toBase64 } from './base64.ts';
-import type { Tell } from './offered-responses.ts';
+import type { Notify } from './offered-responses.ts';
 
 /** An event of a connection, sent by the transport. */
 type SocketEvent =
@@ -25,7 +25,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
  * Playwright's own replacement, for `routeWebSocket`, is installed later and wraps this one.
  * @returns takes the transport's messages for these connections
  */
-export function proxyWebSockets(tell: Tell, isProxied: (url: URL) => boolean): (message: SocketMessage) => void {
+export function proxyWebSockets(notify: Notify, isProxied: (url: URL) => boolean): (message: SocketMessage) => void {
   const Native = globalThis.WebSocket;
   const sockets = new Map<number, (event: SocketEvent) => void>();
   let lastId = 0;
@@ -33,7 +33,7 @@ export function proxyWebSockets(tell: Tell, isProxied: (url: URL) => boolean): (
     lastId += 1;
     const id = lastId;
     return new ProxiedWebSocket(url, protocols, {
-      tell: (message) => tell({ id, ...message }),
+      notify: (message) => notify({ id, ...message }),
       listen: (take) => sockets.set(id, take),
       leave: () => sockets.delete(id),
     });
@@ -62,8 +62,8 @@ function requestOf([address, asked = []]: ConstructorParameters<typeof WebSocket
 }
 
 /** The transport's end of a connection. */
-interface Link {
-  tell: Tell;
+interface Connection {
+  notify: Notify;
   listen(take: (event: SocketEvent) => void): void;
   /** Nothing more follows. */
   leave(): void;
@@ -71,19 +71,19 @@ interface Link {
 
 class ProxiedWebSocket extends EventTarget {
   readonly #url: URL;
-  readonly #link: Link;
+  readonly #connection: Connection;
   #state: number = CONNECTING;
   #protocol = '';
   #binaryType: BinaryType = 'blob';
   /** Blobs are read asynchronously; data sent after one waits for it. */
   #queue: Promise<void> | null = null;
 
-  constructor(url: URL, protocols: string[], link: Link) {
+  constructor(url: URL, protocols: string[], connection: Connection) {
     super();
     this.#url = url;
-    this.#link = link;
-    link.listen((event) => this.#take(event));
-    link.tell({ op: 'open', url: url.href, protocols, userAgent: navigator.userAgent });
+    this.#connection = connection;
+    connection.listen((event) => this.#take(event));
+    connection.notify({ op: 'open', url: url.href, protocols, userAgent: navigator.userAgent });
   }
   get url() {
     return this.#url.href;
@@ -115,11 +115,11 @@ class ProxiedWebSocket extends EventTarget {
     }
     if (this.#state !== OPEN) return;
     const message = packed(data);
-    if (!this.#queue && !(message instanceof Promise)) return this.#link.tell(message);
+    if (!this.#queue && !(message instanceof Promise)) return this.#connection.notify(message);
     const queue = (this.#queue ?? Promise.resolve())
       .then(() => message)
       .then((ready) => {
-        if (this.#state === OPEN) this.#link.tell(ready);
+        if (this.#state === OPEN) this.#connection.notify(ready);
         if (this.#queue === queue) this.#queue = null;
       });
     this.#queue = queue;
@@ -139,7 +139,7 @@ class ProxiedWebSocket extends EventTarget {
     if (this.#state >= CLOSING) return;
     const say = () => {
       this.#state = CLOSING;
-      this.#link.tell({ op: 'close', code, reason: String(reason) });
+      this.#connection.notify({ op: 'close', code, reason: String(reason) });
     };
     if (this.#queue) this.#queue = this.#queue.then(say);
     else say();
@@ -158,7 +158,7 @@ class ProxiedWebSocket extends EventTarget {
     } else {
       const { op, code, reason, wasClean } = event;
       this.#state = CLOSED;
-      this.#link.leave();
+      this.#connection.leave();
       if (op === 'failed') this.dispatchEvent(new Event('error'));
       this.dispatchEvent(new CloseEvent('close', { code, reason, wasClean }));
     }

@@ -1,7 +1,5 @@
+import { isLoopbackHost } from '../../../common/url/loopback.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
-
-/** All spellings of hosts that are this machine. */
-const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
 
 /** The origin of an address, including `blob:` addresses; null if it is opaque, or the text is not an address. */
 export function originOf(url: unknown): string | null {
@@ -14,5 +12,5 @@ export function loopbackOrigin(url: unknown): string | null {
   const parsed = typeof url === 'string' ? parsedUrl(url) : null;
   if (!parsed) return null;
   const { protocol, hostname, origin } = parsed;
-  return /^https?:$/.test(protocol) && LOOPBACK_HOST.test(hostname) ? origin : null;
+  return /^https?:$/.test(protocol) && isLoopbackHost(hostname) ? origin : null;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Endpoint } from '../../../service/index.ts';
 import { compareRequest, compareValues } from './compare-request.ts';
-import { compareAnswer } from './compare-response.ts';
+import { compareResponse } from './compare-response.ts';
 import { corrected } from './corrections.ts';
 import type { Difference, Say } from './difference.ts';
 import type { ServiceEndpoint } from './service-endpoints.ts';
@@ -22,7 +22,7 @@ export function compare(ours: readonly Endpoint[], theirs: readonly ServiceEndpo
     }
     compareQuery(endpoint, other, say);
     compareBody(endpoint, other, say);
-    if (other.answer) compareAnswer(shapeOfOurs(endpoint.answer, 'output'), other.answer, 'answer', say);
+    if (other.response) compareResponse(shapeOfOurs(endpoint.answer, 'output'), other.response, 'response', say);
     else say('ours', 'the service does not describe the response');
   }
   for (const { method, path } of unmatched.values()) {

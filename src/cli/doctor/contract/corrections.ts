@@ -10,7 +10,7 @@ export function corrected(endpoint: ServiceEndpoint): ServiceEndpoint {
     case 'POST /v1/browser/session':
       return { ...endpoint, body: withProperty(endpoint.body, 'duration', { min: 60 }) };
     case 'GET /v1/account/balance':
-      return { ...endpoint, answer: withProperty(endpoint.answer, 'balance_cents', { min: null }) };
+      return { ...endpoint, response: withProperty(endpoint.response, 'balance_cents', { min: null }) };
     default:
       return endpoint;
   }

@@ -1,5 +1,5 @@
 /**
- * One difference between the client and the service. `breaks`: calls of ours fail or answers cannot be read; `differs`:
+ * One difference between the client and the service. `breaks`: calls fail or responses cannot be read; `differs`:
  * some may; `ours`: the service does not know it; `theirs`: we do not.
  */
 export interface Difference {

@@ -10,7 +10,7 @@ export interface ServiceEndpoint {
   /** Null: none, or none in JSON. */
   body: Shape | null;
   /** Of a success; null when it is not described. */
-  answer: Shape | null;
+  response: Shape | null;
 }
 
 const content = z.looseObject({ 'application/json': z.looseObject({ schema: z.unknown() }) });
@@ -64,7 +64,7 @@ function endpoint(
     path,
     query: new Map(query),
     body: jsonShape(requestBody, document),
-    answer: jsonShape(success, document),
+    response: jsonShape(success, document),
   };
 }
 

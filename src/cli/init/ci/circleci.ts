@@ -104,17 +104,17 @@ function artifacts(path: string): string[] {
   return ['- store_artifacts:', `    path: ${path}`];
 }
 
-function machine({ folder }: PipelineFacts): string[] {
+function machine({ directory }: PipelineFacts): string[] {
   return [
     '  docker:',
     '    - image: cimg/node:22.14',
-    ...(folder === '' ? [] : [`  working_directory: ~/project/${folder}`]),
+    ...(directory === '' ? [] : [`  working_directory: ~/project/${directory}`]),
   ];
 }
 
 function checkout(facts: PipelineFacts): string[] {
   return [
-    ...(facts.folder === '' ? ['- checkout'] : ['- checkout:', '    path: ~/project']),
+    ...(facts.directory === '' ? ['- checkout'] : ['- checkout:', '    path: ~/project']),
     ...install(facts, 'sudo ').map((line) => `- run: ${line}`),
   ];
 }

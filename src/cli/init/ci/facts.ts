@@ -4,10 +4,10 @@ import { commandOf } from '../project/project.ts';
 
 /** What a pipeline of this project needs to know. */
 export interface PipelineFacts {
-  /** The package's folder in the repository, with `/`; empty: the repository's own. */
-  folder: string;
+  /** The package's directory in the repository, with `/`; empty: the repository's own. */
+  directory: string;
   agent: Agent;
-  /** Runs the tests, as it is typed in `folder`. */
+  /** Runs the tests, as it is typed in `directory`. */
   test: string;
   /** Null for other runners: they have no shards and no report to merge. */
   playwright: PlaywrightSuite | null;
@@ -40,12 +40,12 @@ export function indented(lines: string[], by: number): string[] {
 }
 
 /** A path in the package, as seen from the repository's root. */
-export function fromRoot({ folder }: PipelineFacts, path: string): string {
-  return folder === '' ? path : `${folder}/${path}`;
+export function fromRoot({ directory }: PipelineFacts, path: string): string {
+  return directory === '' ? path : `${directory}/${path}`;
 }
 
-export function cd({ folder }: PipelineFacts): string[] {
-  return folder === '' ? [] : [`cd ${folder}`];
+export function cd({ directory }: PipelineFacts): string[] {
+  return directory === '' ? [] : [`cd ${directory}`];
 }
 
 /** Installs the locked dependencies, and first the package manager, unless it is npm. */

@@ -130,8 +130,8 @@ function checkout(facts: PipelineFacts): string[] {
   ];
 }
 
-function workingDirectory({ folder }: PipelineFacts): string[] {
-  return folder === '' ? [] : ['defaults:', '  run:', `    working-directory: ${folder}`];
+function workingDirectory({ directory }: PipelineFacts): string[] {
+  return directory === '' ? [] : ['defaults:', '  run:', `    working-directory: ${directory}`];
 }
 
 /** An expression that GitHub Actions replaces with its value. */

@@ -43,13 +43,13 @@ export const CI_PROVIDERS = Object.keys(PROVIDERS) as CiProvider[];
  */
 export function planCi(
   plan: Plan,
-  { agent, folder, root }: Project,
+  { agent, directory, root }: Project,
   name: CiProvider,
   { test, playwright }: { test: string; playwright: PlaywrightSuite | null },
 ): void {
   const provider: Provider = PROVIDERS[name];
   const file = join(root, provider.file);
-  const facts = { folder: relative(root, folder).replaceAll('\\', '/'), agent, test, playwright };
+  const facts = { directory: relative(root, directory).replaceAll('\\', '/'), agent, test, playwright };
   if (playwright?.hasOutputDir)
     plan.notes.push('The config sets `outputDir`: in the pipeline, replace test-results by it.');
   const text = plan.read(file);

@@ -5,28 +5,28 @@ import { globSync } from '../libraries.ts';
 
 /** In the order in which Playwright looks for them. */
 const EXTENSIONS = ['ts', 'js', 'mts', 'mjs', 'cts', 'cjs'];
-/** Folders below the one that was asked for. */
+/** Directories below the one that was asked for. */
 const DEEPEST = 4;
 /** How many are listed where there are too many. */
 const LISTED = 10;
 export const IGNORED = ['**/node_modules/**', '**/.*/**', '**/{dist,build,coverage,test-results,playwright-report}/**'];
 
 /**
- * The Playwright config of a folder, or the only one below it; null when there is none.
- * @param asked the flag `--config`: a file, or a folder that has one
+ * The Playwright config of a directory, or the only one below it; null when there is none.
+ * @param asked the flag `--config`: a file, or a directory that has one
  * @throws OptionsError when there are several, or none where `asked` says
  */
-export function findPlaywrightConfig(folder: string, asked?: string): string | null {
-  if (asked !== undefined) return namedConfig(resolve(folder, asked), asked);
-  const here = configsIn(folder);
-  if (here.length > 0) return onlyOne(here, folder);
+export function findPlaywrightConfig(directory: string, asked?: string): string | null {
+  if (asked !== undefined) return namedConfig(resolve(directory, asked), asked);
+  const here = configsIn(directory);
+  if (here.length > 0) return onlyOne(here, directory);
   const below = globSync(`**/playwright.config.{${EXTENSIONS.join(',')}}`, {
-    cwd: folder,
+    cwd: directory,
     ignore: IGNORED,
     deep: DEEPEST,
     absolute: true,
   });
-  return below.length > 0 ? onlyOne(below.map((file) => file.replaceAll('/', sep)).sort(), folder) : null;
+  return below.length > 0 ? onlyOne(below.map((file) => file.replaceAll('/', sep)).sort(), directory) : null;
 }
 
 function namedConfig(path: string, asked: string): string {
@@ -37,15 +37,15 @@ function namedConfig(path: string, asked: string): string {
   return onlyOne(inside, dirname(path));
 }
 
-function configsIn(folder: string): string[] {
-  return EXTENSIONS.map((extension) => join(folder, `playwright.config.${extension}`)).filter((file) =>
+function configsIn(directory: string): string[] {
+  return EXTENSIONS.map((extension) => join(directory, `playwright.config.${extension}`)).filter((file) =>
     existsSync(file),
   );
 }
 
-function onlyOne([first = '', ...more]: string[], folder: string): string {
+function onlyOne([first = '', ...more]: string[], directory: string): string {
   if (more.length === 0) return first;
-  const names = [first, ...more].map((file) => relative(folder, file));
+  const names = [first, ...more].map((file) => relative(directory, file));
   const listed =
     names.slice(0, LISTED).join(', ') + (names.length > LISTED ? ` and ${names.length - LISTED} more` : '');
   const together = new Set(names.map((name) => dirname(name))).size === 1;

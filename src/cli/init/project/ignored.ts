@@ -8,8 +8,8 @@ const FILE = '.gitignore';
 const RESULTS = 'test-results/';
 
 /** Keeps a run's results out of commits. */
-export function ignoreResults(plan: Plan, { folder, root, hasGit }: Project): void {
-  const file = join(folder, FILE);
+export function ignoreResults(plan: Plan, { directory, root, hasGit }: Project): void {
+  const file = join(directory, FILE);
   const text = plan.read(file) ?? '';
   const all = [text, plan.read(join(root, FILE)) ?? ''].join('\n');
   if (/^\/?(\*\*\/)?test-results(\/\**)?\s*$/m.test(all)) plan.present.push(`${FILE} names ${RESULTS}`);

@@ -17,11 +17,11 @@ export interface Manifest {
 
 /** The package that the tests belong to. */
 export interface Project {
-  /** Where `init` was started: `folder`, or a directory above or below it. */
+  /** Where `init` was started: `directory`, or a directory above or below it. */
   start: string;
-  /** Folder of the nearest `package.json`; without one, the folder that was asked for. */
-  folder: string;
-  /** The repository's folder, where CI looks for its files; without one, `folder`. */
+  /** Directory of the nearest `package.json`; without one, the directory that was asked for. */
+  directory: string;
+  /** The repository's directory, where CI looks for its files; without one, `directory`. */
   root: string;
   /** Whether `root` is a Git repository. */
   hasGit: boolean;
@@ -33,7 +33,7 @@ export interface Project {
 }
 
 /**
- * The project that a folder belongs to.
+ * The project that a directory belongs to.
  * @param start where `init` was started
  * @throws OptionsError for a `package.json` that is not a JSON object
  */
@@ -42,15 +42,15 @@ export async function projectOf(tests: string, start: string): Promise<Project> 
   const git = nearest('.git', { cwd: tests });
   const last = git && dirname(git);
   const file = nearestPackage({ cwd: tests, ...(last !== undefined && { last }) });
-  const folder = file ? dirname(file) : tests;
-  const root = last ?? folder;
+  const directory = file ? dirname(file) : tests;
+  const root = last ?? directory;
   const manifest = file ? readManifest(file) : null;
-  const above = root === folder ? null : readManifest(join(root, 'package.json'), true);
+  const above = root === directory ? null : readManifest(join(root, 'package.json'), true);
   const dependencies = new Set(
     [manifest, above].flatMap((each) => Object.keys({ ...each?.dependencies, ...each?.devDependencies })),
   );
-  const found = await detect({ cwd: folder, stopDir: root });
-  return { start, folder, root, hasGit: git !== undefined, manifest, dependencies, agent: found?.agent ?? 'npm' };
+  const found = await detect({ cwd: directory, stopDir: root });
+  return { start, directory, root, hasGit: git !== undefined, manifest, dependencies, agent: found?.agent ?? 'npm' };
 }
 
 function readManifest(file: string, mayLack = false): Manifest | null {
@@ -76,9 +76,9 @@ export function commandOf(agent: Agent, what: PackageCommand, args: string[]): s
 }
 
 /** The same as it is typed where `init` was started, which may be the root of a monorepo. */
-export function commandFromStart({ start, folder, agent }: Project, what: PackageCommand, args: string[]): string {
+export function commandFromStart({ start, directory, agent }: Project, what: PackageCommand, args: string[]): string {
   const plain = commandOf(agent, what, args);
-  const below = relative(start, folder).replaceAll('\\', '/');
+  const below = relative(start, directory).replaceAll('\\', '/');
   if (below === '' || below.startsWith('..')) return plain;
   const [program = '', ...rest] = plain.split(' ');
   const manager = agent.replace(/@.*/, '');
@@ -108,7 +108,7 @@ export async function uncommitted(files: string[], root: string): Promise<string
 }
 
 /** The version of an installed package, such as `1.65.1`; undefined where it is not installed. */
-export function installedVersion(name: string, folder: string): string | undefined {
-  const file = nearest(join('node_modules', name, 'package.json'), { cwd: folder });
+export function installedVersion(name: string, directory: string): string | undefined {
+  const file = nearest(join('node_modules', name, 'package.json'), { cwd: directory });
   return file && (JSON.parse(readFileSync(file, 'utf8')) as { version?: string }).version;
 }

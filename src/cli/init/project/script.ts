@@ -9,7 +9,7 @@ const SCRIPT = 'test:hosted';
  * Adds the script that runs the tests, unless one with this name, or with this command, is there.
  * @returns the name of the script that runs them; null without a `package.json`
  */
-export function addScript(plan: Plan, { folder, manifest }: Project, command: string): string | null {
+export function addScript(plan: Plan, { directory, manifest }: Project, command: string): string | null {
   const scripts = manifest?.scripts ?? {};
   if (manifest === null) return null;
   const same = Object.hasOwn(scripts, SCRIPT) ? SCRIPT : Object.keys(scripts).find((name) => scripts[name] === command);
@@ -17,7 +17,7 @@ export function addScript(plan: Plan, { folder, manifest }: Project, command: st
     plan.present.push(`package.json has the script "${same}": ${scripts[same]}`);
     return same;
   }
-  const file = join(folder, 'package.json');
+  const file = join(directory, 'package.json');
   const json = openJson(plan.read(file) ?? '{}');
   if (!('why' in json) && addToSection(json, 'scripts', SCRIPT, command)) {
     plan.write(file, json.toText());

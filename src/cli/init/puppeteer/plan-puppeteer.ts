@@ -19,15 +19,15 @@ export function planPuppeteer(plan: Plan, project: Project, runner: PuppeteerRun
   if (asked !== undefined && !existsSync(asked)) throw new OptionsError('--config', `--config: there is no ${asked}.`);
   if (runner !== 'node-test') planConfig(plan, project, runner, asked);
   if (inTests !== null) plan.next.push(inTests);
-  const isOther = asked !== undefined && !configs.includes(relative(project.folder, asked));
-  return isOther ? `${command} --config ${relative(project.folder, asked).replaceAll('\\', '/')}` : command;
+  const isOther = asked !== undefined && !configs.includes(relative(project.directory, asked));
+  return isOther ? `${command} --config ${relative(project.directory, asked).replaceAll('\\', '/')}` : command;
 }
 
-function planConfig(plan: Plan, { folder }: Project, runner: PuppeteerRunner, asked?: string): void {
+function planConfig(plan: Plan, { directory }: Project, runner: PuppeteerRunner, asked?: string): void {
   const { configs } = RUNNERS[runner];
-  const file = asked ? resolve(asked) : configs.map((name) => join(folder, name)).find((each) => existsSync(each));
+  const file = asked ? resolve(asked) : configs.map((name) => join(directory, name)).find((each) => existsSync(each));
   if (file === undefined) {
-    planWithoutFile(plan, folder, runner);
+    planWithoutFile(plan, directory, runner);
     return;
   }
   const text = plan.read(file) ?? '';
@@ -46,18 +46,18 @@ function edited(text: string, name: string, runner: PuppeteerRunner): Edited {
 }
 
 /** Without a config file: the runner's section of `package.json`, or a new file. */
-function planWithoutFile(plan: Plan, folder: string, runner: PuppeteerRunner): void {
+function planWithoutFile(plan: Plan, directory: string, runner: PuppeteerRunner): void {
   const { module } = RUNNERS[runner];
-  const file = join(folder, 'package.json');
+  const file = join(directory, 'package.json');
   // Vitest has no section there.
   const text = runner === 'vitest' ? null : plan.read(file);
   const inManifest = text === null ? null : editSection(text, runner);
   if (inManifest) settle(plan, file, runner, inManifest);
   else if (runner === 'mocha') {
-    plan.write(join(folder, '.mocharc.json'), `${JSON.stringify({ require: [module] }, null, 2)}\n`);
+    plan.write(join(directory, '.mocharc.json'), `${JSON.stringify({ require: [module] }, null, 2)}\n`);
   } else {
     const config = `import { defineConfig } from 'vitest/config';\n\nexport default defineConfig({ test: { globalSetup: ['${module}'] } });\n`;
-    plan.write(join(folder, 'vitest.config.mjs'), config);
+    plan.write(join(directory, 'vitest.config.mjs'), config);
   }
 }
 

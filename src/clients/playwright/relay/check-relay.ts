@@ -3,7 +3,7 @@ import { errorMessage } from '../../../common/error-message.ts';
 import { issueRelayToken, RELAY_SECRET } from '../../../common/relay/relay-token.ts';
 import { LeaseError, OptionsError } from '../../../errors.ts';
 import { redactText } from '../../../redact.ts';
-import { missingVersion, RELAY_PROTOCOL, relayStatus, STATUS_PATH } from '../../../relay/protocol.ts';
+import { minorVersion, missingVersion, RELAY_PROTOCOL, relayStatus, STATUS_PATH } from '../../../relay/protocol.ts';
 
 /** Time limit for the relay's response, in ms. */
 const TIMEOUT_MS = 15_000;
@@ -24,7 +24,7 @@ export async function checkRelay(address: string, version: string, secret: strin
   if (status !== 200 || !found.success || found.output.protocol !== RELAY_PROTOCOL) {
     throw new OptionsError('relay', `${host} is not a relay of this version of poolwright (HTTP ${status}).`);
   }
-  const wanted = /^\d+\.\d+/.exec(version)?.[0] ?? version;
+  const wanted = minorVersion(version) ?? version;
   const { versions } = found.output;
   if (!versions.includes(wanted)) throw new OptionsError('relay', `${host}: ${missingVersion(wanted, versions)}`);
 }

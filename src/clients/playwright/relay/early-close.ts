@@ -1,7 +1,7 @@
-import { createdBy, readWire, referenceIn, type WireMessage } from './wire-message.ts';
+import { createdBy, type PlaywrightMessage, readMessage, referenceIn } from './playwright-message.ts';
 
 /** What an interceptor of Playwright's protocol does with a message. */
-export interface WireOutput {
+export interface MessageOutput {
   toServer(text: string): void;
   toClient(text: string): void;
 }
@@ -24,7 +24,7 @@ export const RECORDINGS = /"record(Video|Har)"/;
  * the server's own are dropped. Later events of such a context do not reach the client.
  */
 export class EarlyClose {
-  readonly #output: WireOutput;
+  readonly #output: MessageOutput;
   readonly #contexts = new Map<string, OpenContext>();
   /** Calls whose response the client already has. */
   readonly #settled = new Set<string | number>();
@@ -33,12 +33,12 @@ export class EarlyClose {
   /** Contexts may record files from now on: every close waits. */
   #records = false;
 
-  constructor(output: WireOutput) {
+  constructor(output: MessageOutput) {
     this.#output = output;
   }
 
   fromClient(text: string): void {
-    const message = readWire(text);
+    const message = readMessage(text);
     this.#output.toServer(text);
     if (!message) return;
     if (message.method === 'newContext' && RECORDINGS.test(text)) this.#records = true;
@@ -46,17 +46,17 @@ export class EarlyClose {
   }
 
   fromServer(text: string): void {
-    const message = readWire(text);
+    const message = readMessage(text);
     if (message === null || !this.#isDropped(message)) this.#output.toClient(text);
     if (message) this.#follow(message);
   }
 
-  #isDropped({ id, guid, method = '' }: WireMessage): boolean {
+  #isDropped({ id, guid, method = '' }: PlaywrightMessage): boolean {
     if (id !== undefined) return this.#settled.delete(id);
     return guid !== undefined && this.#closed.has(guid) && !method.startsWith('__');
   }
 
-  #follow(message: WireMessage): void {
+  #follow(message: PlaywrightMessage): void {
     const { guid = '', method } = message;
     if (method === '__dispose__') {
       this.#contexts.delete(guid);
@@ -70,7 +70,7 @@ export class EarlyClose {
     this.#contexts.set(object.guid, { pages: new Set(), requests });
   }
 
-  #close({ id, guid = '', method }: WireMessage): void {
+  #close({ id, guid = '', method }: PlaywrightMessage): void {
     if (id === undefined || this.#records) return;
     const isOfContext = [...this.#contexts.values()].some(({ requests }) => requests === guid);
     if (method === 'dispose' && isOfContext) this.#settle(id);

@@ -1,5 +1,5 @@
-import type { WireOutput } from './early-close.ts';
-import { createdBy, readWire, type WireMessage } from './wire-message.ts';
+import type { MessageOutput } from './early-close.ts';
+import { createdBy, type PlaywrightMessage, readMessage } from './playwright-message.ts';
 
 /** So much may be on its way before the client has to wait, in bytes. */
 const MAX_QUEUED = 8 * 1024 * 1024;
@@ -9,7 +9,7 @@ const MAX_QUEUED = 8 * 1024 * 1024;
  * error of the server is the response to the end of the file, which waits.
  */
 export class EarlyWrites {
-  readonly #output: WireOutput;
+  readonly #output: MessageOutput;
   /** Bytes that have not left this process. */
   readonly #queued: () => number;
   /** Files that are being written, each with the first error. */
@@ -19,7 +19,7 @@ export class EarlyWrites {
   /** Calls that end a file. */
   readonly #ends = new Map<string | number, string>();
 
-  constructor(output: WireOutput, queued: () => number) {
+  constructor(output: MessageOutput, queued: () => number) {
     this.#output = output;
     this.#queued = queued;
   }
@@ -27,7 +27,7 @@ export class EarlyWrites {
   fromClient(text: string): void {
     this.#output.toServer(text);
     if (this.#files.size === 0) return;
-    const { id, guid = '', method } = readWire(text) ?? {};
+    const { id, guid = '', method } = readMessage(text) ?? {};
     if (id === undefined || !this.#files.has(guid)) return;
     if (method === 'close') this.#ends.set(id, guid);
     if (method !== 'write' || this.#queued() > MAX_QUEUED) return;
@@ -37,7 +37,7 @@ export class EarlyWrites {
   }
 
   fromServer(text: string): void {
-    const message = readWire(text);
+    const message = readMessage(text);
     if (message && this.#take(message)) return;
     this.#output.toClient(text);
     const object = message && createdBy(message);
@@ -46,7 +46,7 @@ export class EarlyWrites {
   }
 
   /** Returns whether the client gets nothing else for a message. */
-  #take({ id, error }: WireMessage): boolean {
+  #take({ id, error }: PlaywrightMessage): boolean {
     if (id === undefined) return false;
     const file = this.#settled.get(id);
     if (file !== undefined) {

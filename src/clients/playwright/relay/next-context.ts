@@ -1,5 +1,5 @@
-import { RECORDINGS, type WireOutput } from './early-close.ts';
-import { createdBy, guidIn, includesAny, readWire, type WireMessage } from './wire-message.ts';
+import { type MessageOutput, RECORDINGS } from './early-close.ts';
+import { createdBy, guidIn, includesAny, type PlaywrightMessage, readMessage } from './playwright-message.ts';
 
 /** IDs of calls that are made here begin like this. */
 const OWN = 'poolwright@';
@@ -16,7 +16,7 @@ interface Prepared {
   /** What the server said about them, in order. */
   held: string[];
   /** The response; null while it is pending. */
-  response: WireMessage | null;
+  response: PlaywrightMessage | null;
 }
 
 /**
@@ -26,34 +26,34 @@ interface Prepared {
  * object is.
  */
 export class NextContext {
-  readonly #output: WireOutput;
+  readonly #output: MessageOutput;
   readonly #onPrepared: (context: string) => void;
   /** The last `newContext` of the client. */
-  #last: WireMessage | null = null;
+  #last: PlaywrightMessage | null = null;
   /** Such calls that have no response yet. */
   readonly #open = new Set<string | number | undefined>();
   /** Such calls that came while a context was being prepared. */
-  #waiting: WireMessage[] = [];
+  #waiting: PlaywrightMessage[] = [];
   #prepared: Prepared | null = null;
   /** Objects of contexts that were closed unused. */
   readonly #discarded = new Set<string>();
   #calls = 0;
 
   /** @param onPrepared called with a context that is ready for the client, and records nothing */
-  constructor(output: WireOutput, onPrepared: (context: string) => void) {
+  constructor(output: MessageOutput, onPrepared: (context: string) => void) {
     this.#output = output;
     this.#onPrepared = onPrepared;
   }
 
   fromClient(text: string): void {
-    const message = text.includes('"newContext"') ? readWire(text) : null;
+    const message = text.includes('"newContext"') ? readMessage(text) : null;
     if (message?.method !== 'newContext') this.#output.toServer(text);
     else if (this.#prepared && !this.#prepared.response) this.#waiting.push(message);
     else this.#request(message);
   }
 
   fromServer(text: string): void {
-    const message = readWire(text);
+    const message = readMessage(text);
     const prepared = this.#prepared;
     if (!message) this.#output.toClient(text);
     else if (prepared && message.id === prepared.id) this.#created(prepared, message);
@@ -62,14 +62,14 @@ export class NextContext {
     else this.#pass(message, text);
   }
 
-  #pass(message: WireMessage, text: string): void {
+  #pass(message: PlaywrightMessage, text: string): void {
     this.#open.delete(message.id);
     this.#output.toClient(text);
     // The first page of a test: its context is open, and the relay has time.
     if (createdBy(message)?.type === 'Page') this.#prepare();
   }
 
-  #request(message: WireMessage): void {
+  #request(message: PlaywrightMessage): void {
     this.#last = message;
     const prepared = this.#prepared;
     this.#prepared = null;
@@ -90,7 +90,7 @@ export class NextContext {
     this.#output.toServer(JSON.stringify({ ...this.#last, id: this.#prepared.id }));
   }
 
-  #created(prepared: Prepared, response: WireMessage): void {
+  #created(prepared: Prepared, response: PlaywrightMessage): void {
     prepared.response = response;
     const context = guidIn(response, 'context');
     // If this fails, so does the next one of the client, which gets the reason.
@@ -101,7 +101,7 @@ export class NextContext {
     for (const message of waiting) this.#request(message);
   }
 
-  #isOf({ objects, response }: Prepared, message: WireMessage, text: string): boolean {
+  #isOf({ objects, response }: Prepared, message: PlaywrightMessage, text: string): boolean {
     const object = createdBy(message);
     const isNew = object && !response && message.guid === this.#last?.guid && !OTHERS.has(object.type);
     if (!isNew && !includesAny(text, objects)) return false;
@@ -109,7 +109,7 @@ export class NextContext {
     return true;
   }
 
-  #isDiscarded({ guid = '', method }: WireMessage, text: string): boolean {
+  #isDiscarded({ guid = '', method }: PlaywrightMessage, text: string): boolean {
     if (!includesAny(text, this.#discarded)) return false;
     if (method === '__dispose__') this.#discarded.delete(guid);
     return true;

@@ -1,5 +1,5 @@
-import type { WireOutput } from './early-close.ts';
-import { createdBy, guidIn, includesAny, readWire, type WireMessage } from './wire-message.ts';
+import type { MessageOutput } from './early-close.ts';
+import { createdBy, guidIn, includesAny, type PlaywrightMessage, readMessage } from './playwright-message.ts';
 
 /** IDs of calls that are made here begin like this. */
 const OWN = 'poolwright-page@';
@@ -16,9 +16,9 @@ interface Prepared {
   /** What the server said about them, in order. */
   held: string[];
   /** The response; null while it is pending. */
-  response: WireMessage | null;
+  response: PlaywrightMessage | null;
   /** The client's call that gets this page once it is created. */
-  taker: WireMessage | null;
+  taker: PlaywrightMessage | null;
   /** Whether the client will never have it. */
   isDropped: boolean;
 }
@@ -29,18 +29,18 @@ interface Prepared {
  * clock), the page would have been created too early: it is closed before the change, and no further one is prepared.
  */
 export class NextPage {
-  readonly #output: WireOutput;
+  readonly #output: MessageOutput;
   /** Whether pages have separate windows: a hidden one could be noticed by the current page. */
   readonly #haveWindows: () => boolean;
   /** The last `newPage` of the client. */
-  #last: WireMessage | null = null;
+  #last: PlaywrightMessage | null = null;
   #page: Prepared | null = null;
   /** What the client has sent since a call that has to wait for the page. */
   #blocked: string[] | null = null;
   #isUseful = true;
   #calls = 0;
 
-  constructor(output: WireOutput, haveWindows: () => boolean) {
+  constructor(output: MessageOutput, haveWindows: () => boolean) {
     this.#output = output;
     this.#haveWindows = haveWindows;
   }
@@ -56,7 +56,7 @@ export class NextPage {
   fromClient(text: string): void {
     const page = this.#page;
     const isRead = text.includes('"newPage"') || (page && text.includes(page.context));
-    const message = isRead ? readWire(text) : null;
+    const message = isRead ? readMessage(text) : null;
     if (this.#blocked) this.#blocked.push(text);
     else if (message && page && message.guid === page.context && !page.isDropped) this.#called(page, message, text);
     else this.#output.toServer(text);
@@ -65,7 +65,7 @@ export class NextPage {
 
   fromServer(text: string): void {
     const page = this.#page;
-    const message = page && readWire(text);
+    const message = page && readMessage(text);
     if (!page || !message) this.#output.toClient(text);
     else if (message.id === page.id) this.#created(page, message);
     else if (String(message.id).startsWith(OWN)) this.#flush();
@@ -73,7 +73,7 @@ export class NextPage {
     else if (!page.isDropped) page.held.push(text);
   }
 
-  #called(page: Prepared, message: WireMessage, text: string): void {
+  #called(page: Prepared, message: PlaywrightMessage, text: string): void {
     const { method = '', params } = message;
     if (method === 'newPage' && !page.taker && JSON.stringify(params) === JSON.stringify(this.#last?.params)) {
       page.taker = message;
@@ -90,7 +90,7 @@ export class NextPage {
     this.#output.toServer(text);
   }
 
-  #created(page: Prepared, response: WireMessage): void {
+  #created(page: Prepared, response: PlaywrightMessage): void {
     page.response = response;
     // A reason why it failed concerns only a call of the client, which gets its own.
     if (guidIn(response, 'page') === null) this.#page = null;
@@ -123,7 +123,7 @@ export class NextPage {
     for (const text of blocked) this.fromClient(text);
   }
 
-  #pass({ context }: Prepared, { guid, method }: WireMessage, text: string): void {
+  #pass({ context }: Prepared, { guid, method }: PlaywrightMessage, text: string): void {
     if (method === '__dispose__' && guid === context) this.#page = null;
     this.#output.toClient(text);
   }
@@ -134,7 +134,7 @@ export class NextPage {
   }
 }
 
-function isOf({ context, objects, response }: Prepared, message: WireMessage, text: string): boolean {
+function isOf({ context, objects, response }: Prepared, message: PlaywrightMessage, text: string): boolean {
   const object = createdBy(message);
   const isNew = message.guid === context && !response && /^(Page|Frame)$/.test(object?.type ?? '');
   if (!isNew && !includesAny(text, objects)) return false;

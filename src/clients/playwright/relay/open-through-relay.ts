@@ -12,8 +12,8 @@ import type { Open } from '../../../relay/protocol.ts';
 import type { ConnectionOptions, OpenedConnection } from '../../shared/connection/connect-through.ts';
 import { secretMissing } from './check-relay.ts';
 import { ExposedServers } from './exposed-servers.ts';
-import { RelayFailure, RelayLink } from './relay-link.ts';
-import { wireInterceptors } from './wire-interceptors.ts';
+import { messageInterceptors } from './message-interceptors.ts';
+import { RelayConnection, RelayFailure } from './relay-connection.ts';
 
 /** How many denied addresses are remembered to explain failed requests. */
 const MAX_DENIED = 1_000;
@@ -39,30 +39,30 @@ export async function openThroughRelay(
   const servers = new ExposedServers(parseExposure(options.exposeNetwork));
   const denied = new Set<string>();
   const endpoint = await openLocalEndpoint();
-  let link: RelayLink | null = null;
+  let connection: RelayConnection | null = null;
   let onClosed: (why: ConnectionClosed) => void;
   const closed = new Promise<ConnectionClosed>((resolve) => {
     onClosed = resolve;
   });
   const close = () => {
     endpoint.close();
-    if (link) link.close();
+    if (connection) connection.close();
     else onClosed({ code: null, reason: '', byUs: true });
   };
-  const openLink = async (timeout: number): Promise<void> => {
+  const openConnection = async (timeout: number): Promise<void> => {
     const { socket, userAgent } = await endpoint.connected;
     const output = {
       toClient: (message: string) => socket.send(message),
-      toServer: (message: string) => link?.send(message),
+      toServer: (message: string) => connection?.send(message),
     };
-    const wire = wireInterceptors(options, mode, output, {
-      queued: () => link?.traffic().queued ?? 0,
-      haveWindows: () => link?.haveWindows ?? true,
+    const interceptors = messageInterceptors(options, mode, output, {
+      queued: () => connection?.traffic().queued ?? 0,
+      haveWindows: () => connection?.haveWindows ?? true,
     });
-    link = await RelayLink.open({ address, token, userAgent, timeout }, browserOf(lease, options, mode), {
+    connection = await RelayConnection.open({ address, token, userAgent, timeout }, browserOf(lease, options, mode), {
       onText: (message) => {
         servers.observeResponse(message);
-        wire.fromServer(message);
+        interceptors.fromServer(message);
       },
       onDial: (stream, to) => servers.connect(stream, to),
       onDenied: (url) => {
@@ -73,11 +73,11 @@ export async function openThroughRelay(
         options.onUnreachable(text);
       },
     });
-    const { closed } = link;
+    const { closed } = connection;
     socket.on('message', (data) => {
       const message = String(data);
       servers.observe(message);
-      wire.fromClient(message);
+      interceptors.fromClient(message);
     });
     socket.on('close', close);
     socket.resume();
@@ -88,33 +88,36 @@ export async function openThroughRelay(
   };
   return {
     transport: {
-      ask: async () => await link?.ask(),
-      traffic: () => link?.traffic() ?? { received: 0, sent: 0, queued: 0 },
+      ask: async () => await connection?.ask(),
+      traffic: () => connection?.traffic() ?? { received: 0, sent: 0, queued: 0 },
       closed,
       close,
     },
     connect: async (timeout) => {
-      const linking = openLink(timeout);
-      // Without a link, Playwright would wait for its time limit.
-      linking.catch(() => endpoint.close());
+      const opening = openConnection(timeout);
+      // Without a connection, Playwright would wait for its time limit.
+      opening.catch(() => endpoint.close());
       const connecting = chromium.connect(endpoint.address, { timeout });
       connecting.catch(() => undefined);
       try {
-        await Promise.race([linking, connecting.then(() => linking)]);
+        await Promise.race([opening, connecting.then(() => opening)]);
         return await connecting;
       } catch (error) {
         close();
-        await linking.catch((failure) => {
+        await opening.catch((failure) => {
           throw relayFailed(lease, address, failure);
         });
         throw relayFailed(lease, address, error);
       }
     },
     figures: {
-      observedBytes: () => (options.metering ? (link?.figures.observedBytes ?? 0) : null),
-      commands: () => link?.figures.commands ?? 0,
-      distance: () => ({ roundTripMs: link?.figures.roundTripMs ?? null, savedMs: link?.figures.savedMs ?? 0 }),
-      bridgedBytes: () => link?.figures.bridgedBytes ?? 0,
+      observedBytes: () => (options.metering ? (connection?.figures.observedBytes ?? 0) : null),
+      commands: () => connection?.figures.commands ?? 0,
+      distance: () => ({
+        roundTripMs: connection?.figures.roundTripMs ?? null,
+        savedMs: connection?.figures.savedMs ?? 0,
+      }),
+      bridgedBytes: () => connection?.figures.bridgedBytes ?? 0,
       pictureBytes: () => 0,
       carriedOrigins: () => servers.origins,
     },

@@ -152,9 +152,9 @@ async function openFor<Browser>(
     ahead: options.ahead,
     sharesBrowser: options.reuse !== 'test',
     savings,
-    onNotCarried: (text) => reportUnreachable(options, text),
+    onIncompleteUpload: (text) => reportUnreachable(options, text),
     ...(client === 'playwright' && mode.persistent && { persistent: { clear: mode.clear } }),
-    ...(exposure.hosts && { bridge: exposure.hosts }),
+    ...(exposure.hosts && { proxiedHosts: exposure.hosts }),
     ...(exposure.byIntent && {
       byIntent: {
         onPlace: (place: string) => void places.add(place),

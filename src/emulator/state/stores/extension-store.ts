@@ -7,7 +7,7 @@ import { crxId, newPublicKey } from '../../extensions/crx-id.ts';
 import { displayName, readManifest } from '../../extensions/manifest.ts';
 import { unpackZip } from '../../extensions/unpack-zip.ts';
 import { ApiError } from '../../server/api-error.ts';
-import { FolderStore } from './folder-store.ts';
+import { DirectoryStore } from './directory-store.ts';
 import type { StoreContext } from './profile-store.ts';
 
 const fields = v.object({
@@ -24,12 +24,12 @@ type StoredExtension = Omit<v.InferOutput<typeof fields>, 'id' | 'files'>;
 
 /** The uploaded extensions of one workspace. */
 export class ExtensionStore {
-  readonly #store: FolderStore<StoredExtension>;
+  readonly #store: DirectoryStore<StoredExtension>;
   readonly #context: StoreContext;
 
   constructor(context: StoreContext) {
     this.#context = context;
-    this.#store = new FolderStore({ ...context, schema: fields });
+    this.#store = new DirectoryStore({ ...context, schema: fields });
   }
 
   load(): Promise<void> {
@@ -62,20 +62,20 @@ export class ExtensionStore {
     await this.#store.delete(this.#find(extensionId).id);
   }
 
-  /** Copies the unpacked extension as it is now into `folder`. @throws ApiError 404 when it has been deleted */
-  async copyInto(extensionId: string, folder: string): Promise<void> {
-    if (!(await this.#store.copyInto(extensionId, folder))) throw notFound(extensionId);
+  /** Copies the unpacked extension as it is now into `directory`. @throws ApiError 404 when it has been deleted */
+  async copyInto(extensionId: string, directory: string): Promise<void> {
+    if (!(await this.#store.copyInto(extensionId, directory))) throw notFound(extensionId);
   }
 
   async #put(id: string, zip: Buffer, before?: { key: string; createdAt: string }) {
     const now = isoTime(this.#context.clock);
-    const wasThere = await this.#store.put(id, async (folder) => {
-      await unpackZip(zip, folder);
-      const manifest = await readManifest(folder);
+    const wasThere = await this.#store.put(id, async (directory) => {
+      await unpackZip(zip, directory);
+      const manifest = await readManifest(directory);
       const key = manifest.key ?? before?.key ?? (await newPublicKey());
       if (manifest.key === undefined)
-        await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, key }));
-      const name = await displayName(folder, manifest);
+        await writeFile(join(directory, 'manifest.json'), JSON.stringify({ ...manifest, key }));
+      const name = await displayName(directory, manifest);
       return { key, name, version: manifest.version, createdAt: before?.createdAt ?? now, updatedAt: now };
     });
     if (!wasThere) throw notFound(id);

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type Clock, isoTime } from '../../../common/clock.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
 import { isKept } from '../../disk/kept-files.ts';
-import { FolderStore } from './folder-store.ts';
+import { DirectoryStore } from './directory-store.ts';
 
 const fields = v.object({
   id: v.string(),
@@ -14,8 +14,8 @@ const fields = v.object({
 type SavedProfile = Pick<v.InferOutput<typeof fields>, 'name' | 'createdAt'>;
 
 export interface StoreContext {
-  /** Resolves to the store's own folder. */
-  folder: () => Promise<string>;
+  /** Resolves to the store's own directory. */
+  directory: () => Promise<string>;
   clock: Clock;
   log: (line: string) => void;
 }
@@ -29,16 +29,16 @@ export interface ProfileUse {
    * Fills a fresh user data dir with what was saved; with nothing when there is no such profile. Waits for sessions
    * that are over and whose browsers still write it out.
    */
-  restore(folder: string): Promise<void>;
-  /** The session is over, and a save follows; the answer says that it is done, or will not come. */
+  restore(directory: string): Promise<void>;
+  /** The session is over, and a save follows. Returns a function that reports that it is done, or will not come. */
   announceSave(): () => void;
   /** Saves a user data dir that no browser uses any more. A profile that was deleted meanwhile stays deleted. */
-  save(folder: string): Promise<void>;
+  save(directory: string): Promise<void>;
 }
 
 /** The saved profiles of one workspace, by name. */
 export class ProfileStore {
-  readonly #store: FolderStore<SavedProfile>;
+  readonly #store: DirectoryStore<SavedProfile>;
   readonly #context: StoreContext;
   /** IDs by name, from the first save on until it is deleted. */
   readonly #ids = new Map<string, string>();
@@ -49,7 +49,7 @@ export class ProfileStore {
 
   constructor(context: StoreContext) {
     this.#context = context;
-    this.#store = new FolderStore({ ...context, schema: fields });
+    this.#store = new DirectoryStore({ ...context, schema: fields });
   }
 
   async load(): Promise<void> {
@@ -65,14 +65,14 @@ export class ProfileStore {
   use(name: string): ProfileUse {
     const deletions = this.#deletions.get(name);
     return {
-      restore: async (folder) => {
+      restore: async (directory) => {
         await Promise.all([...this.#saves].filter((save) => save.name === name).map(({ over }) => over));
         const id = this.#ids.get(name);
-        if (id !== undefined) await this.#store.copyInto(id, folder);
+        if (id !== undefined) await this.#store.copyInto(id, directory);
       },
       announceSave: () => this.#announceSave(name),
-      save: async (folder) => {
-        const isWanted = this.#deletions.get(name) === deletions && (await this.#save(name, folder));
+      save: async (directory) => {
+        const isWanted = this.#deletions.get(name) === deletions && (await this.#save(name, directory));
         if (!isWanted) {
           this.#context.log(`profile "${name}": not saved, because it was deleted while the session ran`);
         }
@@ -98,11 +98,11 @@ export class ProfileStore {
     };
   }
 
-  #save(name: string, folder: string): Promise<boolean> {
+  #save(name: string, directory: string): Promise<boolean> {
     const id = this.#ids.get(name) ?? `prof_${randomUUID().replaceAll('-', '')}`;
     this.#ids.set(name, id);
     return this.#store.put(id, async (target) => {
-      await copyTree(folder, target, isKept);
+      await copyTree(directory, target, isKept);
       return { name, createdAt: this.#store.get(id)?.createdAt ?? isoTime(this.#context.clock) };
     });
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../../../common/clock.ts';
-import type { DataFolder } from '../../disk/data-folder.ts';
+import type { DataDirectory } from '../../disk/data-directory.ts';
 import { ApiError } from '../../server/api-error.ts';
 import { type FilesRequest, SessionFiles } from '../session-files.ts';
 import { ExtensionStore } from './extension-store.ts';
@@ -8,7 +8,7 @@ import { ProfileStore } from './profile-store.ts';
 
 export interface StoresContext {
   /** Where profiles and extensions lie. */
-  data: DataFolder;
+  data: DataDirectory;
   clock: Clock;
   log: (line: string) => void;
 }
@@ -23,13 +23,13 @@ export class WorkspaceStores {
   constructor({ name, extensionAccess }: { name: string; extensionAccess: boolean }, context: StoresContext) {
     this.#extensionAccess = extensionAccess;
     this.#context = context;
-    const folder = async (store: string) =>
+    const directory = async (store: string) =>
       join(await context.data.path(), `workspace-${encodeURIComponent(name)}`, store);
-    this.profiles = new ProfileStore({ ...context, folder: () => folder('profiles') });
-    this.extensions = new ExtensionStore({ ...context, folder: () => folder('extensions') });
+    this.profiles = new ProfileStore({ ...context, directory: () => directory('profiles') });
+    this.extensions = new ExtensionStore({ ...context, directory: () => directory('extensions') });
   }
 
-  /** Reads what an earlier emulator left in the data folder. */
+  /** Reads what an earlier emulator left in the data directory. */
   async load(): Promise<void> {
     await Promise.all([this.profiles.load(), this.extensions.load()]);
   }

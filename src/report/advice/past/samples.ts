@@ -25,7 +25,7 @@ export interface Samples {
   /** Number of browsers by source. */
   sources: Record<Source, number>;
   /** How long a browser exists before its worker receives it. */
-  aheadMs: number;
+  prefetchMs: number;
   /** Who reuses a browser: also other workers, only tests of the same worker, or nothing. */
   reuse: 'run' | 'worker' | 'test';
 }
@@ -54,7 +54,7 @@ export function samplesOf(parts: readonly ObservedPart[], inSequence: (one: Obse
     waits: { pool: waited('pool'), session: waited('session') },
     starts: { pool: starts('pool'), session: starts('session') },
     sources: { pool: of('pool').length, session: of('session').length },
-    aheadMs: median([...first].flatMap(({ startedAt, lentAt }) => (lentAt === null ? [] : span(startedAt, lentAt)))),
+    prefetchMs: median([...first].flatMap(({ startedAt, lentAt }) => (lentAt === null ? [] : span(startedAt, lentAt)))),
     reuse: reuseOf(begun, sessions),
   };
 }

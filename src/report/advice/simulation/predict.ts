@@ -115,7 +115,7 @@ function passed(tries: readonly Try[]): Try[] {
 }
 
 function costsOf(samples: Samples, drawnFrom: number[], { browsersFrom }: Change): Costs {
-  const { headMs, tailMs, aheadMs, reuse, gaps } = samples;
+  const { headMs, tailMs, prefetchMs, reuse, gaps } = samples;
   const restarts = gaps.restart.length > 0 ? gaps.restart : [headMs];
   const spaces: Record<Gap, number[]> = {
     test: gaps.test,
@@ -126,7 +126,7 @@ function costsOf(samples: Samples, drawnFrom: number[], { browsersFrom }: Change
   return {
     headMs,
     tailMs,
-    aheadMs,
+    prefetchMs,
     reuse,
     gapMs: (gap, test, retry) => drawn(spaces[gap], ...drawnFrom, 1, test, retry),
     waitMs: (nth, first) => drawn(first ? waits.first : waits.later, ...drawnFrom, 2, nth),

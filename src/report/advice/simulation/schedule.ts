@@ -24,7 +24,7 @@ export interface Costs {
   headMs: number;
   tailMs: number;
   /** How long a browser exists before its first worker receives it. It is kept until its last test ends. */
-  aheadMs: number;
+  prefetchMs: number;
   reuse: 'run' | 'worker' | 'test';
   /** Pause on a slot before this try. */
   gapMs(gap: Gap, test: number, retry: number): number;
@@ -107,7 +107,7 @@ class Simulation {
       now = this.#phase(jobs, now, n === 0);
     }
     const wallMs = Math.max(now, this.#costs.headMs) + this.#costs.tailMs;
-    const browsers = this.#browsers.map(({ from, lastUse }) => lastUse - Math.max(0, from - this.#costs.aheadMs));
+    const browsers = this.#browsers.map(({ from, lastUse }) => lastUse - Math.max(0, from - this.#costs.prefetchMs));
     return { steps: this.#steps, wallMs, browsers };
   }
 
@@ -201,7 +201,7 @@ class Simulation {
     const first = !slot.used;
     slot.used = true;
     if (slot.browser?.kind === kind) return 0;
-    const idle = this.#costs.reuse === 'run' ? this.#slots.find((other) => canLend(other, kind)) : undefined;
+    const idle = this.#costs.reuse === 'run' ? this.#slots.find((other) => isIdle(other, kind)) : undefined;
     if (idle) {
       slot.browser = idle.browser;
       if (idle !== slot) idle.browser = null;
@@ -214,7 +214,7 @@ class Simulation {
   }
 }
 
-function canLend({ job, browser }: Slot, kind: number): boolean {
+function isIdle({ job, browser }: Slot, kind: number): boolean {
   return job === null && browser?.kind === kind;
 }
 

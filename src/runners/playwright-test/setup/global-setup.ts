@@ -68,8 +68,8 @@ async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker
   const broker = await beginRun({
     runner: 'playwright',
     options: run.options,
-    folder: config.configFile ? dirname(config.configFile) : config.rootDir,
-    recordFolder: recordDirectory(config),
+    directory: config.configFile ? dirname(config.configFile) : config.rootDir,
+    recordDirectory: recordDirectory(config),
     workers: config.workers,
     shard: config.shard,
     projects: run.hosted.map(({ id, name, options }) => ({ id, name, plan: leasePlan(options, process.env) })),

@@ -57,7 +57,7 @@ async function startOwn(project: HostedProject, options: MergedOptions, config: 
   const { address } = await startOwnBroker({
     options,
     projects: [project],
-    folder: directory,
+    directory: directory,
     shard: config.shard,
     runner: 'playwright',
   });

@@ -4,20 +4,20 @@ import fc from 'fast-check';
 
 /** One step. Numbers select from what exists. */
 export type Step =
-  | { do: 'start'; place: number; folder: number; sameRun: boolean }
+  | { do: 'start'; place: number; directory: number; sameRun: boolean }
   | { do: 'ask'; run: number; pool: boolean; outcome: 'got' | 'lost' | 'lost-made' | 'refused'; noted: boolean }
   | { do: 'end'; run: number; session: number; outcome: 'confirmed' | 'doubt' | 'doubt-ended' }
   | { do: 'pool'; run: number; gone: boolean }
   | { do: 'pass'; minutes: number; lost: 'nothing' | 'notes' | 'everything' }
   | { do: 'expire' | 'crash' | 'reboot'; which: number }
   | { do: 'skew'; machine: number; hours: number }
-  | { do: 'disk'; folder: number; works: boolean }
-  | { do: 'junk'; folder: number; kind: number }
+  | { do: 'disk'; directory: number; works: boolean }
+  | { do: 'junk'; directory: number; kind: number }
   | { do: 'foreign'; note: number }
   | {
       do: 'sweep';
       place: number;
-      folder: number;
+      directory: number;
       flag: 'none' | 'run' | 'over' | 'replaces';
       run: number;
       near: boolean;
@@ -28,7 +28,7 @@ const index = fc.nat(7);
 const bool = fc.boolean();
 const lost = fc.constantFrom('nothing', 'nothing', 'nothing', 'notes', 'everything');
 
-const start = fc.record({ do: fc.constant('start'), place: index, folder: index, sameRun: bool });
+const start = fc.record({ do: fc.constant('start'), place: index, directory: index, sameRun: bool });
 const ask = fc.record({
   do: fc.constant('ask'),
   run: index,
@@ -60,15 +60,15 @@ const step = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('skew'), machine: index, hours: fc.integer({ min: -5, max: 5 }) }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('disk'), folder: index, works: bool }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('junk'), folder: index, kind: index }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('disk'), directory: index, works: bool }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('junk'), directory: index, kind: index }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('foreign'), note: index }) },
   {
     weight: 5,
     arbitrary: fc.record({
       do: fc.constant('sweep'),
       place: index,
-      folder: index,
+      directory: index,
       flag: fc.constantFrom('none', 'none', 'run', 'over', 'replaces'),
       run: index,
       near: bool,

@@ -31,7 +31,7 @@ interface Broker {
   run: RunIdentity & { now: () => number };
   machine: Machine;
   place: string | null;
-  folder: number;
+  directory: number;
   socket: string;
   ledger: Ledger;
   alive: boolean;
@@ -105,9 +105,9 @@ export class World {
         for (const machine of at(this.machines, step.machine)) machine.skewMs = step.hours * 60 * MINUTE_MS;
         return;
       case 'disk':
-        return this.disk(step.folder % 2, step.works);
+        return this.disk(step.directory % 2, step.works);
       case 'junk':
-        return this.junk(step.folder % 2, step.kind);
+        return this.junk(step.directory % 2, step.kind);
       case 'foreign':
         return this.foreign(step.note);
       case 'sweep':
@@ -131,7 +131,7 @@ export class World {
     return act();
   }
 
-  private start({ place, folder, sameRun }: Step & { do: 'start' }): void {
+  private start({ place, directory, sameRun }: Step & { do: 'start' }): void {
     const [where] = at(this.places, place);
     if (!where || this.brokers.length === 6) return;
     this.made += 1;
@@ -140,11 +140,11 @@ export class World {
     const run = { runId, shard: null, suite: SUITE, mark: `mark${this.made}`, now: () => this.time };
     const socket = `/tmp/socket-${this.made}`;
     const content = { runId, mark: run.mark, baseURL: BASE_URL, workspace: workspaceMark(API_KEY), socket };
-    const owner = { folder: this.path(folder % 2), content: { ...content, place: where.place } };
+    const owner = { directory: this.path(directory % 2), content: { ...content, place: where.place } };
     this.brokers.push({
       ...where,
       run,
-      folder: folder % 2,
+      directory: directory % 2,
       socket,
       ledger: new Ledger(owner, QUIET, run.now, () => () => undefined), // `disk` retries
       alive: true,
@@ -240,35 +240,35 @@ export class World {
     }
   }
 
-  private path(folder: number): string {
-    return join(this.root, `ledgers-${folder}`);
+  private path(directory: number): string {
+    return join(this.root, `ledgers-${directory}`);
   }
 
   /** Makes a directory unusable: something in its place prevents reading and writing. */
-  private disk(folder: number, works: boolean): void {
-    const path = this.path(folder);
-    if (works !== this.broken.has(folder)) return;
+  private disk(directory: number, works: boolean): void {
+    const path = this.path(directory);
+    if (works !== this.broken.has(directory)) return;
     if (works) {
       rmSync(path);
       renameSync(`${path}.away`, path);
-      this.broken.delete(folder);
+      this.broken.delete(directory);
       // Brokers retry by themselves.
-      for (const broker of this.living) if (broker.folder === folder) broker.ledger.beat();
+      for (const broker of this.living) if (broker.directory === directory) broker.ledger.beat();
     } else {
       mkdirSync(path, { recursive: true });
       renameSync(path, `${path}.away`);
       writeFileSync(path, '');
-      this.broken.add(folder);
+      this.broken.add(directory);
     }
   }
 
-  private junk(folder: number, kind: number): void {
-    if (this.broken.has(folder)) return;
+  private junk(directory: number, kind: number): void {
+    if (this.broken.has(directory)) return;
     this.made += 1;
-    mkdirSync(this.path(folder), { recursive: true });
+    mkdirSync(this.path(directory), { recursive: true });
     const { sessionId } = this.workspace.create(null);
     const text = foreignLedger(kind, sessionId, { baseURL: BASE_URL, workspace: workspaceMark(API_KEY) });
-    const file = join(this.path(folder), `junk-${this.made}.ledger.json`);
+    const file = join(this.path(directory), `junk-${this.made}.ledger.json`);
     if (text === null) mkdirSync(join(file, 'not-empty'), { recursive: true });
     else writeFileSync(file, text);
   }
@@ -286,8 +286,8 @@ export class World {
       (asked.near && this.places.find(({ place }) => place === named?.place)) || this.places[asked.place % 4];
     if (!where) return;
     const { machine, place } = where;
-    const elsewhere = asked.folder % 3 === 2 ? null : asked.folder % 3;
-    const folder = asked.near && named ? named.folder : elsewhere;
+    const elsewhere = asked.directory % 3 === 2 ? null : asked.directory % 3;
+    const directory = asked.near && named ? named.directory : elsewhere;
     const runId = asked.flag === 'run' ? named?.run.runId : undefined;
     const overRuns = asked.flag === 'over' ? this.overRuns : [];
     // A successor listens at its predecessor's address, in the same place.
@@ -295,7 +295,7 @@ export class World {
     const self = replaced ? { mark: 'successor', socket: replaced.socket } : undefined;
     const eyes: Eyes = {
       place,
-      ledgers: this.ledgersIn(folder),
+      ledgers: this.ledgersIn(directory),
       listed: !asked.fails.some((call) => call < 2), // one call for each status
       sessions: this.workspace.sessions,
       time: this.time,
@@ -319,7 +319,7 @@ export class World {
         baseURL: BASE_URL,
         apiKey: API_KEY,
         suite: SUITE,
-        ledgerFolder: folder === null ? null : this.path(folder),
+        ledgerDirectory: directory === null ? null : this.path(directory),
         overRuns,
         place,
         ...(runId !== undefined && { runId }),
@@ -332,7 +332,7 @@ export class World {
 
     const touchable = verdicts.filter(({ verdict }) => verdict !== 'never').map(({ broker }) => broker);
     checkTouched({ running, pools }, this.workspace, touchable);
-    checkLedgers(eyes, this.ledgersIn(folder), this.workspace, touchable);
+    checkLedgers(eyes, this.ledgersIn(directory), this.workspace, touchable);
     if (asked.fails.length > 0) return;
     for (const { broker, verdict, seen } of verdicts) {
       const own = eyes.ledgers.get(broker.run.mark)?.pools ?? [];
@@ -343,9 +343,9 @@ export class World {
   /**
    * Checking a socket from another place than the broker's is a mistake: the result does not show the broker's state.
    */
-  private askSocket(socket: string, place: string | null): 'answers' | 'nobody' {
+  private askSocket(socket: string, place: string | null): 'responds' | 'nobody' {
     const broker = this.brokers.find((each) => each.socket === socket);
-    return broker?.alive && broker.place === place ? 'answers' : 'nobody';
+    return broker?.alive && broker.place === place ? 'responds' : 'nobody';
   }
 
   /** Runs without a live broker, as a CI knows them. */
@@ -354,11 +354,11 @@ export class World {
     return this.brokers.map(({ run }) => run.runId).filter((runId) => !alive.has(runId));
   }
 
-  private ledgersIn(folder: number | null): Map<string, LedgerContent> {
+  private ledgersIn(directory: number | null): Map<string, LedgerContent> {
     const found = new Map<string, LedgerContent>();
-    if (folder === null || this.broken.has(folder)) return found;
-    for (const name of namesIn(this.path(folder))) {
-      const content = name.startsWith('run-') ? readLedger(join(this.path(folder), name)) : null;
+    if (directory === null || this.broken.has(directory)) return found;
+    for (const name of namesIn(this.path(directory))) {
+      const content = name.startsWith('run-') ? readLedger(join(this.path(directory), name)) : null;
       if (content) found.set(content.mark, content);
     }
     return found;
@@ -366,10 +366,10 @@ export class World {
 
   /** Once every disk works, the ledger of each live broker names everything that it holds, whatever failed before. */
   checkRecovery(): void {
-    for (const folder of [0, 1]) this.disk(folder, true);
+    for (const directory of [0, 1]) this.disk(directory, true);
     for (const broker of this.living) {
       this.on(broker.machine, () => broker.ledger.beat());
-      const entries = this.ledgersIn(broker.folder).get(broker.run.mark)?.entries ?? [];
+      const entries = this.ledgersIn(broker.directory).get(broker.run.mark)?.entries ?? [];
       const named = entries.map(({ request }) => request).sort();
       if (named.join() !== [...broker.open].sort().join()) {
         throw new Error(`the ledger of ${broker.run.mark} names ${named.join()}, not ${[...broker.open].join()}`);
@@ -383,9 +383,9 @@ function at<T>(all: readonly T[], which: number): T[] {
   return all.length === 0 ? [] : [all[which % all.length] as T];
 }
 
-function namesIn(folder: string): string[] {
+function namesIn(directory: string): string[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(directory);
   } catch {
     return [];
   }

@@ -142,14 +142,14 @@ class Line {
     lease: async (params) => {
       const before = this.#cancels;
       const leased = await this.#ask(() => this.#run.leases.lease(params, this.#holder, this.#gone.signal));
-      if (!params.ahead || this.#cancels === before) return leased;
+      if (!params.prefetch || this.#cancels === before) return leased;
       const { sessionId } = leased;
       await this.broker.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false, unused: true });
       throw new PrefetchCancelled();
     },
-    cancelAhead: () => {
+    cancelPrefetch: () => {
       this.#cancels += 1;
-      return this.#ask(async () => this.#run.leases.cancelAhead(this.#holder));
+      return this.#ask(async () => this.#run.leases.cancelPrefetch(this.#holder));
     },
     giveBack: (params) => this.#ask(() => this.#run.leases.giveBack(params, this.#holder)),
     testUsage: async (_: TestUsage) => undefined,

@@ -29,7 +29,7 @@ export const memoryRecorder = () =>
     service: 'hosted',
     chromiums: [],
     shard: null,
-    recordFolder: null,
+    recordDirectory: null,
     onWriteError: () => undefined,
   });
 

@@ -248,7 +248,7 @@ export class ScriptedService implements BrowserService {
 
   private async end(session: ScriptedSession | undefined, options: CallOptions, how: 'release' | 'stop') {
     if (session && !session.ours) this.violations.push(`${session.sessionId}, another run's, was ended`);
-    if (session && !this.mayEnd(session.sessionId)) this.violations.push(`${session.sessionId} was ended while lent`);
+    if (session && !this.mayEnd(session.sessionId)) this.violations.push(`${session.sessionId} was ended while leased`);
     if (session && this.confirmed.has(session.sessionId)) this.violations.push(`${session.sessionId} was ended twice`);
     await this.travel(options);
     const outcome = this.script.end.shift() ?? 'ok';

@@ -80,5 +80,9 @@ export class ScriptedWorkspace {
 
 function refusal(status: 404 | 503): ServiceError {
   const code = status === 404 ? 'SERVICE_NOT_FOUND' : 'SERVICE_UNAVAILABLE';
-  return new ServiceError(code, `the service answered ${status}`, { status, request: 'scripted', retryable: false });
+  return new ServiceError(code, `the service responded with ${status}`, {
+    status,
+    request: 'scripted',
+    retryable: false,
+  });
 }

@@ -39,9 +39,9 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
   limit: [Number.POSITIVE_INFINITY, { option: true }],
   /** An address without a listener yet. */
   newAddress: async ({}, use) => {
-    const folder = mkdtempSync(join(tmpdir(), 'poolwright-ahead-'));
-    await use(process.platform === 'win32' ? `\\\\.\\pipe\\ahead-${process.pid}` : join(folder, 'socket'));
-    rmSync(folder, { recursive: true, force: true });
+    const directory = mkdtempSync(join(tmpdir(), 'poolwright-prefetch-'));
+    await use(process.platform === 'win32' ? `\\\\.\\pipe\\prefetch-${process.pid}` : join(directory, 'socket'));
+    rmSync(directory, { recursive: true, force: true });
   },
   broker: async ({ limit, newAddress: address }, use) => {
     const clock = new FakeClock();

@@ -5,6 +5,6 @@ import { startService } from '../../../../src/broker/run/run-service.ts';
 /** Starts a broker in this process, as its own process does. @throws the reason if the run cannot begin */
 export async function startedBroker(config: BrokerConfig): Promise<BrokerRun> {
   const run = await runBroker(config, startService(config), (why) => Promise.reject(why));
-  if (!run) throw new Error('a broker that may not lend has rejected by now');
+  if (!run) throw new Error('a broker that may not lease has rejected by now');
   return run;
 }

@@ -25,15 +25,16 @@ const NOWHERE = '127.0.0.1:1';
 
 /**
  * Returns every interceptor, each alone.
- * @param bridged host that the bridge carries requests to
+ * @param proxied host that the proxy serves
  */
-export function interceptors(bridged = NOWHERE, meter = new Meter()): Readonly<Record<string, InterceptorFactory>> {
+export function interceptors(proxied = NOWHERE, meter = new Meter()): Readonly<Record<string, InterceptorFactory>> {
   const carried = new LocalDownloads();
   return {
     'back-forward-cache': (link) => new BackForwardCache(link),
     'lost-screenshots': (link) => new LostScreenshots(link),
     uploads: (link) => new Uploads(link),
-    network: (link) => new Network(link, { bridge: parseNetworkRules(bridged), downloads: carried }, NetworkProxy),
+    network: (link) =>
+      new Network(link, { proxiedHosts: parseNetworkRules(proxied), downloads: carried }, NetworkProxy),
     downloads: (link) => new Downloads(link, carried),
     metering: (link) => new Metering(link, meter, () => false),
     'hidden-targets': (link) => new HiddenTargets(link),

@@ -8,11 +8,11 @@ import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
 /** An address without a listener: a request that is carried there fails at once, without a network. */
 export const LISTED_ORIGIN = 'http://127.0.0.1:1';
 
-/** A bridge between a Playwright and a browser that the test plays: no process and no socket on either side. */
+/** The transport between a Playwright and a browser that the test plays: no process and no socket on either side. */
 export class ScriptedBrowser {
-  /** Messages that the bridge has sent to the browser. */
+  /** Messages that the proxy has sent to the browser. */
   readonly sent: CdpMessage[] = [];
-  /** Messages that the bridge has created for Playwright. */
+  /** Messages that the proxy has created for Playwright. */
   readonly made: CdpMessage[] = [];
   readonly #list: InterceptorList;
   #said: CdpMessage | undefined;
@@ -21,7 +21,7 @@ export class ScriptedBrowser {
 
   constructor() {
     this.#list = new InterceptorList(
-      [(link) => new Network(link, { bridge: parseNetworkRules('127.0.0.1:1') }, NetworkProxy)],
+      [(link) => new Network(link, { proxiedHosts: parseNetworkRules('127.0.0.1:1') }, NetworkProxy)],
       {
         toBrowser: (command) => {
           if (isOwnId(command.id)) this.#answer(command);
@@ -55,12 +55,12 @@ export class ScriptedBrowser {
     return this.commands(sessionId, 'Runtime.addBinding').map(({ params }) => (params as { name: string }).name);
   }
 
-  /** Returns the commands that the bridge has sent to one session. */
+  /** Returns the commands that the proxy has sent to one session. */
   commands(sessionId: string, method: string): CdpMessage[] {
     return this.sent.filter((message) => message.sessionId === sessionId && message.method === method);
   }
 
-  /** Returns how often the bridge has resolved a paused request. */
+  /** Returns how often the proxy has resolved a paused request. */
   answers(requestId: string): number {
     const methods = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetch.failRequest']);
     return this.sent.filter(

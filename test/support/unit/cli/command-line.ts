@@ -22,7 +22,7 @@ interface Fixtures {
   /** An emulator with stub browsers, and a client of it. */
   service: StubService;
   /** An empty directory. */
-  folder: string;
+  directory: string;
 }
 
 export const test = base.extend<Fixtures>({
@@ -35,10 +35,10 @@ export const test = base.extend<Fixtures>({
     await client.close();
     await emulator.stop();
   },
-  folder: async ({}, use, testInfo) => {
-    const folder = testInfo.outputPath('folder');
-    await mkdir(folder, { recursive: true });
-    await use(folder);
+  directory: async ({}, use, testInfo) => {
+    const directory = testInfo.outputPath('directory');
+    await mkdir(directory, { recursive: true });
+    await use(directory);
   },
 });
 
@@ -47,10 +47,10 @@ export { expect } from '@playwright/test';
 /**
  * Runs `poolwright` with these arguments, as a process without a terminal would.
  * @param env added to the environment
- * @param folder its working directory; default: this one
+ * @param directory its working directory; default: this one
  */
-export async function poolwright(args: readonly string[], env: Record<string, string> = {}, folder = process.cwd()) {
-  const before = { env: { ...process.env }, folder: process.cwd(), exitCode: process.exitCode };
+export async function poolwright(args: readonly string[], env: Record<string, string> = {}, directory = process.cwd()) {
+  const before = { env: { ...process.env }, directory: process.cwd(), exitCode: process.exitCode };
   const output = { stdout: '', stderr: '' };
   const release = (['stdout', 'stderr'] as const).map((name) =>
     capture(process[name], (text) => {
@@ -60,7 +60,7 @@ export async function poolwright(args: readonly string[], env: Record<string, st
   Object.assign(process.env, env);
   // Playwright's workers force colours.
   delete process.env.FORCE_COLOR;
-  process.chdir(folder);
+  process.chdir(directory);
   process.exitCode = undefined;
   try {
     await runCommandLine(args, '0.0.0');
@@ -69,7 +69,7 @@ export async function poolwright(args: readonly string[], env: Record<string, st
     for (const end of release) end();
     for (const name of Object.keys(process.env)) if (!(name in before.env)) delete process.env[name];
     Object.assign(process.env, before.env);
-    process.chdir(before.folder);
+    process.chdir(before.directory);
     process.exitCode = before.exitCode;
   }
 }

@@ -122,7 +122,7 @@ test('after the backoff, a waiting worker goes first, then an expected one, then
   await settled();
   atService.get('refused')?.refuse();
   await settled();
-  void ask('ahead', { priority: PRIORITY.ahead });
+  void ask('prefetch', { priority: PRIORITY.prefetch });
   void ask('expected', { priority: PRIORITY.expected });
   void ask('needed');
   await clock.advance(DELAY_MS);
@@ -130,7 +130,7 @@ test('after the backoff, a waiting worker goes first, then an expected one, then
     for (const each of [...atService.values()]) each.grant();
     await settled();
   }
-  expect(order).toEqual(['refused', 'refused', 'needed', 'expected', 'ahead']);
+  expect(order).toEqual(['refused', 'refused', 'needed', 'expected', 'prefetch']);
 });
 
 test('a cancelled request leaves the line and does not block the next one', async () => {

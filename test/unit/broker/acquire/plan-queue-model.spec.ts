@@ -17,7 +17,7 @@ import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 
 type Step =
   | { do: 'expect' }
-  | { do: 'take'; slot: number; ahead: boolean; during: string | undefined; needMs: number }
+  | { do: 'take'; slot: number; prefetch: boolean; during: string | undefined; needMs: number }
   | { do: 'comes' | 'fails' | 'parks' | 'givesUp'; which: number }
   | { do: 'back'; which: number }
   | { do: 'tell'; tests: ProjectDemand | null }
@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('take' as const),
       slot: fc.nat(3),
-      ahead: fc.boolean(),
+      prefetch: fc.boolean(),
       during: fc.constantFrom('a', 'b', undefined),
       needMs: fc.constantFrom(10_000, 90_000, 200_000),
     }),
@@ -78,7 +78,7 @@ interface PendingOrder {
 
 interface Waiting {
   since: number;
-  ahead: boolean;
+  prefetch: boolean;
   during: string | undefined;
   needMs: number;
   gone: AbortController;
@@ -90,8 +90,8 @@ class History {
   private readonly browsers: HeldBrowser[] = [];
   private readonly underway = new Set<PendingOrder>();
   private readonly waiting = new Set<Waiting>();
-  private readonly lent = new Set<HeldBrowser>();
-  private readonly lentAhead = new Set<HeldBrowser>();
+  private readonly leased = new Set<HeldBrowser>();
+  private readonly prefetched = new Set<HeldBrowser>();
   private readonly supply: PlanQueue;
   private numbers = 0;
   /** The last report about the remaining tests. */
@@ -215,30 +215,30 @@ class History {
     underway.comes(held);
   }
 
-  private take({ slot, ahead, during, needMs }: Extract<Step, { do: 'take' }>): void {
-    const waiting = { since: this.clock.now(), ahead, during, needMs, gone: new AbortController() };
+  private take({ slot, prefetch, during, needMs }: Extract<Step, { do: 'take' }>): void {
+    const waiting = { since: this.clock.now(), prefetch, during, needMs, gone: new AbortController() };
     this.waiting.add(waiting);
     const takesUsed = this.reuse === 'run';
-    const asked = { holder: waiting, slot: { project: '', index: slot }, needMs, takesUsed, ahead, during };
+    const asked = { holder: waiting, slot: { project: '', index: slot }, needMs, takesUsed, prefetch, during };
     this.supply.take(asked, waiting.gone.signal).then(
       (held) => {
         this.waiting.delete(waiting);
-        if (this.lent.has(held)) this.problems.push(`${held.browser.sessionId} was lent twice`);
-        if (held.state !== 'claimed' || held.holder !== waiting)
+        if (this.leased.has(held)) this.problems.push(`${held.browser.sessionId} was leased twice`);
+        if (held.state !== 'leased' || held.holder !== waiting)
           this.problems.push(`${held.browser.sessionId} has no holder`);
-        if (ahead && this.supply.waiting > 0) this.problems.push('a request ahead was served while a worker waits');
-        this.lent.add(held);
-        if (ahead) this.lentAhead.add(held);
+        if (prefetch && this.supply.waiting > 0) this.problems.push('a prefetch was served while a worker waits');
+        this.leased.add(held);
+        if (prefetch) this.prefetched.add(held);
       },
       () => this.waiting.delete(waiting),
     );
   }
 
   private back({ which: n }: Extract<Step, { do: 'back' }>): void {
-    const held = nth(this.lent, n);
+    const held = nth(this.leased, n);
     if (!held) return;
-    this.lent.delete(held);
-    this.lentAhead.delete(held);
+    this.leased.delete(held);
+    this.prefetched.delete(held);
     this.supply.offer(held);
   }
 
@@ -246,7 +246,7 @@ class History {
   private get needed(): { used: number; all: number } {
     const { waiting, groups, running } = this.told ?? { waiting: 0, groups: 0, running: [] };
     if (this.reuse === 'test') return { used: 0, all: waiting + running.length };
-    const served = new Set(this.browsers.flatMap(({ state, slot }) => (state === 'claimed' ? slot.index : [])));
+    const served = new Set(this.browsers.flatMap(({ state, slot }) => (state === 'leased' ? slot.index : [])));
     const without = new Set(running.flatMap(({ slot }) => (served.has(slot) ? [] : slot))).size;
     return { used: without + groups, all: without + groups };
   }
@@ -259,17 +259,17 @@ class History {
   }
 
   /** Prefetches may be held back while the remaining tests are, or may still become, known. */
-  private mayBeHeldBack({ ahead, during }: Waiting): boolean {
-    return ahead && (this.wasTold || (this.reuse === 'test' && during !== undefined));
+  private mayBeHeldBack({ prefetch, during }: Waiting): boolean {
+    return prefetch && (this.wasTold || (this.reuse === 'test' && during !== undefined));
   }
 
   private check(): void {
     const now = this.clock.now();
     const idle = this.browsers.filter((held) => held.state === 'idle');
-    for (const { ahead, needMs } of this.waiting) {
+    for (const { prefetch, needMs } of this.waiting) {
       const long = idle.filter(({ browser }) => browser.expiresAt.getTime() - now >= needMs);
       const fits = long.filter((held) => isFresh(held) || this.reuse === 'run');
-      if (!ahead && fits.length > 0) this.problems.push(`somebody waits, and ${fits[0]?.browser.sessionId} is idle`);
+      if (!prefetch && fits.length > 0) this.problems.push(`somebody waits, and ${fits[0]?.browser.sessionId} is idle`);
     }
     if (this.told !== null) {
       const used = idle.filter((held) => !isFresh(held)).length;
@@ -278,9 +278,9 @@ class History {
     }
     const inNeed = [...this.waiting].filter((each) => !this.mayBeHeldBack(each)).length;
     const young = [...this.waiting].filter(({ since }) => now - since < RETURN_MS).length;
-    const returning = this.reuse === 'test' && this.wasTold ? Math.min(young, this.lentAhead.size) : 0;
+    const returning = this.reuse === 'test' && this.wasTold ? Math.min(young, this.prefetched.size) : 0;
     if (this.underway.size + returning < inNeed) this.problems.push(`${inNeed} wait for ${this.underway.size} fetches`);
-    const real = [...this.waiting].filter(({ ahead }) => !ahead).length;
+    const real = [...this.waiting].filter(({ prefetch }) => !prefetch).length;
     if (this.supply.waiting !== real) this.problems.push(`says that ${this.supply.waiting} wait, of ${real}`);
     if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
   }

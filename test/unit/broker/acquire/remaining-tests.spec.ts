@@ -81,13 +81,13 @@ test("prefetches no browser for a test that does not run, with `reuse: 'test'`",
   const line = await connect();
   await until(line.lease(own));
   // The second of two is prefetched …
-  await until(line.lease({ ...own, ahead: true, during: 'a' }));
+  await until(line.lease({ ...own, prefetch: true, during: 'a' }));
   // … and none while the second one runs, even before the report that it has started.
-  const ahead = line.lease({ ...own, ahead: true, during: 'b' }).catch(() => null);
+  const prefetch = line.lease({ ...own, prefetch: true, during: 'b' }).catch(() => null);
   await clock.advance(60_000);
   leases.remaining(told({ p0: { asks: 2, running: [runs(0, false, 'b')] } }));
   await clock.advance(60_000);
   expect(service.asks).toBe(2);
-  await until(line.cancelAhead());
-  await ahead;
+  await until(line.cancelPrefetch());
+  await prefetch;
 });

@@ -53,7 +53,7 @@ class Workspace {
     this.line
       .ask({
         signal,
-        priority: () => (yields ? PRIORITY.ahead : PRIORITY.needed),
+        priority: () => (yields ? PRIORITY.prefetch : PRIORITY.needed),
         onWait: () => undefined,
         send: () => asks.send(),
         next: (error) => asks.next(error),
@@ -122,7 +122,7 @@ test('a waiting worker goes before a prefetch, even if the prefetch came first',
   const space = new Workspace({ limit: 1 });
   space.ask('first');
   await space.clock.advance(50);
-  space.ask('ahead', { yields: true });
+  space.ask('prefetch', { yields: true });
   space.ask('now');
   await space.clock.advance(50);
   await space.endOwn();
@@ -130,7 +130,7 @@ test('a waiting worker goes before a prefetch, even if the prefetch came first',
   expect(space.order).toEqual(['first', 'now']);
   await space.endOwn();
   await space.clock.advance(50);
-  expect(space.order).toEqual(['first', 'now', 'ahead']);
+  expect(space.order).toEqual(['first', 'now', 'prefetch']);
 });
 
 test('counts a session once if it becomes active while the list is read', async () => {

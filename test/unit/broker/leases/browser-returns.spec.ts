@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { BrowserQueue } from '../../../../src/broker/acquire/browser-queue.ts';
-import { claim, type HeldBrowser, markEnding } from '../../../../src/broker/leases/held-browser.ts';
+import { type HeldBrowser, leaseTo, markEnding } from '../../../../src/broker/leases/held-browser.ts';
 import { HeldBrowsers } from '../../../../src/broker/leases/held-browsers.ts';
 import { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
 import { Projects } from '../../../../src/broker/leases/projects.ts';
@@ -15,7 +15,7 @@ const SLOT = { project: 'p', index: 0 };
 const HEALTHY = { condition: 'healthy', toBeReplaced: false } as const;
 
 /** A browser that a worker holds, with ends that the test controls: by default they never complete. */
-function lent(plan: LeasePlan) {
+function leased(plan: LeasePlan) {
   const clock = new FakeClock();
   const closing = new AbortController();
   const browsers = new HeldBrowsers();
@@ -50,7 +50,7 @@ function lent(plan: LeasePlan) {
   const worker = {};
   const held = freshBrowser(clock, 's', { plan });
   browsers.add(held);
-  claim(held, worker, SLOT, 0, clock.now());
+  leaseTo(held, worker, SLOT, 0, clock.now());
   return { clock, closing, returns, worker, held, confirmed };
 }
 
@@ -62,14 +62,14 @@ for (const [condition, reason] of [
   ['unreachable', 'connect-failed'],
 ] as const) {
   test(`${condition}: ends the browser as ${reason}`, async () => {
-    const { returns, worker, held } = lent(planOf());
+    const { returns, worker, held } = leased(planOf());
     await returns.giveBack({ ...give, condition }, worker);
     expect(held).toMatchObject({ state: 'ending', holder: null, record: { endReason: reason } });
   });
 }
 
 test('healthy: keeps the browser for the next worker, and ends it when none comes', async () => {
-  const { returns, worker, held, clock } = lent(planOf({ reuse: 'run' }));
+  const { returns, worker, held, clock } = leased(planOf({ reuse: 'run' }));
   await returns.giveBack(give, worker);
   expect(held).toMatchObject({ state: 'idle', holder: null });
   await clock.advance(60_000);
@@ -78,18 +78,18 @@ test('healthy: keeps the browser for the next worker, and ends it when none come
 
 for (const reuse of ['worker', 'test'] as const) {
   test(`healthy, with \`reuse: '${reuse}'\`: ends the browser, unless it is unused`, async () => {
-    const used = lent(planOf({ reuse }));
+    const used = leased(planOf({ reuse }));
     await used.returns.giveBack(give, used.worker);
     expect(used.held).toMatchObject({ state: 'ending', record: { endReason: 'finished' } });
 
-    const unused = lent(planOf({ reuse }));
+    const unused = leased(planOf({ reuse }));
     await unused.returns.giveBack({ ...give, unused: true }, unused.worker);
     expect(unused.held).toMatchObject({ state: 'idle', record: { workersServed: 0, lentAt: null } });
   });
 }
 
 test('healthy while the run ends: ends the browser', async () => {
-  const { returns, worker, held, closing } = lent(planOf());
+  const { returns, worker, held, closing } = leased(planOf());
   closing.abort(new Error('the run ends'));
   await returns.giveBack(give, worker);
   expect(held).toMatchObject({ state: 'ending', record: { endReason: 'finished' } });
@@ -99,7 +99,7 @@ test.describe('a browser that saves its profile when it ends', () => {
   const plan = planOf({ session: { profile: { name: 'p', persist: true } } });
 
   test('is ended, and its worker waits for the end', async () => {
-    const { returns, worker, held, confirmed } = lent(plan);
+    const { returns, worker, held, confirmed } = leased(plan);
     let over = false;
     const returned = returns.giveBack(give, worker).then(() => {
       over = true;
@@ -112,7 +112,7 @@ test.describe('a browser that saves its profile when it ends', () => {
   });
 
   test('delays its worker for a limited time only', async () => {
-    const { returns, worker, clock } = lent(plan);
+    const { returns, worker, clock } = leased(plan);
     const returned = returns.giveBack(give, worker);
     await clock.advance(10_000);
     await returned;
@@ -120,26 +120,26 @@ test.describe('a browser that saves its profile when it ends', () => {
   });
 
   test('goes to the worker that replaces its own', async () => {
-    const { returns, worker, held } = lent(plan);
+    const { returns, worker, held } = leased(plan);
     await returns.giveBack({ ...give, toBeReplaced: true }, worker);
     expect(held.state).toBe('idle');
   });
 });
 
 test("ignores a return of another worker's browser, and of one that is ending", async () => {
-  const { returns, worker, held, clock } = lent(planOf());
+  const { returns, worker, held, clock } = leased(planOf());
   await returns.giveBack({ ...give, condition: 'lost' }, {});
   await returns.giveBack({ ...give, sessionId: 'foreign' }, worker);
-  expect(held).toMatchObject({ state: 'claimed', holder: worker });
+  expect(held).toMatchObject({ state: 'leased', holder: worker });
   markEnding(held, 'run-ended', clock.now());
   await returns.giveBack({ ...give, condition: 'lost' }, worker);
   expect(held.record.endReason).toBe('run-ended');
 });
 
 test('when a worker is gone, ends its browser and no other', async () => {
-  const { returns, worker, held } = lent(planOf());
+  const { returns, worker, held } = leased(planOf());
   returns.holderGone({});
-  expect(held.state).toBe('claimed');
+  expect(held.state).toBe('leased');
   returns.holderGone(worker);
   expect(held).toMatchObject({ state: 'ending', record: { endReason: 'worker-died' } });
 });

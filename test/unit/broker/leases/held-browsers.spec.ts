@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { claim, markEnded, markEnding } from '../../../../src/broker/leases/held-browser.ts';
+import { leaseTo, markEnded, markEnding } from '../../../../src/broker/leases/held-browser.ts';
 import { HeldBrowsers } from '../../../../src/broker/leases/held-browsers.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';
@@ -20,7 +20,7 @@ test('a browser counts towards the limit until it is ending, and stays known aft
   const { clock, browsers, all } = bookOf('a', 'b', 'c', 'd');
   const [a, b, c] = all;
   if (!a || !b || !c) throw new Error('no browsers');
-  claim(a, {}, { project: 'p', index: 0 }, 0, clock.now());
+  leaseTo(a, {}, { project: 'p', index: 0 }, 0, clock.now());
   markEnding(b, 'idle', clock.now());
   markEnding(c, 'lost', clock.now());
   markEnded(c, clock.now());
@@ -35,9 +35,9 @@ test('a worker holds its leased browsers until they are ending', () => {
   const { clock, browsers, all } = bookOf('a', 'b', 'c');
   const [worker, other] = [{}, {}];
   const slot = { project: 'p', index: 0 };
-  for (const [n, held] of all.entries()) claim(held, n === 1 ? other : worker, slot, 0, clock.now());
-  expect(names(browsers.claimedBy(worker))).toEqual(['a', 'c']);
+  for (const [n, held] of all.entries()) leaseTo(held, n === 1 ? other : worker, slot, 0, clock.now());
+  expect(names(browsers.leasedBy(worker))).toEqual(['a', 'c']);
   const [a] = all;
   if (a) markEnding(a, 'finished', clock.now());
-  expect(names(browsers.claimedBy(worker))).toEqual(['c']);
+  expect(names(browsers.leasedBy(worker))).toEqual(['c']);
 });

@@ -1,7 +1,7 @@
 import { equal, ok } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { claim, markEnding } from '../../../../src/broker/leases/held-browser.ts';
+import { leaseTo, markEnding } from '../../../../src/broker/leases/held-browser.ts';
 import { HeldBrowsers } from '../../../../src/broker/leases/held-browsers.ts';
 import { SessionNotes, startHeartbeat } from '../../../../src/broker/leases/session-notes.ts';
 import { parseNote } from '../../../../src/broker/recovery/session-note.ts';
@@ -32,7 +32,7 @@ test('rewrites a note when another slot gets the browser, and tries again after 
   const { clock, written, notes } = notesOf();
   const held = freshBrowser(clock, 's');
   const lendTo = async (index: number) => {
-    claim(held, {}, { project: 'p', index }, 0, clock.now());
+    leaseTo(held, {}, { project: 'p', index }, 0, clock.now());
     notes.writeIfMoved(held);
     await settled();
   };
@@ -47,7 +47,7 @@ test('rewrites a note when another slot gets the browser, and tries again after 
 });
 
 /** A browser that moves to other slots while the service is slow. */
-class LentOn {
+class LeasedTo {
   readonly clock = new FakeClock();
   readonly held = freshBrowser(this.clock, 's');
   readonly underway: { slot: number | undefined; settle(refused: boolean): void }[] = [];
@@ -58,9 +58,9 @@ class LentOn {
     run,
   );
 
-  lend(index: number): void {
+  lease(index: number): void {
     const idle = this.underway.length === 0;
-    claim(this.held, {}, { project: 'p', index }, 0, this.clock.now());
+    leaseTo(this.held, {}, { project: 'p', index }, 0, this.clock.now());
     this.notes.writeIfMoved(this.held);
     if (idle) equal(this.underway.length, this.says === index ? 0 : 1);
   }
@@ -82,21 +82,21 @@ class LentOn {
 
 test('writes one note at a time, and the last one is correct, however often a browser moves', async () => {
   const step = fc.oneof(
-    fc.record({ do: fc.constant('lend' as const), index: fc.nat(2) }),
+    fc.record({ do: fc.constant('lease' as const), index: fc.nat(2) }),
     fc.record({ do: fc.constantFrom('answered' as const, 'refused' as const, 'beat' as const) }),
   );
   const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-    const lent = new LentOn();
+    const leased = new LeasedTo();
     for (const each of steps) {
-      if (each.do === 'beat') lent.notes.write(lent.held);
-      else if (each.do === 'lend') lent.lend(each.index);
-      else await lent.answer(each.do === 'refused');
-      ok(lent.underway.length < 2);
+      if (each.do === 'beat') leased.notes.write(leased.held);
+      else if (each.do === 'lease') leased.lease(each.index);
+      else await leased.answer(each.do === 'refused');
+      ok(leased.underway.length < 2);
     }
-    while (lent.underway.length > 0) await lent.answer(false);
-    lent.notes.writeIfMoved(lent.held);
-    while (lent.underway.length > 0) await lent.answer(false);
-    equal(lent.says, lent.held.slot.index);
+    while (leased.underway.length > 0) await leased.answer(false);
+    leased.notes.writeIfMoved(leased.held);
+    while (leased.underway.length > 0) await leased.answer(false);
+    equal(leased.says, leased.held.slot.index);
   });
   await fc.assert(property, propertyRuns(500));
 });

@@ -90,7 +90,7 @@ async function play(steps: readonly Step[], end: 'run' | 'sweep'): Promise<strin
   service.script.pool.length = 0;
   service.script.list.length = 0;
   const problems = collisions.concat(
-    got.filter((id) => !service.pools.get(id)?.ours).map((id) => `${id} was lent, but is not ours`),
+    got.filter((id) => !service.pools.get(id)?.ours).map((id) => `${id} was leased, but is not ours`),
   );
   if (end === 'run') {
     const ending = pools.deleteAll();

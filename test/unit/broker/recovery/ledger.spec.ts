@@ -23,7 +23,7 @@ import { propertyRuns } from '../../../support/property-runs.ts';
 interface Fixtures {
   parent: string;
   /** Directory of the ledger. It does not exist yet. */
-  folder: string;
+  directory: string;
   owner: LedgerOwner;
   said: string[];
   log: Log;
@@ -35,10 +35,10 @@ const test = base.extend<Fixtures>({
     await use(parent);
     rmSync(parent, { recursive: true, force: true });
   },
-  folder: async ({ parent }, use) => use(join(parent, 'ledgers')),
-  owner: async ({ folder }, use) => {
+  directory: async ({ parent }, use) => use(join(parent, 'ledgers')),
+  owner: async ({ directory }, use) => {
     const content = { runId: 'r1', mark: 'aaaa', baseURL: 'x', workspace: 'w', place: null, socket: 's' };
-    await use({ folder, content });
+    await use({ directory, content });
   },
   said: async ({}, use) => use([]),
   log: async ({ said }, use) => {
@@ -49,37 +49,37 @@ const test = base.extend<Fixtures>({
 
 const got = (sessionId: string) => ({ sessionId, leaseId: null, poolId: null });
 
-function fileIn(folder: string): string {
-  return join(folder, readdirSync(folder)[0] ?? '');
+function fileIn(directory: string): string {
+  return join(directory, readdirSync(directory)[0] ?? '');
 }
 
-function content(folder: string) {
-  const [name, ...more] = readdirSync(folder);
+function content(directory: string) {
+  const [name, ...more] = readdirSync(directory);
   expect(more).toEqual([]);
-  return parseLedger(readFileSync(join(folder, name ?? ''), 'utf8'));
+  return parseLedger(readFileSync(join(directory, name ?? ''), 'utf8'));
 }
 
-test('a full disk leaves no incomplete ledger', ({ folder, owner, log, said }) => {
+test('a full disk leaves no incomplete ledger', ({ directory, owner, log, said }) => {
   test.skip(!existsSync('/dev/full'), 'no disk that is always full here');
   const ledger = new Ledger(owner, log);
   ledger.asked('aaaa-1', null);
-  const [name = ''] = readdirSync(folder);
-  rmSync(join(folder, name));
-  symlinkSync('/dev/full', join(folder, name));
-  symlinkSync('/dev/full', join(folder, `${name}.tmp`));
+  const [name = ''] = readdirSync(directory);
+  rmSync(join(directory, name));
+  symlinkSync('/dev/full', join(directory, name));
+  symlinkSync('/dev/full', join(directory, `${name}.tmp`));
   ledger.got('aaaa-1', got('s-1'));
   expect(said).toEqual([expect.stringContaining('cannot be written')]);
-  expect(readdirSync(folder)).toEqual([name]);
+  expect(readdirSync(directory)).toEqual([name]);
   ledger.got('aaaa-1', got('s-1'));
-  expect(content(folder)).toMatchObject({ entries: [{ sessionId: 's-1' }] });
+  expect(content(directory)).toMatchObject({ entries: [{ sessionId: 's-1' }] });
 });
 
-test('rewrites a ledger that was removed while its broker is alive', ({ folder, owner, log, said }) => {
+test('rewrites a ledger that was removed while its broker is alive', ({ directory, owner, log, said }) => {
   const ledger = new Ledger(owner, log);
   ledger.asked('aaaa-1', null);
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
   ledger.asked('aaaa-2', null);
-  expect(content(folder)).toMatchObject({ entries: [{ request: 'aaaa-1' }, { request: 'aaaa-2' }] });
+  expect(content(directory)).toMatchObject({ entries: [{ request: 'aaaa-1' }, { request: 'aaaa-2' }] });
   expect(said).toEqual([]);
 });
 
@@ -97,28 +97,28 @@ test('wherever a crash or a full disk truncates it, a ledger has the state after
   let histories = 0;
   const cut = fc.property(fc.array(step, { maxLength: 30 }), fc.nat(), (steps, where) => {
     histories += 1;
-    const folder = join(parent, `history-${histories}`);
+    const directory = join(parent, `history-${histories}`);
     let time = 0;
-    const ledger = new Ledger({ ...owner, folder }, log, () => (time += 1));
+    const ledger = new Ledger({ ...owner, directory }, log, () => (time += 1));
     ledger.poolAsked('first'); // so that the file exists throughout
-    const states = [content(folder)];
-    const bytesBefore = readFileSync(fileIn(folder)).length;
+    const states = [content(directory)];
+    const bytesBefore = readFileSync(fileIn(directory)).length;
     for (const { do: act, name } of steps) {
       if (act === 'got') ledger.got(name, got(`s-${time}`));
       else if (act === 'asked') ledger.asked(name, null);
       else ledger[act](name);
-      states.push(content(folder));
+      states.push(content(directory));
     }
-    const file = readFileSync(fileIn(folder));
+    const file = readFileSync(fileIn(directory));
     const size = bytesBefore + (where % (file.length - bytesBefore + 1));
     const found = parseLedger(file.subarray(0, size).toString());
     ok(states.some((state) => isDeepStrictEqual(state, found)));
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   });
   fc.assert(cut, propertyRuns(300));
 });
 
-test('the ledger stays small and correct, however many browsers a run requests', ({ folder, owner, log }) => {
+test('the ledger stays small and correct, however many browsers a run requests', ({ directory, owner, log }) => {
   const ledger = new Ledger(owner, log);
   ledger.asked('aaaa-0', null);
   for (let n = 1; n <= 2_000; n += 1) {
@@ -126,62 +126,67 @@ test('the ledger stays small and correct, however many browsers a run requests',
     ledger.got(`aaaa-${n}`, got(`s-${n}`));
     ledger.settled(`aaaa-${n - 1}`);
   }
-  expect(content(folder)).toMatchObject({ entries: [{ request: 'aaaa-2000', sessionId: 's-2000' }] });
-  expect(statSync(fileIn(folder)).size).toBeLessThan(250_000);
+  expect(content(directory)).toMatchObject({ entries: [{ request: 'aaaa-2000', sessionId: 's-2000' }] });
+  expect(statSync(fileIn(directory)).size).toBeLessThan(250_000);
 });
 
-test('logs a failed write once, and the next successful write contains everything', ({ folder, owner, log, said }) => {
+test('logs a failed write once, and the next successful write contains everything', ({
+  directory,
+  owner,
+  log,
+  said,
+}) => {
   const ledger = new Ledger(owner, log);
   ledger.asked('aaaa-1', null);
-  rmSync(folder, { recursive: true });
-  writeFileSync(folder, ''); // a mode would not keep root from writing
+  rmSync(directory, { recursive: true });
+  writeFileSync(directory, ''); // a mode would not keep root from writing
   ledger.got('aaaa-1', got('s-1'));
   ledger.asked('aaaa-2', null);
   ledger.poolAsked('p');
   expect(said).toEqual([expect.stringContaining('cannot be written')]);
 
-  rmSync(folder);
+  rmSync(directory);
   ledger.got('aaaa-2', got('s-2'));
-  expect(content(folder)).toMatchObject({ pools: ['p'], entries: [{ sessionId: 's-1' }, { sessionId: 's-2' }] });
+  expect(content(directory)).toMatchObject({ pools: ['p'], entries: [{ sessionId: 's-1' }, { sessionId: 's-2' }] });
   expect(said).toEqual([expect.anything(), expect.stringContaining('can be written again')]);
   ledger.settled('aaaa-1');
   expect(said).toHaveLength(2);
 });
 
-test('retries a failed write without a further change', async ({ folder, owner, log, said }) => {
-  writeFileSync(folder, '');
+test('retries a failed write without a further change', async ({ directory, owner, log, said }) => {
+  writeFileSync(directory, '');
   const ledger = new Ledger(owner, log);
   ledger.asked('aaaa-1', null);
-  rmSync(folder);
+  rmSync(directory);
   await expect.poll(() => said).toHaveLength(2);
-  expect(content(folder)).toMatchObject({ entries: [{ request: 'aaaa-1' }] });
+  expect(content(directory)).toMatchObject({ entries: [{ request: 'aaaa-1' }] });
 });
 
-test('retries a failed removal, so that the ledger names no ended browser', ({ folder, owner, log }) => {
+test('retries a failed removal, so that the ledger names no ended browser', ({ directory, owner, log }) => {
   const ledger = new Ledger(owner, log);
   ledger.asked('aaaa-1', null);
-  const [name = ''] = readdirSync(folder);
-  rmSync(join(folder, name));
-  mkdirSync(join(folder, name));
+  const [name = ''] = readdirSync(directory);
+  rmSync(join(directory, name));
+  mkdirSync(join(directory, name));
   ledger.settled('aaaa-1');
   ledger.beat();
-  rmSync(join(folder, name), { recursive: true });
-  writeFileSync(join(folder, name), '{}');
+  rmSync(join(directory, name), { recursive: true });
+  writeFileSync(join(directory, name), '{}');
   ledger.beat();
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(directory)).toEqual([]);
 });
 
-test('removes the incomplete file of a full disk together with the ledger', ({ folder, owner, log }) => {
+test('removes the incomplete file of a full disk together with the ledger', ({ directory, owner, log }) => {
   const ledger = new Ledger(owner, log);
   ledger.asked('aaaa-1', null);
-  const [name = ''] = readdirSync(folder);
-  writeFileSync(join(folder, `${name}.tmp`), '{');
+  const [name = ''] = readdirSync(directory);
+  writeFileSync(join(directory, `${name}.tmp`), '{');
   ledger.settled('aaaa-1');
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(directory)).toEqual([]);
 });
 
-test("beats use the service's clock", ({ folder, owner, log }) => {
+test("beats use the service's clock", ({ directory, owner, log }) => {
   const ledger = new Ledger(owner, log, () => Date.UTC(2026, 10, 21));
   ledger.asked('aaaa-1', null);
-  expect(content(folder)).toMatchObject({ beatAt: '2026-11-21T00:00:00.000Z' });
+  expect(content(directory)).toMatchObject({ beatAt: '2026-11-21T00:00:00.000Z' });
 });

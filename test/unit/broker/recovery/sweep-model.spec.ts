@@ -20,9 +20,9 @@ test('in every history, sweeps stop what dead runs left, and never touch a live 
   try {
     const property = fc.asyncProperty(history, async (steps) => {
       histories += 1;
-      const folder = join(root, String(histories));
-      mkdirSync(folder);
-      const world = new World(folder);
+      const directory = join(root, String(histories));
+      mkdirSync(directory);
+      const world = new World(directory);
       for (const each of steps) await world.take(each);
       world.checkRecovery();
       swept += world.stopped;

@@ -20,21 +20,21 @@ const AHEAD_MS = 77 * MINUTE_MS;
 const serviceNow = () => Date.now() + AHEAD_MS;
 
 interface Fixtures {
-  folder: string;
+  directory: string;
   workspace: ScriptedWorkspace;
   options: SweepOptions;
 }
 
 const test = base.extend<Fixtures>({
-  folder: async ({}, use) => {
-    const folder = mkdtempSync(join(tmpdir(), 'sweep-test-'));
-    await use(folder);
-    chmodSync(folder, 0o700);
-    rmSync(folder, { recursive: true, force: true });
+  directory: async ({}, use) => {
+    const directory = mkdtempSync(join(tmpdir(), 'sweep-test-'));
+    await use(directory);
+    chmodSync(directory, 0o700);
+    rmSync(directory, { recursive: true, force: true });
   },
   workspace: async ({}, use) => use(new ScriptedWorkspace(serviceNow)),
-  options: async ({ folder, workspace }, use) =>
-    use({ client: workspace.client, baseURL: BASE_URL, apiKey: API_KEY, suite: SUITE, ledgerFolder: folder }),
+  options: async ({ directory, workspace }, use) =>
+    use({ client: workspace.client, baseURL: BASE_URL, apiKey: API_KEY, suite: SUITE, ledgerDirectory: directory }),
 });
 
 const minutesAgo = (minutes: number) => new Date(serviceNow() - minutes * MINUTE_MS);
@@ -45,9 +45,9 @@ function note(runId: string, mark: string, beat: Date): string {
 }
 
 /** A ledger with one session, as written by a broker on another machine. */
-function writeLedger(folder: string, more: Record<string, unknown>, sessionId: string | null): string {
+function writeLedger(directory: string, more: Record<string, unknown>, sessionId: string | null): string {
   const { runId = 'r1', mark = 'aaaa' } = more;
-  const file = join(folder, `${runId}-${mark}.ledger.json`);
+  const file = join(directory, `${runId}-${mark}.ledger.json`);
   const content = {
     schema: 1,
     runId,
@@ -91,7 +91,7 @@ test.describe('which run is dead', () => {
 
   for (const word of ['--run', 'the CI'] as const) {
     test(`identifies the pools of a run that ${word} declares dead by their names, and deletes no others`, async ({
-      folder,
+      directory,
       workspace,
       options,
     }) => {
@@ -105,7 +105,7 @@ test.describe('which run is dead', () => {
       workspace.pools.push(theirs, ...dead, another, named(`poolwright-${SUITE}-r1-2-dead-1`), living);
       // Its ledger is here and shows that it is alive; the user's declaration overrides this.
       const { sessionId } = workspace.create(null);
-      writeLedger(folder, { mark: 'aliv', place: 'elsewhere', pools: [living.id] }, sessionId);
+      writeLedger(directory, { mark: 'aliv', place: 'elsewhere', pools: [living.id] }, sessionId);
       const swept = await sweep({ ...options, ...(word === '--run' ? { runId: 'r1' } : { overRuns: ['r1'] }) });
       expect(swept.failures).toEqual([]);
       expect(swept.poolsDeleted.sort()).toEqual([...dead, living].map(({ name }) => name).sort());
@@ -118,36 +118,40 @@ test.describe('which run is dead', () => {
   }
 
   test('a container with the same host name has different sockets: its beat counts', async ({
-    folder,
+    directory,
     workspace,
     options,
   }) => {
     const { sessionId } = workspace.create(null);
-    writeLedger(folder, { place: 'another-boot pid:[1] mnt:[2] 1:2' }, sessionId);
+    writeLedger(directory, { place: 'another-boot pid:[1] mnt:[2] 1:2' }, sessionId);
     expect(await sweep(options)).toMatchObject({ stopped: [], failures: [] });
     expect(workspace.running).toEqual([sessionId]);
 
-    writeLedger(folder, { place: 'another-boot pid:[1] mnt:[2] 1:2', beatAt: minutesAgo(25).toISOString() }, sessionId);
+    writeLedger(
+      directory,
+      { place: 'another-boot pid:[1] mnt:[2] 1:2', beatAt: minutesAgo(25).toISOString() },
+      sessionId,
+    );
     expect(await sweep(options)).toMatchObject({ stopped: [{ sessionId }] });
   });
 
-  test('judges by the beat on a machine without a system identity', async ({ folder, workspace, options }) => {
+  test('judges by the beat on a machine without a system identity', async ({ directory, workspace, options }) => {
     const { sessionId } = workspace.create(null);
-    writeLedger(folder, { place: null }, sessionId);
+    writeLedger(directory, { place: null }, sessionId);
     await sweep(options);
     expect(workspace.running).toEqual([sessionId]);
   });
 
   test('in the same place, a broker without its socket is dead, whatever its beat', async ({
-    folder,
+    directory,
     workspace,
     options,
   }) => {
     test.skip(systemIdentity() === null, 'this system does not say where it is');
     const { sessionId } = workspace.create(null);
-    writeLedger(folder, {}, sessionId);
+    writeLedger(directory, {}, sessionId);
     expect(await sweep(options)).toMatchObject({ stopped: [{ sessionId }] });
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   test("a machine's wrong clock makes no broker dead: beats are compared with the service's clock", async ({
@@ -162,15 +166,15 @@ test.describe('which run is dead', () => {
   });
 
   test('a broker that responds keeps its sessions, however old the beat in their notes', async ({
-    folder,
+    directory,
     workspace,
     options,
   }) => {
-    const socket = join(folder, 'broker.sock');
+    const socket = join(directory, 'broker.sock');
     const server = await listening(socket);
     try {
       const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(50)));
-      writeLedger(folder, { socket }, sessionId);
+      writeLedger(directory, { socket }, sessionId);
       const result = await sweep(options);
       expect(result).toMatchObject({ stopped: [], alive: [{ sessionId, runId: 'r1' }] });
     } finally {
@@ -178,27 +182,31 @@ test.describe('which run is dead', () => {
     }
   });
 
-  test('a broker with an old ledger but new notes is alive', async ({ folder, workspace, options }) => {
+  test('a broker with an old ledger but new notes is alive', async ({ directory, workspace, options }) => {
     const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(2)));
-    const file = writeLedger(folder, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
+    const file = writeLedger(directory, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
     expect((await sweep(options)).stopped).toEqual([]);
     expect(existsSync(file)).toBe(true);
   });
 
-  test('without the list of sessions, silence makes no broker dead', async ({ folder, workspace, options }) => {
+  test('without the list of sessions, silence makes no broker dead', async ({ directory, workspace, options }) => {
     const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(2)));
-    writeLedger(folder, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
+    writeLedger(directory, { place: 'elsewhere', beatAt: minutesAgo(50).toISOString() }, sessionId);
     workspace.failAt([0]);
     expect(await sweep(options)).toMatchObject({ stopped: [], failures: [expect.stringContaining('503')] });
     expect(workspace.running).toEqual([sessionId]);
   });
 
-  test('a dead broker also owns sessions that its ledger had no room for', async ({ folder, workspace, options }) => {
+  test('a dead broker also owns sessions that its ledger had no room for', async ({
+    directory,
+    workspace,
+    options,
+  }) => {
     test.skip(systemIdentity() === null, 'this system does not say where it is');
     const first = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
     const second = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
     const other = workspace.create(note('r1', 'bbbb', minutesAgo(1))); // another shard of the run
-    writeLedger(folder, {}, first.sessionId);
+    writeLedger(directory, {}, first.sessionId);
     expect((await sweep(options)).stopped.map(({ sessionId }) => sessionId)).toEqual([
       first.sessionId,
       second.sessionId,
@@ -207,13 +215,13 @@ test.describe('which run is dead', () => {
   });
 });
 
-test('sweep --run ends that run, and also what other dead runs left', async ({ folder, workspace, options }) => {
+test('sweep --run ends that run, and also what other dead runs left', async ({ directory, workspace, options }) => {
   const named = workspace.create(note('named', 'aaaa', minutesAgo(1)));
   workspace.create(note('silent', 'bbbb', minutesAgo(40)));
   const alive = workspace.create(note('alive', 'cccc', minutesAgo(1)));
   const leased = workspace.create(null, { leaseId: 'l-1', poolId: 'p-1' });
   const entries = [{ request: 'aaaa-2', poolId: 'p-1', leaseId: 'l-1', sessionId: leased.sessionId }];
-  writeLedger(folder, { runId: 'named', place: 'elsewhere', entries }, named.sessionId);
+  writeLedger(directory, { runId: 'named', place: 'elsewhere', entries }, named.sessionId);
   await sweep({ ...options, runId: 'named' });
   expect(workspace.running).toEqual([alive.sessionId]);
 });
@@ -232,12 +240,16 @@ test('a failed sweep causes a warning in the run that started it, and does not e
 });
 
 test.describe('one bad file does not stop a run', () => {
-  test('reports a ledger that cannot be removed, and does everything else', async ({ folder, workspace, options }) => {
+  test('reports a ledger that cannot be removed, and does everything else', async ({
+    directory,
+    workspace,
+    options,
+  }) => {
     test.skip(systemIdentity() === null, 'this system does not say where it is');
     const { sessionId } = workspace.create(null);
     const other = workspace.create(null);
-    const first = writeLedger(folder, { runId: 'r1' }, sessionId);
-    writeLedger(folder, { runId: 'r2', mark: 'bbbb' }, other.sessionId);
+    const first = writeLedger(directory, { runId: 'r1' }, sessionId);
+    writeLedger(directory, { runId: 'r2', mark: 'bbbb' }, other.sessionId);
     // A mode would not keep root from removing a file; a directory in its place does.
     const client = options.client;
     const stop = client.stopSession.bind(client);
@@ -251,31 +263,31 @@ test.describe('one bad file does not stop a run', () => {
     const result = await sweep({ ...options, client });
     expect(result.stopped).toHaveLength(2);
     expect(result.failures).toEqual([expect.stringContaining(first)]);
-    expect(readdirSync(folder)).toEqual(['r1-aaaa.ledger.json']);
+    expect(readdirSync(directory)).toEqual(['r1-aaaa.ledger.json']);
   });
 
   test('a sweep does not remove a directory that a ledger names as a socket', async ({
-    folder,
+    directory,
     workspace,
     options,
   }) => {
     test.skip(systemIdentity() === null, 'this system does not say where it is');
-    const project = join(folder, 'poolwright-app');
+    const project = join(directory, 'poolwright-app');
     mkdirSync(project);
     writeFileSync(join(project, 'precious.txt'), '');
     const { sessionId } = workspace.create(null);
-    writeLedger(folder, { socket: join(project, 'broker.sock') }, sessionId);
+    writeLedger(directory, { socket: join(project, 'broker.sock') }, sessionId);
     expect((await sweep(options)).stopped).toHaveLength(1);
     expect(readdirSync(project)).toEqual(['precious.txt']);
   });
 
-  test('an invalid socket and an invalid time', async ({ folder, workspace, options }) => {
+  test('an invalid socket and an invalid time', async ({ directory, workspace, options }) => {
     const { sessionId } = workspace.create(null);
-    writeLedger(folder, { mark: 'a', socket: '' }, sessionId);
-    writeLedger(folder, { mark: 'b', socket: '80' }, sessionId);
-    writeLedger(folder, { mark: 'c', socket: 'x'.repeat(4_000) }, sessionId);
-    const bad = writeLedger(folder, { mark: 'd', beatAt: 'yesterday' }, sessionId);
-    mkdirSync(join(folder, 'folder.ledger.json'));
+    writeLedger(directory, { mark: 'a', socket: '' }, sessionId);
+    writeLedger(directory, { mark: 'b', socket: '80' }, sessionId);
+    writeLedger(directory, { mark: 'c', socket: 'x'.repeat(4_000) }, sessionId);
+    const bad = writeLedger(directory, { mark: 'd', beatAt: 'yesterday' }, sessionId);
+    mkdirSync(join(directory, 'directory.ledger.json'));
     const result = await sweep(options);
     expect(result.setAside).toEqual([`${bad}.bad`]);
     expect(result.failures).toEqual([]);

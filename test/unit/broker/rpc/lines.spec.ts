@@ -16,8 +16,8 @@ import { failureOf } from '../../../support/unit/http-service.ts';
 
 const test = base.extend<{ pair(): Promise<[Socket, Socket]> }>({
   pair: async ({}, use) => {
-    const folder = mkdtempSync(join(tmpdir(), 'lines-test-'));
-    const path = process.platform === 'win32' ? `\\\\.\\pipe\\lines-${process.pid}` : join(folder, 'socket');
+    const directory = mkdtempSync(join(tmpdir(), 'lines-test-'));
+    const path = process.platform === 'win32' ? `\\\\.\\pipe\\lines-${process.pid}` : join(directory, 'socket');
     const server: Server = createServer().listen(path);
     await once(server, 'listening');
     const sockets: Socket[] = [];
@@ -30,7 +30,7 @@ const test = base.extend<{ pair(): Promise<[Socket, Socket]> }>({
     });
     for (const socket of sockets) socket.destroy();
     server.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   },
 });
 

@@ -67,17 +67,17 @@ test('a run that cannot begin: requests for a browser wait for the end of the ru
   });
   const worker = await connectToBroker({ address, token: 't' }, 'worker');
   let leased = 'waits';
-  const lease = () => worker.lease({ project: 'a', parallelIndex: 0, needMs: 1_000, ahead: false });
+  const lease = () => worker.lease({ project: 'a', parallelIndex: 0, needMs: 1_000, prefetch: false });
   const before = lease().finally(() => {
     leased = 'is answered';
   });
   const said = worker.say('a word');
-  beginNot(new LeaseError('BROKER_FAILED', 'may lend no browser'));
-  await expect(said).rejects.toMatchObject({ code: 'BROKER_FAILED', message: 'may lend no browser' });
+  beginNot(new LeaseError('BROKER_FAILED', 'cannot lease browsers'));
+  await expect(said).rejects.toMatchObject({ code: 'BROKER_FAILED', message: 'cannot lease browsers' });
   const after = lease().finally(() => {
     leased = 'is answered';
   });
-  await expect(worker.cancelAhead()).rejects.toMatchObject({ code: 'BROKER_FAILED' });
+  await expect(worker.cancelPrefetch()).rejects.toMatchObject({ code: 'BROKER_FAILED' });
   expect(leased).toBe('waits');
   worker.close();
   for (const each of [before, after]) await expect(each).rejects.toMatchObject({ code: 'BROKER_LOST' });

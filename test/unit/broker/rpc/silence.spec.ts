@@ -31,7 +31,7 @@ test('requests to a broker that hangs fail after 15 s, and the connection closes
   expect(await requests.closed).toBe(true);
   const failure = await asked;
   expect(failure.code).toBe('BROKER_LOST');
-  expect(failure.message).toContain('it has not answered for 15 s');
+  expect(failure.message).toContain('it has not responded for 15 s');
   for (const socket of sockets) socket.destroy();
   server.close();
 });

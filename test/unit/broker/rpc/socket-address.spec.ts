@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { isSocketFolder, makeSocketAddress, socketParents } from '../../../../src/broker/rpc/socket-address.ts';
+import { isSocketDirectory, makeSocketAddress, socketParents } from '../../../../src/broker/rpc/socket-address.ts';
 import { longestSocketPath } from '../../../../src/common/platform/socket-path.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const LETTERS = 'XXXXXX';
 /** The path below the parent of a socket's directory. */
 const BELOW = `/poolwright-${LETTERS}/broker.sock`;
-const MAC = '/var/folders/2k/tmccc7sj7pg2c0qt6646cz8r0000gn/T';
+const MAC = '/var/directories/2k/tmccc7sj7pg2c0qt6646cz8r0000gn/T';
 
 test('macOS: the temporary directory has a long path that still fits', () => {
   expect(socketParents({ platform: 'darwin', temporary: `${MAC}/` })).toEqual([MAC, '/tmp']);
@@ -43,9 +43,9 @@ test('the path of a socket fits, whatever the temporary directory', () => {
 test('Windows: a separate pipe, and no directory', async () => {
   const machine = { platform: 'win32', temporary: 'C:\\Users\\me\\AppData\\Local\\Temp' } as const;
   const [one, other] = [await makeSocketAddress(machine), await makeSocketAddress(machine)];
-  expect(one).toEqual({ path: expect.stringMatching(/^\\\\\.\\pipe\\poolwright-[0-9a-f]{16}$/), folder: null });
+  expect(one).toEqual({ path: expect.stringMatching(/^\\\\\.\\pipe\\poolwright-[0-9a-f]{16}$/), directory: null });
   expect(other.path).not.toBe(one.path);
-  expect(isSocketFolder('\\\\.\\pipe', machine)).toBe(false);
+  expect(isSocketDirectory('\\\\.\\pipe', machine)).toBe(false);
 });
 
 test.describe('on this machine', () => {
@@ -55,10 +55,10 @@ test.describe('on this machine', () => {
     const outer = await mkdtemp(join(tmpdir(), 'long-'));
     for (const temporary of [outer, join(outer, 'x'.repeat(120))]) {
       const machine = { platform: process.platform, temporary };
-      const { path, folder } = await makeSocketAddress(machine);
-      expect(folder).toBe(dirname(path));
+      const { path, directory } = await makeSocketAddress(machine);
+      expect(directory).toBe(dirname(path));
       expect((await stat(dirname(path))).mode & 0o077).toBe(0);
-      expect(isSocketFolder(dirname(path), machine)).toBe(true);
+      expect(isSocketDirectory(dirname(path), machine)).toBe(true);
       const server = createServer();
       await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
       expect((await stat(path)).isSocket()).toBe(true);
@@ -71,16 +71,16 @@ test.describe('on this machine', () => {
 
 test('a sweep recognizes only the directory of a socket', () => {
   const machine = { platform: 'linux', temporary: '/own' } as const;
-  for (const folder of ['/own/poolwright-aB3xYz', '/tmp/poolwright-aB3xYz']) {
-    expect(isSocketFolder(folder, machine), folder).toBe(true);
+  for (const directory of ['/own/poolwright-aB3xYz', '/tmp/poolwright-aB3xYz']) {
+    expect(isSocketDirectory(directory, machine), directory).toBe(true);
   }
-  for (const folder of [
+  for (const directory of [
     '/own',
     '/poolwright-aB3xYz',
     '/own/a/poolwright-aB3xYz',
     '/own/poolwright-',
     '/own/other-aB3xYz',
   ]) {
-    expect(isSocketFolder(folder, machine), folder).toBe(false);
+    expect(isSocketDirectory(directory, machine), directory).toBe(false);
   }
 });

@@ -14,7 +14,7 @@ test("the broker writes the record before it responds, and does not overwrite th
   service,
 }) => {
   service.handle(json(200, { sessions: [], balance_cents: 70 }));
-  const folder = test.info().outputPath('record');
+  const directory = test.info().outputPath('record');
   const address = {
     address: join(tmpdir(), `finish-${randomBytes(4).toString('hex')}.sock`),
     token: 'token-0123',
@@ -27,12 +27,12 @@ test("the broker writes the record before it responds, and does not overwrite th
     deadMarks: [],
     service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },
     startTimeoutMs: 20_000,
-    recordFolder: folder,
+    recordDirectory: directory,
     workers: 1,
     shard: null,
     name: 'shop',
     suite: 'c0ffee',
-    ledgerFolder: null,
+    ledgerDirectory: null,
     overRuns: [],
     projects: [],
     debug: false,
@@ -41,10 +41,10 @@ test("the broker writes the record before it responds, and does not overwrite th
   const record = runRecord.parse(await line.finish());
   expect(record).toMatchObject({ runId: 'r1', balance: { startCents: 70, endCents: 70 } });
   expect(record.endedAt).not.toBeNull();
-  expect(readRecord(folder)).toEqual(record);
+  expect(readRecord(directory)).toEqual(record);
   const ofRun = { ...record, leaseFailures: ['the run knows more'] };
-  await writeAtomically(join(folder, 'run.json'), recordText(ofRun));
+  await writeAtomically(join(directory, 'run.json'), recordText(ofRun));
   line.close();
   await run.close();
-  expect(readRecord(folder)).toEqual(ofRun);
+  expect(readRecord(directory)).toEqual(ofRun);
 });

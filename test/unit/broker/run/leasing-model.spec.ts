@@ -24,8 +24,8 @@ const ACQUIRE_TIMEOUT = 60_000;
 const END_MS = 6_000 + 60_000 + 10_000;
 
 type Step =
-  | { do: 'lease'; worker: number; plan: number; ahead: boolean }
-  | { do: 'cancelAhead' | 'die'; worker: number }
+  | { do: 'lease'; worker: number; plan: number; prefetch: boolean }
+  | { do: 'cancelPrefetch' | 'die'; worker: number }
   | { do: 'giveBack'; which: number; condition: 'healthy' | 'rolled-over' | 'lost' | 'unreachable'; replaced: boolean }
   | { do: 'expect'; plans: number[] }
   | { do: 'advance'; ms: number }
@@ -49,8 +49,8 @@ const script = (kind: keyof typeof OUTCOMES) =>
     outcome: fc.constantFrom(...OUTCOMES[kind]),
   });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ do: fc.constant('lease' as const), worker, plan, ahead: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('cancelAhead' as const, 'die' as const), worker }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('lease' as const), worker, plan, prefetch: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('cancelPrefetch' as const, 'die' as const), worker }) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -89,7 +89,7 @@ type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
 /** A worker's request without a response. */
 interface Waiting {
   since: number;
-  ahead: boolean;
+  prefetch: boolean;
   project: string;
 }
 
@@ -110,7 +110,7 @@ class History {
   readonly plans: LeasePlan[];
   readonly problems: string[] = [];
   private workers: Worker[] = Array.from({ length: WORKERS }, newWorker);
-  private readonly lent = new Map<string, Worker>();
+  private readonly leased = new Map<string, Worker>();
   private readonly waiting = new Set<Waiting>();
   private closing = false;
   /** How many failures the run may record: real requests that failed, and failed browsers for expected workers. */
@@ -125,7 +125,7 @@ class History {
       planOf({ reuse: 'run', pool: pool.id, fallback: 'session' }),
       planOf({ reuse: 'worker', pool: { create: { name: 'of-the-user' } }, fallback: 'fail' }),
     ].map((each) => ({ ...each, acquireTimeout: ACQUIRE_TIMEOUT }));
-    this.service.mayEnd = (sessionId) => this.closing || !this.lent.has(sessionId);
+    this.service.mayEnd = (sessionId) => this.closing || !this.leased.has(sessionId);
     const { leases, endAll, recorder, ledger } = leasingOf({
       client: this.service,
       workers: WORKERS,
@@ -142,7 +142,7 @@ class History {
 
   async play(step: Step): Promise<void> {
     if (step.do === 'lease') this.lease(step);
-    else if (step.do === 'cancelAhead') this.leases.cancelAhead(this.worker(step.worker).holder);
+    else if (step.do === 'cancelPrefetch') this.leases.cancelPrefetch(this.worker(step.worker).holder);
     else if (step.do === 'die') this.die(step.worker);
     else if (step.do === 'giveBack') this.giveBack(step);
     else if (step.do === 'expect') this.expect(step.plans);
@@ -175,28 +175,28 @@ class History {
     }
     const open = this.recorder.sessions.filter(({ endConfirmed }) => !endConfirmed);
     if (open.length > 0) this.problems.push(`on record as not ended: ${open.map(({ sessionId }) => sessionId)}`);
-    if (this.ledger.unanswered.length > 0) this.problems.push(`left in the ledger: ${this.ledger.unanswered}`);
+    if (this.ledger.unconfirmed.length > 0) this.problems.push(`left in the ledger: ${this.ledger.unconfirmed}`);
     if (this.clock.timers > 0) this.problems.push(`${this.clock.timers} timers are still set`);
   }
 
-  private lease({ worker: n, plan: which, ahead }: Extract<Step, { do: 'lease' }>): void {
+  private lease({ worker: n, plan: which, prefetch }: Extract<Step, { do: 'lease' }>): void {
     const worker = this.worker(n);
     const project = `p${which}`;
-    const waiting = { since: this.clock.now(), ahead, project };
+    const waiting = { since: this.clock.now(), prefetch, project };
     this.waiting.add(waiting);
-    const params = { project, parallelIndex: n, needMs: 30_000, ahead };
+    const params = { project, parallelIndex: n, needMs: 30_000, prefetch };
     this.leases.lease(params, worker.holder, worker.gone.signal).then(
       ({ sessionId }) => {
         this.waiting.delete(waiting);
-        if (this.lent.has(sessionId)) this.problems.push(`${sessionId} was lent twice`);
-        if (worker.gone.signal.aborted) this.problems.push(`${sessionId} was lent to a dead worker`);
-        this.lent.set(sessionId, worker);
+        if (this.leased.has(sessionId)) this.problems.push(`${sessionId} was leased twice`);
+        if (worker.gone.signal.aborted) this.problems.push(`${sessionId} was leased to a dead worker`);
+        this.leased.set(sessionId, worker);
       },
       (error: unknown) => {
         this.waiting.delete(waiting);
-        if (!ahead && !worker.gone.signal.aborted) this.reasons += 1;
-        if (!ahead && error instanceof PrefetchCancelled)
-          this.problems.push('a request that was not ahead was taken back');
+        if (!prefetch && !worker.gone.signal.aborted) this.reasons += 1;
+        if (!prefetch && error instanceof PrefetchCancelled)
+          this.problems.push('a request that was not a prefetch was taken back');
       },
     );
   }
@@ -209,14 +209,14 @@ class History {
   private die(n: number): void {
     const worker = this.worker(n);
     this.workers[n] = newWorker();
-    for (const [sessionId, by] of this.lent) if (by === worker) this.lent.delete(sessionId);
+    for (const [sessionId, by] of this.leased) if (by === worker) this.leased.delete(sessionId);
     worker.gone.abort();
     this.leases.holderGone(worker.holder);
   }
 
   private giveBack({ which, condition, replaced }: Extract<Step, { do: 'giveBack' }>): void {
-    this.pick([...this.lent], which, ([sessionId, { holder }]) => {
-      this.lent.delete(sessionId);
+    this.pick([...this.leased], which, ([sessionId, { holder }]) => {
+      this.leased.delete(sessionId);
       const unused = condition === 'healthy' && which % 2 === 1;
       void this.leases.giveBack({ sessionId, condition, toBeReplaced: replaced, unused }, holder);
     });
@@ -235,9 +235,9 @@ class History {
       if (waited > ACQUIRE_TIMEOUT) this.problems.push(`a request of ${project} waits for ${waited} ms`);
     }
     const idle = this.recorder.sessions.filter(
-      ({ endingAt, sessionId }) => endingAt === null && !this.lent.has(sessionId),
+      ({ endingAt, sessionId }) => endingAt === null && !this.leased.has(sessionId),
     );
-    for (const { project } of [...this.waiting].filter(({ ahead }) => !ahead)) {
+    for (const { project } of [...this.waiting].filter(({ prefetch }) => !prefetch)) {
       // Of the same plan; projects other than p0 accept only fresh browsers.
       const fits = idle.find((each) => each.project === project && (project === 'p0' || each.workersServed === 0));
       if (fits) this.problems.push(`a worker of ${project} waits, and ${fits.sessionId} is idle`);
@@ -258,7 +258,7 @@ class History {
   private checkLedger(): void {
     const requestOf = ({ note }: ScriptedSession) => parseNote(note)?.request ?? '';
     const told = new Set([...this.service.sessions.values()].filter((each) => each.told).map(requestOf));
-    const known = new Set([...told, ...this.ledger.unanswered]);
+    const known = new Set([...told, ...this.ledger.unconfirmed]);
     for (const session of this.service.running) {
       // A session whose create got no response may have been found by its note.
       const isHeld = this.recorder.sessions.some(({ sessionId }) => sessionId === session.sessionId);

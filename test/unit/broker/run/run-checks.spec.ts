@@ -61,7 +61,7 @@ test('checks the service, then what dead runs left, then the pools, then limit a
   const plans = [planOf({ pool: 'warm' }), planOf(), planOf({ pool: { create: {} } })];
   const { checks, steps } = checksOf({ pools }, { plans });
   expect(await checkRun(checks)).toEqual({ limit: 10, balance: 100, notices: ['stopped 1 browser'] });
-  expect(steps).toEqual(['the service to answer', 'list', 'sweep', 'the service to find pool warm', 'look up warm']);
+  expect(steps).toEqual(['the service to respond', 'list', 'sweep', 'the service to find pool warm', 'look up warm']);
 });
 
 test('a missing pool keeps the run from beginning', async () => {

@@ -38,7 +38,7 @@ function ending() {
   const pending = new Promise<void>((resolve) => {
     answered = resolve;
   });
-  phase.answersOver.addEventListener('abort', () => answered());
+  phase.responsesOver.addEventListener('abort', () => answered());
   const orders = { settled: () => pending, doubtful: new Set<string>(), order: () => never() };
   const options = {
     phase,
@@ -118,5 +118,5 @@ test('waiting workers get the first reason to close', () => {
   phase.close(first as never);
   phase.close(second as never);
   expect(phase.closing.reason).toBe(first);
-  expect(phase.answersOver.aborted || phase.endsOver.aborted).toBe(false);
+  expect(phase.responsesOver.aborted || phase.endsOver.aborted).toBe(false);
 });

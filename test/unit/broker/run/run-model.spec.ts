@@ -44,12 +44,12 @@ const oneRun = (reuse: GivenRun['reuse']): fc.Arbitrary<GivenRun & { latency: nu
     latency: fc.constantFrom(1, 40, 500, 3_000),
   });
 
-let folder = '';
+let directory = '';
 test.beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'poolwright-run-model-'));
-  for (const [mode, source] of Object.entries(SOURCES)) writeFileSync(join(folder, `${mode}.spec.ts`), source);
+  directory = mkdtempSync(join(tmpdir(), 'poolwright-run-model-'));
+  for (const [mode, source] of Object.entries(SOURCES)) writeFileSync(join(directory, `${mode}.spec.ts`), source);
 });
-test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
+test.afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 async function play({ latency, ...given }: GivenRun & { latency: number }) {
   const clock = new FakeClock();
@@ -58,7 +58,7 @@ async function play({ latency, ...given }: GivenRun & { latency: number }) {
   const plan = planOf({ reuse: given.reuse });
   const parts = leasingOf({ client: service, clock, plans: [plan, plan], workers: given.workers });
   const { leases, endAll, recorder } = parts;
-  const run = new SimulatedRun(given, leases, clock, (mode) => join(folder, `${mode}.spec.ts`));
+  const run = new SimulatedRun(given, leases, clock, (mode) => join(directory, `${mode}.spec.ts`));
   let over = false;
   const ended = run.run().then(() => {
     over = true;

@@ -12,7 +12,7 @@ test("a run's notices before it begins contain no secret, even if the service's 
     const body = request.path.includes('sessions') ? { sessions: [] } : request.path.includes('pool_e2e') ? pool : {};
     return json(200, request.path.endsWith('pools') ? { pools: [pool] } : body)(request, response);
   });
-  const folder = test.info().outputPath('record');
+  const directory = test.info().outputPath('record');
   const plan = {
     pool: 'pool_e2e',
     fallback: 'session' as const,
@@ -29,18 +29,18 @@ test("a run's notices before it begins contain no secret, even if the service's 
     token: 'token-0123',
     service: { kind: 'hosted', baseURL: service.baseURL, apiKey: API_KEY },
     startTimeoutMs: 20_000,
-    recordFolder: folder,
+    recordDirectory: directory,
     workers: 1,
     shard: null,
     name: 'shop',
     suite: 'c0ffee',
-    ledgerFolder: null,
+    ledgerDirectory: null,
     overRuns: [],
     projects: [{ id: '', name: '', plan }],
     debug: false,
   });
   try {
-    const said = readFileSync(join(folder, 'broker.log'), 'utf8');
+    const said = readFileSync(join(directory, 'broker.log'), 'utf8');
     expect(said).toContain('proxy.test:1080 refused');
     expect(said).not.toMatch(new RegExp(`hunter22|${API_KEY}`));
   } finally {

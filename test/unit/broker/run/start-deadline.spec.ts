@@ -17,12 +17,12 @@ function config(baseURL: string, startTimeoutMs: number, pool: string | null): B
     token: 'token-0123',
     service: { kind: 'hosted', baseURL, apiKey: API_KEY },
     startTimeoutMs,
-    recordFolder: null,
+    recordDirectory: null,
     workers: 1,
     shard: null,
     name: 'shop',
     suite: 'c0ffee',
-    ledgerFolder: null,
+    ledgerDirectory: null,
     overRuns: [],
     projects: [{ id: '', name: '', plan }],
     debug: false,
@@ -38,7 +38,7 @@ test('the error names a service that delays the run beyond its start deadline, w
   expect(failed).toMatchObject({ code: 'TIMEOUT' });
   const { message } = failed as Error;
   expect(message).toMatch(/did not start within 1 s/);
-  expect(message).toMatch(/waiting for the service to answer/);
+  expect(message).toMatch(/waiting for the service to respond/);
   expect(message).toMatch(/503.*no capacity today/);
   expect(message).not.toContain(API_KEY);
   // Before the service's own half minute is over, even on a busy machine.

@@ -17,6 +17,8 @@ test('uses the shortest response time as the latency, and reports a near browser
   expect(at(100).savings.isFar).toBe(true);
   expect(at(5).savings.isFar).toBe(true);
   expect(at(4.9).savings.isFar).toBe(false);
+  // Unknown is neither.
+  expect([unknown, at(5).savings, at(4.9).savings].map(({ isNear }) => isNear)).toEqual([false, false, true]);
 });
 
 test('counts how long a command was pending before the client sent it, up to one round trip', () => {
@@ -24,11 +26,11 @@ test('counts how long a command was pending before the client sent it, up to one
   clock.now = 40;
   savings.used(0);
   expect(savings.savedMs).toBe(40);
-  savings.told();
+  savings.delivered();
   clock.now = 500;
   savings.used(0);
   expect(savings.savedMs).toBe(140);
-  savings.told();
+  savings.delivered();
   savings.used();
   expect(savings.savedMs).toBe(240);
 });

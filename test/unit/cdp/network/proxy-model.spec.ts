@@ -72,7 +72,7 @@ class Model {
   /** Paused requests that Playwright must release. */
   readonly #withPlaywright: { requestId: string; session: Session; listed: boolean }[] = [];
   /** Paused requests that the proxy must release, once each. */
-  readonly #withBridge = new Map<string, Session>();
+  readonly #proxied = new Map<string, Session>();
 
   constructor() {
     // Every history begins with a page of a listed server.
@@ -103,13 +103,13 @@ class Model {
   async end(): Promise<void> {
     const late = Date.now() + 5_000;
     const waiting = () =>
-      [...this.#withBridge].filter(([id, { id: at }]) => this.#isThere(at) && this.browser.answers(id) < 1);
+      [...this.#proxied].filter(([id, { id: at }]) => this.#isThere(at) && this.browser.answers(id) < 1);
     while (waiting().length > 0 && Date.now() < late) await turn();
     deepEqual(
       waiting().map(([id]) => id),
       [],
     );
-    for (const [id] of this.#withBridge) ok(this.browser.answers(id) <= 1, id);
+    for (const [id] of this.#proxied) ok(this.browser.answers(id) <= 1, id);
     this.browser.end();
     // Node reports unhandled rejections only after this.
     await turn();
@@ -185,7 +185,7 @@ class Model {
       params: { requestId, networkId: requestId, request },
     });
     equal(isHeard, !session.served || session.intercepts, 'Playwright hears of it');
-    if (session.served && !session.intercepts) this.#withBridge.set(requestId, session);
+    if (session.served && !session.intercepts) this.#proxied.set(requestId, session);
     else this.#withPlaywright.push({ requestId, session, listed });
   }
 
@@ -202,9 +202,9 @@ class Model {
     if (!paused || !this.#isThere(paused.session.id)) return;
     const { requestId, session, listed } = paused;
     const command = { id: 1, sessionId: session.id, method: 'Fetch.continueRequest', params: { requestId } };
-    const isCarried = session.served && listed;
-    deepEqual(this.browser.asked(command), isCarried ? null : command);
-    if (isCarried) this.#withBridge.set(requestId, session);
+    const isProxied = session.served && listed;
+    deepEqual(this.browser.asked(command), isProxied ? null : command);
+    if (isProxied) this.#proxied.set(requestId, session);
   }
 }
 

@@ -115,7 +115,7 @@ test('rejects own commands sent to a page that has crashed, but not those that t
 test('rejects own commands at once when the connection has closed', async () => {
   const { list, link } = aLink();
   list.end();
-  await expect(link.call('Browser.getVersion')).rejects.toThrow('the link to the browser closed');
+  await expect(link.call('Browser.getVersion')).rejects.toThrow('the connection to the browser closed');
 });
 
 test('ends commands sent in advance when the page crashes, and sends no more', async () => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, poolwright, test } from '../../../support/unit/cli/command-line.ts';
 import { probeExtension } from '../../../support/zip.ts';
 
-test('extensions › uploads, shows, updates and deletes', async ({ service, folder }) => {
-  const zip = join(folder, 'probe.zip');
+test('extensions › uploads, shows, updates and deletes', async ({ service, directory }) => {
+  const zip = join(directory, 'probe.zip');
   await writeFile(zip, await probeExtension());
   const uploaded = await poolwright(['extensions', 'upload', zip, '--json'], service.env);
   expect(uploaded).toMatchObject({ code: 0, stderr: '' });

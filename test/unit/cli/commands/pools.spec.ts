@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, poolwright, test } from '../../../support/unit/cli/command-line.ts';
 
-test('pools › creates, shows, changes, flushes and deletes', async ({ service, folder }) => {
+test('pools › creates, shows, changes, flushes and deletes', async ({ service, directory }) => {
   const { client, env } = service;
-  const file = join(folder, 'browser.json');
+  const file = join(directory, 'browser.json');
   await writeFile(file, JSON.stringify({ country: 'DE', note: 'from a file' }));
   const settings = ['--size', '1', '--lease-timeout=60', '--max-ready-age=120', '--browser', file];
   const created = await poolwright(['pools', 'create', 'e2e', ...settings, '--wait', '--json'], env);
@@ -50,9 +50,9 @@ test('pools › creates, shows, changes, flushes and deletes', async ({ service,
   expect(await service.running()).toEqual([]);
 });
 
-test('pools › reports each mistake, without the contents of a file', async ({ service, folder }) => {
+test('pools › reports each mistake, without the contents of a file', async ({ service, directory }) => {
   const { env } = service;
-  const file = join(folder, 'browser.json');
+  const file = join(directory, 'browser.json');
   await writeFile(file, '{ "proxyUrl": "socks5://me:hunter2@');
   const run = (...args: string[]) => poolwright(['pools', ...args], env);
   const cases: [args: string[], code: number, says: string][] = [

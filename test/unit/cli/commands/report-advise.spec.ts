@@ -12,13 +12,13 @@ const recordOf = (workers: number, shards: number, n = 0) =>
 
 /** Writes these files into a separate directory of the test, and runs the command there. */
 async function advise(files: Record<string, string>, ...args: string[]) {
-  const folder = test.info().outputPath('suite');
-  await mkdir(folder, { recursive: true });
+  const directory = test.info().outputPath('suite');
+  await mkdir(directory, { recursive: true });
   for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(`${folder}/${name}`), { recursive: true });
-    await writeFile(`${folder}/${name}`, content);
+    await mkdir(dirname(`${directory}/${name}`), { recursive: true });
+    await writeFile(`${directory}/${name}`, content);
   }
-  return { folder, ...(await poolwright(['report', 'advise', ...args], {}, folder)) };
+  return { directory, ...(await poolwright(['report', 'advise', ...args], {}, directory)) };
 }
 
 test('report advise › prints a table, a recommendation, and the cost of waits, retries and long files', async () => {
@@ -93,7 +93,7 @@ test('report advise › names the files that it skips, and uses the others', asy
   expect(some.stderr.trim().split('\n')).toEqual([
     'poolwright: skipped next.json: it has version 2, but this poolwright reads version 1',
     'poolwright: skipped none.json: the file does not exist',
-    'poolwright: skipped empty: there is no run.json in this folder',
+    'poolwright: skipped empty: there is no run.json in this directory',
     'poolwright: skipped cut.json: its end is not recorded: the run crashed or is still running',
     'poolwright: skipped good.json: it is from the same run as good.json',
   ]);

@@ -42,7 +42,7 @@ const test = base.extend<{ against: Against }>({
 
 const at = (doc: Description, method: string, path: string) => doc.paths[path][method];
 const bodyOf = (operation: Description) => operation.requestBody.content['application/json'].schema;
-const answerOf = (operation: Description) => operation.responses['200'].content['application/json'].schema;
+const responseOf = (operation: Description) => operation.responses['200'].content['application/json'].schema;
 const SESSION = '/v1/browser/session';
 /** The service silently truncates a larger page. */
 const PAGE =
@@ -70,8 +70,8 @@ test('doctor --contract › exits 1 and names the differences that break calls',
     bodyOf(create).properties.note.maxLength = 100;
     bodyOf(create).properties.region = { type: 'string' };
     bodyOf(create).required = ['region', 'url'];
-    answerOf(create).properties.status = { type: 'integer' };
-    delete answerOf(create).properties.sessionId;
+    responseOf(create).properties.status = { type: 'integer' };
+    delete responseOf(create).properties.sessionId;
     at(doc, 'get', SESSION).parameters.push({ name: 'tenant', in: 'query', required: true, schema: {} });
     delete doc.paths['/v1/network/ips'];
   });
@@ -80,8 +80,8 @@ test('doctor --contract › exits 1 and names the differences that break calls',
     [
       `breaks: GET ${SESSION}: query "tenant" is required`,
       'breaks: GET /v1/network/ips: the service does not describe this endpoint',
-      `breaks: POST ${SESSION}: answer.sessionId is not in the response, but poolwright needs it`,
-      `breaks: POST ${SESSION}: answer.status: the service may answer integer, we read string`,
+      `breaks: POST ${SESSION}: response.sessionId is missing in the description, but poolwright needs it`,
+      `breaks: POST ${SESSION}: response.status: the service may respond with integer, we read string`,
       `breaks: POST ${SESSION}: body.adblock is unknown to the service, which rejects it`,
       `breaks: POST ${SESSION}: body.country: we may send string, the service takes integer`,
       `breaks: POST ${SESSION}: body.note: poolwright accepts at most 256, the service at most 100`,
@@ -100,19 +100,19 @@ test('doctor --contract › exits 0 and names the differences that break no call
   const { code, differences } = await against((doc) => {
     const create = at(doc, 'post', SESSION);
     bodyOf(create).properties.region = { type: 'string' };
-    answerOf(create).properties.region = { type: 'string' };
-    delete answerOf(create).properties.servedBy;
-    answerOf(create).required = ['status'];
+    responseOf(create).properties.region = { type: 'string' };
+    delete responseOf(create).properties.servedBy;
+    responseOf(create).required = ['status'];
     bodyOf(create).properties.note.maxLength = 500;
     doc.paths['/v1/browser/shots'] = { get: { responses: {} } };
   });
   expect(differences.sort()).toEqual(
     [
-      `differs: POST ${SESSION}: answer.sessionId may be absent, but poolwright needs it`,
+      `differs: POST ${SESSION}: response.sessionId may be absent, but poolwright needs it`,
       `differs: POST ${SESSION}: body.note: poolwright accepts at most 256, the service at most 500`,
       PAGE,
-      `ours: POST ${SESSION}: answer.servedBy is not in the response`,
-      `theirs: POST ${SESSION}: answer.region is missing in poolwright's types`,
+      `ours: POST ${SESSION}: response.servedBy is missing in the description`,
+      `theirs: POST ${SESSION}: response.region is missing in poolwright's types`,
       `theirs: POST ${SESSION}: body.region cannot be sent by poolwright`,
       'theirs: GET /v1/browser/shots: the client has no method for this endpoint',
     ].sort(),
@@ -124,12 +124,12 @@ test('doctor --contract › accepts corrections, other OpenAPI versions and equi
   const { code, differences } = await against((doc) => {
     const create = at(doc, 'post', SESSION);
     Object.assign(bodyOf(create).properties.duration, { minimum: 60, exclusiveMinimum: true });
-    answerOf(at(doc, 'get', '/v1/account/balance')).properties.balance_cents.minimum = 0;
+    responseOf(at(doc, 'get', '/v1/account/balance')).properties.balance_cents.minimum = 0;
     // OpenAPI 3.1 has null as a type, and parts of schemas may be elsewhere.
     doc.openapi = '3.1.0';
-    answerOf(create).properties.note = { anyOf: [{ type: 'string' }, { type: 'null' }] };
-    answerOf(create).properties.cdpUrl = { type: ['string', 'null'] };
-    doc.components.schemas = { ...doc.components.schemas, Session: answerOf(create) };
+    responseOf(create).properties.note = { anyOf: [{ type: 'string' }, { type: 'null' }] };
+    responseOf(create).properties.cdpUrl = { type: ['string', 'null'] };
+    doc.components.schemas = { ...doc.components.schemas, Session: responseOf(create) };
     create.responses['200'].content['application/json'].schema = {
       allOf: [{ $ref: '#/components/schemas/Session' }, { type: 'object' }],
     };

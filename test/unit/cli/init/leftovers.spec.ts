@@ -1,4 +1,4 @@
-import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
+import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 
 /** What `init` says about other vendors' set-ups. */
 

@@ -1,4 +1,4 @@
-import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
+import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 
 /** `init` for Playwright: a second config, beside one that stays as it is. */
 

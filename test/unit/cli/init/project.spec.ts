@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, manifest, test } from '../../../support/unit/init/folder.ts';
+import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 
 /** What `init` finds in a project, and what it adds beside the config. */
 
@@ -143,18 +143,18 @@ test('asks for --config when there are several configs', async ({ project }) => 
 });
 
 test('fails when there are no tests, or a file is invalid', async ({ project }) => {
-  const { plan, folder } = await project({ 'package.json': manifest([]) });
+  const { plan, directory } = await project({ 'package.json': manifest([]) });
   await expect(plan()).rejects.toThrow(
-    `There is no playwright.config.* in ${folder} or below it, and no Puppeteer with`,
+    `There is no playwright.config.* in ${directory} or below it, and no Puppeteer with`,
   );
-  await expect((await project({})).plan()).rejects.toThrow(/or below it\. Run init in your project's folder/);
+  await expect((await project({})).plan()).rejects.toThrow(/or below it\. Run init in your project's directory/);
   const script = await project({ 'package.json': manifest(['puppeteer', 'ava']) });
   await expect(script.plan()).rejects.toThrow("import { leaseBrowser } from 'poolwright/puppeteer'");
   await expect(plan({ runner: 'playwright' })).rejects.toThrow('There is no playwright.config.*');
   const broken = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{ "name": ' });
   await expect(broken.plan()).rejects.toThrow(/package\.json is not valid JSON\. Fix it first: nothing was changed\.$/);
   const utf16 = await project({});
-  await writeFile(join(utf16.folder, 'playwright.config.ts'), Buffer.from(`\uFEFF${CONFIG}`, 'utf16le'));
+  await writeFile(join(utf16.directory, 'playwright.config.ts'), Buffer.from(`\uFEFF${CONFIG}`, 'utf16le'));
   await expect(utf16.plan()).rejects.toThrow(/playwright\.config\.ts is not UTF-8\. Nothing was changed\.$/);
 });
 
@@ -202,19 +202,19 @@ test('fails when the config is a directory', async ({ project }) => {
 });
 
 test('notes uncommitted changes of edited files', async ({ project }) => {
-  const { plan, folder } = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{}', 'other.ts': '' });
+  const { plan, directory } = await project({ 'playwright.config.ts': CONFIG, 'package.json': '{}', 'other.ts': '' });
   const git = async (...args: string[]) => {
-    // Named, so that it never is the repository around this folder.
-    const where = [`--git-dir=${join(folder, '.git')}`, `--work-tree=${folder}`];
+    // Named, so that it never is the repository around this directory.
+    const where = [`--git-dir=${join(directory, '.git')}`, `--work-tree=${directory}`];
     const who = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'core.hooksPath='];
-    await promisify(execFile)('git', [...where, ...who, ...args], { cwd: folder });
+    await promisify(execFile)('git', [...where, ...who, ...args], { cwd: directory });
   };
-  await rm(join(folder, '.git'), { recursive: true });
+  await rm(join(directory, '.git'), { recursive: true });
   await git('init', '--quiet');
   await git('add', '.');
   await git('commit', '--quiet', '--message', 'first');
   expect((await plan()).notes).toEqual([]);
-  await writeFile(join(folder, 'package.json'), '{ }');
-  await writeFile(join(folder, 'other.ts'), '// more\n');
+  await writeFile(join(directory, 'package.json'), '{ }');
+  await writeFile(join(directory, 'other.ts'), '// more\n');
   expect((await plan()).notes).toEqual(['package.json has changes that are not committed.']);
 });

@@ -113,9 +113,10 @@ class Worker {
   /** Called when nothing more happens without a step. */
   check(): void {
     const { parts, waiting } = this;
-    const canCome = parts.requests.some(({ ahead }) => !ahead) || parts.openings.length > 0 || parts.late.length > 0;
+    const canCome =
+      parts.requests.some(({ prefetch }) => !prefetch) || parts.openings.length > 0 || parts.late.length > 0;
     parts.expect(waiting === 0 || canCome, `${waiting} wait for nothing`);
-    const asked = parts.requests.filter(({ ahead }) => ahead).length;
+    const asked = parts.requests.filter(({ prefetch }) => prefetch).length;
     parts.expect(asked <= 1 && parts.requests.length - asked <= 1, `${parts.requests.length} requests at once`);
     if (parts.late.length > 0) return;
     const had = parts.sessions.filter(({ returned }) => returned.length === 0);
@@ -156,7 +157,8 @@ class Worker {
     const wasLost = before(session.lostIn, parts.epoch);
     parts.expect(!wasLost, `a context opens on ${sessionId}, which was lost`);
     const wasShort = before(session.shortSince, parts.epoch);
-    if (session.ahead && session.users.size === 0) parts.expect(!wasShort, `${sessionId}, prefetched, is about to end`);
+    if (session.prefetch && session.users.size === 0)
+      parts.expect(!wasShort, `${sessionId}, prefetched, is about to end`);
     parts.expect(session !== this.endsSoon, `a test begins on ${sessionId}, which is about to end`);
     session.users.add(test);
     if (session.lostIn === null) session.open += 1;
@@ -222,7 +224,7 @@ test('requests a new browser when a prefetched one cannot be connected to', asyn
   await parts.settle();
   parts.open(false, 'unreachable');
   await parts.settle();
-  expect(parts.requests.map(({ ahead }) => ahead)).toEqual([false]);
+  expect(parts.requests.map(({ prefetch }) => prefetch)).toEqual([false]);
   await worker.end();
   expect(parts.faults).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { propertyRuns } from '../../../support/property-runs.ts';
 const FREE: Costs = {
   headMs: 0,
   tailMs: 0,
-  aheadMs: 0,
+  prefetchMs: 0,
   reuse: 'run',
   gapMs: () => 0,
   waitMs: () => 0,
@@ -96,7 +96,7 @@ test('runs every try once and one at a time per slot, for any overhead', () => {
   const costs = fc.record({
     headMs: fc.nat(1_000),
     tailMs: fc.nat(1_000),
-    aheadMs: fc.nat(500),
+    prefetchMs: fc.nat(500),
     reuse: fc.constantFrom('run' as const, 'worker' as const, 'test' as const),
     gap: fc.nat(300),
     wait: fc.nat(2_000),

@@ -31,7 +31,7 @@ test.describe('statuses become codes', () => {
     },
     { status: 404, error: 'Session not found', code: 'SERVICE_NOT_FOUND', says: /\(session s-1\)/ },
     { status: 409, error: 'Pool has active leases', code: 'SERVICE_CONFLICT', says: /active leases/ },
-    { status: 418, error: 'teapot', code: 'SERVICE_BAD_REQUEST', says: /answered 418 "teapot"/ },
+    { status: 418, error: 'teapot', code: 'SERVICE_BAD_REQUEST', says: /responded with 418 "teapot"/ },
   ] as const;
   for (const { status, error, code, says } of cases) {
     test(`${status} "${error}" is ${code}, and is not repeated`, async ({ service, connect }) => {
@@ -46,7 +46,7 @@ test.describe('statuses become codes', () => {
         retryable: false,
         attempts: 1,
       });
-      expect(failure.message).toContain(`GET /v1/browser/session (session s-1) answered ${status} "${error}".`);
+      expect(failure.message).toContain(`GET /v1/browser/session (session s-1) responded with ${status} "${error}".`);
       expect(failure.message).toMatch(says);
       expect(service.seen).toHaveLength(1);
       expect(delays).toEqual([]);

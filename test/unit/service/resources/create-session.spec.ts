@@ -209,7 +209,7 @@ test.describe('a lost response, with a note', () => {
     expect(failure.message).toContain(
       'A browser with the note "n-1" may be running all the same: look with listSessions',
     );
-    expect(failure.message).toContain('Looking for it failed: GET /v1/browser/sessions answered 401');
+    expect(failure.message).toContain('Looking for it failed: GET /v1/browser/sessions responded with 401');
     expect(service.calls).toEqual([CREATE, 'GET /v1/browser/sessions']);
   });
 

@@ -157,5 +157,5 @@ test('a release is repeated after a lost response', async ({ service, connect })
 test('an unknown lease is named', async ({ service, connect }) => {
   service.handle(json(404, { error: 'Pool lease not found' }));
   const failure = await failureOf(connect().client.release('pool_e2e', 'l-7'), ServiceError);
-  expect(failure.message).toContain(`${RELEASE} (lease l-7) answered 404 "Pool lease not found".`);
+  expect(failure.message).toContain(`${RELEASE} (lease l-7) responded with 404 "Pool lease not found".`);
 });

@@ -7,11 +7,11 @@ import { PoolwrightError, ServiceError } from '../../../../src/errors.ts';
 import { LIMITS } from '../../../../src/service/index.ts';
 import { failureOf, hangUp, json, test as serviceTest, text } from '../../../support/unit/http-service.ts';
 
-const test = serviceTest.extend<{ folder: string }>({
-  folder: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
-    await use(folder);
-    await rm(folder, { recursive: true });
+const test = serviceTest.extend<{ directory: string }>({
+  directory: async ({}, use) => {
+    const directory = await mkdtemp(join(tmpdir(), 'poolwright-test-'));
+    await use(directory);
+    await rm(directory, { recursive: true });
   },
 });
 
@@ -49,9 +49,9 @@ test.describe('profiles', () => {
 });
 
 test.describe('extensions', () => {
-  test('are uploaded as a form with one file, from disk or memory', async ({ service, connect, folder }) => {
+  test('are uploaded as a form with one file, from disk or memory', async ({ service, connect, directory }) => {
     const { client } = connect();
-    const path = join(folder, 'my "own".zip');
+    const path = join(directory, 'my "own".zip');
     await writeFile(path, ZIP);
     service.handle(json(201, { extension }));
     for (const [file, filename] of [
@@ -89,9 +89,9 @@ test.describe('extensions', () => {
     expect(service.calls).toHaveLength(3);
   });
 
-  test('a replacement is always repeated, in full', async ({ service, connect, folder }) => {
+  test('a replacement is always repeated, in full', async ({ service, connect, directory }) => {
     const { client } = connect();
-    const path = join(folder, 'e.zip');
+    const path = join(directory, 'e.zip');
     await writeFile(path, ZIP);
     service.script(text(502, 'bad gateway'), json(200, { extension }));
     expect(await client.replaceExtension('ext/1', path)).toEqual(extension);
@@ -116,17 +116,17 @@ test.describe('extensions', () => {
     expect((await failureOf(client.listExtensions(), ServiceError)).code).toBe('SERVICE_FORBIDDEN');
   });
 
-  test('an invalid file is not sent, and the message names the problem', async ({ service, connect, folder }) => {
+  test('an invalid file is not sent, and the message names the problem', async ({ service, connect, directory }) => {
     const { client } = connect();
-    const note = join(folder, 'note.txt');
+    const note = join(directory, 'note.txt');
     await writeFile(note, 'no ZIP');
-    const huge = join(folder, 'huge.zip');
+    const huge = join(directory, 'huge.zip');
     await writeFile(huge, ZIP);
     await truncate(huge, LIMITS.extensionBytes.max + 1);
     for (const [file, problem] of [
       [note, `${note}: not a ZIP file`],
-      [join(folder, 'none.zip'), 'cannot be read: ENOENT'],
-      [folder, 'cannot be read: EISDIR'],
+      [join(directory, 'none.zip'), 'cannot be read: ENOENT'],
+      [directory, 'cannot be read: EISDIR'],
       [huge, `${huge}: must have at most ${LIMITS.extensionBytes.max} bytes, has `],
       [new Uint8Array(2), 'not a ZIP file'],
       [42, 'must be the path of a ZIP file, or its bytes'],

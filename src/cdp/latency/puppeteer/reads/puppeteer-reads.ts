@@ -60,6 +60,7 @@ export class PuppeteerReads implements Interceptor {
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
+    if (this.#isOff) return command;
     const { id, method = '', sessionId } = command;
     const state = this.#worlds.has(sessionId) ? this.#sessions.of(sessionId) : undefined;
     if (sessionId === undefined || !state) return command;
@@ -82,6 +83,7 @@ export class PuppeteerReads implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
+    if (this.#isOff) return message;
     const { id, method = '', sessionId } = message;
     this.#objects.onMessage(message);
     if (id === undefined) {
@@ -95,6 +97,11 @@ export class PuppeteerReads implements Interceptor {
     state.trail.responded(passed.id, passed, this.#savings.now());
     this.#sendFollowers(state.trail, state);
     return passed;
+  }
+
+  /** Nothing will be sent early, so that nothing has to be learned. */
+  get #isOff(): boolean {
+    return this.#savings.isNear && this.#reads.isIdle && this.#setUps.isIdle;
   }
 
   /** The world's document may be gone by then, or the object: Puppeteer takes no notice. */
@@ -147,15 +154,15 @@ export class PuppeteerReads implements Interceptor {
   #send(command: CdpMessage, isSetUp: boolean, follower: Follower, trail: ReadTrail, state: SessionState): void {
     const { result } = follower;
     const world = result === null ? undefined : this.#expect(command, result, trail);
-    const onAnswer = (answer: CdpMessage) => {
+    const onResponse = (response: CdpMessage) => {
       if (world) trail.arrived(world);
       if (result === null) return;
-      const value = valueIn(answer);
+      const value = valueIn(response);
       if (value === null) trail.todo = [];
       else trail.name(value, result);
       this.#sendFollowers(trail, state);
     };
-    (isSetUp ? this.#setUps : this.#reads).send(commandKey(command), command, onAnswer);
+    (isSetUp ? this.#setUps : this.#reads).send(commandKey(command), command, onResponse);
     trail.sent.add(follower);
   }
 

@@ -20,18 +20,18 @@ import { Site } from './site.ts';
  * changes its behaviour.
  */
 
-const [folder, ...wanted] = process.argv.slice(2);
-if (folder === undefined) throw new Error('the folder for the recordings is missing');
+const [directory, ...wanted] = process.argv.slice(2);
+if (directory === undefined) throw new Error('the directory for the recordings is missing');
 
 for (const name of wanted.length > 0 ? wanted : Object.keys(SCENARIOS)) {
   const lines = await record(name);
-  await writeFile(join(folder, `${name}.jsonl`), `${lines.join('\n')}\n`);
+  await writeFile(join(directory, `${name}.jsonl`), `${lines.join('\n')}\n`);
   console.log(`${name}: ${lines.length} lines`);
 }
 
 async function record(name: string): Promise<string[]> {
   const site = new Site();
-  const names: Names = { site: await site.listen(), folder: await mkdtemp(join(tmpdir(), 'poolwright-recorded-')) };
+  const names: Names = { site: await site.listen(), directory: await mkdtemp(join(tmpdir(), 'poolwright-recorded-')) };
   const lines: string[] = [];
   const note = (entry: Entry) => {
     const [where, what] = entry;
@@ -40,7 +40,7 @@ async function record(name: string): Promise<string[]> {
   const shell = await localChromium();
   // The headless shell has no back/forward cache.
   const { chromium: full = shell } = name === 'back-forward-cache' ? await allOnFullChromium() : {};
-  const browser = await startChromium(full, join(names.folder, 'profile'));
+  const browser = await startChromium(full, join(names.directory, 'profile'));
   const socket = new WebSocket(browser.cdpUrl, { perMessageDeflate: false });
   await once(socket, 'open');
   const create = interceptors(names.site)[name];
@@ -78,13 +78,13 @@ async function record(name: string): Promise<string[]> {
   socket.on('close', () => transport.onclose?.());
   try {
     const connected = await chromium.connectOverCDP(transport);
-    await run(connected, `http://${names.site}`, names.folder);
+    await run(connected, `http://${names.site}`, names.directory);
     note(['site sent', site.sent()]);
     await connected.close();
   } finally {
     await browser.close();
     await site.close();
-    await rm(names.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    await rm(names.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
   return lines;
 }

@@ -44,13 +44,13 @@ export interface Names {
   /** `host:port` of the site. */
   site: string;
   /** A directory on this machine. */
-  folder: string;
+  directory: string;
   /** The interceptor's own world, once it has created one. */
   world?: string;
 }
 
 /** A message as it is written to a recording. */
-export function written(message: CdpMessage, { site, folder }: Names): CdpMessage {
+export function written(message: CdpMessage, { site, directory }: Names): CdpMessage {
   const text = JSON.stringify(message, (key, value) => {
     if (TIMES.has(key)) return 0;
     if (LEFT_OUT.has(key)) return undefined;
@@ -60,8 +60,8 @@ export function written(message: CdpMessage, { site, folder }: Names): CdpMessag
     if ((key === 'worldName' || key === 'name') && UUID.test(value)) return '{world}';
     const named = value
       .replaceAll(site, '{site}')
-      .replaceAll(folder, '{folder}')
-      .replaceAll(/\/[^"\s]*playwright-artifacts-\w+/g, '{folder}')
+      .replaceAll(directory, '{directory}')
+      .replaceAll(/\/[^"\s]*playwright-artifacts-\w+/g, '{directory}')
       .replaceAll(/poolwright-[\da-f-]{36}/g, 'remote')
       // A prefix identifies it well enough.
       .replaceAll(/\b([\dA-F]{10})[\dA-F]{22}\b/g, '$1')
@@ -76,10 +76,10 @@ export function written(message: CdpMessage, { site, folder }: Names): CdpMessag
 }
 
 /** A message of a recording as it is replayed. */
-export function played(message: CdpMessage, { site, folder, world = '' }: Names): CdpMessage {
+export function played(message: CdpMessage, { site, directory, world = '' }: Names): CdpMessage {
   const text = JSON.stringify(message)
     .replaceAll('{site}', site)
-    .replaceAll('{folder}', folder)
+    .replaceAll('{directory}', directory)
     .replaceAll('{world}', world);
   const parsed = parseMessage(text);
   if (!parsed) throw new Error(`no message: ${text}`);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 
 /** The actions in a browser while one interceptor is recorded. */
-type Scenario = (browser: Browser, site: string, folder: string) => Promise<void>;
+type Scenario = (browser: Browser, site: string, directory: string) => Promise<void>;
 
 const UPLOADED = 'what is uploaded\n';
 
 /** Puts the uploaded file into a directory. */
-export async function writeUpload(folder: string): Promise<void> {
-  const path = join(folder, 'upload.txt');
+export async function writeUpload(directory: string): Promise<void> {
+  const path = join(directory, 'upload.txt');
   await writeFile(path, UPLOADED);
   await utimes(path, 0, 0);
 }
@@ -32,11 +32,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await page.close();
   },
 
-  uploads: async (browser, site, folder) => {
+  uploads: async (browser, site, directory) => {
     const page = await browser.newPage();
     await page.goto(site);
-    await writeUpload(folder);
-    await page.setInputFiles('input', join(folder, 'upload.txt'));
+    await writeUpload(directory);
+    await page.setInputFiles('input', join(directory, 'upload.txt'));
     if ((await page.evaluate(`document.querySelector('input').files[0].text()`)) !== UPLOADED) throw new Error('lost');
     await page.close();
   },

@@ -3,22 +3,23 @@ import { readlinkSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isAlive } from '../../common/platform/is-alive.ts';
 
 /**
- * Whose process IDs these are is part of the name: containers that share a temporary folder do not see each other's
+ * Whose process IDs these are is part of the name: containers that share a temporary directory do not see each other's
  * processes, and may share the host's name, too. By a digest, because Chromium's sockets lie further down, and their
  * addresses may not be long.
  */
 const MACHINE = createHash('sha256').update(`${hostname()} ${pidNamespace()}`).digest('hex').slice(0, 6);
 const PREFIX = `poolwright-emulator-${MACHINE}-`;
 
-/** For `mkdtemp`: a folder in the temporary one that is removed with those of this emulator, should it die. */
-export function temporaryFolderName(what: string): string {
+/** For `mkdtemp`: a directory in the temporary one that is removed with those of this emulator, should it die. */
+export function temporaryDirectoryName(what: string): string {
   return `${PREFIX}${process.pid}-${what}-`;
 }
 
-/** The folder that holds the profile folders of one emulator. */
-export class ProfileFolders {
+/** The directory that holds the profile directories of one emulator. */
+export class ProfileDirectories {
   readonly #root: string;
 
   private constructor(root: string) {
@@ -26,28 +27,28 @@ export class ProfileFolders {
   }
 
   /** Also removes what emulators that died by SIGKILL left behind. */
-  static async create(): Promise<ProfileFolders> {
+  static async create(): Promise<ProfileDirectories> {
     await sweep();
-    return new ProfileFolders(await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`)));
+    return new ProfileDirectories(await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`)));
   }
 
-  /** A fresh profile folder. */
+  /** A fresh profile directory. */
   add(): Promise<string> {
     return mkdtemp(join(this.#root, 'profile-'));
   }
 
-  remove(folder: string): Promise<void> {
-    return removeFolder(folder);
+  remove(directory: string): Promise<void> {
+    return removeDirectory(directory);
   }
 
   removeAll(): Promise<void> {
-    return removeFolder(this.#root);
+    return removeDirectory(this.#root);
   }
 }
 
 /** A helper process may be writing its last file: `rm` tries again for a moment, and the next sweep gets the rest. */
-async function removeFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
+async function removeDirectory(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
 }
 
 async function sweep(): Promise<void> {
@@ -56,10 +57,10 @@ async function sweep(): Promise<void> {
     if (!name.startsWith(PREFIX)) continue;
     const pid = Number.parseInt(name.slice(PREFIX.length), 10);
     if (!Number.isInteger(pid) || isAlive(pid)) continue;
-    const folder = join(tmpdir(), name);
-    const stats = await lstat(folder).catch(() => undefined);
-    // Anyone may write to the temporary folder: only our own folders are ours to remove.
-    if (stats?.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid)) await removeFolder(folder);
+    const directory = join(tmpdir(), name);
+    const stats = await lstat(directory).catch(() => undefined);
+    // Anyone may write to the temporary directory: only our own directories are ours to remove.
+    if (stats?.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid)) await removeDirectory(directory);
   }
 }
 
@@ -69,15 +70,5 @@ function pidNamespace(): string {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
     return '';
-  }
-}
-
-/** Whether there is a process of this ID. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

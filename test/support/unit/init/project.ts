@@ -7,7 +7,7 @@ import { diffOf } from '../../../../src/cli/init/show.ts';
 interface Fixtures {
   /** Creates a project with these files, in a separate repository. */
   project(files: Record<string, string>): Promise<{
-    folder: string;
+    directory: string;
     /** Returns what `init` would do there, or in a directory below; texts by file. */
     plan(options?: InitOptions, below?: string): Promise<PlanSeen>;
   }>;
@@ -29,19 +29,19 @@ export const test = base.extend<Fixtures>({
   project: async ({}, use, testInfo) => {
     let count = 0;
     await use(async (files) => {
-      const folder = testInfo.outputPath(`project-${++count}`);
+      const directory = testInfo.outputPath(`project-${++count}`);
       // The repository ends here: the directories above do not belong to the project.
       for (const [path, content] of Object.entries({ '.git/HEAD': '', ...files })) {
-        await mkdir(dirname(join(folder, path)), { recursive: true });
-        await writeFile(join(folder, path), content);
+        await mkdir(dirname(join(directory, path)), { recursive: true });
+        await writeFile(join(directory, path), content);
       }
-      const here = (path: string) => path.slice(folder.length + 1).replaceAll('\\', '/');
+      const here = (path: string) => path.slice(directory.length + 1).replaceAll('\\', '/');
       const plan = async (options: InitOptions = {}, below = '.') => {
-        const { plan, title } = await makePlan(join(folder, below), options);
+        const { plan, title } = await makePlan(join(directory, below), options);
         return {
           title,
           texts: Object.fromEntries(plan.changes.map(({ file, after }) => [here(file), after])),
-          diffs: plan.changes.map((change) => diffOf(change, folder)),
+          diffs: plan.changes.map((change) => diffOf(change, directory)),
           present: plan.present,
           byHand: plan.byHand.map(({ file, why, lines }) => ({ file: here(file), why, lines })),
           leftovers: plan.leftovers.map(({ file, line, what }) => ({ file: here(file), line, what })),
@@ -49,7 +49,7 @@ export const test = base.extend<Fixtures>({
           next: plan.next,
         };
       };
-      return { folder, plan };
+      return { directory, plan };
     });
   },
 });

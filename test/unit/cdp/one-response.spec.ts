@@ -23,7 +23,7 @@ const RUNS = propertyRuns(40);
 /** Time limit for the last responses once the browser has responded to everything, in ms. */
 const SETTLED_MS = 5_000;
 /** Nothing listens on this port. */
-const CARRIED = '127.0.0.1:1';
+const PROXIED = '127.0.0.1:1';
 
 function far(): Savings {
   const savings = new Savings(0);
@@ -31,7 +31,7 @@ function far(): Savings {
   return savings;
 }
 
-const bridge = () => parseNetworkRules(CARRIED);
+const proxiedHosts = () => parseNetworkRules(PROXIED);
 const LISTS: Record<string, () => InterceptorOptions> = {
   'Playwright, ahead, by intent': () => ({
     ahead: true,
@@ -40,7 +40,12 @@ const LISTS: Record<string, () => InterceptorOptions> = {
     byIntent: { onPlace: () => undefined },
     meter: new Meter(),
   }),
-  'Playwright, ahead, listed hosts': () => ({ ahead: true, sharesBrowser: true, savings: far(), bridge: bridge() }),
+  'Playwright, ahead, listed hosts': () => ({
+    ahead: true,
+    sharesBrowser: true,
+    savings: far(),
+    proxiedHosts: proxiedHosts(),
+  }),
   'Playwright, persistent context': () => ({
     ahead: true,
     sharesBrowser: true,
@@ -50,7 +55,7 @@ const LISTS: Record<string, () => InterceptorOptions> = {
     meter: new Meter(),
   }),
   'Playwright, plain': () => ({ meter: new Meter() }),
-  Puppeteer: () => ({ client: 'puppeteer', bridge: bridge(), meter: new Meter() }),
+  Puppeteer: () => ({ client: 'puppeteer', proxiedHosts: proxiedHosts(), meter: new Meter() }),
   'Puppeteer, ahead': () => ({
     client: 'puppeteer',
     ahead: true,
@@ -68,7 +73,10 @@ const OF_BROWSER: [method: string, params: object][] = [
   ['Target.disposeBrowserContext', { browserContextId: '%context' }],
   ['Target.createTarget', { url: 'about:blank', browserContextId: '%context' }],
   ['Target.createTarget', { url: 'about:blank', browserContextId: '%context' }],
-  ['Browser.setDownloadBehavior', { behavior: 'allowAndName', downloadPath: '%folder', browserContextId: '%context' }],
+  [
+    'Browser.setDownloadBehavior',
+    { behavior: 'allowAndName', downloadPath: '%directory', browserContextId: '%context' },
+  ],
   ['Browser.cancelDownload', { guid: 'file' }],
   ['Target.attachToBrowserTarget', {}],
   ['Browser.close', {}],
@@ -83,7 +91,7 @@ const OF_PAGE: [method: string, params: object][] = [
   ['Page.reload', {}],
   ['Page.captureScreenshot', {}],
   ['Page.captureScreenshot', {}],
-  ['Page.setDownloadBehavior', { behavior: 'allow', downloadPath: '%folder' }],
+  ['Page.setDownloadBehavior', { behavior: 'allow', downloadPath: '%directory' }],
   ['Runtime.evaluate', SCRIPT],
   ['Runtime.evaluate', SCRIPT],
   [
@@ -98,7 +106,7 @@ const OF_PAGE: [method: string, params: object][] = [
   ['Runtime.releaseObject', { objectId: '%object' }],
   ['DOM.getContentQuads', { objectId: '%object' }],
   ['DOM.setFileInputFiles', { objectId: '%object', files: ['%file'] }],
-  ['DOM.setFileInputFiles', { objectId: '%object', files: ['%folder'] }],
+  ['DOM.setFileInputFiles', { objectId: '%object', files: ['%directory'] }],
   ['Input.dispatchMouseEvent', { type: 'mousePressed' }],
   ['Fetch.enable', { patterns: [{ urlPattern: '*' }] }],
   ['Fetch.disable', {}],
@@ -117,9 +125,9 @@ class Client {
   readonly #crashed = new Set<string>();
   #id = 0;
 
-  constructor(folder: string, send: (command: CdpMessage) => void) {
+  constructor(directory: string, send: (command: CdpMessage) => void) {
     this.#send = send;
-    this.#heard = { folder: [folder], file: [join(folder, 'file')] };
+    this.#heard = { directory: [directory], file: [join(directory, 'file')] };
   }
 
   gets(message: CdpMessage): void {
@@ -176,7 +184,7 @@ const step = fc.tuple(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-async function faultsOf(options: InterceptorOptions, steps: readonly Step[], folder: string): Promise<string[]> {
+async function faultsOf(options: InterceptorOptions, steps: readonly Step[], directory: string): Promise<string[]> {
   const queue: CdpMessage[] = [];
   const list: InterceptorList = new InterceptorList(await interceptorsFor(options), {
     toBrowser: (command) => browser.receives(structuredClone(command)),
@@ -184,7 +192,7 @@ async function faultsOf(options: InterceptorOptions, steps: readonly Step[], fol
   });
   const hasTabs = options.client === 'puppeteer';
   const browser = new ModelBrowser((message) => queue.push(structuredClone(message)), hasTabs);
-  const client = new Client(folder, (command) => list.command(command));
+  const client = new Client(directory, (command) => list.command(command));
   const arrive = () => {
     for (const message of queue.splice(0)) list.message(message);
   };
@@ -226,22 +234,22 @@ async function faultsOf(options: InterceptorOptions, steps: readonly Step[], fol
 for (const [name, options] of Object.entries(LISTS)) {
   test(`gives each command one response in random concurrent exchanges: ${name}`, async () => {
     test.setTimeout(60_000 + RUNS.numRuns * 200);
-    const folder = await mkdtemp(join(tmpdir(), 'poolwright-answers-'));
-    await writeFile(join(folder, 'file'), 'text');
+    const directory = await mkdtemp(join(tmpdir(), 'poolwright-answers-'));
+    await writeFile(join(directory, 'file'), 'text');
     const raised: unknown[] = [];
     const note = (error: unknown) => raised.push(error);
     process.on('unhandledRejection', note).on('uncaughtException', note);
     try {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
-          deepEqual(await faultsOf(options(), steps, folder), []);
+          deepEqual(await faultsOf(options(), steps, directory), []);
           deepEqual(raised.splice(0), []);
         }),
         { ...RUNS, endOnFailure: process.env.POOLWRIGHT_SHRINK === undefined },
       );
     } finally {
       process.off('unhandledRejection', note).off('uncaughtException', note);
-      await rm(folder, { recursive: true });
+      await rm(directory, { recursive: true });
     }
   });
 }

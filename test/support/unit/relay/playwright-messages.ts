@@ -3,7 +3,7 @@
 export type Message = Record<string, unknown>;
 
 /** Records what leaves an interceptor on either side. */
-export function recordWire() {
+export function recordMessages() {
   const server: Message[] = [];
   const client: Message[] = [];
   const take = <T>(list: T[]) => list.splice(0);

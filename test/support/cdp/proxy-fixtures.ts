@@ -5,20 +5,20 @@ import { type DevServer, startDevServer } from './dev-server.ts';
 import { type FarChromium, startFarChromium } from './far-chromium.ts';
 import { test as base } from './fixtures.ts';
 
-interface BridgeFixtures {
+interface ProxyFixtures {
   dev: DevServer;
   other: DevServer;
   secure: DevServer;
-  /** A context of a browser that cannot reach this machine's loopback, with a bridge to it. */
-  bridged: (rules?: string, options?: BrowserContextOptions) => Promise<BrowserContext>;
-  /** A context of a browser that reaches this machine's loopback, except {@link LISTED}, which needs the bridge. */
+  /** A context of a browser that cannot reach this machine's loopback, with a proxy to it. */
+  proxied: (rules?: string, options?: BrowserContextOptions) => Promise<BrowserContext>;
+  /** A context of a browser that reaches this machine's loopback, except {@link LISTED}, which needs the proxy. */
   far: BrowserContext;
 }
 
-/** The host that the bridge of {@link BridgeFixtures.far} leads to. */
+/** The host that the proxy of {@link ProxyFixtures.far} leads to. */
 export const LISTED = 'app.listed.localhost';
 
-export const test = base.extend<BridgeFixtures, { farChromium: FarChromium }>({
+export const test = base.extend<ProxyFixtures, { farChromium: FarChromium }>({
   dev: async ({}, use) => {
     const server = await startDevServer();
     await use(server);
@@ -34,11 +34,11 @@ export const test = base.extend<BridgeFixtures, { farChromium: FarChromium }>({
     await use(server);
     await server.close();
   },
-  bridged: async ({ browserUrl, open }, use) => {
+  proxied: async ({ browserUrl, open }, use) => {
     let browser: Browser | undefined;
     await use(async (rules = '<loopback>', options = {}) => {
       browser ??= await chromium.connectOverCDP(
-        await open(await browserUrl(false), { bridge: parseNetworkRules(rules) }),
+        await open(await browserUrl(false), { proxiedHosts: parseNetworkRules(rules) }),
       );
       return await browser.newContext(options);
     });
@@ -53,7 +53,7 @@ export const test = base.extend<BridgeFixtures, { farChromium: FarChromium }>({
     { scope: 'worker' },
   ],
   far: async ({ farChromium, open }, use) => {
-    const transport = await open(farChromium.cdpUrl, { bridge: parseNetworkRules(LISTED) });
+    const transport = await open(farChromium.cdpUrl, { proxiedHosts: parseNetworkRules(LISTED) });
     const browser = await chromium.connectOverCDP(transport);
     await use(await browser.newContext());
     await browser.close();

@@ -1,17 +1,18 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isAlive } from '../../common/platform/is-alive.ts';
 import { EmulatorError } from '../../errors.ts';
-import { isAlive, temporaryFolderName } from './profile-folders.ts';
+import { temporaryDirectoryName } from './profile-directories.ts';
 
-/** Holds the process ID of the emulator that uses a folder. */
+/** Holds the process ID of the emulator that uses a directory. */
 const LOCK = 'emulator.pid';
 
-/** Where profiles and extensions lie: a folder of the user's, or one that goes when the emulator does. */
-export class DataFolder {
+/** Where profiles and extensions lie: a directory of the user's, or one that goes when the emulator does. */
+export class DataDirectory {
   readonly #given: string | undefined;
   #made: Promise<string> | undefined;
-  #isClaimed = false;
+  #isLocked = false;
   #isClosing = false;
 
   constructor(given: string | undefined) {
@@ -35,24 +36,24 @@ export class DataFolder {
   }
 
   /**
-   * Makes a folder of the user's this emulator's own for as long as it runs.
+   * Makes a directory of the user's this emulator's own for as long as it runs.
    * @throws EmulatorError `EMULATOR_START_FAILED` when another one uses it, or when it cannot be written to
    */
-  async claim(): Promise<void> {
+  async lock(): Promise<void> {
     if (this.#given === undefined) return;
     const lock = join(this.#given, LOCK);
     try {
       await this.path();
       await removeStale(lock);
       await writeFile(lock, String(process.pid), { flag: 'wx' });
-      this.#isClaimed = true;
+      this.#isLocked = true;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       const why =
         code === 'EEXIST'
-          ? `another emulator uses it. Stop that one, or take another folder; if there is none, delete ${lock}`
+          ? `another emulator uses it. Stop that one, or take another directory; if there is none, delete ${lock}`
           : message;
-      throw new EmulatorError('EMULATOR_START_FAILED', `The data folder ${this.#given}: ${why}.`, { cause: error });
+      throw new EmulatorError('EMULATOR_START_FAILED', `The data directory ${this.#given}: ${why}.`, { cause: error });
     }
   }
 
@@ -63,13 +64,13 @@ export class DataFolder {
 
   /** Removes what is this emulator's alone. */
   async close(): Promise<void> {
-    if (this.#isClaimed) await rm(join(await this.path(), LOCK), { force: true });
+    if (this.#isLocked) await rm(join(await this.path(), LOCK), { force: true });
     if (this.isKept || !this.#made) return;
     await rm(await this.#made, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
 
   async #make(): Promise<string> {
-    if (this.#given === undefined) return await mkdtemp(join(tmpdir(), temporaryFolderName('data')));
+    if (this.#given === undefined) return await mkdtemp(join(tmpdir(), temporaryDirectoryName('data')));
     // Profiles hold cookies.
     await mkdir(this.#given, { recursive: true, mode: 0o700 });
     return this.#given;

@@ -16,15 +16,15 @@ test.describe('at a limit of one browser', () => {
     const { service, leases, recorder, connect, until } = broker;
     const [a, b] = [await connect(), await connect()];
     const first = await until(a.lease(params));
-    const ahead = failureOf(a.lease({ ...params, ahead: true }), LeaseError);
+    const prefetch = failureOf(a.lease({ ...params, prefetch: true }), LeaseError);
     await expect.poll(() => leases.state().waiting + service.asks).toBe(1);
     const other = b.lease({ ...params, parallelIndex: 1 });
     await expect.poll(() => leases.state().waiting).toBe(1);
     await until(a.giveBack({ sessionId: first.sessionId, condition: 'healthy', toBeReplaced: false }));
     const second = await until(other);
     expect(second.sessionId).not.toBe(first.sessionId);
-    await until(a.cancelAhead());
-    expect(await ahead).toMatchObject({ code: 'ABORTED' });
+    await until(a.cancelPrefetch());
+    expect(await prefetch).toMatchObject({ code: 'ABORTED' });
     expect(recorder.leaseFailures).toEqual([]);
   });
 });
@@ -33,11 +33,11 @@ test('a cancelled prefetch passes its pending browser to the next request', asyn
   const { service, connect, until } = broker;
   service.latency = 500;
   const line = await connect();
-  const ahead = failureOf(line.lease({ ...params, ahead: true }), LeaseError);
+  const prefetch = failureOf(line.lease({ ...params, prefetch: true }), LeaseError);
   await expect.poll(() => service.asks).toBe(1);
   const now = line.lease(params);
-  await until(line.cancelAhead());
-  expect(await ahead).toMatchObject({ code: 'ABORTED' });
+  await until(line.cancelPrefetch());
+  expect(await prefetch).toMatchObject({ code: 'ABORTED' });
   expect((await until(now)).reused).toBe(false);
   await broker.clock.advance(35_000);
   expect(service.running).toHaveLength(1);
@@ -52,11 +52,11 @@ test('a prefetch whose response crosses the cancellation is given back unused, a
   let cancelled: Promise<void> | null = null;
   // The worker cancels its request after the broker has leased the browser, and before it has read the response.
   leases.lease = async (...asked) => {
-    const lent = await lease(...asked);
-    cancelled ??= a.cancelAhead();
-    return lent;
+    const leased = await lease(...asked);
+    cancelled ??= a.cancelPrefetch();
+    return leased;
   };
-  const failure = await until(failureOf(a.lease({ ...params, ahead: true }), LeaseError));
+  const failure = await until(failureOf(a.lease({ ...params, prefetch: true }), LeaseError));
   await until(Promise.resolve(cancelled));
   expect(failure).toMatchObject({ code: 'ABORTED' });
   expect(service.asks).toBe(1);

@@ -12,24 +12,24 @@ import { connectAsWatcher, type WatcherConnection } from '../../broker/watch/wat
 import type { PageInput } from '../../common/page/page-input.ts';
 import { LastPictures } from './last-pictures.ts';
 
-/** What a link tells about its run. */
-export interface RunLinkEvents {
+/** Callbacks of a connection to a run. */
+export interface RunConnectionEvents {
   onChange(): void;
   /** Resolves when everybody has shown the picture. Must not reject. */
   onPicture(run: WatchedRun, picture: WatchPicture): Promise<void>;
 }
 
 /** A run of this machine, while its broker lives and afterwards. */
-export class RunLink implements WatchedRun {
+export class RunConnection implements WatchedRun {
   readonly id: string;
-  readonly #events: RunLinkEvents;
+  readonly #events: RunConnectionEvents;
   readonly #pictures = new LastPictures();
   #connection: WatcherConnection | null = null;
   #demand: ReadonlyMap<number, PictureSize> = new Map();
   #finished: FinishedTest[] = [];
   #view: RunView | null = null;
 
-  constructor(id: string, events: RunLinkEvents) {
+  constructor(id: string, events: RunConnectionEvents) {
     this.id = id;
     this.#events = events;
   }

@@ -1,7 +1,7 @@
 import type { BrowserContext, CDPSession, Page } from '@playwright/test';
 import fc from 'fast-check';
-import { LISTED } from '../../../support/cdp/bridge-fixtures.ts';
 import type { DevServer } from '../../../support/cdp/dev-server.ts';
+import { LISTED } from '../../../support/cdp/proxy-fixtures.ts';
 
 /**
  * Where a page is: on the listed server, on a server of another site, or on another server of the listed server's site.
@@ -56,7 +56,7 @@ const HOSTILE = `
 `;
 
 /**
- * Tries to reach the listed server in every way that a page has, and through the bridge's functions if they are
+ * Tries to reach the listed server in every way that a page has, and through the proxy's functions if they are
  * exposed.
  */
 const ATTACK = `async (listed) => {
@@ -69,7 +69,7 @@ const ATTACK = `async (listed) => {
   };
   const forge = (target) => {
     for (const name of Object.getOwnPropertyNames(target)) {
-      if (!/^(bridge|answers)/.test(name)) continue;
+      if (!/^network/.test(name)) continue;
       const said = { url: 'ws://' + listed + '/stolen', protocols: [], origin: 'http://' + listed, userAgent: 'hostile' };
       for (const id of [1, 2, 3, 40]) for (const op of ['open', 'text', 'close', 'more']) {
         target[name](JSON.stringify({ op, id, ...said, data: 'x', code: 1, reason: 'x'.repeat(200) }));
@@ -101,14 +101,14 @@ const ICON = '<link rel=icon href=data:,>';
 
 /** How a history's pages reach the listed server, and where the other servers are. */
 export interface Ground {
-  /** The server is not listed, but the bridge carries requests to the pages that the test opens. */
+  /** The server is not listed, but the proxy serves the pages that the test opens. */
   byIntent: boolean;
   hostile: string;
   foreign: string;
 }
 
 /** One running history: the actions so far, and what must hold because of them. */
-export class BridgeHistory {
+export class ProxyHistory {
   readonly #context: BrowserContext;
   readonly #page: Page;
   readonly #listed: DevServer;

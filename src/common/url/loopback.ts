@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** What "this machine" is called: a hosted browser that asks for it would reach its own machine, never ours. */
+/** All addresses that reach this machine. */
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addSubnet('0.0.0.0', 8, 'ipv4');

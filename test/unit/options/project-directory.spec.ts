@@ -2,10 +2,10 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlin
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
-import { projectFolder } from '../../../src/options/project-folder.ts';
+import { projectDirectory } from '../../../src/options/project-directory.ts';
 
 interface Fixtures {
-  /** A project without `node_modules`, on a machine whose home and temporary folder are below `root`. */
+  /** A project without `node_modules`, on a machine whose home and temporary directory are below `root`. */
   project: string;
   root: string;
   home: string;
@@ -44,56 +44,56 @@ const test = base.extend<Fixtures>({
 const own = () => join(process.env.TMPDIR ?? '', `poolwright-${userInfo().username}`);
 
 test.describe("the directory of a project's ledgers", () => {
-  test.skip(process.platform === 'win32', 'its temporary folder is the user’s own');
+  test.skip(process.platform === 'win32', 'its temporary directory is the user’s own');
 
   test('is in its node_modules', ({ project }) => {
     mkdirSync(join(project, 'node_modules'));
-    expect(projectFolder(project).ledgerFolder).toBe(join(project, 'node_modules/.cache/poolwright'));
+    expect(projectDirectory(project).ledgerDirectory).toBe(join(project, 'node_modules/.cache/poolwright'));
   });
 
   test('is in the home directory when there is no node_modules', ({ project, home }) => {
-    const { ledgerFolder } = projectFolder(project);
-    expect(ledgerFolder).toMatch(/\/home\/\.cache\/poolwright\/[0-9a-f]{12}$/);
-    expect(ledgerFolder?.startsWith(home)).toBe(true);
+    const { ledgerDirectory } = projectDirectory(project);
+    expect(ledgerDirectory).toMatch(/\/home\/\.cache\/poolwright\/[0-9a-f]{12}$/);
+    expect(ledgerDirectory?.startsWith(home)).toBe(true);
   });
 
   test.describe('without a home', () => {
     test.beforeEach(({ home }) => rmSync(home, { recursive: true }));
 
     test('is in the temporary directory, where only this user can enter', ({ project }) => {
-      expect(projectFolder(project).ledgerFolder).toMatch(new RegExp(`^${own()}/[0-9a-f]{12}$`));
+      expect(projectDirectory(project).ledgerDirectory).toMatch(new RegExp(`^${own()}/[0-9a-f]{12}$`));
       expect(lstatSync(own()).mode & 0o777).toBe(0o700);
-      expect(projectFolder(project).ledgerFolder).not.toBeNull(); // the next time it is there
+      expect(projectDirectory(project).ledgerDirectory).not.toBeNull(); // the next time it is there
     });
 
     test('is missing when another user has prepared a link there', ({ project, root }) => {
       mkdirSync(join(root, 'elsewhere'), { mode: 0o700 });
       symlinkSync(join(root, 'elsewhere'), own());
-      expect(projectFolder(project).ledgerFolder).toBeNull();
+      expect(projectDirectory(project).ledgerDirectory).toBeNull();
     });
 
     test('is missing when others may write there', ({ project }) => {
       mkdirSync(own());
       chmodSync(own(), 0o777);
-      expect(projectFolder(project).ledgerFolder).toBeNull();
+      expect(projectDirectory(project).ledgerDirectory).toBeNull();
     });
 
     test('is missing when it is a file', ({ project }) => {
       writeFileSync(own(), '');
-      expect(projectFolder(project).ledgerFolder).toBeNull();
+      expect(projectDirectory(project).ledgerDirectory).toBeNull();
     });
 
     test('is missing when it belongs to another user', ({ project }) => {
-      test.skip(process.getuid?.() !== 0, 'only root can give a folder away');
+      test.skip(process.getuid?.() !== 0, 'only root can give a directory away');
       mkdirSync(own(), { mode: 0o700 });
       chownSync(own(), OTHER_USER, OTHER_USER);
-      expect(projectFolder(project).ledgerFolder).toBeNull();
+      expect(projectDirectory(project).ledgerDirectory).toBeNull();
     });
   });
 
   test('is not in a home of another user, as with sudo', ({ project, home }) => {
-    test.skip(process.getuid?.() !== 0, 'only root can give a folder away');
+    test.skip(process.getuid?.() !== 0, 'only root can give a directory away');
     chownSync(home, OTHER_USER, OTHER_USER);
-    expect(projectFolder(project).ledgerFolder).toMatch(new RegExp(`^${own()}/`));
+    expect(projectDirectory(project).ledgerDirectory).toMatch(new RegExp(`^${own()}/`));
   });
 });

@@ -29,7 +29,7 @@ export interface RelayAccess {
   timeout: number;
 }
 
-/** Callbacks of a link. */
+/** Callbacks of a connection to a relay. */
 export interface RelayEvents {
   /** A message of Playwright's protocol. */
   onText(text: string): void;
@@ -52,7 +52,7 @@ const FILE_LENGTH = 64 * 1024;
 const GOODBYE_MS = 3_000;
 
 /** A worker's connection to the process of its lease at a relay. */
-export class RelayLink {
+export class RelayConnection {
   figures = NO_FIGURES;
   /** Whether the browser's pages have separate windows. */
   haveWindows = true;
@@ -71,17 +71,17 @@ export class RelayLink {
    * Connects to a relay, and lets it connect to a browser.
    * @throws RelayFailure
    */
-  static async open(access: RelayAccess, browser: Open, events: RelayEvents): Promise<RelayLink> {
+  static async open(access: RelayAccess, browser: Open, events: RelayEvents): Promise<RelayConnection> {
     const { socket, stream } = await openSocket(access);
-    const link = new RelayLink(socket, stream, events);
+    const connection = new RelayConnection(socket, stream, events);
     const opened = new Promise<string | null>((resolve) => {
-      link.#opened = resolve;
-      void link.closed.then(({ reason }) => resolve(reason || 'it closed the connection'));
+      connection.#opened = resolve;
+      void connection.closed.then(({ reason }) => resolve(reason || 'it closed the connection'));
     });
     socket.send(frame(browser));
     const failure = await within(opened, access.timeout, 'it did not connect in time');
-    if (failure === null) return link;
-    link.close();
+    if (failure === null) return connection;
+    connection.close();
     throw new RelayFailure(failure);
   }
 
@@ -115,9 +115,9 @@ export class RelayLink {
   async ask(): Promise<void> {
     this.#lastAsked += 1;
     const id = this.#lastAsked;
-    const answer = new Promise<string | null>((resolve) => this.#asked.set(id, resolve));
+    const checked = new Promise<string | null>((resolve) => this.#asked.set(id, resolve));
     this.#socket.send(frame({ type: 'ask', id }));
-    const error = await answer;
+    const error = await checked;
     if (error !== null) throw new RelayFailure(error);
   }
 

@@ -6,51 +6,51 @@ import * as v from 'valibot';
 import { writeAtomically } from '../../../common/write-atomically.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
 
-export interface FolderStoreOptions<R> {
-  /** Resolves to the store's own folder; asked only when there is something to write. */
-  folder: () => Promise<string>;
-  schema: v.GenericSchema<unknown, R & FolderRecord>;
+export interface DirectoryStoreOptions<R> {
+  /** Resolves to the store's own directory; asked only when there is something to write. */
+  directory: () => Promise<string>;
+  schema: v.GenericSchema<unknown, R & DirectoryRecord>;
   log: (line: string) => void;
 }
 
 /** What every record says on disk, beside its own fields. */
-export interface FolderRecord {
+export interface DirectoryRecord {
   id: string;
-  /** Name of the folder with its present files. */
+  /** Name of the directory with its present files. */
   files: string;
 }
 
 const RECORD = 'record.json';
 
 /**
- * Records with a folder of files each. A record's files change all at once: the new ones are written beside the old,
+ * Records with a directory of files each. A record's files change all at once: the new ones are written beside the old,
  * and then the record names them. Whatever way the process ends, what is found later is whole.
  */
-export class FolderStore<R> {
-  readonly #options: FolderStoreOptions<R>;
-  readonly #records = new Map<string, R & FolderRecord>();
+export class DirectoryStore<R> {
+  readonly #options: DirectoryStoreOptions<R>;
+  readonly #records = new Map<string, R & DirectoryRecord>();
   /** IDs are never used again: what is still on its way to such a record is not wanted. */
   readonly #deleted = new Set<string>();
   /** One change or copy of a record's files at a time. */
   readonly #turns = new Map<string, LimitFunction>();
 
-  constructor(options: FolderStoreOptions<R>) {
+  constructor(options: DirectoryStoreOptions<R>) {
     this.#options = options;
   }
 
   /** In the order in which they were added. */
-  get records(): (R & FolderRecord)[] {
+  get records(): (R & DirectoryRecord)[] {
     return [...this.#records.values()];
   }
 
-  get(id: string): (R & FolderRecord) | undefined {
+  get(id: string): (R & DirectoryRecord) | undefined {
     return this.#records.get(id);
   }
 
   /** Reads the files of an earlier emulator; logs and keeps unreadable ones. */
   async load(compare: (a: R, b: R) => number): Promise<void> {
-    const root = await this.#options.folder();
-    const found: (R & FolderRecord)[] = [];
+    const root = await this.#options.directory();
+    const found: (R & DirectoryRecord)[] = [];
     for (const id of await readdir(root).catch(() => [])) {
       try {
         const text = await readFile(join(root, id, RECORD), 'utf8');
@@ -67,16 +67,16 @@ export class FolderStore<R> {
   }
 
   /**
-   * Adds a record, or replaces it with its files; `fill` writes them into an empty folder and returns the record's
+   * Adds a record, or replaces it with its files; `fill` writes them into an empty directory and returns the record's
    * fields. Returns false when the record was deleted before.
    */
-  put(id: string, fill: (folder: string) => Promise<R>): Promise<boolean> {
+  put(id: string, fill: (directory: string) => Promise<R>): Promise<boolean> {
     return this.#inTurn(id, async () => {
       if (this.#deleted.has(id)) return false;
-      const home = join(await this.#options.folder(), id);
+      const home = join(await this.#options.directory(), id);
       const version = randomUUID();
       const files = join(home, version);
-      let record: R & FolderRecord;
+      let record: R & DirectoryRecord;
       try {
         await mkdir(files, { recursive: true });
         record = { ...(await fill(files)), id, files: version };
@@ -92,12 +92,12 @@ export class FolderStore<R> {
     });
   }
 
-  /** Copies a record's files into `folder`; returns false when there is no such record. */
-  copyInto(id: string, folder: string): Promise<boolean> {
+  /** Copies a record's files into `directory`; returns false when there is no such record. */
+  copyInto(id: string, directory: string): Promise<boolean> {
     return this.#inTurn(id, async () => {
       const record = this.#records.get(id);
       if (!record) return false;
-      await copyTree(join(await this.#options.folder(), id, record.files), folder);
+      await copyTree(join(await this.#options.directory(), id, record.files), directory);
       return true;
     });
   }
@@ -106,11 +106,11 @@ export class FolderStore<R> {
     // Later requests no longer find it; its files are deleted once no copy of them is in progress.
     this.#deleted.add(id);
     this.#records.delete(id);
-    await this.#inTurn(id, async () => remove(join(await this.#options.folder(), id)));
+    await this.#inTurn(id, async () => remove(join(await this.#options.directory(), id)));
   }
 
-  async #sweep({ id, files }: FolderRecord): Promise<void> {
-    const home = join(await this.#options.folder(), id);
+  async #sweep({ id, files }: DirectoryRecord): Promise<void> {
+    const home = join(await this.#options.directory(), id);
     for (const name of await readdir(home)) {
       if (name !== files && name !== RECORD) await remove(join(home, name));
     }

@@ -4,7 +4,7 @@ import { LeaseError } from '../../errors.ts';
 import { LineSocket } from './line-socket.ts';
 import type { Method, Reply } from './messages/protocol.ts';
 import { type helloParams, request } from './messages/requests.ts';
-import { toWire } from './messages/wire-error.ts';
+import { serializeError } from './messages/serialized-error.ts';
 
 /** Length limit of a request, in characters: it may contain everything that a test used, or a picture. */
 const LONGEST_REQUEST = 16 * 1024 ** 2;
@@ -20,7 +20,7 @@ interface Handler {
 }
 
 /** Registers the handler of a request. */
-export type Answering = <S extends v.GenericSchema>(
+export type AddHandler = <S extends v.GenericSchema>(
   method: Method,
   schema: S,
   needs: Handler['needs'],
@@ -28,11 +28,11 @@ export type Answering = <S extends v.GenericSchema>(
 ) => void;
 
 /** Registers handlers. Requests are then parsed and checked for the role, and error responses contain no secrets. */
-export function answering(
+export function handleRequests(
   socket: Socket,
   begun: Promise<{ secrets: readonly string[] }>,
   role: () => Role | null,
-): Answering {
+): AddHandler {
   let secrets: readonly string[] = []; // no data of the service is sent before
   begun.then(
     (run) => {
@@ -41,7 +41,7 @@ export function answering(
     () => undefined,
   );
   const handlers = new Map<string, Handler>();
-  const answerTo = async ({ id, method, params }: v.InferOutput<typeof request>): Promise<Reply> => {
+  const respondTo = async ({ id, method, params }: v.InferOutput<typeof request>): Promise<Reply> => {
     try {
       const handler = handlers.get(method);
       if (!handler) throw new LeaseError('BROKER_FAILED', `"${method}" is not a request`);
@@ -52,18 +52,18 @@ export function answering(
       }
       return { id, result: (await handle(v.parse(schema, params))) ?? null };
     } catch (error) {
-      return { id, error: toWire(error, secrets) };
+      return { id, error: serializeError(error, secrets) };
     }
   };
   const receive = async (message: object) => {
     const asked = v.safeParse(request, message);
     if (!asked.success) return socket.destroy();
     // A client that does not read its responses may not send more requests.
-    if (!lines.send(await answerTo(asked.output))) socket.pause();
+    if (!lines.send(await respondTo(asked.output))) socket.pause();
   };
   const lines = new LineSocket(socket, { onMessage: (message) => void receive(message), maxLength: LONGEST_REQUEST });
   socket.on('drain', () => socket.resume());
-  const on: Answering = (method, schema, needs, handle) => {
+  const on: AddHandler = (method, schema, needs, handle) => {
     handlers.set(method, { schema, needs, handle: handle as Handler['handle'] });
   };
   return on;

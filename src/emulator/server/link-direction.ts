@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 const MAX_UNDER_WAY = 16 * 1024 ** 2;
 
 /** One direction of a link of some length: what goes in comes out later, whole and in order. */
-export class Wire {
+export class LinkDirection {
   readonly #from: Duplex;
   readonly #to: Duplex;
   readonly #delayMs: number;

@@ -1,18 +1,18 @@
 import type { ContextMode } from '../../../options/context-mode.ts';
 import type { ConnectionSettings } from '../../../options/lease-plan.ts';
-import { EarlyClose, type WireOutput } from './early-close.ts';
+import { EarlyClose, type MessageOutput } from './early-close.ts';
 import { EarlyWrites } from './early-writes.ts';
 import { NextContext } from './next-context.ts';
 import { NextPage } from './next-page.ts';
 
 /** Something that messages of Playwright's protocol pass. */
-export interface WireInterceptor {
+export interface MessageInterceptor {
   fromClient(text: string): void;
   fromServer(text: string): void;
 }
 
 /** What is known about the relay and its browser. */
-export interface WireSurroundings {
+export interface MessageSurroundings {
   /** How many bytes have not left this process. */
   queued(): number;
   /** Whether the browser's pages have separate windows. */
@@ -20,13 +20,13 @@ export interface WireSurroundings {
 }
 
 /** How messages pass from the client to the relay and back, in order from the client. */
-export function wireInterceptors(
+export function messageInterceptors(
   { ahead, reuse }: ConnectionSettings,
   { persistent }: ContextMode,
-  output: WireOutput,
-  { queued, haveWindows }: WireSurroundings,
-): WireInterceptor {
-  const list: ((output: WireOutput) => WireInterceptor)[] = [];
+  output: MessageOutput,
+  { queued, haveWindows }: MessageSurroundings,
+): MessageInterceptor {
+  const list: ((output: MessageOutput) => MessageInterceptor)[] = [];
   // A persistent context is cleared and reused, not created; a browser for one test has no next context.
   const hasNext = ahead && !persistent && reuse !== 'test';
   // Closest to the client: it must not see that a context is still being closed.
@@ -45,11 +45,11 @@ export function wireInterceptors(
 }
 
 function chained(
-  [make, ...rest]: ((output: WireOutput) => WireInterceptor)[],
-  { toServer, toClient }: WireOutput,
-): WireInterceptor {
+  [make, ...rest]: ((output: MessageOutput) => MessageInterceptor)[],
+  { toServer, toClient }: MessageOutput,
+): MessageInterceptor {
   if (!make) return { fromClient: toServer, fromServer: toClient };
-  const own: WireInterceptor = make({ toServer: (text) => others.fromClient(text), toClient });
+  const own: MessageInterceptor = make({ toServer: (text) => others.fromClient(text), toClient });
   const others = chained(rest, { toServer, toClient: (text) => own.fromServer(text) });
   return { fromClient: (text) => own.fromClient(text), fromServer: (text) => others.fromServer(text) };
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot';
  * A message of Playwright's protocol, as far as it is read here: a call (`id`, `guid`, `method`), its response (`id`)
  * or an event (`guid`, `method`). Events with two underscores create and remove objects.
  */
-const wireMessage = v.looseObject({
+const playwrightMessage = v.looseObject({
   /** Its type depends on the version. */
   id: v.optional(v.union([v.string(), v.number()])),
   guid: v.optional(v.string()),
@@ -13,7 +13,7 @@ const wireMessage = v.looseObject({
   error: v.optional(v.unknown()),
 });
 
-export type WireMessage = v.InferOutput<typeof wireMessage>;
+export type PlaywrightMessage = v.InferOutput<typeof playwrightMessage>;
 
 const reference = v.object({ guid: v.string() });
 const created = v.object({ type: v.string(), guid: v.string(), initializer: v.record(v.string(), v.unknown()) });
@@ -23,24 +23,24 @@ const creation = v.object({ result: v.record(v.string(), v.unknown()) });
 const MAX_LENGTH = 100_000;
 
 /** Reads a message; null if it is too long to matter, or has another form than all known versions use. */
-export function readWire(text: string): WireMessage | null {
+export function readMessage(text: string): PlaywrightMessage | null {
   if (text.length > MAX_LENGTH) return null;
   try {
-    return v.parse(wireMessage, JSON.parse(text));
+    return v.parse(playwrightMessage, JSON.parse(text));
   } catch {
     return null;
   }
 }
 
 /** An object that the server creates; null if the message is another one. */
-export function createdBy({ method, params }: WireMessage): v.InferOutput<typeof created> | null {
+export function createdBy({ method, params }: PlaywrightMessage): v.InferOutput<typeof created> | null {
   if (method !== '__create__') return null;
   const found = v.safeParse(created, params);
   return found.success ? found.output : null;
 }
 
 /** The ID of the object that a response returns; null if it is another response, or an error. */
-export function guidIn(message: WireMessage, field: 'context' | 'page'): string | null {
+export function guidIn(message: PlaywrightMessage, field: 'context' | 'page'): string | null {
   const found = v.safeParse(creation, message);
   return found.success ? referenceIn(found.output.result[field]) : null;
 }

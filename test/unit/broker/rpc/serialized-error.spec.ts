@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { fromWire, toWire } from '../../../../src/broker/rpc/messages/wire-error.ts';
+import { deserializeError, serializeError } from '../../../../src/broker/rpc/messages/serialized-error.ts';
 import {
   errorCodes,
   errorOf,
@@ -13,7 +13,7 @@ const KEY = 'pw-key-0123456789';
 
 /** The error after its way through the socket. */
 function overTheWire(error: unknown): PoolwrightError {
-  return fromWire(JSON.parse(JSON.stringify(toWire(error, [KEY]))));
+  return deserializeError(JSON.parse(JSON.stringify(serializeError(error, [KEY]))));
 }
 
 const details = {

@@ -5,7 +5,7 @@ import { redactText } from '../../../redact.ts';
 
 /** Errors over the broker's socket: code and message, so that the worker throws the error that the broker caught. */
 
-const wireError = v.object({
+const serializedError = v.object({
   message: v.string(),
   code: v.picklist(errorCodes),
   /** Data of the error's class. */
@@ -27,16 +27,16 @@ const wireError = v.object({
 });
 
 /** An error as a message. */
-export type WireError = v.InferOutput<typeof wireError>;
+export type SerializedError = v.InferOutput<typeof serializedError>;
 
 /** Converts an error into a message without its stack and without secrets. */
-export function toWire(error: unknown, secrets: readonly string[]): WireError {
+export function serializeError(error: unknown, secrets: readonly string[]): SerializedError {
   const clean = (text: string) => redactText(text, secrets);
   const code = error instanceof PoolwrightError ? error.code : 'BROKER_FAILED';
   return { message: clean(errorMessage(error)), code, details: detailsOf(error, clean) };
 }
 
-function detailsOf(error: unknown, clean: (text: string) => string): WireError['details'] {
+function detailsOf(error: unknown, clean: (text: string) => string): SerializedError['details'] {
   if (error instanceof OptionsError) return { field: error.field };
   if (error instanceof LeaseError) return { lease: { sessionId: error.sessionId } };
   if (!(error instanceof ServiceError)) return {};
@@ -53,13 +53,13 @@ export function brokerLost(reason: unknown): LeaseError {
   const text = errorMessage(reason);
   return new LeaseError(
     'BROKER_LOST',
-    `The poolwright broker of this run went away (${text}). Its log is in the output folder, poolwright/broker.log.`,
+    `The poolwright broker of this run went away (${text}). Its log is in the output directory, poolwright/broker.log.`,
   );
 }
 
 /** Returns the error that a failed request throws in the worker. */
-export function fromWire(error: unknown): PoolwrightError {
-  const parsed = v.safeParse(wireError, error);
+export function deserializeError(error: unknown): PoolwrightError {
+  const parsed = v.safeParse(serializedError, error);
   if (!parsed.success) return brokerLost('its response is invalid');
   const { code, message, details } = parsed.output;
   return errorOf(code, message, details);
