@@ -18,7 +18,7 @@ function help(): string {
   const suites = SUITES.map(({ name, title, rounds }) => `  ${name.padEnd(14)} ${title} (${rounds} rounds)`);
   return `npm run bench -- [options]
   --suite <names>  only these, with commas between; all unless given
-  --side <names>   only these of the sides of real runs: ${SIDES.map(({ name }) => name).join(', ')}
+  --side <names>   only these of the sides of real runs (and of distance: relay): ${SIDES.map(({ name }) => name).join(', ')}
   --rounds <n>     instead of each suite's own number; 1 shows that everything works, and is not kept
   --seed <n>       the order of the sides within a round is drawn from it; 1 unless given
   --json <file>    writes the results there

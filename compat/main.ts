@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -11,16 +11,17 @@ import type { JSONReport, JSONReportSpec, JSONReportSuite } from '@playwright/te
 import { ServiceClient } from 'poolwright/client';
 import { chooseChromium, findChromiums, startEmulator } from 'poolwright/emulator';
 import { writePlaywrightPart } from './page.ts';
+import { startRelay } from './relay.ts';
 import { startSite } from './site.ts';
 
 /**
  * `node scripts/compat.mjs`: one suite of Playwright Test's features, run on a local launch, on a plain
- * `connectOverCDP` and through poolwright, in new contexts, near and far away, and in the browser's own; writes
- * bench/results/compatibility.md. Fails where poolwright does worse than a plain `connectOverCDP`. The browsers of the
- * latter reach the site by themselves, poolwright's do not.
+ * `connectOverCDP` and through poolwright: in new contexts, near, far away and through a relay, and in the browser's
+ * own. Writes bench/results/compatibility.md. Fails where poolwright does worse than a plain `connectOverCDP`. The
+ * browsers of the latter reach the site by themselves, poolwright's do not.
  */
 
-const WAYS = ['local', 'cdp', 'isolated', 'ahead', 'persistent'] as const;
+const WAYS = ['local', 'cdp', 'isolated', 'ahead', 'persistent', 'relay'] as const;
 type Way = (typeof WAYS)[number];
 const VERDICTS = { expected: 'yes', unexpected: '**no**', flaky: '**no**', skipped: 'not run' } as const;
 const HEADS: Record<Way, string> = {
@@ -29,6 +30,7 @@ const HEADS: Record<Way, string> = {
   isolated: 'poolwright, isolated',
   ahead: 'isolated, sent ahead',
   persistent: 'poolwright, persistent',
+  relay: 'isolated, relay (beta)',
 };
 /** Runs of one test with something on the command line or in the environment. */
 const MODES: { title: string; args: string[]; env?: Record<string, string> }[] = [
@@ -40,6 +42,8 @@ const MODES: { title: string; args: string[]; env?: Record<string, string> }[] =
 
 /** What a run without a single test comes from: an error at the config, which says why. */
 const REFUSED = 'refused, with its reason';
+/** Playwright's own limit for browsers of another machine. */
+const NO_PATH = '`saveAs`, no `path`';
 
 const directory = await mkdtemp(join(tmpdir(), 'poolwright-compat-'));
 const site = await startSite();
@@ -47,8 +51,11 @@ const near = await startEmulator({ allowLoopback: true, concurrentBrowsers: 4 })
 // So far away that round trips are hidden: that must not be seen either.
 const far = await startEmulator({ concurrentBrowsers: 4, rtt: 20 });
 const client = new ServiceClient({ baseURL: near.baseURL, apiKey: near.apiKey });
+// Leases of a relay run as another account.
+await chmod(folder, 0o755);
 const webPort = await freePort();
 await provideFfmpeg();
+const relay = await startRelay(join(folder, 'browsers'));
 const { path: chromium } = chooseChromium(await findChromiums(), null);
 const results = new Map<string, Partial<Record<Way, string>>>();
 try {
@@ -64,6 +71,7 @@ try {
     for (const [title, status] of verdicts) results.set(title, { ...results.get(title), [way]: status });
   }
 } finally {
+  await relay.stop();
   await client.close();
   await near.stop();
   await far.stop();
@@ -75,23 +83,23 @@ if (results.size === 0) throw new Error('the suite did not run');
 const rows = [...results].map(([title, status]) => [title, ...WAYS.map((way) => status[way] ?? 'not run')]);
 const table = [
   `| feature | ${WAYS.map((way) => HEADS[way]).join(' | ')} |`,
-  `| ${WAYS.map(() => '---').join(' | ')} | --- |`,
+  `| --- | ${WAYS.map(() => '---').join(' | ')} |`,
   ...rows.map((row) => `| ${row.join(' | ')} |`),
 ];
 console.log(`\n${table.join('\n')}`);
 const version = JSON.parse(await readFile('node_modules/@playwright/test/package.json', 'utf8')).version;
 await writePlaywrightPart(
-  `# Compatibility\n\nMade with \`node scripts/compat.mjs\`, with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. In the last two columns browsers are 20 ms\naway, and poolwright [hides round trips](../../docs/distance.md). Not tested, because they need a person at a display: \`--debug\` and \`page.pause()\`.\n\n${table.join('\n')}\n`,
+  `# Compatibility\n\nMade with \`node scripts/compat.mjs\`, with Playwright ${version} on the emulator's Chromium. The site is on loopback: poolwright's\nbrowsers reach it through \`exposeNetwork\`. "Persistent" is the browser's own context, cleared after each test. In the two columns before the last, browsers are 20 ms\naway, and poolwright [hides round trips](../../docs/distance.md). In the last one, a [relay](../../docs/relay.md) runs beside the browsers. Not tested, because they need a person at a display: \`--debug\` and \`page.pause()\`.\n\n${table.join('\n')}\n`,
 );
 const worse = rows.filter(
-  ([, , cdp, ...ours]) => cdp === 'yes' && ours.some((each) => each !== 'yes' && each !== REFUSED),
+  ([, , cdp, ...ours]) => cdp === 'yes' && ours.some((each) => ![VERDICTS.expected, REFUSED, NO_PATH].includes(each)),
 );
 for (const [title] of worse) console.error(`worse than a plain connectOverCDP: ${title}`);
 process.exitCode = worse.length > 0 ? 1 : 0;
 
 /** Starts Playwright in one way. `ended` is to be called when it has. */
 async function startSuite(way: Way, args: string[], env: Record<string, string>) {
-  const emulator = way === 'cdp' || way === 'isolated' ? near : far;
+  const emulator = way === 'ahead' || way === 'persistent' ? far : near;
   const session = way === 'cdp' ? await client.createSession({}) : null;
   await mkdir(join(directory, way), { recursive: true });
   const child = spawn(
@@ -117,6 +125,7 @@ async function startSuite(way: Way, args: string[], env: Record<string, string>)
         COMPAT_CDP_URL: session?.cdpUrl ?? '',
         POOLWRIGHT_BASE_URL: emulator.baseURL,
         POOLWRIGHT_API_KEY: emulator.apiKey,
+        ...(way === 'relay' && relay.env),
         ...env,
       },
     },
@@ -168,6 +177,7 @@ function verdict({ title, tests: [test] }: JSONReportSpec): string {
   const error = test?.results[0]?.error?.message ?? '';
   // Playwright's own download, which a machine may not have.
   if (error.includes('ffmpeg')) return 'needs ffmpeg, which this machine has not';
+  if (error.includes('Path is not available when connecting remotely')) return NO_PATH;
   if (error.includes('XServer')) return 'needs a display';
   if (title.startsWith('retries') && test?.status === 'flaky') return 'yes';
   return VERDICTS[test?.status ?? 'skipped'];

@@ -34,10 +34,15 @@ const config: PlaywrightTestConfig = {
   ],
 };
 
-const CONTEXTS = { isolated: 'isolated', ahead: 'isolated', persistent: { mode: 'persistent', clear: true } } as const;
+const CONTEXTS = {
+  isolated: 'isolated',
+  ahead: 'isolated',
+  relay: 'isolated',
+  persistent: { mode: 'persistent', clear: true },
+} as const;
 
 export default defineConfig(
-  way === 'isolated' || way === 'ahead' || way === 'persistent'
+  way === 'isolated' || way === 'ahead' || way === 'relay' || way === 'persistent'
     ? withHostedBrowsers(config, { context: CONTEXTS[way] })
     : config,
 );

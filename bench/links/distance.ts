@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { BrowserType as PlaywrightBrowserType } from '@playwright/test';
@@ -16,7 +15,7 @@ import { median } from '../measuring/statistics.ts';
 import { decimals } from '../report/table.ts';
 import { atMost, type Suite, type SuiteOrder, type SuiteResult } from '../suite.ts';
 import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts';
-import { type DistantRelay, startDistantRelay } from '../surroundings/relay.ts';
+import { type DistantRelay, installedPlaywright, startDistantRelay } from '../surroundings/relay.ts';
 import { startSite } from '../surroundings/site.ts';
 
 const ROUND_TRIP_MS = 100;
@@ -62,6 +61,11 @@ const ACTIONS: Record<string, (page: Page) => Promise<unknown>> = {
   selectOption: (page) => page.locator('select').selectOption('two'),
 };
 
+const GOALS: Record<string, Record<string, number>> = {
+  [`${LATEST} ahead`]: { 'fixed cost of a test': 1.5, textContent: 1.2, click: 6, fill: 3.3 },
+  [`${LATEST} relay`]: { 'fixed cost of a test': 1.5, click: 1.6, fill: 1.4, evaluate: 1.2 },
+};
+
 /** What each step costs, in round trips. */
 export const distanceSuite: Suite = {
   name: 'distance',
@@ -74,33 +78,26 @@ export const distanceSuite: Suite = {
 async function run(order: SuiteOrder): Promise<SuiteResult> {
   const emulator = await startEmulator(0, ROUND_TRIP_MS);
   const near = await startEmulator();
-  const relay = await startDistantRelay(playwrights(), ROUND_TRIP_MS);
+  const relay = await startDistantRelay(
+    new Map(VERSIONS.map((version) => installedPlaywright(directoryOf(version)))),
+    ROUND_TRIP_MS,
+  );
   const site = await startSite();
   try {
     const [cdpUrl, nearUrl] = await Promise.all([emulator, near].map(addressOf));
-    const samples = await interleave(SIDES, order, (side) =>
+    const sides = order.sides ? SIDES.filter((side) => order.sides?.some((name) => side.endsWith(name))) : SIDES;
+    const samples = await interleave(sides, order, (side) =>
       measure(side, site.url, (chromium) =>
         side.endsWith('relay')
           ? connectThrough(relay, chromium, nearUrl ?? '')
           : connect(chromium, cdpUrl ?? '', side.endsWith('ahead')),
       ),
     );
-    const ahead = (step: string) => median(samples.values(`${LATEST} ahead`, step));
-    const relayed = (step: string) => median(samples.values(`${LATEST} relay`, step));
-    return {
-      samples,
-      tables: [tableOf(samples)],
-      goals: [
-        atMost('fixed cost of a test', ahead('fixed cost of a test'), 1.5),
-        atMost('textContent', ahead('textContent'), 1.2),
-        atMost('click', ahead('click'), 6),
-        atMost('fill', ahead('fill'), 3.3),
-        atMost('relay: fixed cost of a test', relayed('fixed cost of a test'), 1.5),
-        atMost('relay: click', relayed('click'), 1.6),
-        atMost('relay: fill', relayed('fill'), 1.4),
-        atMost('relay: evaluate', relayed('evaluate'), 1.2),
-      ],
-    };
+    const goalsOf = (side: string) =>
+      Object.entries(GOALS[side] ?? {}).map(([step, limit]) =>
+        atMost(`${side}: ${step}`, median(samples.values(side, step)), limit),
+      );
+    return { samples, tables: [tableOf(sides, samples)], goals: sides.flatMap(goalsOf) };
   } finally {
     site.close();
     await relay.stop();
@@ -109,13 +106,13 @@ async function run(order: SuiteOrder): Promise<SuiteResult> {
   }
 }
 
-function tableOf(samples: Samples) {
+function tableOf(sides: string[], samples: Samples) {
   const steps = ['connect', 'newContext', 'newPage', 'goto', 'first action', ...Object.keys(ACTIONS), 'context.close'];
   return {
-    head: ['step', ...SIDES],
+    head: ['step', ...sides],
     rows: [...steps, 'fixed cost of a test'].map((step) => [
       step,
-      ...SIDES.map((side) => decimals(median(samples.values(side, step)), 1)),
+      ...sides.map((side) => decimals(median(samples.values(side, step)), 1)),
     ]),
   };
 }
@@ -169,19 +166,6 @@ async function connect(chromium: BrowserType, cdpUrl: string, isAhead: boolean):
   const transport = await openTransport(cdpUrl, ahead);
   if (!(await supportsTransport(chromium))) return await chromium.connectOverCDP(await openTunnel(transport));
   return await chromium.connectOverCDP(transport);
-}
-
-/** The directories of what a relay has installed, by major and minor version. */
-function playwrights(): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const version of VERSIONS) {
-    const file = createRequire(join(process.cwd(), directoryOf(version), 'package.json')).resolve(
-      'playwright-core/package.json',
-    );
-    const { version: full } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
-    found.set(/^\d+\.\d+/.exec(full)?.[0] ?? '', dirname(file));
-  }
-  return found;
 }
 
 function playwrightOf(version: string): typeof import('playwright-core') {

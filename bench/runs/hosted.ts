@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { RELAY_SECRET } from '../../src/common/relay/relay-token.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import type { EmulatorProcess } from '../surroundings/emulator.ts';
 import { attachedBrowser } from './report.ts';
@@ -43,6 +44,21 @@ export const unhidden: Side = {
   name: 'unhidden',
   title: 'poolwright, session, ahead: false',
   config: ({ exposeNetwork }) => wrapped({ ahead: false }, exposeNetwork),
+};
+
+/** A session through a relay near its browser: the distance is between the tests and the relay. */
+export const relay: Side = {
+  ...session,
+  name: 'relay',
+  title: 'poolwright, session, relay',
+  prepare: async ({ near }) => {
+    if (!near) throw new Error('Only suites with a distance have a relay.');
+    return nothing({
+      ...serviceOf(near.emulator),
+      POOLWRIGHT_RELAY: near.relay.address,
+      [RELAY_SECRET]: near.relay.secret,
+    });
+  },
 };
 
 /** A pool that is warm when the run starts, with as many browsers as the run has workers. */

@@ -8,7 +8,7 @@ import { runPlaywright } from './playwright-run.ts';
 import type { Project } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
 import { type ReportedTest, reportedTests } from './report.ts';
-import type { Side } from './side.ts';
+import type { Side, Surroundings } from './side.ts';
 
 /**
  * One run of a suite on one side. @throws Error with the run's output, when it was not the run that is to be measured
@@ -17,17 +17,20 @@ export async function measuredRun(
   side: Side,
   suite: RealSuite,
   { consumer, reportFile }: Project,
-  { emulator, env }: { emulator: EmulatorProcess; env: Record<string, string> },
+  { emulator, near, env }: Pick<Surroundings, 'emulator' | 'near'> & { env: Record<string, string> },
 ): Promise<Figures> {
   await rm(reportFile, { force: true });
   const { directory } = consumer;
   const { BENCH_CHROMIUM: chromium = '' } = env;
-  const prepared = await side.prepare({ emulator, workers: suite.workers, directory, chromium });
+  const prepared = await side.prepare({ emulator, near, workers: suite.workers, directory, chromium });
   const before = processorSeconds();
   const run = await runPlaywright(consumer.playwrightCli, [], directory, { ...env, ...prepared.env });
   const processor = processorSeconds() - before;
   await prepared.remove();
-  const problem = problemOf(side, suite, run.code, readTests(reportFile)) ?? (await leftRunning(emulator));
+  const problem =
+    problemOf(side, suite, run.code, readTests(reportFile)) ??
+    (await leftRunning(emulator)) ??
+    (near && (await leftRunning(near.emulator)));
   if (problem !== null) {
     throw new Error(`A run of suite "${suite.name}" on side "${side.name}" ${problem}. Its output:\n${run.output}`);
   }

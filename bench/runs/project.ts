@@ -33,7 +33,11 @@ async function useBuild(directory: string, build: string): Promise<void> {
   for (const each of ['package.json', 'dist']) await cp(join(build, each), join(place, each), { recursive: true });
 }
 
-function configOf(side: Side, { workers, site, config = '' }: RealSuite, exposeNetwork: string | null): string {
+function configOf(
+  side: Side,
+  { workers, site, use = '', config = '' }: RealSuite,
+  exposeNetwork: string | null,
+): string {
   const isExample = site === 'own';
   return `import { defineConfig } from '@playwright/test';
 
@@ -43,7 +47,7 @@ const config = {
   reporter: [['list'], ['json', { outputFile: 'report.json' }]${isExample ? ", ['html', { open: 'never' }]" : ''}],
   use: {
     baseURL: process.env.BENCH_SITE,
-    ${isExample ? "trace: 'retain-on-failure', screenshot: 'only-on-failure'," : ''}
+    ${use}
   },
   ${config}
 } as any;

@@ -14,6 +14,8 @@ export interface RealSuite {
   rtt?: number;
   /** Test files by their path in `tests/`; they import `@playwright/test`. */
   files: Record<string, string>;
+  /** More keys of the config's `use`, as source text. */
+  use?: string;
   /** More keys of the config, as source text. */
   config?: string;
   /**

@@ -45,8 +45,12 @@ const smallOutside = {
   site: 'outside',
 } as const;
 
-/** The same suite on browsers that are `rtt` ms away and back; `floor` is a plain `connectOverCDP`. */
-function away(suite: RealSuite, rtt: number, limit: number): RealSuite {
+/**
+ * The same suite on browsers that are `rtt` ms away and back; `floor` is a plain `connectOverCDP`.
+ * @param relayLimit goal of a relay beside `floor`; none unless given
+ */
+function away(suite: RealSuite, rtt: number, limit: number, relayLimit?: number): RealSuite {
+  const relayGoal = relayLimit === undefined ? [] : [{ sides: ['relay'], over: 'floor', atMost: relayLimit }];
   return {
     ...suite,
     name: `${suite.name}-${rtt}ms`,
@@ -54,7 +58,7 @@ function away(suite: RealSuite, rtt: number, limit: number): RealSuite {
     about: `${suite.about} The link to the browsers takes ${rtt} ms there and back.`,
     rounds: 3,
     rtt,
-    goal: { sides: ['session'], over: 'floor', atMost: limit },
+    goal: [{ sides: ['session'], over: 'floor', atMost: limit }, ...relayGoal],
   };
 }
 
@@ -109,8 +113,9 @@ export const REAL_SUITES: RealSuite[] = [
   },
   exampleSuite(),
   ...[smallOutside, exampleSuite()].flatMap((suite) => [
-    away(suite, 100, 0.55),
+    away(suite, 100, 0.55, 0.55),
     away(suite, 20, 0.8),
     away(suite, 0, 1.01),
   ]),
+  away(exampleSuite(false), 100, 0.55, 0.45),
 ];

@@ -2,15 +2,16 @@ import { interleave } from '../measuring/interleave.ts';
 import { chosen } from '../options.ts';
 import type { Suite, SuiteOrder, SuiteResult } from '../suite.ts';
 import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts';
+import { installedPlaywright, startDistantRelay } from '../surroundings/relay.ts';
 import { outsideAddress, startSite } from '../surroundings/site.ts';
 import { floor, local, localAgain, textbook } from './by-hand.ts';
 import { freePort } from './free-port.ts';
-import { pool, session, unbridged, unhidden } from './hosted.ts';
+import { pool, relay, session, unbridged, unhidden } from './hosted.ts';
 import { measuredRun } from './measured-run.ts';
 import { type Project, writeProject } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
 import { goalsOf, picturesTable, runsTable } from './runs-table.ts';
-import type { Side } from './side.ts';
+import type { NearBrowsers, Side } from './side.ts';
 import { earlier, filmedAlways, filmedFailures, watched } from './watched.ts';
 
 /** In the order of the tables. */
@@ -24,6 +25,7 @@ export const SIDES: Side[] = [
   pool,
   unbridged,
   unhidden,
+  relay,
   watched,
   filmedFailures,
   filmedAlways,
@@ -31,7 +33,7 @@ export const SIDES: Side[] = [
 /** Sides of the suites that name them. */
 const SPECIAL: Side[] = [earlier, watched, filmedFailures, filmedAlways];
 /** Those that differ in how they talk to a browser that is there, or nearly so. */
-const FAR_SIDES: Side[] = [floor, unhidden, session];
+const FAR_SIDES: Side[] = [floor, unhidden, session, relay];
 
 /** A suite of real runs as one of the bench's. */
 export function runsOf(suite: RealSuite): Suite {
@@ -44,6 +46,7 @@ async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
   const outside = outsideAddress();
   const site = await startSite(suite.site === 'outside' ? outside : '127.0.0.1');
   const emulator = await startEmulator(suite.startDelay, suite.rtt);
+  const near = sides.includes(relay) ? await startNear(suite) : null;
   const projects = new Map<string, Project>();
   try {
     // Where there is no other address than loopback, the bridge is kept out by hand.
@@ -52,7 +55,7 @@ async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
     const samples = await interleave(
       sides.map(({ name }) => name),
       order,
-      (name) => measure(name, suite, projects, emulator, { chromium: order.chromium, site: site.url }),
+      (name) => measure(name, suite, projects, { emulator, near, chromium: order.chromium, site: site.url }),
     );
     return {
       samples,
@@ -60,6 +63,8 @@ async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
       goals: goalsOf(suite, samples),
     };
   } finally {
+    await near?.relay.stop();
+    await near?.emulator.stop();
     await emulator.stop();
     site.close();
     for (const { consumer } of projects.values()) await consumer.remove();
@@ -71,15 +76,26 @@ function isOf({ rtt, site, sides }: RealSuite, side: Side): boolean {
   if (sides) return sides.includes(side.name) && side.build !== null;
   if (SPECIAL.includes(side)) return false;
   if (rtt !== undefined) return FAR_SIDES.includes(side);
-  return side !== unhidden && (side !== unbridged || site !== 'outside');
+  return side !== relay && side !== unhidden && (side !== unbridged || site !== 'outside');
+}
+
+interface MeasuredSurroundings {
+  emulator: EmulatorProcess;
+  near: NearBrowsers | null;
+  chromium: string;
+  site: string;
+}
+
+async function startNear({ startDelay, rtt = 0 }: RealSuite): Promise<NearBrowsers> {
+  const emulator = await startEmulator(startDelay);
+  return { emulator, relay: await startDistantRelay(new Map([installedPlaywright('.')]), rtt) };
 }
 
 async function measure(
   name: string,
   suite: RealSuite,
   projects: ReadonlyMap<string, Project>,
-  emulator: EmulatorProcess,
-  { chromium, site }: { chromium: string; site: string },
+  { emulator, near, chromium, site }: MeasuredSurroundings,
 ) {
   const side = SIDES.find((each) => each.name === name);
   const project = projects.get(name);
@@ -90,5 +106,5 @@ async function measure(
     BENCH_SITE: port === null ? site : `http://127.0.0.1:${port}`,
     BENCH_SITE_PORT: String(port ?? ''),
   };
-  return await measuredRun(side, suite, project, { emulator, env });
+  return await measuredRun(side, suite, project, { emulator, near, env });
 }

@@ -1,4 +1,5 @@
 import type { EmulatorProcess } from '../surroundings/emulator.ts';
+import type { DistantRelay } from '../surroundings/relay.ts';
 import type { ReportedTest } from './report.ts';
 
 /** A way for a suite to get its browsers. */
@@ -20,9 +21,17 @@ export interface Side {
   wrongBrowser(test: ReportedTest): string | null;
 }
 
+/** Browsers, and a relay beside them. */
+export interface NearBrowsers {
+  emulator: EmulatorProcess;
+  relay: DistantRelay;
+}
+
 /** Where a run takes place. */
 export interface Surroundings {
   emulator: EmulatorProcess;
+  /** Where the suite has a distance: browsers without it, and a relay beside them, at that distance. */
+  near: NearBrowsers | null;
   workers: number;
   /** Of the user's project. */
   directory: string;

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, resolve } from 'node:path';
 import { startRelay } from '../../src/relay/server.ts';
 import { openDistantPort } from './distant-port.ts';
 
@@ -8,6 +11,13 @@ export interface DistantRelay {
   address: string;
   secret: string;
   stop(): Promise<void>;
+}
+
+/** Major and minor version of the `playwright-core` that a directory uses, and its own directory. */
+export function installedPlaywright(directory: string): [version: string, path: string] {
+  const file = createRequire(resolve(directory, 'package.json')).resolve('playwright-core/package.json');
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+  return [/^\d+\.\d+/.exec(version)?.[0] ?? '', dirname(file)];
 }
 
 /** @param playwrights directories of `playwright-core`, by version @param rtt to the relay and back, in ms */

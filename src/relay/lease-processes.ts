@@ -1,16 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { distFile } from '../common/dist-file.ts';
 import { within } from '../common/pause.ts';
 import { type LeaseConfig, LISTENS, leaseSocket } from './lease/lease-config.ts';
 import { type Account, makeLeaseDirectory, removeLeaseDirectory } from './lease-directories.ts';
+import { processMemoryMB } from './process-memory.ts';
 
 /** Limits on what leases use. */
 export interface LeaseLimits {
   /** Leases at a time. */
   leases: number;
-  /** Memory of one lease, in MB. */
+  /** Memory of one lease, in MB: of its process and of those that it starts (pipes, ffmpeg). */
   memoryMB: number;
   /** Duration of one lease, in minutes. */
   minutes: number;
@@ -139,7 +139,7 @@ export class LeaseProcesses {
     const { limits, onLog } = this.#options;
     const until = performance.now() + limits.minutes * 60_000;
     const check = async (): Promise<void> => {
-      const used = await memoryOf(child.pid);
+      const used = await processMemoryMB(child.pid ?? 0);
       const isLate = performance.now() > until;
       if (!isLate && used <= limits.memoryMB) return;
       onLog(isLate ? `a lease was ended after ${limits.minutes} min` : `a lease was ended at ${used} MB of memory`);
@@ -152,10 +152,4 @@ export class LeaseProcesses {
 function environment(directory: string): NodeJS.ProcessEnv {
   const passed = PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   return { ...Object.fromEntries(passed), TMPDIR: directory, HOME: directory };
-}
-
-/** Memory of a process in MB, in pages of 4 KiB; 0 where the system does not list it. */
-async function memoryOf(pid: number | undefined): Promise<number> {
-  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
-  return Math.round((Number(text.split(' ')[1] ?? 0) * 4096) / 1e6);
 }

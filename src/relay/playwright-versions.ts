@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { minorVersion } from './protocol.ts';
 
@@ -14,7 +14,8 @@ const manifest = v.object({ name: v.string(), version: v.string() });
  * comes last counts: they speak the same protocol.
  */
 export async function findPlaywrights(directory: string): Promise<PlaywrightVersions> {
-  const modules = join(directory, 'node_modules');
+  // A lease runs in another directory.
+  const modules = resolve(directory, 'node_modules');
   const found = new Map<string, string>();
   for (const name of (await readdir(modules).catch(() => [])).sort()) {
     if (!name.startsWith('playwright')) continue;

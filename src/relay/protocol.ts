@@ -42,7 +42,11 @@ const ask = v.strictObject({ type: v.literal('ask'), id: v.number() });
 export const fromWorker = v.variant('type', [open, ask]);
 
 /** Sent once the browser is connected. Messages of Playwright follow. */
-const opened = v.strictObject({ type: v.literal('opened') });
+const opened = v.strictObject({
+  type: v.literal('opened'),
+  /** Whether the browser's pages have separate windows. */
+  haveWindows: v.boolean(),
+});
 
 /** The browser could not be connected. The reason contains no secret. */
 const failed = v.strictObject({ type: v.literal('failed'), reason: v.string() });

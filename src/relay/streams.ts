@@ -6,10 +6,12 @@ import * as v from 'valibot';
  * four with the number of the stream, and content. The other binary frames are JSON, which begins differently.
  */
 
-const KINDS = { dial: 1, connected: 2, data: 3, end: 4, failed: 5 } as const;
+const KINDS = { dial: 1, connected: 2, data: 3, end: 4, failed: 5, read: 6 } as const;
 type Kind = keyof typeof KINDS;
 const NAMES = new Map(Object.entries(KINDS).map(([name, kind]) => [kind as number, name as Kind]));
 const HEAD_BYTES = 5;
+/** How much a stream may send that the other end has not read: at 100 ms, that is 40 MB a second. */
+const WINDOW_BYTES = 4 * 1024 * 1024;
 
 const destination = v.strictObject({
   host: v.string(),
@@ -30,11 +32,23 @@ export function isStreamFrame(data: Buffer): boolean {
   return NAMES.has(data[0] ?? 0);
 }
 
-/** One end of a connection. It looks like a socket to libraries that use one. */
+/**
+ * One end of a connection. It looks like a socket to libraries that use one. A source that is faster than its reader
+ * has to wait: an end sends no more than a window, and the other end tells it how much was read.
+ */
 export class TunnelStream extends Duplex {
   bytesRead = 0;
   readonly #send: (kind: Kind, content: Buffer, sent: (error?: Error | null) => void) => void;
   #isOver = false;
+  /** How much more may be sent now. */
+  #window = WINDOW_BYTES;
+  /** What waits to be sent. */
+  #unsent: { content: Buffer; done: (error?: Error | null) => void } | null = null;
+  /** What waits to be read; null is the end. */
+  readonly #unread: (Buffer | null)[] = [];
+  #isWanted = false;
+  /** How much was read that the other end does not know of. */
+  #read = 0;
 
   constructor(send: (kind: Kind, content: Buffer, sent: (error?: Error | null) => void) => void) {
     super({ allowHalfOpen: true });
@@ -57,10 +71,14 @@ export class TunnelStream extends Duplex {
   /** A frame of the other end. */
   receive(kind: Kind, content: Buffer): void {
     if (kind === 'connected') this.emit('connect');
-    if (kind === 'end') this.push(null);
-    if (kind === 'data') {
-      this.bytesRead += content.length;
-      this.push(content);
+    if (kind === 'read' && content.length >= 4) {
+      this.#window += content.readUInt32BE(0);
+      this.#sendUnsent();
+    }
+    if (kind === 'data') this.bytesRead += content.length;
+    if (kind === 'data' || kind === 'end') {
+      this.#unread.push(kind === 'end' ? null : content);
+      this.#pushUnread();
     }
     if (kind !== 'failed') return;
     this.#isOver = true;
@@ -69,10 +87,14 @@ export class TunnelStream extends Duplex {
     this.destroy(Object.assign(new Error(`connection through the test machine: ${code}`), { code }));
   }
 
-  override _read(): void {}
+  override _read(): void {
+    this.#isWanted = true;
+    this.#pushUnread();
+  }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#send('data', chunk, done);
+    this.#unsent = { content: chunk, done };
+    this.#sendUnsent();
   }
 
   override _final(done: (error?: Error | null) => void): void {
@@ -80,11 +102,39 @@ export class TunnelStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#unsent = null;
+    this.#unread.length = 0;
     if (!this.#isOver && !(this.readableEnded && this.writableFinished)) {
       this.#isOver = true;
       this.#send('failed', Buffer.from(JSON.stringify({ code: 'ECONNRESET' })), () => undefined);
     }
     done(error);
+  }
+
+  #sendUnsent(): void {
+    while (this.#unsent && this.#window > 0) {
+      const { content, done } = this.#unsent;
+      const part = content.subarray(0, this.#window);
+      const isLast = part.length === content.length;
+      this.#window -= part.length;
+      this.#unsent = isLast ? null : { content: content.subarray(part.length), done };
+      this.#send('data', part, isLast ? done : () => undefined);
+    }
+  }
+
+  #pushUnread(): void {
+    while (this.#isWanted && this.#unread.length > 0) {
+      const content = this.#unread.shift() ?? null;
+      // Before the push, which may ask for more.
+      this.#isWanted = false;
+      if (this.push(content)) this.#isWanted = true;
+      this.#read += content?.length ?? 0;
+    }
+    if (this.#read < WINDOW_BYTES / 2 || this.#isOver) return;
+    const count = Buffer.alloc(4);
+    count.writeUInt32BE(this.#read);
+    this.#read = 0;
+    this.#send('read', count, () => undefined);
   }
 
   // Options of a socket, without an effect here: the connection of the two machines sets its own.

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import { Windows } from '../../cdp/latency/contexts/windows.ts';
 import { Savings } from '../../cdp/latency/savings.ts';
 import { Meter } from '../../cdp/metering/meter.ts';
 import { openTransport } from '../../cdp/pipeline.ts';
@@ -123,6 +124,7 @@ export class Lease {
       this.#worker.close();
       setTimeout(() => this.#worker.terminate(), GOODBYE_MS);
     });
+    const haveWindows = windowsOf(transport);
     const executable = await pipeBrowser(transport, this.#config.directory);
     this.#proxy = await openRequestProxy((host, port) => this.#streams.dial({ host, port, by: 'test' }));
     const served = { executable, proxy: this.#proxy.server };
@@ -130,7 +132,7 @@ export class Lease {
     playwright.on('message', (data: Buffer) => this.#deliver(data));
     playwright.on('close', () => this.#worker.close());
     playwright.on('error', () => undefined);
-    this.#send({ type: 'opened' });
+    this.#send({ type: 'opened', haveWindows: await haveWindows });
     this.#playwright = playwright;
     for (const text of this.#early) playwright.send(text);
     this.#early = [];
@@ -168,6 +170,13 @@ export class Lease {
   #send(message: FromRelay): void {
     if (this.#worker.readyState === this.#worker.OPEN) this.#worker.send(frame(message));
   }
+}
+
+/** Whether the browser's pages have separate windows. */
+async function windowsOf(transport: CdpTransport): Promise<boolean> {
+  const windows = new Windows();
+  windows.onResponse({ result: await transport.ask().catch(() => undefined) });
+  return windows.exist;
 }
 
 /** Files are those of the worker's machine, which this one does not have. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { descendants } from '../../support/e2e/process-tree.ts';
 import { startRelay, type TestRelay } from '../../support/e2e/relay.ts';
@@ -30,6 +31,9 @@ interface Running {
   relay: number;
   lease: number;
 }
+
+/** The broker's deadlines pass four times as fast. */
+const QUICK_BROKER = `--require=${join(import.meta.dirname, '../../support/faults/quick-broker.cjs')}`;
 
 const LOST = /The hosted browser was lost during this test/;
 
@@ -64,6 +68,27 @@ for (const [name, act, says] of WAYS) {
     await expect.poll(() => relay.left()).toEqual([]);
   });
 }
+
+test('leaves nothing when the worker hangs', async ({ newConsumer, relay, service }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    // A worker may be silent for as long as a test may take.
+    'playwright.config.ts': wrappedConfig('{}', 'timeout: 10_000,'),
+    'tests/a.spec.ts': STAYS,
+  });
+  const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay.env, NODE_OPTIONS: QUICK_BROKER });
+  await run.printed(/READY \d+ \S+ READY/);
+  const worker = Number(/READY (\d+)/.exec(run.output())?.[1]);
+  expect(relay.left()).not.toEqual([]);
+  expect(send(worker, 'SIGSTOP')).toBe(true);
+  // The broker ends the browser, and so the relay its lease, while the worker is still stopped.
+  await run.printed(/a worker has not shown a sign of life for \d+ s: it counts as dead/);
+  await expect.poll(() => service.running()).toEqual([]);
+  await expect.poll(() => relay.left()).toEqual([]);
+  // Playwright waits for its worker.
+  send(worker, 'SIGKILL');
+  expect((await run.exit).code).toBe(1);
+});
 
 test('removes at its next start what a relay left that was killed with its lease', async ({
   newConsumer,

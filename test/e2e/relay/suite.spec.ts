@@ -43,6 +43,17 @@ test('has only its context', async ({ page, context, browser }) => {
   expect(context.pages()).toEqual([page]);
   expect(context.browser()).toBe(browser);
 });
+const changed = test.extend({
+  context: async ({ context }, use) => {
+    await context.addInitScript('window.early = 1');
+    await use(context);
+  },
+});
+for (const n of [1, 2]) {
+  changed('a page has what its context got before ' + n, async ({ page }) => {
+    expect(await page.evaluate('window.early')).toBe(1);
+  });
+}
 `);
 
 test('reports a missing version of Playwright once, before any browser is requested', async ({
@@ -77,7 +88,7 @@ for (const version of ['latest', 'oldest'] as const) {
     const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
     const [session] = record.sessions;
     expect(record.sessions).toHaveLength(1);
-    expect(session?.tests).toHaveLength(4);
+    expect(session?.tests).toHaveLength(6);
     expect(session?.tests[0]?.observedBytes).toBeGreaterThan(0);
     expect(await service.running()).toEqual([]);
     await expect.poll(() => relay.left()).toEqual([]);

@@ -2,30 +2,12 @@ import { expect, test } from '@playwright/test';
 import { EarlyClose } from '../../../src/clients/playwright/relay/early-close.ts';
 import { EarlyWrites } from '../../../src/clients/playwright/relay/early-writes.ts';
 import { NextContext } from '../../../src/clients/playwright/relay/next-context.ts';
+import { NextPage } from '../../../src/clients/playwright/relay/next-page.ts';
+import { create, recordMessages } from '../../support/unit/relay/playwright-messages.ts';
 
 /** Playwright's protocol on its way through a worker, as versions 1.48 (numbers as IDs) and 1.65 (texts) speak it. */
 
-type Message = Record<string, unknown>;
-
-/** Records what leaves an interceptor on either side. */
-function record() {
-  const server: Message[] = [];
-  const client: Message[] = [];
-  const take = <T>(list: T[]) => list.splice(0);
-  return {
-    toServer: (text: string) => void server.push(JSON.parse(text)),
-    toClient: (text: string) => void client.push(JSON.parse(text)),
-    server: () => take(server),
-    client: () => take(client),
-  };
-}
-
 const json = (message: object) => JSON.stringify(message);
-const create = (parent: string, type: string, guid: string, initializer = {}) => ({
-  guid: parent,
-  method: '__create__',
-  params: { type, guid, initializer },
-});
 const newContext = (id: string | number, params: object = { locale: 'de' }) => ({
   id,
   guid: 'browser@1',
@@ -46,7 +28,7 @@ const ids = { numbers: [1, 2, 3], texts: ['a@1', 'a@2', 'a@3'] } as const;
 
 for (const [kind, [first, second, third]] of Object.entries(ids)) {
   test(`closes a context at once, and shows the client each event once (${kind})`, () => {
-    const out = record();
+    const out = recordMessages();
     const interceptor = new EarlyClose(out);
     for (const message of contextMessages(1, first)) interceptor.fromServer(json(message));
     interceptor.fromServer(json(create('context@1', 'Page', 'page@1')));
@@ -78,8 +60,9 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
   });
 
   test(`gives the client the prepared context when it requests the same (${kind})`, () => {
-    const out = record();
-    const interceptor = new NextContext(out);
+    const out = recordMessages();
+    const ready: string[] = [];
+    const interceptor = new NextContext(out, (context) => ready.push(context));
     interceptor.fromClient(json(newContext(first)));
     for (const message of contextMessages(1, first)) interceptor.fromServer(json(message));
     expect(out.client()).toEqual(contextMessages(1, first));
@@ -88,6 +71,7 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
     expect(prepare).toEqual({ ...newContext(first), id: expect.anything() });
     out.client();
     for (const message of contextMessages(2, String(prepare?.id))) interceptor.fromServer(json(message));
+    expect(ready).toEqual(['context@2']);
     const other = { guid: 'page@1', method: 'console', params: {} };
     interceptor.fromServer(json(other));
     expect(out.client()).toEqual([other]);
@@ -97,8 +81,8 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
   });
 
   test(`closes the prepared context when the client requests another one (${kind})`, () => {
-    const out = record();
-    const interceptor = new NextContext(out);
+    const out = recordMessages();
+    const interceptor = new NextContext(out, () => undefined);
     interceptor.fromClient(json(newContext(first)));
     for (const message of contextMessages(1, first)) interceptor.fromServer(json(message));
     interceptor.fromServer(json(create('context@1', 'Page', 'page@1')));
@@ -124,8 +108,8 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
   });
 
   test(`prepares nothing while another context is being created (${kind})`, () => {
-    const out = record();
-    const interceptor = new NextContext(out);
+    const out = recordMessages();
+    const interceptor = new NextContext(out, () => undefined);
     interceptor.fromClient(json(newContext(first)));
     for (const message of contextMessages(1, first)) interceptor.fromServer(json(message));
     interceptor.fromClient(json(newContext(second)));
@@ -135,8 +119,8 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
 }
 
 test('requests the context itself when the prepared one failed', () => {
-  const out = record();
-  const interceptor = new NextContext(out);
+  const out = recordMessages();
+  const interceptor = new NextContext(out, () => undefined);
   interceptor.fromClient(json(newContext(1)));
   for (const message of contextMessages(1, 1)) interceptor.fromServer(json(message));
   interceptor.fromServer(json(create('context@1', 'Page', 'page@1')));
@@ -149,7 +133,7 @@ test('requests the context itself when the prepared one failed', () => {
 });
 
 test('waits for a context that records video, and for other objects than contexts', () => {
-  const out = record();
+  const out = recordMessages();
   const interceptor = new EarlyClose(out);
   interceptor.fromClient(json(newContext(1, { recordVideo: {} })));
   for (const message of contextMessages(1, 1)) interceptor.fromServer(json(message));
@@ -164,7 +148,7 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
   const close = { id: third, guid: 'file@1', method: 'close', params: {} };
 
   test(`writes a file without waiting, but for its end (${kind})`, () => {
-    const out = record();
+    const out = recordMessages();
     const interceptor = new EarlyWrites(out, () => 0);
     interceptor.fromServer(json(create('context@1', 'WritableStream', 'file@1')));
     out.client();
@@ -178,7 +162,7 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
   });
 
   test(`reports at the end of a file that a part of it was not written (${kind})`, () => {
-    const out = record();
+    const out = recordMessages();
     const interceptor = new EarlyWrites(out, () => 0);
     interceptor.fromServer(json(create('context@1', 'WritableStream', 'file@1')));
     for (const message of [write(first), write(second), close]) interceptor.fromClient(json(message));
@@ -190,7 +174,7 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
   });
 
   test(`waits while much is on its way, and for other objects (${kind})`, () => {
-    const out = record();
+    const out = recordMessages();
     let queued = 9 * 1024 * 1024;
     const interceptor = new EarlyWrites(out, () => queued);
     interceptor.fromServer(json(create('context@1', 'WritableStream', 'file@1')));
@@ -205,13 +189,14 @@ for (const [kind, [first, second, third]] of Object.entries(ids)) {
 }
 
 test('passes on messages that it cannot read', () => {
-  const out = record();
+  const out = recordMessages();
   const early = new EarlyClose(out);
   const writes = new EarlyWrites(out, () => 0);
-  const next = new NextContext(out);
+  const next = new NextContext(out, () => undefined);
+  const pages = new NextPage(out, () => false);
   const big = json({ guid: 'page@1', method: 'x', params: { text: 'x'.repeat(200_000) } });
   for (const text of [big, '[1]', '{"id":{}}', '"newContext"']) {
-    for (const interceptor of [early, writes, next]) {
+    for (const interceptor of [early, writes, next, pages]) {
       interceptor.fromServer(text);
       interceptor.fromClient(text);
       expect(out.client()).toEqual([JSON.parse(text)]);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import { WebSocket } from 'ws';
 import { checkRelay } from '../../../src/clients/playwright/relay/check-relay.ts';
@@ -112,6 +112,7 @@ test('finds every installed playwright-core', async () => {
     await install('playwright', 'playwright', '1.40.0');
     await install('other', 'playwright-core', '1.30.0');
     expect(Object.fromEntries(await findPlaywrights(directory))).toEqual({ '1.65': latest, '1.56': older });
+    expect(await findPlaywrights(relative(process.cwd(), directory))).toEqual(await findPlaywrights(directory));
     expect((await findPlaywrights(join(directory, 'none'))).size).toBe(0);
   } finally {
     await rm(directory, { recursive: true });

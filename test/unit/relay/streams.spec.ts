@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import { ExposedServers } from '../../../src/clients/playwright/relay/exposed-servers.ts';
 import { parseExposure } from '../../../src/options/expose-network.ts';
@@ -57,6 +58,33 @@ test('connects through the other end, in both directions, to the end', async () 
   two.end('two');
   expect(await text(two)).toBe('TWO');
   expect(await text(one)).toBe(content.toUpperCase());
+});
+
+test('lets a fast server wait for a slow reader', async () => {
+  const total = 200 * 1024 * 1024;
+  const part = Buffer.alloc(64 * 1024);
+  let sent = 0;
+  const server = createServer(async (socket) => {
+    socket.resume();
+    for (; sent < total; sent += part.length) if (!socket.write(part)) await once(socket, 'drain');
+    socket.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const stream = ends(new ExposedServers(parseExposure('<loopback>'))).dial({ host: '127.0.0.1', port, by: 'page' });
+  let read = 0;
+  let ahead = 0;
+  for await (const { length } of stream) {
+    read += length;
+    ahead = Math.max(ahead, sent - read);
+    // The server can send while this waits.
+    for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+  }
+  server.close();
+  expect(read).toBe(total);
+  // The window, and what the sockets of this machine hold.
+  expect(ahead / 1024 / 1024).toBeLessThan(24);
 });
 
 test('reports why there is no connection', async () => {

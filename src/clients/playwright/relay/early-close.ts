@@ -13,8 +13,11 @@ interface OpenContext {
   requests: string | null;
 }
 
-/** Files that are written when a context closes, which the test may expect after `close()`. */
-const RECORDINGS = /"record(Video|Har)"/;
+/**
+ * Options of a context that records files: they are written when it closes, and a test may expect them after
+ * `close()`.
+ */
+export const RECORDINGS = /"record(Video|Har)"/;
 
 /**
  * Closes contexts without waiting for the relay. The client gets the response, and the events that precede it, at once;

@@ -1,5 +1,5 @@
-import type { MessageOutput } from './early-close.ts';
-import { contextIn, createdBy, type PlaywrightMessage, readMessage } from './playwright-message.ts';
+import { type MessageOutput, RECORDINGS } from './early-close.ts';
+import { createdBy, guidIn, includesAny, type PlaywrightMessage, readMessage } from './playwright-message.ts';
 
 /** IDs of calls that are made here begin like this. */
 const OWN = 'poolwright@';
@@ -27,6 +27,7 @@ interface Prepared {
  */
 export class NextContext {
   readonly #output: MessageOutput;
+  readonly #onPrepared: (context: string) => void;
   /** The last `newContext` of the client. */
   #last: PlaywrightMessage | null = null;
   /** Such calls that have no response yet. */
@@ -38,8 +39,10 @@ export class NextContext {
   readonly #discarded = new Set<string>();
   #calls = 0;
 
-  constructor(output: MessageOutput) {
+  /** @param onPrepared called with a context that is ready for the client, and records nothing */
+  constructor(output: MessageOutput, onPrepared: (context: string) => void) {
     this.#output = output;
+    this.#onPrepared = onPrepared;
   }
 
   fromClient(text: string): void {
@@ -89,8 +92,10 @@ export class NextContext {
 
   #created(prepared: Prepared, response: PlaywrightMessage): void {
     prepared.response = response;
+    const context = guidIn(response, 'context');
     // If this fails, so does the next one of the client, which gets the reason.
-    if (contextIn(response) === null) this.#prepared = null;
+    if (context === null) this.#prepared = null;
+    else if (!RECORDINGS.test(prepared.options)) this.#onPrepared(context);
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const message of waiting) this.#request(message);
@@ -99,20 +104,20 @@ export class NextContext {
   #isOf({ objects, response }: Prepared, message: PlaywrightMessage, text: string): boolean {
     const object = createdBy(message);
     const isNew = object && !response && message.guid === this.#last?.guid && !OTHERS.has(object.type);
-    if (!isNew && !includes(text, objects)) return false;
+    if (!isNew && !includesAny(text, objects)) return false;
     if (object) objects.add(object.guid);
     return true;
   }
 
   #isDiscarded({ guid = '', method }: PlaywrightMessage, text: string): boolean {
-    if (!includes(text, this.#discarded)) return false;
+    if (!includesAny(text, this.#discarded)) return false;
     if (method === '__dispose__') this.#discarded.delete(guid);
     return true;
   }
 
   #discard({ objects, response }: Prepared): void {
     for (const object of objects) this.#discarded.add(object);
-    const guid = response && contextIn(response);
+    const guid = response && guidIn(response, 'context');
     this.#output.toServer(JSON.stringify({ ...this.#last, id: this.#nextId(), guid, method: 'close', params: {} }));
   }
 
@@ -120,9 +125,4 @@ export class NextContext {
     this.#calls += 1;
     return `${OWN}${this.#calls}`;
   }
-}
-
-function includes(text: string, objects: Set<string>): boolean {
-  for (const object of objects) if (text.includes(object)) return true;
-  return false;
 }

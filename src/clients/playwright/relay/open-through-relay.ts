@@ -55,7 +55,10 @@ export async function openThroughRelay(
       toClient: (message: string) => socket.send(message),
       toServer: (message: string) => connection?.send(message),
     };
-    const interceptors = messageInterceptors(options, mode, output, () => connection?.traffic().queued ?? 0);
+    const interceptors = messageInterceptors(options, mode, output, {
+      queued: () => connection?.traffic().queued ?? 0,
+      haveWindows: () => connection?.haveWindows ?? true,
+    });
     connection = await RelayConnection.open({ address, token, userAgent, timeout }, browserOf(lease, options, mode), {
       onText: (message) => {
         servers.observeResponse(message);

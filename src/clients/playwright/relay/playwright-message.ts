@@ -17,7 +17,7 @@ export type PlaywrightMessage = v.InferOutput<typeof playwrightMessage>;
 
 const reference = v.object({ guid: v.string() });
 const created = v.object({ type: v.string(), guid: v.string(), initializer: v.record(v.string(), v.unknown()) });
-const contextResult = v.object({ result: v.object({ context: reference }) });
+const creation = v.object({ result: v.record(v.string(), v.unknown()) });
 
 /** Longer ones are neither calls nor events that matter here, in characters. */
 const MAX_LENGTH = 100_000;
@@ -39,14 +39,20 @@ export function createdBy({ method, params }: PlaywrightMessage): v.InferOutput<
   return found.success ? found.output : null;
 }
 
-/** The context in the response to `newContext`; null if it is another response, or an error. */
-export function contextIn(message: PlaywrightMessage): string | null {
-  const found = v.safeParse(contextResult, message);
-  return found.success ? found.output.result.context.guid : null;
+/** The ID of the object that a response returns; null if it is another response, or an error. */
+export function guidIn(message: PlaywrightMessage, field: 'context' | 'page'): string | null {
+  const found = v.safeParse(creation, message);
+  return found.success ? referenceIn(found.output.result[field]) : null;
 }
 
 /** The ID of an object that a field refers to; null if it is none. */
 export function referenceIn(value: unknown): string | null {
   const found = v.safeParse(reference, value);
   return found.success ? found.output.guid : null;
+}
+
+/** Whether a message mentions one of these objects. */
+export function includesAny(text: string, objects: Set<string>): boolean {
+  for (const object of objects) if (text.includes(object)) return true;
+  return false;
 }

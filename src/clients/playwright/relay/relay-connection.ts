@@ -46,13 +46,17 @@ export class RelayFailure extends Error {}
 const NO_FIGURES: RelayFigures = { observedBytes: null, commands: 0, roundTripMs: null, savedMs: 0, bridgedBytes: 0 };
 /** Messages of this size or more are compressed, in bytes. */
 const DEFLATED_BYTES = 10 * 1024;
+/** Those of this length or more are files that a test uploads: compressing them takes longer than it saves. */
+const FILE_LENGTH = 64 * 1024;
 /** Time limit for the close frame of the other side, in ms. */
 const GOODBYE_MS = 3_000;
 
 /** A worker's connection to the process of its lease at a relay. */
 export class RelayConnection {
   figures = NO_FIGURES;
-  /** Resolves when this connection, or the relay's to the browser, is closed. */
+  /** Whether the browser's pages have separate windows. */
+  haveWindows = true;
+  /** Resolves when the link, or the connection behind it, is closed. */
   readonly closed: Promise<ConnectionClosed>;
   readonly #socket: WebSocket;
   readonly #stream: Socket;
@@ -103,7 +107,8 @@ export class RelayConnection {
 
   /** Sends a message of Playwright's protocol. */
   send(message: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(message);
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#socket.send(message, { compress: message.length < FILE_LENGTH });
   }
 
   /** Checks that the browser still responds. @throws Error if it does not */
@@ -132,6 +137,7 @@ export class RelayConnection {
   #control(message: FromRelay | null): void {
     switch (message?.type) {
       case 'opened':
+        this.haveWindows = message.haveWindows;
         this.#opened(null);
         return;
       case 'failed':
