@@ -52,10 +52,10 @@ const near = await startEmulator({ allowLoopback: true, concurrentBrowsers: 4 })
 const far = await startEmulator({ concurrentBrowsers: 4, rtt: 20 });
 const client = new ServiceClient({ baseURL: near.baseURL, apiKey: near.apiKey });
 // Leases of a relay run as another account.
-await chmod(folder, 0o755);
+await chmod(directory, 0o755);
 const webPort = await freePort();
 await provideFfmpeg();
-const relay = await startRelay(join(folder, 'browsers'));
+const relay = await startRelay(join(directory, 'browsers'));
 const { path: chromium } = chooseChromium(await findChromiums(), null);
 const results = new Map<string, Partial<Record<Way, string>>>();
 try {
