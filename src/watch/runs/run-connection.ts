@@ -24,7 +24,7 @@ export class RunConnection implements WatchedRun {
   readonly id: string;
   readonly #events: RunConnectionEvents;
   readonly #pictures = new LastPictures();
-  #connection: WatcherConnection | null = null;
+  #broker: WatcherConnection | null = null;
   #demand: ReadonlyMap<number, PictureSize> = new Map();
   #finished: FinishedTest[] = [];
   #view: RunView | null = null;
@@ -36,7 +36,7 @@ export class RunConnection implements WatchedRun {
 
   /** Whether its broker is connected. */
   get isOpen(): boolean {
-    return this.#connection !== null;
+    return this.#broker !== null;
   }
 
   /** Whether anything is known about the run. */
@@ -54,17 +54,17 @@ export class RunConnection implements WatchedRun {
    * @throws LeaseError `BROKER_LOST` without a broker there
    */
   async open(address: BrokerAddress): Promise<void> {
-    const connection = await connectAsWatcher(address);
-    this.#connection = connection;
-    void connection.closed.then(() => this.#lost(connection));
+    const broker = await connectAsWatcher(address);
+    this.#broker = broker;
+    void broker.closed.then(() => this.#lost(broker));
     // Both end when the connection is lost.
-    void this.#followView(connection).catch(() => undefined);
-    void this.#followPictures(connection).catch(() => undefined);
+    void this.#followView(broker).catch(() => undefined);
+    void this.#followPictures(broker).catch(() => undefined);
     this.demand(this.#demand);
   }
 
   close(): void {
-    this.#connection?.close();
+    this.#broker?.close();
   }
 
   lastPicture(test: string): Buffer | null {
@@ -77,38 +77,38 @@ export class RunConnection implements WatchedRun {
   }
 
   input(slot: number, target: string, input: PageInput): void {
-    this.#send((connection) => connection.input(slot, target, input));
+    this.#send((broker) => broker.input(slot, target, input));
   }
 
   release(slot: number): void {
-    this.#send((connection) => connection.release(slot));
+    this.#send((broker) => broker.release(slot));
   }
 
-  #send(request: (connection: WatcherConnection) => Promise<void>): void {
-    if (this.#connection) request(this.#connection).catch(() => undefined);
+  #send(request: (broker: WatcherConnection) => Promise<void>): void {
+    if (this.#broker) request(this.#broker).catch(() => undefined);
   }
 
-  async #followView(connection: WatcherConnection): Promise<void> {
+  async #followView(broker: WatcherConnection): Promise<void> {
     this.#finished = [];
     for (let [after, known] = [0, 0]; ; ) {
-      const reply = await connection.view(after, known);
+      const reply = await broker.view(after, known);
       after = reply.number;
       known = reply.view.ended;
       this.#show(reply);
     }
   }
 
-  async #followPictures(connection: WatcherConnection): Promise<void> {
+  async #followPictures(broker: WatcherConnection): Promise<void> {
     for (;;) {
-      for (const picture of await connection.pictures()) void this.#take(connection, picture);
+      for (const picture of await broker.pictures()) void this.#take(broker, picture);
     }
   }
 
-  async #take(connection: WatcherConnection, { number, data, ...rest }: WatcherPicture): Promise<void> {
+  async #take(broker: WatcherConnection, { number, data, ...rest }: WatcherPicture): Promise<void> {
     const picture = { ...rest, data: Buffer.from(data, 'base64') };
     this.#pictures.add(picture);
     if (this.#view) await this.#events.onPicture(this, picture);
-    await connection.shown(number).catch(() => undefined);
+    await broker.shown(number).catch(() => undefined);
   }
 
   #show({ view, finished }: RunViewReply): void {
@@ -124,9 +124,9 @@ export class RunConnection implements WatchedRun {
   }
 
   /** The broker has ended with its run, or has died. */
-  #lost(connection: WatcherConnection): void {
-    if (this.#connection !== connection) return;
-    this.#connection = null;
+  #lost(broker: WatcherConnection): void {
+    if (this.#broker !== broker) return;
+    this.#broker = null;
     if (!this.#view) return;
     this.#view = { ...this.#view, endedAt: this.#view.endedAt ?? Date.now(), slots: [] };
     this.#events.onChange();
