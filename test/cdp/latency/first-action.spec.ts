@@ -13,15 +13,22 @@ test('hides the latency of both scripts, on a first page and after every navigat
 }) => {
   const elsewhere = greeting.replace('127.0.0.1', 'localhost');
   const { ahead } = await bothWays(async ({ browser, savings }) => {
+    // Counted, not timed: on a busy machine Playwright asks for less than a round trip later.
     const saved: number[] = [];
+    let count = 0;
+    const used = savings.used.bind(savings);
+    savings.used = (sentAt) => {
+      count += 1;
+      used(sentAt);
+    };
     for (let number = 0; number < 3; number += 1) {
       const context = await browser.newContext();
       const page = await context.newPage();
       for (const url of [greeting, `${greeting}/?again`, elsewhere, `${elsewhere}/?again`]) {
         await page.goto(url);
-        const before = savings.savedMs;
+        count = 0;
         await page.locator('#out').textContent();
-        saved.push((savings.savedMs - before) / (savings.roundTripMs ?? Number.NaN));
+        saved.push(count);
       }
       await context.close();
     }
@@ -30,6 +37,6 @@ test('hides the latency of both scripts, on a first page and after every navigat
   const [, , , , ...learned] = ahead;
   for (const [index, trips] of learned.entries()) {
     // In a separate process that has not created an object before, no object can be predicted.
-    if (index % 4 !== 2) expect(trips, ahead.join(' ')).toBeGreaterThan(SCRIPTS - 0.1);
+    if (index % 4 !== 2) expect(trips, ahead.join(' ')).toBe(SCRIPTS);
   }
 });
