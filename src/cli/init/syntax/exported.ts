@@ -62,23 +62,11 @@ function isChangedElsewhere(program: Parsed['program']): boolean {
   walk(program, (node) => {
     if (node.type !== 'AssignmentExpression') return;
     const { left } = node as Extract<Expression, { type: 'AssignmentExpression' }>;
-    if (isExports(left) && !atTop.has(node) && !isInChain(node, atTop)) isChanged = true;
+    if (isExports(left) && !atTop.has(node)) isChanged = true;
     if (/^module\.exports\.(?!default$)/.test(pathOf(left) ?? '')) isChanged = true;
     return;
   });
   return isChanged;
-}
-
-/** `module.exports = exports.default = config`: one export under two names. */
-function isInChain(node: Node, statements: Set<Node>): boolean {
-  for (const outer of statements) {
-    let each = outer as Expression;
-    while (each.type === 'AssignmentExpression') {
-      if (each === node) return true;
-      each = each.right;
-    }
-  }
-  return false;
 }
 
 /** An expression without the types and parentheses around it. `as const` stays: it is allowed on literals alone. */

@@ -21,6 +21,16 @@ test('Jest: adds the preset to a config without one', async ({ project }) => {
   expect(await edited('jest.config.ts', 'export default { verbose: true };\n')).toBe(
     "export default { verbose: true, preset: 'poolwright/jest' };\n",
   );
+  expect(await edited('jest.config.ts', 'export default { verbose: true } as Config;\n')).toBe(
+    "export default { verbose: true, preset: 'poolwright/jest' } as Config;\n",
+  );
+  // `as const` is allowed on a literal alone, and its type may no longer fit.
+  expect(await edited('jest.config.ts', 'export default { verbose: true } as const;\n')).toMatchObject({
+    why: 'does not export an object literal',
+  });
+  expect(await edited('jest.config.js', 'exports.default = module.exports = { verbose: true };\n')).toMatchObject({
+    why: 'does not export an object literal',
+  });
   expect(await edited('jest.config.json', '{\n\t"verbose": true\n}\n')).toBe(
     '{\n\t"verbose": true,\n\t"preset": "poolwright/jest"\n}\n',
   );
