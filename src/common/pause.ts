@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, clearTimeout, setTimeout, systemClock } from './clock.ts';
 
 /** Waits `ms` (bounded by its argument); rejects at once with the signal's reason when it fires. */
 export async function pause(ms: number, signal: AbortSignal, clock: Clock = systemClock): Promise<void> {
@@ -19,5 +19,6 @@ export async function pause(ms: number, signal: AbortSignal, clock: Clock = syst
 
 /** What a promise comes to within `ms`; `late` if that takes longer. What comes of it later is ignored. */
 export async function within<Value, Late>(promise: Promise<Value>, ms: number, late: Late): Promise<Value | Late> {
-  return await pTimeout(promise, { milliseconds: Math.max(1, ms), fallback: () => late });
+  const customTimers = { setTimeout, clearTimeout };
+  return await pTimeout(promise, { milliseconds: Math.max(1, ms), fallback: () => late, customTimers });
 }

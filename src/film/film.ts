@@ -1,4 +1,5 @@
 import type { Picture, PictureReceiver } from '../cdp/screencast/picture.ts';
+import { dateNow, setTimeout } from '../common/clock.ts';
 
 /** When tests get a film. */
 export type FilmOption = 'off' | 'retain-on-failure' | 'on';
@@ -60,7 +61,7 @@ export class Film implements PictureReceiver {
 
   onPageEnd(target: string): void {
     const reel = this.#reels.get(target);
-    if (reel) reel.endedAt = Date.now();
+    if (reel) reel.endedAt = dateNow();
   }
 
   /** Waits until the film has the present look of open pages. Call it before they close. */
@@ -71,7 +72,7 @@ export class Film implements PictureReceiver {
   /** The pages that a test has used, if it gets a film. @param from when it began, in ms since the epoch */
   of({ from, ok }: { from: number; ok: boolean }): PageFilm[] {
     if (ok && !this.#keepsPassed) return [];
-    const now = Date.now();
+    const now = dateNow();
     return [...this.#reels.values()].flatMap((reel) => {
       const { pictures, endedAt = now } = reel;
       // A page that an earlier test has left behind may end a little later.

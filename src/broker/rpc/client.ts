@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import * as v from 'valibot';
+import { clearInterval, setInterval } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
 import { type WatchedBroker, watchOrders } from '../watch/orders.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { dateNow } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import { type BrokerConnection, connectToBroker } from './client.ts';
 import { isRunOver } from './socket-address.ts';
@@ -19,13 +20,13 @@ export async function connectInTime(
   isPointless: () => boolean,
   ...[address, role, ownProject]: Parameters<typeof connectToBroker>
 ): Promise<BrokerConnection> {
-  const until = Date.now() + withinMs;
+  const until = dateNow() + withinMs;
   for (let wait = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
     try {
       return await connectToBroker(address, role, ownProject);
     } catch (error) {
       const isLost = error instanceof LeaseError && error.code === 'BROKER_LOST';
-      if (!isLost || Date.now() >= until || isPointless() || isRunOver(address.address)) throw error;
+      if (!isLost || dateNow() >= until || isPointless() || isRunOver(address.address)) throw error;
     }
     await delay(wait);
   }

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { monotonicNow } from '../../common/clock.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
@@ -41,7 +42,7 @@ export class BackForwardCache implements Interceptor {
     const { id: frameId, loaderId } = fieldsOf<Protocol.Page.Frame>(frame);
     this.#transport.deliver(message);
     for (const name of LIFECYCLE) {
-      const params = { frameId, loaderId, name, timestamp: performance.now() / 1000 };
+      const params = { frameId, loaderId, name, timestamp: monotonicNow() / 1000 };
       this.#transport.deliver({ method: 'Page.lifecycleEvent', params, sessionId: message.sessionId });
     }
     return null;

@@ -1,5 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
+import { setImmediate } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { within } from '../../common/pause.ts';
 import { SessionMap } from '../model/per-session.ts';

@@ -4,6 +4,7 @@ import { basename, join, posix } from 'node:path';
 import type { Protocol } from 'devtools-protocol';
 import pTimeout from 'p-timeout';
 import * as v from 'valibot';
+import { clearTimeout, setTimeout } from '../../common/clock.ts';
 import { errorOf, PoolwrightError } from '../../errors.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
@@ -141,7 +142,11 @@ export class DirectoryUploads {
       if (state !== 'completed') throw notWritten(state);
     });
     try {
-      await pTimeout(Promise.all(ends), { milliseconds: WRITE_TIMEOUT_MS, message: notWritten('not done in time') });
+      await pTimeout(Promise.all(ends), {
+        milliseconds: WRITE_TIMEOUT_MS,
+        customTimers: { setTimeout, clearTimeout },
+        message: notWritten('not done in time'),
+      });
     } finally {
       for (const url of urls) this.#downloads.delete(url);
     }

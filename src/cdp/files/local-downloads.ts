@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { clearTimeout, setTimeout } from '../../common/clock.ts';
 
 /** The content of a download, read on demand. */
 export interface DownloadBody {

@@ -1,3 +1,4 @@
+import { monotonicNow } from '../../common/clock.ts';
 /** The shortest round trip, in ms, from which commands are sent early; closer browsers do not need it. */
 export const FAR_MS = 5;
 
@@ -15,7 +16,7 @@ export class Savings {
   #inFlight = 0;
 
   /** @param farMs shortest round trip from which commands are sent early. Default: 5 ms */
-  constructor(farMs = FAR_MS, now = () => performance.now()) {
+  constructor(farMs = FAR_MS, now = monotonicNow) {
     this.#farMs = farMs;
     this.#now = now;
   }

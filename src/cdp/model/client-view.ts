@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { setImmediate } from '../../common/clock.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BrowserModel } from './browser-model.ts';
 import { SessionMap } from './per-session.ts';

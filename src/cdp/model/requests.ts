@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import type { Protocol } from 'devtools-protocol';
+import { monotonicNow } from '../../common/clock.ts';
 import { withoutFragment } from '../../common/url/without-fragment.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { Session } from './session.ts';
@@ -85,7 +86,7 @@ export class Requests {
       frameId: typeof frameId === 'string' ? frameId : undefined,
       type: String(fields.type),
       timestamp: Number(fields.timestamp),
-      at: performance.now(),
+      at: monotonicNow(),
       redirect: redirectResponse === undefined ? null : { from: before },
     });
     this.#announced.emit(eventOf(requestId));

@@ -1,3 +1,4 @@
+import { setImmediate } from '../../common/clock.ts';
 import { BrowserModel } from '../model/browser-model.ts';
 import { ClientView } from '../model/client-view.ts';
 import type { BrowserCommands, Interceptor, InterceptorFactory, InterceptorTransport } from './interceptor.ts';

@@ -1,3 +1,4 @@
+import { setImmediate } from '../../common/clock.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import type { Target } from '../model/session.ts';
 import type { BrowserCommands } from './interceptor.ts';

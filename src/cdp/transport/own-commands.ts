@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../../common/clock.ts';
 import { errorOf } from '../../errors.ts';
 import type { BrowserCommands, Interceptor } from './interceptor.ts';
 import type { CdpMessage } from './message.ts';

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import type { WebSocket } from 'ws';
+import { clearTimeout, setImmediate, setTimeout } from '../../common/clock.ts';
 import { redactText } from '../../redact.ts';
 import { type ConnectionClosed, describeClosed } from './connection-closed.ts';
 import type { InterceptorFactory } from './interceptor.ts';

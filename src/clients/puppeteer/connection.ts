@@ -1,6 +1,7 @@
 import pTimeout from 'p-timeout';
 import type { Browser, ConnectOptions } from 'puppeteer-core';
 import type { LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
+import { clearTimeout, setTimeout } from '../../common/clock.ts';
 import { keepsIdentity } from '../../options/identity.ts';
 import {
   type ClientLibrary,
@@ -54,6 +55,7 @@ function libraryOf({ puppeteer, connect, identity }: PuppeteerConnectionOptions)
     connect: async (transport, timeout) =>
       await pTimeout(puppeteer.connect({ ...viewport, ...connect, transport: asPuppeteerTransport(transport) }), {
         milliseconds: timeout,
+        customTimers: { setTimeout, clearTimeout },
         message: `Puppeteer was not connected within ${Math.round(timeout / 1000)} s`,
       }),
     isConnected: (browser) => browser.connected,

@@ -1,3 +1,5 @@
+import { clearInterval, setInterval } from '../../common/clock.ts';
+
 /** Warns about a script that forgets `release()`: it does not exit, and its browser costs money. */
 
 /** How long a lease must be unused before the warning, in ms. */

@@ -1,6 +1,7 @@
 import inspector from 'node:inspector';
 import type { LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { RUNNER_SILENT_MS } from '../../broker/rpc/silence.ts';
+import { dateNow } from '../../common/clock.ts';
 
 /** Whether a browser lasts long enough for a test. */
 
@@ -20,7 +21,7 @@ export function requiredLifetime(timeoutMs: number): number {
  * that has half its lifetime left, because a new browser for every such test would be waste.
  */
 export function endsTooSoon(lease: LeasedBrowser, neededMs: number): boolean {
-  const left = Date.parse(lease.expiresAt) - Date.now();
+  const left = Date.parse(lease.expiresAt) - dateNow();
   return left < (exceedsLifetime(lease, neededMs) ? lease.lifetimeMs / 2 : neededMs);
 }
 

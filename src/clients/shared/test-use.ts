@@ -1,15 +1,13 @@
 import type { SessionReport } from '../../broker/rpc/messages/protocol.ts';
+import { dateNow } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import type { PageFilm } from '../../film/film.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
-
 import { recordedText, recordedTime } from '../../record/bounds.ts';
 import type { HoldEnd } from '../../record/enums.ts';
 import type { HoldRecord } from '../../record/run-record.ts';
-
 import { attachmentOf, type BrowserUse, combinedUse, type TestFacts, testRecordOf } from '../../record/test-record.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
-
 import type { RecordedConnection } from './connection/leased-connection.ts';
 import { describeLoss, lossError } from './connection/loss.ts';
 import { unreachableError } from './connection/unreachable.ts';
@@ -37,7 +35,7 @@ export interface TestEnd extends Pick<HostedBrowserAttachment, 'workerIndex' | '
 
 /** Tracks the hosted browsers of one test from start to end. The same for every client and runner. */
 export class TestUse {
-  readonly startedAt = new Date();
+  readonly startedAt = new Date(dateNow());
   /** The bytes that each connection had moved when the test began to use it, newest last. */
   #connections = new Map<RecordedConnection, number>();
   /** The browser that was connected when the test began, and its bytes and commands at that time. */
@@ -90,11 +88,11 @@ export class TestUse {
 
   /** A hold of the test begins. Call the returned function when it is over. @param reason without secrets */
   recordHold(reason: string): (end: HoldEnd) => void {
-    const startedAt = recordedTime(new Date());
+    const startedAt = recordedTime(new Date(dateNow()));
     const hold = { reason: recordedText(reason), startedAt, endedAt: null, end: 'interrupted' } as const;
     const place = this.#holds.push(hold) - 1;
     return (end) => {
-      this.#holds[place] = { ...hold, endedAt: new Date(), end };
+      this.#holds[place] = { ...hold, endedAt: new Date(dateNow()), end };
     };
   }
 

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { clearTimeout, monotonicNow, setTimeout } from '../../common/clock.ts';
 
 /** How much may be under way: a wire holds what fits in its length, and a sender that is faster has to wait. */
 const MAX_UNDER_WAY = 16 * 1024 ** 2;
@@ -51,7 +52,7 @@ export class LinkDirection {
   }
 
   #send(arrive: () => boolean, bytes = 0): void {
-    this.#underWay.push({ due: performance.now() + this.#delayMs, arrive, bytes });
+    this.#underWay.push({ due: monotonicNow() + this.#delayMs, arrive, bytes });
     this.#bytes += bytes;
     if (this.#bytes > MAX_UNDER_WAY) this.#from.pause();
     if (!this.#isBlocked) this.#schedule();
@@ -63,11 +64,11 @@ export class LinkDirection {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#deliver();
-    }, first.due - performance.now());
+    }, first.due - monotonicNow());
   }
 
   #deliver(): void {
-    for (let first = this.#underWay[0]; first && first.due <= performance.now(); first = this.#underWay[0]) {
+    for (let first = this.#underWay[0]; first && first.due <= monotonicNow(); first = this.#underWay[0]) {
       this.#underWay.shift();
       this.#bytes -= first.bytes;
       this.#isBlocked = !first.arrive();

@@ -1,3 +1,4 @@
+import { monotonicNow } from '../../common/clock.ts';
 import type { MochaTest } from './mocha-api.ts';
 
 type Timed = Pick<MochaTest, 'duration' | 'timeout'>;
@@ -19,7 +20,7 @@ export function pauseTimeout(test: Timed): () => void {
   const timeout = test.timeout();
   // Setting the timeout of a test that is over, in its `afterEach`, would start its timer again.
   if (timeout === 0 || test.duration !== undefined) return () => undefined;
-  const start = performance.now();
+  const start = monotonicNow();
   test.timeout(0);
-  return () => void test.timeout(timeout + Math.ceil(performance.now() - start));
+  return () => void test.timeout(timeout + Math.ceil(monotonicNow() - start));
 }

@@ -6,6 +6,7 @@ import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
 
 import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
+import { dateNow } from '../../common/clock.ts';
 import type { Runner } from '../../record/enums.ts';
 import { Evidence } from './evidence/evidence.ts';
 import { Scope } from './scope.ts';
@@ -86,7 +87,7 @@ export class RunnerWorker {
     const run: TestRun = new TestRun(test, { scope, staysOpen, others }, this.#where, this.#worker.current);
     this.#running.add(run);
     const { titles, project } = test;
-    this.#watched.began({ id: run.id, title: titles.join(' › '), project, step: null, startedAt: Date.now() });
+    this.#watched.began({ id: run.id, title: titles.join(' › '), project, step: null, startedAt: dateNow() });
     return run;
   }
 

@@ -3,6 +3,7 @@ import type { PuppeteerConnection } from '../../clients/puppeteer/connection.ts'
 import type { HeldTest, WorkerHolds } from '../../clients/shared/hold/holds.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { type EndedUse, type RecordSink, TestUse } from '../../clients/shared/test-use.ts';
+import { dateNow } from '../../common/clock.ts';
 import { notify } from '../../common/text/notify.ts';
 import type { PageFilm } from '../../film/film.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
@@ -126,7 +127,7 @@ export class TestRun {
   async finish({ status, ok }: Outcome): Promise<void> {
     const { scope, staysOpen } = this.#scope;
     if (!ok && status !== 'interrupted') await this.failed();
-    scope.lastTestEnd = Date.now();
+    scope.lastTestEnd = dateNow();
     if (!staysOpen) await scope.close();
   }
 
@@ -134,7 +135,7 @@ export class TestRun {
   async end({ status, ok }: Outcome): Promise<EndedTest | null> {
     const { timeout: _timeout, allow: _allow, ...test } = this.#test;
     const { parallelIndex, workerIndex, root: rootDir, shard, sink } = this.#where;
-    const times = { startedAt: this.#use.startedAt, endedAt: new Date() };
+    const times = { startedAt: this.#use.startedAt, endedAt: new Date(dateNow()) };
     const evidence = ok ? null : await this.#failure;
     const facts = { ...test, ...times, status, ok, rootDir, parallelIndex, evidence };
     const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, sink);

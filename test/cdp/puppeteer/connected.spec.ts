@@ -34,6 +34,27 @@ test('hides existing pages, and shows new ones, including popups', async ({ cdpU
   await other.disconnect();
 });
 
+test('works while a test has replaced timers and clocks', async ({ cdpUrl, connectPuppeteer, site }) => {
+  const browser = await connectPuppeteer(cdpUrl);
+  const page = await browser.newPage();
+  const { setTimeout, setInterval, setImmediate, Date: RealDate } = globalThis;
+  const neverCalled = () => ({ ref: () => undefined, unref: () => undefined });
+  Object.assign(globalThis, { setTimeout: neverCalled, setInterval: neverCalled, setImmediate: neverCalled });
+  globalThis.Date = class extends RealDate {
+    static override now = () => 0;
+  } as DateConstructor;
+  try {
+    await page.goto(site.url);
+    expect(await page.evaluate(() => 1 + 1)).toBe(2);
+    await page.setContent('<button onclick="document.title = 1">Go</button>');
+    await page.click('button');
+    expect(await page.title()).toBe('1');
+    await page.close();
+  } finally {
+    Object.assign(globalThis, { setTimeout, setInterval, setImmediate, Date: RealDate });
+  }
+});
+
 test('exchanges with a near browser exactly what Puppeteer sends and gets', async ({ cdpUrl, open, serve, site }) => {
   const commands: Record<'Puppeteer' | 'browser', string[]> = { Puppeteer: [], browser: [] };
   const messages: typeof commands = { Puppeteer: [], browser: [] };

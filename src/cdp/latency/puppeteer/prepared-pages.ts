@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { setImmediate } from '../../../common/clock.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { ForeignSessions } from '../contexts/foreign-sessions.ts';

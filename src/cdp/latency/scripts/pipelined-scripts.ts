@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { setImmediate } from '../../../common/clock.ts';
 import { PerSession } from '../../model/per-session.ts';
 import type { World } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';

@@ -1,3 +1,4 @@
+import { clearInterval, setInterval } from '../../../common/clock.ts';
 import { errorMessage } from '../../../common/error-message.ts';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
 import type { PausedRequest } from './paused-request.ts';

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Protocol } from 'devtools-protocol';
 import { Agent, buildConnector } from 'undici';
+import { clearTimeout, setTimeout } from '../../../common/clock.ts';
 import { type Dial, dialServer } from './dial.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
 

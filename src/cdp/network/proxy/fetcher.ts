@@ -7,6 +7,7 @@ import {
   type Inflate,
 } from 'node:zlib';
 import { type Dispatcher, request as send } from 'undici';
+import { monotonicNow } from '../../../common/clock.ts';
 import { Connections, type Server } from './connections.ts';
 import type { Dial } from './dial.ts';
 import { type Failure, failureOf } from './failures.ts';
@@ -129,7 +130,7 @@ export class ProxyFetcher {
     const { url, method, headers, body, ignoreHTTPSErrors, download, signal } = request;
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
     this.#onBytes(body?.length ?? 0);
-    const asked = performance.now();
+    const asked = monotonicNow();
     const response = await this.#send(url, {
       method: method as Dispatcher.HttpMethod,
       headers: { ...sent, 'accept-encoding': ACCEPTED },
@@ -138,7 +139,7 @@ export class ProxyFetcher {
       responseHeaders: 'raw',
       dispatcher: this.#connections.agent(ignoreHTTPSErrors),
     });
-    const waited = performance.now() - asked;
+    const waited = monotonicNow() - asked;
     const received = pairs(response.headers);
     const header = (wanted: string) => headerOf(received, wanted);
     const { statusCode: status, statusText: phrase } = response;

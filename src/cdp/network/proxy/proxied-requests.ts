@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { dateNow } from '../../../common/clock.ts';
 import { errorMessage } from '../../../common/error-message.ts';
 import type { LocalDownloads } from '../../files/local-downloads.ts';
 import { SessionMap } from '../../model/per-session.ts';
@@ -274,7 +275,7 @@ export class ProxiedRequests {
   #explain(sessionId: string, url: string, { failure, detail }: Failure): void {
     if (failure !== 'Failed') return;
     const text = `poolwright: ${new URL(url).host} was reached through the test machine, but ${detail}`;
-    const entry = { source: 'network', level: 'error', text, url, timestamp: Date.now() };
+    const entry = { source: 'network', level: 'error', text, url, timestamp: dateNow() };
     this.#transport.deliver({ sessionId, method: 'Log.entryAdded', params: { entry } });
   }
 }

@@ -1,5 +1,6 @@
 import { pipeline, type Readable } from 'node:stream';
 import type { BrotliDecompress, Gunzip, Inflate } from 'node:zlib';
+import { monotonicNow } from '../../../common/clock.ts';
 import { within } from '../../../common/pause.ts';
 
 type Decoder = Gunzip | Inflate | BrotliDecompress;
@@ -51,8 +52,8 @@ export class ResponseBody {
    * that, the next read throws.
    */
   async readWithin(bytes: number, ms: number): Promise<{ begun: Buffer; ended: boolean }> {
-    const deadline = performance.now() + ms;
-    const next = () => this.#nextWithin(deadline - performance.now()).catch((error) => this.#putOff(error));
+    const deadline = monotonicNow() + ms;
+    const next = () => this.#nextWithin(deadline - monotonicNow()).catch((error) => this.#putOff(error));
     return await this.#collect(bytes, next);
   }
 

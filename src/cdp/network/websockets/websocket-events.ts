@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { dateNow, monotonicNow } from '../../../common/clock.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 
 /** Frame opcodes (RFC 6455). */
@@ -15,7 +16,7 @@ export class WebSocketEvents {
     this.#sessionId = sessionId;
     this.#transport = transport;
     this.#report('webSocketCreated', { url });
-    this.#report('webSocketWillSendHandshakeRequest', { wallTime: Date.now() / 1000, request: { headers: {} } });
+    this.#report('webSocketWillSendHandshakeRequest', { wallTime: dateNow() / 1000, request: { headers: {} } });
   }
 
   opened(): void {
@@ -42,7 +43,7 @@ export class WebSocketEvents {
   }
 
   #report(event: string, fields: object): void {
-    const params = { requestId: this.#requestId, timestamp: performance.now() / 1000, ...fields };
+    const params = { requestId: this.#requestId, timestamp: monotonicNow() / 1000, ...fields };
     this.#transport.deliver({ sessionId: this.#sessionId, method: `Network.${event}`, params });
   }
 }

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import type { ConnectionClosed } from '../../../cdp/transport/connection-closed.ts';
 import type { SocketTraffic } from '../../../cdp/transport/open-socket.ts';
+import { clearTimeout, setTimeout } from '../../../common/clock.ts';
 import { within } from '../../../common/pause.ts';
 import { redactText } from '../../../redact.ts';
 import {

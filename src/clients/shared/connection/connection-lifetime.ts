@@ -1,5 +1,6 @@
 import { describeClosed } from '../../../cdp/transport/connection-closed.ts';
 import type { CdpTransport } from '../../../cdp/transport/transport.ts';
+import { dateNow } from '../../../common/clock.ts';
 import type { LeasedConnection } from './leased-connection.ts';
 import type { Loss } from './loss.ts';
 import { watch } from './watchdog.ts';
@@ -26,7 +27,7 @@ export function followConnection({
   const watchdog = watch(
     { ping: () => transport.ask(), traffic: () => transport.traffic(), isConnected },
     (seconds) => {
-      loss ??= { at: Date.now(), seen: `it did not respond for ${seconds} s`, silent: true };
+      loss ??= { at: dateNow(), seen: `it did not respond for ${seconds} s`, silent: true };
       transport.close();
       onSilent();
     },
@@ -34,7 +35,7 @@ export function followConnection({
   void transport.closed.then((why) => {
     watchdog.stop();
     // After a release, closing is not a loss.
-    if (!isReleased) loss ??= { at: Date.now(), seen: inSentence(describeClosed(why)), silent: false };
+    if (!isReleased) loss ??= { at: dateNow(), seen: inSentence(describeClosed(why)), silent: false };
   });
   return {
     lost: () => loss,

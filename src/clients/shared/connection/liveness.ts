@@ -1,4 +1,5 @@
 import type { SocketTraffic } from '../../../cdp/transport/open-socket.ts';
+import { clearInterval, setInterval } from '../../../common/clock.ts';
 
 /** How often the connection is checked for traffic, in ms. */
 const TICK_MS = 250;

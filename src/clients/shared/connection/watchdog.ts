@@ -1,4 +1,5 @@
 import type { SocketTraffic } from '../../../cdp/transport/open-socket.ts';
+import { clearTimeout, setTimeout } from '../../../common/clock.ts';
 import { waitForResponse } from './liveness.ts';
 
 /** How often a browser is checked, in ms. */

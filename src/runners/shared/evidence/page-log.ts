@@ -1,4 +1,5 @@
 import type { Browser, ConsoleMessage, Page } from 'puppeteer-core';
+import { dateNow } from '../../../common/clock.ts';
 import { MAX_TEXT, SPARE } from './bounds.ts';
 
 /** A line of a page's console, or an error that the page did not catch. */
@@ -44,7 +45,7 @@ export class PageLog {
   #follow(page: Page): void {
     const lines: PageLine[] = [];
     const add = (type: string, text: string, from: string) => {
-      lines.push({ at: Date.now(), type, text: bounded(text), from: bounded(from) });
+      lines.push({ at: dateNow(), type, text: bounded(text), from: bounded(from) });
       if (lines.length > MAX_LINES) lines.shift();
     };
     this.#lines.set(page, lines);

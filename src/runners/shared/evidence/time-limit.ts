@@ -1,12 +1,9 @@
 import pTimeout from 'p-timeout';
-
-// Taken when this file loads, because a failed test may have left fake ones.
-const { setTimeout, clearTimeout } = globalThis;
-const now = performance.now.bind(performance);
+import { clearTimeout, monotonicNow, setTimeout } from '../../../common/clock.ts';
 
 /** One time limit for several steps. */
 export class TimeLimit {
-  readonly #start = now();
+  readonly #start = monotonicNow();
   readonly #ms: number;
 
   constructor(ms: number) {
@@ -15,7 +12,7 @@ export class TimeLimit {
 
   /** How long it has run, in ms. */
   get passedMs(): number {
-    return Math.round(now() - this.#start);
+    return Math.round(monotonicNow() - this.#start);
   }
 
   /** @throws TimeoutError when the step takes longer than what is left */

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { dateNow, monotonicNow } from '../../../../common/clock.ts';
 import { SessionMap } from '../../../model/per-session.ts';
 import type { NetworkRequest } from '../../../model/requests.ts';
 import type { InterceptorTransport } from '../../../transport/interceptor.ts';
@@ -71,7 +72,7 @@ export class ReportedResponses {
     const reported = this.#reported.get(String(paused.networkId))?.coming.at(-1);
     if (reported) reported.isHeadReported = true;
     const { loaderId, frameId, type, timestamp, at, session } = announced;
-    const passed = performance.now() - at;
+    const passed = monotonicNow() - at;
     const timing = { ...NO_TIMES, requestTime: timestamp, receiveHeadersStart: passed, receiveHeadersEnd: passed };
     const known = {
       url: paused.url,
@@ -85,7 +86,7 @@ export class ReportedResponses {
       fromDiskCache: false,
       fromServiceWorker: false,
       fromPrefetchCache: false,
-      responseTime: Date.now(),
+      responseTime: dateNow(),
       protocol: 'http/1.1',
       securityState: paused.url.startsWith('https:') ? 'secure' : 'insecure',
       timing,
