@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'tsup';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
+import { PAGES } from './pages.mjs';
 import { main } from './playwright.mjs';
 
 /**
@@ -33,6 +35,8 @@ await main(async () => {
     external: ['puppeteer-core'],
     shims: true,
   });
+  // What runs in pages lies beside what loads it.
+  for (const name of Object.keys(PAGES.entry)) copyFileSync(`dist/${name}.js`, join(outDir, `${name}.js`));
   const args = [join(outDir, 'main.js'), checkout, resolve(outDir, 'preload.cjs')];
   return spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
 });
