@@ -21,6 +21,8 @@ export interface IdleActions {
 /** The idle browsers of one plan. */
 export class IdleBrowsers {
   readonly #all = new Set<HeldBrowser>();
+  /** Those among them that no worker has used. */
+  readonly #fresh = new Set<HeldBrowser>();
 
   readonly #actions: IdleActions;
   readonly #clock: Clock;
@@ -33,13 +35,14 @@ export class IdleBrowsers {
     this.#idleMs = Math.max(idleMs, IDLE_MS);
   }
 
-  /** Browsers that no worker has used. */
-  get fresh(): HeldBrowser[] {
-    return [...this.#all].filter(isFresh);
+  /** Number of browsers that no worker has used. */
+  get fresh(): number {
+    return this.#fresh.size;
   }
 
-  get used(): HeldBrowser[] {
-    return [...this.#all].filter((held) => !isFresh(held));
+  /** Number of browsers that a worker has used. */
+  get used(): number {
+    return this.#all.size - this.#fresh.size;
   }
 
   /**
@@ -62,25 +65,29 @@ export class IdleBrowsers {
   /** Marks a browser as idle. */
   keep(held: HeldBrowser): void {
     this.#all.add(held);
+    if (isFresh(held)) this.#fresh.add(held);
     this.#lookAfter(held, this.#clock.now());
   }
 
   /** Removes a browser that is leased or about to end. */
   delete(held: HeldBrowser): void {
     this.#all.delete(held);
+    this.#fresh.delete(held);
   }
 
   discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {
-    this.#all.delete(held);
+    this.delete(held);
     this.#actions.end(held, reason);
   }
 
   /** Ends surplus browsers, those that expire first before the others. */
   keepMost(most: { used: number; fresh: number }): void {
+    const endOf = ({ browser }: HeldBrowser) => browser.expiresAt.getTime();
     for (const kind of ['used', 'fresh'] as const) {
-      const endOf = ({ browser }: HeldBrowser) => browser.expiresAt.getTime();
-      const all = this[kind].sort((a, b) => endOf(a) - endOf(b));
-      for (const held of all.slice(0, Math.max(0, all.length - most[kind]))) this.discard(held, 'idle');
+      const surplus = this[kind] - most[kind];
+      if (surplus <= 0) continue;
+      const all = [...this.#all].filter((held) => isFresh(held) === (kind === 'fresh'));
+      for (const held of all.sort((a, b) => endOf(a) - endOf(b)).slice(0, surplus)) this.discard(held, 'idle');
     }
   }
 

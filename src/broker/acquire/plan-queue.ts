@@ -191,7 +191,7 @@ export class PlanQueue {
 
   /** Expected workers without a browser yet. */
   get #unfilled(): number {
-    return Math.max(0, Math.min(this.#expected, this.#requestsToCome) - this.#idle.fresh.length);
+    return Math.max(0, Math.min(this.#expected, this.#requestsToCome) - this.#idle.fresh);
   }
 
   /** How many orders should be pending. */
@@ -210,6 +210,7 @@ export class PlanQueue {
    * workers ask than was certain.
    */
   get #returning(): number {
+    if (this.#prefetched.size === 0) return 0;
     const waiters = this.#waiters.inNeed;
     const surplus = waiters.length - Math.max(0, this.#demand.requestsLeft(this.#leases));
     const young = waiters.filter(({ since }) => this.#clock.now() - since < RETURN_MS);
@@ -221,11 +222,11 @@ export class PlanQueue {
     const prefetches = this.#waiters.prefetches;
     const toCome = this.#requestsToCome;
     if (toCome === Number.POSITIVE_INFINITY) return prefetches.filter((each) => this.#demand.continues(each)).length;
-    return Math.max(0, Math.min(prefetches.length, toCome - this.#idle.fresh.length - this.#unfilled));
+    return Math.max(0, Math.min(prefetches.length, toCome - this.#idle.fresh - this.#unfilled));
   }
 
   #orderForWaiters(): void {
-    const [first] = [...this.#waiters.inNeed, ...this.#waiters.prefetches];
+    const first = this.#waiters.inNeed[0] ?? this.#waiters.prefetches[0];
     if (first) this.#orderMissing(first.slot);
   }
 
@@ -278,12 +279,12 @@ export class PlanQueue {
     if (!this.#demand.isKnown) return;
     const { used, fresh } = this.#demand.idleNeeds(new Set([...this.#leased].map(({ slot }) => slot.index)));
     this.#expected = Math.min(this.#expected, fresh);
-    this.#idle.keepMost({ used, fresh: Math.max(0, fresh - Math.min(used, this.#idle.used.length)) });
+    this.#idle.keepMost({ used, fresh: Math.max(0, fresh - Math.min(used, this.#idle.used)) });
   }
 
   /** Fewer workers need a browser: gives spare idle ones to prefetches, and cancels surplus orders that are parked. */
   #settle(): void {
-    for (const waiter of this.#waiters.prefetches) {
+    for (const waiter of [...this.#waiters.prefetches]) {
       const best = this.#bestIdle(waiter);
       if (!best) continue;
       this.#idle.delete(best);
@@ -293,7 +294,7 @@ export class PlanQueue {
   }
 
   #bestIdle(request: WorkerRequest): HeldBrowser | null {
-    if (request.prefetch && (this.#idle.fresh.length <= this.#expected || !this.#demand.continues(request)))
+    if (request.prefetch && (this.#idle.fresh <= this.#expected || !this.#demand.continues(request)))
       return null;
     return this.#idle.best(request);
   }

@@ -11,16 +11,17 @@ export interface Waiter extends WorkerRequest {
 
 /** The workers that wait for browsers of one plan; the one that waits longest comes first. */
 export class Waiters {
-  readonly #all: Waiter[] = [];
+  readonly #inNeed: Waiter[] = [];
+  readonly #prefetches: Waiter[] = [];
 
   /** Workers that need a browser now. */
-  get inNeed(): Waiter[] {
-    return this.#all.filter(({ prefetch }) => !prefetch);
+  get inNeed(): readonly Waiter[] {
+    return this.#inNeed;
   }
 
   /** Prefetches. */
-  get prefetches(): Waiter[] {
-    return this.#all.filter(({ prefetch }) => prefetch);
+  get prefetches(): readonly Waiter[] {
+    return this.#prefetches;
   }
 
   /**
@@ -34,10 +35,11 @@ export class Waiters {
     signal: AbortSignal,
     { onLease, onGone }: { onLease(held: HeldBrowser): void; onGone(): void },
   ): Promise<HeldBrowser> {
+    const queue = request.prefetch ? this.#prefetches : this.#inNeed;
     return new Promise((resolve, reject) => {
       const leave = () => {
-        const at = this.#all.indexOf(waiter);
-        if (at >= 0) this.#all.splice(at, 1);
+        const at = queue.indexOf(waiter);
+        if (at >= 0) queue.splice(at, 1);
         signal.removeEventListener('abort', giveUp);
       };
       const giveUp = () => {
@@ -57,13 +59,13 @@ export class Waiters {
           reject(error);
         },
       };
-      this.#all.push(waiter);
+      queue.push(waiter);
       signal.addEventListener('abort', giveUp);
     });
   }
 
   /** Rejects every waiting worker with this error. */
   refuse(error: unknown): void {
-    for (const waiter of [...this.#all]) waiter.reject(error);
+    for (const waiter of [...this.#inNeed, ...this.#prefetches]) waiter.reject(error);
   }
 }
