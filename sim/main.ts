@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { startEmulator } from '../src/emulator/index.ts';
 import { ServiceClient } from '../src/service/index.ts';
 import { countApiCalls } from './api-calls.ts';
-import { type ShardResult, startShard } from './shard.ts';
+import { type ShardResult, STARTS_WITHIN_MS, startShard } from './shard.ts';
 
 /**
  * `node scripts/sim.mjs`: many shards against one limit. Everything is real but the browsers (stubs) and the tests
@@ -117,7 +117,8 @@ function page(lines: string[]): string {
 
 Made with \`node scripts/sim.mjs\` (${cpus().length} cores; the times vary with the machine). Each shard has a real broker process, each
 worker a real socket. Browsers are the emulator's stubs, which take ${START_MS} to ${START_MS * 1.5} ms to start. A test group is a wait of ${GROUP_MS / 2} to ${GROUP_MS * 1.5} ms. As
-in Playwright, a worker gets its group before it requests a browser, and keeps the browser for later groups. In every row all shards
+in Playwright, a worker gets its group before it requests a browser, and keeps the browser for later groups. Workers start within
+${STARTS_WITHIN_MS} ms: if all started in one moment, the order of their processes would decide who gets the browsers. In every row all shards
 finish, every worker gets a browser, no session is left, and the limit is never exceeded: otherwise the simulation stops.
 
 - **wait**: from a worker's request to its first browser.

@@ -31,6 +31,11 @@ export interface ShardResult {
 }
 
 const ACQUIRE_TIMEOUT_MS = 900_000;
+/**
+ * Workers start within this time, in ms. If all did in one moment, the order in which this process starts them would
+ * decide who gets the browsers, and a faster broker would look unfair.
+ */
+export const STARTS_WITHIN_MS = 1_000;
 
 /** Starts the shard's broker; `run` then works through its groups. */
 export async function startShard(options: ShardOptions): Promise<{ run(): Promise<ShardResult> }> {
@@ -68,6 +73,7 @@ async function work(broker: StartedBroker, options: ShardOptions): Promise<Shard
   // As in Playwright, a worker has its group before it asks for a browser, and keeps the browser for the groups after.
   const worker = async (index: number) => {
     next += 1;
+    await delay(STARTS_WITHIN_MS * Math.random());
     const line = await connectToBroker(broker.address, 'worker');
     const asked = Date.now();
     try {

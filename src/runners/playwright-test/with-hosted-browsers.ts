@@ -6,29 +6,28 @@ import type {
   TestInfo,
   WorkerInfo,
 } from '@playwright/test';
-import { assertPersistent } from '../../../clients/playwright/context-options.ts';
-import { distFile } from '../../../common/dist-file.ts';
-import { traceTime } from '../../../common/time-trace.ts';
-import { OptionsError } from '../../../errors.ts';
-import { contextMode, hasOwnState } from '../../../options/context-mode.ts';
-import { DEFAULTS } from '../../../options/defaults.ts';
-import { assertNoEvidence } from '../../../options/evidence-option.ts';
-import { exposedNetwork } from '../../../options/expose-network.ts';
-import { keepsIdentity } from '../../../options/identity.ts';
-import { type MergedOptions, mergeOptions, poolOf } from '../../../options/lease-plan.ts';
-import { projectIds } from '../../../options/project-ids.ts';
-import { serviceName } from '../../../options/resolve-service.ts';
-import type { Budget } from '../../../options/schema/budget.ts';
-import { parseHostedOptions, parseProjectOptions } from '../../../options/schema/parse.ts';
-import type { HostedOptions, ProjectHostedOptions } from '../../../options/schema/schema.ts';
-import type { ContextUse } from '../fixture-types.ts';
-import { provideHostedBrowser, recordTest, recordTestWith } from '../fixtures.ts';
-import { hasRunBegun, type WorkerProject } from '../setup/worker-broker.ts';
-import { startBrokerEarly } from './early-broker.ts';
-import { markMerged } from './merged-options.ts';
-
-import { assertReusable } from './reused-context.ts';
-import { rememberLocalRun, rememberRun, type WrappedProject } from './run-registry.ts';
+import { assertPersistent } from '../../clients/playwright/context-options.ts';
+import { distFile } from '../../common/dist-file.ts';
+import { traceTime } from '../../common/time-trace.ts';
+import { OptionsError } from '../../errors.ts';
+import { contextMode, hasOwnState } from '../../options/context-mode.ts';
+import { DEFAULTS } from '../../options/defaults.ts';
+import { assertNoEvidence } from '../../options/evidence-option.ts';
+import { exposedNetwork } from '../../options/expose-network.ts';
+import { keepsIdentity } from '../../options/identity.ts';
+import { type MergedOptions, mergeOptions, poolOf } from '../../options/lease-plan.ts';
+import { projectIds } from '../../options/project-ids.ts';
+import { serviceName } from '../../options/resolve-service.ts';
+import type { Budget } from '../../options/schema/budget.ts';
+import { parseHostedOptions, parseProjectOptions } from '../../options/schema/parse.ts';
+import type { HostedOptions, ProjectHostedOptions } from '../../options/schema/schema.ts';
+import { startBrokerEarly } from './config/early-broker.ts';
+import { markMerged } from './config/merged-options.ts';
+import { assertReusable } from './config/reused-context.ts';
+import { rememberLocalRun, rememberRun, type WrappedProject } from './config/run-registry.ts';
+import type { ContextUse } from './fixture-types.ts';
+import { provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
+import { hasRunBegun, type WorkerProject } from './setup/worker-broker.ts';
 
 /** The part of `use` about hosted browsers; `false` keeps a project on a local browser. */
 export interface HostedUse {
