@@ -12,5 +12,5 @@ export {
 } from './errors.ts';
 export type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './options/schema/schema.ts';
 export type { HostedBrowserAttachment } from './record/attachment.ts';
-export { type HostedUse, withHostedBrowsers } from './runners/playwright-test/with-hosted-browsers.ts';
 export { type HostedTestFixtures, type HostedWorkerOptions, test } from './runners/playwright-test/test.ts';
+export { type HostedUse, withHostedBrowsers } from './runners/playwright-test/with-hosted-browsers.ts';

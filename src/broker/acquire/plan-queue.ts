@@ -294,8 +294,7 @@ export class PlanQueue {
   }
 
   #bestIdle(request: WorkerRequest): HeldBrowser | null {
-    if (request.prefetch && (this.#idle.fresh <= this.#expected || !this.#demand.continues(request)))
-      return null;
+    if (request.prefetch && (this.#idle.fresh <= this.#expected || !this.#demand.continues(request))) return null;
     return this.#idle.best(request);
   }
 }

@@ -1,11 +1,8 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
 import { browserHandle } from '../../clients/playwright/browser-handle.ts';
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
-
 import type { RecordSink } from '../../clients/shared/test-use.ts';
-
 import { holdsFailures } from '../../options/environment.ts';
-
 import { workerState } from './worker-state.ts';
 
 /** Provides the connection behind a handle. */

@@ -2,10 +2,8 @@ import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from 
 import { isRunRefused } from '../../broker/rpc/messages/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
-
 import type { WorkerHolds } from '../../clients/shared/hold/holds.ts';
 import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
-
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';

@@ -1,9 +1,7 @@
 import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
 import { BrokerClient } from '../../clients/shared/broker-client.ts';
-
 import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
-
 import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { dateNow } from '../../common/clock.ts';

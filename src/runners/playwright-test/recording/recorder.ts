@@ -1,10 +1,7 @@
 import type { TestInfo } from '@playwright/test';
 import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
-
 import type { HeldBrowser, HeldTest, WorkerHolds } from '../../../clients/shared/hold/holds.ts';
-
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
-
 import { notify } from '../../../common/text/notify.ts';
 import type { PoolwrightError } from '../../../errors.ts';
 import { ATTACHMENT_NAME, keyOf } from '../../../record/test-record.ts';

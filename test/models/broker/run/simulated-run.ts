@@ -162,13 +162,13 @@ export class SimulatedRun {
       const hasFailed = result.status !== 'passed' && result.status !== 'skipped';
       if (result.status === 'skipped') test.expectedStatus = 'skipped';
       if (this.stopped) result.status = 'interrupted';
+      else if (hasFailed) this.failed += 1; // also the one that stops the run: its browser may already be replaced
       const isOver = hasFailed && retry >= test.retries;
       this.#remaining.ended(test, result);
       this.#tell();
       if (isOver) this.#failed(test);
       if (this.stopped) return;
       if (!hasFailed) continue;
-      this.failed += 1;
       void this.#stop(slot);
       this.#again(job, test, left, isOver);
       return;

@@ -3,8 +3,8 @@ import { test as base, expect, type FullConfig } from '@playwright/test';
 import { BROKER_VARIABLE } from '../../../../src/broker/rpc/shared-broker.ts';
 import { asMerged, isLocal } from '../../../../src/runners/playwright-test/config/merged-options.ts';
 import { isLocalRun, rememberedRun } from '../../../../src/runners/playwright-test/config/run-registry.ts';
-import { withHostedBrowsers } from '../../../../src/runners/playwright-test/with-hosted-browsers.ts';
 import { brokerForWorker } from '../../../../src/runners/playwright-test/setup/worker-broker.ts';
+import { withHostedBrowsers } from '../../../../src/runners/playwright-test/with-hosted-browsers.ts';
 
 /** Not checked while a broker exists. */
 const CONFIG = {} as FullConfig;
