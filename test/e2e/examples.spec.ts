@@ -2,14 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RunRecord } from 'poolwright/reporter';
 import type { Consumer } from '../support/e2e/consumer.ts';
-import {
-  copyDirectory,
-  copyExample,
-  importedBy,
-  npmTest,
-  readExample,
-  runTestScript,
-} from '../support/e2e/examples.ts';
+import { copyDirectory, copyExample, importedBy, readExample, runTestScript } from '../support/e2e/examples.ts';
 import { BROWSERS, test as base, expect } from '../support/e2e/fixtures.ts';
 import { freePort } from '../support/e2e/free-port.ts';
 import { leftProcesses } from '../support/e2e/process-tree.ts';
@@ -105,7 +98,7 @@ test('basic › uses a pool made for the run, and sessions, on the embedded emul
   const consumer = await example('basic');
   await copyDirectory('site', join(consumer.directory, '../site'));
   // On the lightest Chromium, whatever the type; `npm run demo` uses each type's own.
-  const run = await npmTest(consumer, { ...port, POOLWRIGHT_CHROMIUM: await localChromium() }, [
+  const run = await runTestScript(consumer, { ...port, POOLWRIGHT_CHROMIUM: await localChromium() }, [
     // Each test on one of the two projects, or on both.
     ...fullLength(['--workers=2'], ['--workers=1', '--grep=^pool .*(order|list)[.]spec|^session .*shop[.]spec']),
   ]);
@@ -130,20 +123,20 @@ test.describe(() => {
   test('countries-and-types › has a browser for each pair', { tag: '@long' }, async ({ example, service, port }) => {
     const consumer = await example('countries-and-types');
     const all = ['hosted', 'hosted_privacy', 'hosted_stealth'].flatMap((type) => [`DE ${type}`, `US ${type}`]);
-    const pairs = fullLength(all, ['DE hosted', 'DE hosted_privacy', 'US hosted_stealth']);
+    const pairs = fullLength(all, ['DE hosted', 'US hosted_stealth']);
     const projects = pairs.map((pair) => `--project=${pair}`);
     const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=2', ...projects]);
     expect(run.code, run.output).toBe(0);
     expect(used(await recordOf(consumer))).toEqual(pairs.map((pair) => `${pair.split(' ')[1]} by ${pair}: 1`).sort());
   });
-});
 
-test('profile-login › one project logs in, and the other one finds the login', async ({ example, service, port }) => {
-  const consumer = await example('profile-login');
-  const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=1']);
-  expect(run.code, run.output).toBe(0);
-  expect(used(await recordOf(consumer))).toEqual(['hosted by account: 2', 'hosted by login: 1']);
-  expect((await service.client.listProfiles()).map(({ name }) => name)).toEqual(['example-customer']);
+  test('profile-login › one project logs in, and the other one finds the login', async ({ example, service, port }) => {
+    const consumer = await example('profile-login');
+    const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=1']);
+    expect(run.code, run.output).toBe(0);
+    expect(used(await recordOf(consumer))).toEqual(['hosted by account: 2', 'hosted by login: 1']);
+    expect((await service.client.listProfiles()).map(({ name }) => name)).toEqual(['example-customer']);
+  });
 });
 
 test('extension › is zipped, uploaded, tested, deleted', async ({ example, service }) => {

@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { test as base, expect } from '@playwright/test';
 import ts from 'typescript';
 import { entriesOf } from '../../../scripts/package/entries.mjs';
-import { npm, pack } from '../../../scripts/package/pack.mjs';
+import { npm } from '../../../scripts/package/pack.mjs';
+import { COMPILE_CACHE } from '../../support/e2e/run-command.ts';
 
 /**
  * The tarball to publish, installed by npm without a network, in all ways in which Node and TypeScript resolve a
@@ -31,11 +32,11 @@ const test = base.extend<object, { directory: string }>({
   directory: [
     async ({}, use) => {
       const directory = await mkdtemp(join(tmpdir(), 'poolwright-consumer-'));
-      const tarballs = Object.keys(manifest.dependencies).map((name) => [name, join(root, 'node_modules', name)]);
-      const dependencies: Record<string, string> = {};
-      for (const [name = '', from] of [[manifest.name, root], ...tarballs]) {
-        dependencies[name] = `file:${pack(directory, from).file}`;
-      }
+      const places = [root, ...Object.keys(manifest.dependencies).map((name) => join(root, 'node_modules', name))];
+      const options = ['--json', '--ignore-scripts', '--pack-destination', directory];
+      const packed: { name: string; filename: string }[] = JSON.parse(npm(['pack', ...places, ...options]));
+      const files = packed.map(({ name, filename }) => [name, `file:${join(directory, filename)}`]);
+      const dependencies: Record<string, string> = Object.fromEntries(files);
       await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, dependencies }));
       npm(['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=peer'], directory);
       // Packages that a user has installed beside it. They are linked, not fetched from the registry.
@@ -94,6 +95,14 @@ test('Node › loads every entry, by import and by require, with the same names'
     expect(names.length, name).toBeGreaterThan(0);
     if (imported[name]) expect(own(names), name).toEqual(own(imported[name]));
   }
+});
+
+test('the package › contains the SBOM and the licences, and runs no script when it is installed', async ({
+  directory,
+}) => {
+  for (const file of ['dist/sbom.cdx.json', 'dist/THIRD_PARTY_LICENSES.txt', 'LICENSE'])
+    expect(existsSync(join(directory, 'node_modules', manifest.name, file)), file).toBe(true);
+  for (const name of ['preinstall', 'install', 'postinstall']) expect(manifest.scripts).not.toHaveProperty(name);
 });
 
 test('the package › contains the JSON files that it exports', async ({ directory }) => {
@@ -162,7 +171,24 @@ const RESOLUTIONS = [
   },
 ];
 
+/** Returns a host that parses the declarations of other packages once for all programs. */
+function sharingHost(options: ts.CompilerOptions, parsed: Map<string, ts.SourceFile | undefined>): ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  return {
+    ...host,
+    getSourceFile: (file, target, ...rest) => {
+      const { impliedNodeFormat } = typeof target === 'object' ? target : {};
+      const key = `${file} ${impliedNodeFormat}`;
+      if (!file.endsWith('.d.ts') || file.includes(`/${manifest.name}/`))
+        return host.getSourceFile(file, target, ...rest);
+      if (!parsed.has(key)) parsed.set(key, host.getSourceFile(file, target, ...rest));
+      return parsed.get(key);
+    },
+  };
+}
+
 test('TypeScript › resolves every entry with its types, and rejects wrong uses', async ({ directory }) => {
+  const parsed = new Map<string, ts.SourceFile | undefined>();
   for (const { name, options, files } of RESOLUTIONS) {
     const place = join(directory, name);
     await mkdir(place);
@@ -170,7 +196,7 @@ test('TypeScript › resolves every entry with its types, and rejects wrong uses
     await copyFile(join(root, 'test/types/public-types.ts'), join(place, 'public-types.ts'));
     await writeFile(join(place, 'package.json'), '{ "type": "module" }');
     const names = [...Object.keys(files), 'public-types.ts'].map((file) => join(place, file));
-    const program = ts.createProgram(names, {
+    const compilerOptions: ts.CompilerOptions = {
       target: ts.ScriptTarget.ES2022,
       strict: true,
       noEmit: true,
@@ -178,7 +204,8 @@ test('TypeScript › resolves every entry with its types, and rejects wrong uses
       types: ['node'],
       typeRoots: [join(directory, 'node_modules/@types')],
       ...options,
-    });
+    };
+    const program = ts.createProgram(names, compilerOptions, sharingHost(compilerOptions, parsed));
     // Errors in another package's declarations are not ours to fix.
     const ours = program
       .getSourceFiles()
@@ -268,7 +295,7 @@ test('the package › runs a suite', async ({ directory }) => {
   const { CI: _ci, ...env } = process.env;
   const { stdout } = await run(process.execPath, [join(root, 'node_modules/@playwright/test/cli.js'), 'test'], {
     cwd: directory,
-    env: { ...env, TEST_WORKER_INDEX: undefined },
+    env: { ...env, TEST_WORKER_INDEX: undefined, NODE_OPTIONS: COMPILE_CACHE },
   });
   expect(stdout).toContain('1 passed');
 });

@@ -154,9 +154,9 @@ for (const [title, walk] of Object.entries(WALKS)) {
 
 test('Playwright Test › init keeps local browsers, and adds a script for hosted ones once', async ({ newConsumer }) => {
   const consumer = await empty(await newConsumer());
-  const nothing = await run(consumer, 'npx', ['poolwright', 'init', '--yes']);
+  const nothing = await poolwright(['init', '--yes'], {}, consumer.directory);
   expect({ code: nothing.code, files: await filesOf(consumer) }).toEqual({ code: 2, files: [] });
-  expect(nothing.output).toContain('For a new suite: npm init playwright@latest');
+  expect(nothing.stdout + nothing.stderr).toContain('For a new suite: npm init playwright@latest');
 
   await packageOf(consumer, { packages: ['@playwright/test'], scripts: { test: 'playwright test' } });
   await consumer.write(PLAYWRIGHT);
@@ -168,9 +168,10 @@ test('Playwright Test › init keeps local browsers, and adds a script for hoste
   );
   expect(await consumer.read('playwright.config.ts')).toBe(PLAYWRIGHT['playwright.config.ts']);
 
-  const local = await follow(consumer, 'npm test', { LOCAL_CHROMIUM: await localChromium() });
-  expect(local).toContain('1 passed');
-  expect(local).not.toContain('poolwright:');
+  const local = await runTestScript(consumer, { LOCAL_CHROMIUM: await localChromium() });
+  expect(local.code, local.output).toBe(0);
+  expect(local.output).toContain('1 passed');
+  expect(local.output).not.toContain('poolwright:');
   expect(existsSync(join(consumer.directory, 'test-results/poolwright'))).toBe(false);
 
   const hosted = await follow(consumer, lastStep(printed));

@@ -9,6 +9,7 @@ import { PIPELINES, type Step } from '../../support/ci/pipelines.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { installPrograms } from '../../support/e2e/programs.ts';
+import { COMPILE_CACHE } from '../../support/e2e/run-command.ts';
 import { poolwright } from '../../support/unit/cli/command-line.ts';
 
 /**
@@ -70,6 +71,7 @@ async function runSteps(steps: Step[], { directory }: Consumer, env: Record<stri
         ...Object.fromEntries(kept),
         CI: 'true',
         NO_COLOR: '1',
+        NODE_OPTIONS: COMPILE_CACHE,
         ...step.env,
         ...env,
         PATH: `${directory}:${process.env.PATH}`,

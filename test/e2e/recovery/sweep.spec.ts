@@ -91,7 +91,7 @@ test('sweep › ends the sessions, leases and pools that a dead run left', async
   expect(again.stdout).toContain('nothing left behind');
 });
 
-test('the next run › sweeps at its start, and keeps live runs, even in a container', async ({
+test('the next run › sweeps at its start, keeps live runs, even in a container, and sets aside invalid ledgers', async ({
   newConsumer,
   service,
 }) => {
@@ -109,17 +109,29 @@ test('the next run › sweeps at its start, and keeps live runs, even in a conta
   if (hasOwnDisks) await expectAliveInContainer(consumer, service, kept[0] ?? '');
   await deadRun(consumer, service);
   expect(await service.running()).toHaveLength(2);
+  const foreign = await service.client.createSession({ note: 'mine' });
+  const entry = { request: 'x-1', poolId: null, leaseId: null, sessionId: foreign.sessionId };
+  const future = { schema: 2, runId: 'r', entries: [entry] };
+  await consumer.write({
+    'node_modules/.cache/poolwright/a.ledger.json': JSON.stringify(future),
+    'node_modules/.cache/poolwright/b.ledger.json': JSON.stringify({ ...future, schema: 1 }).slice(0, 40),
+  });
+  const survive = [...kept, foreign.sessionId].sort();
 
   const next = await runPlaywright(consumer, ['short'], service.env);
   expect(next.code, next.output).toBe(0);
   expect(next.output).toMatch(/stopped 1 browsers? that a dead run left \(local-\w+\)/);
-  expect(await service.running()).toEqual(kept);
+  for (const name of ['a', 'b'])
+    expect(next.output).toMatch(new RegExp(`warning: .*${name}\\.ledger\\.json\\.bad is not a ledger of this version`));
+  expect((await service.running()).sort()).toEqual(survive);
   const swept = await poolwright(['sweep'], service.env, consumer.directory);
   expect(swept.stdout).toMatch(new RegExp(`left ${kept[0]}: run local-\\w+ may be alive`));
-  expect(await service.running()).toEqual(kept);
+  expect(swept.stdout + swept.stderr).not.toContain('ledger.json');
+  expect((await service.running()).sort()).toEqual(survive);
   process.kill(-(alive.child.pid ?? 0), 'SIGINT');
   await alive.exit;
-  expect(await service.running()).toEqual([]);
+  expect(await service.running()).toEqual([foreign.sessionId]);
+  expect(ledgers(consumer).sort()).toEqual(['a.ledger.json.bad', 'b.ledger.json.bad']);
 });
 
 test('a retried CI run › sweeps its earlier attempt, and another run only by name', async ({
@@ -170,25 +182,6 @@ test('without a ledger › sweep ends long silent runs of this project, by their
     failures: [],
   });
   expect((await service.running()).sort()).toEqual([alive, theirs].sort());
-});
-
-test('a truncated ledger, or one of another version › is set aside with a warning', async ({ runSuite, service }) => {
-  const foreign = await service.client.createSession({ note: 'mine' });
-  const entry = { request: 'x-1', poolId: null, leaseId: null, sessionId: foreign.sessionId };
-  const future = { schema: 2, runId: 'r', entries: [entry] };
-  const run = await runSuite({
-    tests: SHORT,
-    files: {
-      'node_modules/.cache/poolwright/a.ledger.json': JSON.stringify(future),
-      'node_modules/.cache/poolwright/b.ledger.json': JSON.stringify({ ...future, schema: 1 }).slice(0, 40),
-    },
-  });
-  for (const name of ['a', 'b'])
-    expect(run.output).toMatch(new RegExp(`warning: .*${name}\\.ledger\\.json\\.bad is not a ledger of this version`));
-  expect(ledgers(run.consumer).sort()).toEqual(['a.ledger.json.bad', 'b.ledger.json.bad']);
-  expect(await service.running()).toEqual([foreign.sessionId]);
-  const again = await poolwright(['sweep'], service.env, run.consumer.directory);
-  expect(again.stdout + again.stderr).not.toContain('ledger.json');
 });
 
 test('a broker that dies › is replaced at once, and leaves nothing after the last one', async ({

@@ -1,8 +1,12 @@
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { TestInfo } from '@playwright/test';
+import { checkRelay } from '../../../src/clients/playwright/relay/check-relay.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
+import { selfSigned } from '../../support/cdp/dev-server.ts';
 import { PLAYWRIGHTS } from '../../support/e2e/consumer.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { startRelay } from '../../support/e2e/relay.ts';
+import { startRelay, type TestRelay } from '../../support/e2e/relay.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 
@@ -71,27 +75,47 @@ test('reports a missing version of Playwright once, before any browser is reques
   expect(await old.stop()).toBe(0);
 });
 
-for (const version of ['latest', 'oldest'] as const) {
-  test(`runs a suite of the ${version} Playwright through a relay, and leaves nothing`, { tag: '@versions' }, async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
-    const relay = await startRelay({ playwright: resolve(root, PLAYWRIGHTS[version], '../../..') });
-    const consumer = await newConsumer(version);
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig("{ exposeNetwork: 'none' }"),
-      'tests/a.spec.ts': TESTS,
-    });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay.env, SITE_URL: site.url });
-    expect(run.code, run.output).toBe(0);
-    const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-    const [session] = record.sessions;
-    expect(record.sessions).toHaveLength(1);
-    expect(session?.tests).toHaveLength(6);
-    expect(session?.tests[0]?.observedBytes).toBeGreaterThan(0);
-    expect(await service.running()).toEqual([]);
-    await expect.poll(() => relay.left()).toEqual([]);
-    expect(await relay.stop()).toBe(0);
-  });
+/** Starts a relay that terminates TLS itself; `env` trusts its certificate. */
+async function startTlsRelay(playwright: string, testInfo: TestInfo): Promise<TestRelay> {
+  const { cert, key } = selfSigned();
+  const [certFile, keyFile] = [testInfo.outputPath('cert.pem'), testInfo.outputPath('key.pem')];
+  await writeFile(certFile, cert);
+  await writeFile(keyFile, key, { mode: 0o600 });
+  const relay = await startRelay({ playwright, args: ['--cert', certFile, '--key', keyFile] });
+  const { POOLWRIGHT_RELAY: address = '', POOLWRIGHT_RELAY_SECRET: secret } = relay.env;
+  const secure = address.replace('ws://127.0.0.1', 'wss://localhost');
+  // This process does not trust it; runs begin with this check.
+  await expect(checkRelay(secure, '1.65.0', secret)).rejects.toThrow('does not respond');
+  return { ...relay, env: { ...relay.env, POOLWRIGHT_RELAY: secure, NODE_EXTRA_CA_CERTS: certFile } };
+}
+
+for (const { version, tls } of [
+  { version: 'latest', tls: true },
+  { version: 'oldest', tls: false },
+] as const) {
+  test(
+    `runs a suite of the ${version} Playwright through a relay${tls ? ' with TLS' : ''}, and leaves nothing`,
+    {
+      tag: '@versions',
+    },
+    async ({ newConsumer, service, site }, testInfo) => {
+      const playwright = resolve(root, PLAYWRIGHTS[version], '../../..');
+      const relay = tls ? await startTlsRelay(playwright, testInfo) : await startRelay({ playwright });
+      const consumer = await newConsumer(version);
+      await consumer.write({
+        'playwright.config.ts': wrappedConfig("{ exposeNetwork: 'none' }"),
+        'tests/a.spec.ts': TESTS,
+      });
+      const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay.env, SITE_URL: site.url });
+      expect(run.code, run.output).toBe(0);
+      const record: RunRecord = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+      const [session] = record.sessions;
+      expect(record.sessions).toHaveLength(1);
+      expect(session?.tests).toHaveLength(6);
+      expect(session?.tests[0]?.observedBytes).toBeGreaterThan(0);
+      expect(await service.running()).toEqual([]);
+      await expect.poll(() => relay.left()).toEqual([]);
+      expect(await relay.stop()).toBe(0);
+    },
+  );
 }

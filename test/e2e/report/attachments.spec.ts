@@ -5,6 +5,7 @@ import type { Page } from '@playwright/test';
 import { hostedBrowserAttachment } from '../../../src/record/attachment.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
+import { COMPILE_CACHE } from '../../support/e2e/run-command.ts';
 import { hostedAttachments, type ReportedTest } from '../../support/e2e/run-playwright.ts';
 import { wrappedConfig } from '../../support/e2e/suites.ts';
 import { fullLength } from '../../support/property-runs.ts';
@@ -256,6 +257,7 @@ test('attachments › give every reporter the session of every try that used one
   await test.step('blob, merged', async () => {
     const env = {
       PATH: process.env.PATH,
+      NODE_OPTIONS: COMPILE_CACHE,
       PLAYWRIGHT_JSON_OUTPUT_NAME: 'report.json', // instead of the run's own
       PLAYWRIGHT_HTML_OUTPUT_DIR: 'merged',
       PLAYWRIGHT_HTML_REPORT: 'merged',

@@ -4,7 +4,8 @@ import type { Page } from '@playwright/test';
 import { violationsOn } from '../../support/accessibility.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
-import { kits } from '../../support/e2e/runner-kits.ts';
+import { vitest } from '../../support/e2e/runner-kits.ts';
+import { fullLength } from '../../support/property-runs.ts';
 
 /** The film of a failed test, in a real browser, loaded from its file. */
 
@@ -72,7 +73,11 @@ async function watch(page: Page, file: string): Promise<void> {
   expect(said).toEqual([]);
 }
 
-test('film › is attached to failed tests, and its bytes are on record', async ({ runSuite, site, page }) => {
+test('film › is attached to failed tests, and its bytes are on record', { tag: '@long' }, async ({
+  runSuite,
+  site,
+  page,
+}) => {
   const run = await runSuite({
     options: `{ film: 'retain-on-failure' }`,
     config: 'workers: 1,',
@@ -104,8 +109,18 @@ test('film › is attached to failed tests, and its bytes are on record', async 
   await expect(chooser).toBeHidden();
   await page.goBack();
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [390, 1024]) {
+  const [light, dark] = fullLength<number[][]>(
+    [
+      [390, 1024],
+      [390, 1024],
+    ],
+    [[390], [1024]],
+  );
+  for (const [colorScheme, widths = []] of [
+    ['light', light],
+    ['dark', dark],
+  ] as const) {
+    for (const width of widths) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
       expect(await violationsOn(page)).toEqual([]);
@@ -121,30 +136,29 @@ test('film › is attached to failed tests, and its bytes are on record', async 
   expect(run.output).toMatch(/bandwidth .*; [\d.]+ [kM]B of pictures of pages/);
 });
 
-for (const kit of kits) {
-  test(`film › is a file beside the record, named in the failure's message, with ${kit.runner}`, async ({
-    newConsumer,
-    service,
-    site,
-    page,
-  }) => {
-    const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-    const passes = { name: 'passes', body: `await page.goto(process.env.SITE_URL);` };
-    const fails = { name: 'fails', body: `${FAILS.replaceAll("'/", "process.env.SITE_URL + '/")} expect(1).toBe(2);` };
-    await consumer.write({
-      ...kit.config,
-      ...Object.fromEntries([kit.file('a', [passes, fails])]),
-      'poolwright.config.mjs': `export default { film: 'retain-on-failure' };`,
-      'test-results/poolwright/film/old.html': 'of an earlier run',
-    });
-    // No program of the machine's but Node.
-    const env = { ...service.env, SITE_URL: site.url, PATH: dirname(process.execPath) };
-    const { code, output } = await runCommand(consumer, kit.args, env);
-    expect(code, output).toBe(1);
-    const directory = 'test-results/poolwright/film';
-    const names = await readdir(join(consumer.directory, directory));
-    expect(names).toEqual([expect.stringMatching(/^fails-[0-9a-f]{8}\.html$/)]);
-    expect(output).toContain(`film: ${directory}/${names[0]}`);
-    await watch(page, join(consumer.directory, directory, String(names[0])));
+// runners/evidence.spec.ts tests it with all runners.
+test("film › is a file beside the record, named in the failure's message, with Puppeteer", async ({
+  newConsumer,
+  service,
+  site,
+  page,
+}) => {
+  const consumer = await newConsumer();
+  const passes = { name: 'passes', body: `await page.goto(process.env.SITE_URL);` };
+  const fails = { name: 'fails', body: `${FAILS.replaceAll("'/", "process.env.SITE_URL + '/")} expect(1).toBe(2);` };
+  await consumer.write({
+    ...vitest.config,
+    ...Object.fromEntries([vitest.file('a', [passes, fails])]),
+    'poolwright.config.mjs': `export default { film: 'retain-on-failure' };`,
+    'test-results/poolwright/film/old.html': 'of an earlier run',
   });
-}
+  // No program of the machine's but Node.
+  const env = { ...service.env, SITE_URL: site.url, PATH: dirname(process.execPath) };
+  const { code, output } = await runCommand(consumer, vitest.args, env);
+  expect(code, output).toBe(1);
+  const directory = 'test-results/poolwright/film';
+  const names = await readdir(join(consumer.directory, directory));
+  expect(names).toEqual([expect.stringMatching(/^fails-[0-9a-f]{8}\.html$/)]);
+  expect(output).toContain(`film: ${directory}/${names[0]}`);
+  await watch(page, join(consumer.directory, directory, String(names[0])));
+});

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { runRecord } from '../../../src/record/run-record.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
+import { COMPILE_CACHE } from '../../support/e2e/run-command.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import type { TestService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
@@ -110,7 +111,11 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
       [consumer.playwrightCli, 'merge-reports', '--reporter=poolwright/reporter', 'blobs'],
       {
         cwd: consumer.directory,
-        env: { PATH: process.env.PATH, GITHUB_STEP_SUMMARY: `${consumer.directory}/summary.md` },
+        env: {
+          PATH: process.env.PATH,
+          NODE_OPTIONS: COMPILE_CACHE,
+          GITHUB_STEP_SUMMARY: `${consumer.directory}/summary.md`,
+        },
       },
     );
     // The attachments do not name the service.

@@ -51,9 +51,14 @@ test('budget › fails the run when it is exceeded, without our reporter, too', 
   expect(run.output).toContain('2 passed');
 });
 
-test('reporter › is loaded once when the config contains it, with its options', async ({ runSuite }) => {
-  const config = "reporter: [['list'], ['poolwright/reporter', { budget: { sessions: 0 } }]],";
-  const run = await runSuite({ config, tests: SUITE, code: 1 });
-  expect(run.output.match(/^poolwright: 1 test on/gm)).toHaveLength(1);
-  expect(run.output).toMatch(/budget exceeded: sessions is limited to 0, but the run used 1 browser$/m);
+test.describe('where no page matters', () => {
+  test.use({ browsers: 'stub' });
+
+  test('reporter › is loaded once when the config contains it, with its options', async ({ runSuite }) => {
+    const config = "reporter: [['list'], ['poolwright/reporter', { budget: { sessions: 0 } }]],";
+    const tests = `test('opens', async ({ page }) => { await page.goto('about:blank'); });`;
+    const run = await runSuite({ config, tests, code: 1 });
+    expect(run.output.match(/^poolwright: 1 test on/gm)).toHaveLength(1);
+    expect(run.output).toMatch(/budget exceeded: sessions is limited to 0, but the run used 1 browser$/m);
+  });
 });

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
@@ -9,9 +9,11 @@ import { runCommand } from '../../support/e2e/run-command.ts';
 import { kits, type RunnerTest, vitest } from '../../support/e2e/runner-kits.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
 
-/** What a failed Puppeteer test leaves: screenshot, HTML, console and address of each open page. */
+/** What a failed Puppeteer test leaves: a film, and screenshot, HTML, console and address of each open page. */
 
 const EVIDENCE = 'test-results/poolwright/evidence';
+const FILMS = 'test-results/poolwright/film';
+const MAX_FILM_BYTES = 3_000_000;
 const PASSWORD = 'hunter22&<word>';
 const COLOUR = [200, 30, 60];
 
@@ -72,7 +74,12 @@ for (const kit of kits) {
       kit.file('b', [TIMES_OUT]),
       kit.file('c', [HANGS]),
     ]);
-    await consumer.write({ ...kit.config, ...files, 'poolwright.config.json': JSON.stringify({ session }) });
+    await consumer.write({
+      ...kit.config,
+      ...files,
+      'poolwright.config.json': JSON.stringify({ session, film: 'retain-on-failure' }),
+      [`${FILMS}/old.html`]: 'of an earlier run',
+    });
     const run = await runCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
     expect(run.code, run.output).not.toBe(0);
 
@@ -88,6 +95,15 @@ for (const kit of kits) {
     const kept = ['fails', 'times out', 'hangs'].map(evidenceOf);
     for (const path of kept) expect(run.output).toContain(`evidence: ${path}`);
     expect(await directories(consumer)).toEqual(kept.toSorted());
+
+    // film.spec.ts shows one.
+    const films = await readdir(join(consumer.directory, FILMS));
+    const named = ['fails', 'hangs', 'times-out'].map((name) => new RegExp(`^${name}-[0-9a-f]{8}\\.html$`));
+    expect(films.toSorted()).toEqual(named.map((name) => expect.stringMatching(name)));
+    for (const film of films.map((name) => `${FILMS}/${name}`)) {
+      expect(run.output).toContain(`film: ${film}`);
+      expect((await stat(join(consumer.directory, film))).size).toBeLessThanOrEqual(MAX_FILM_BYTES);
+    }
 
     // The timeline leads to it.
     await page.goto(pathToFileURL(join(consumer.directory, 'test-results/poolwright/timeline.html')).href);
@@ -125,20 +141,24 @@ for (const kit of kits) {
   });
 }
 
-test('evidence: false › keeps nothing, and removes what the run before kept', async ({ newConsumer, service }) => {
-  const consumer = await newConsumer();
-  const fails = { name: 'fails', body: `await page.goto('about:blank'); expect(1).toBe(2);` };
-  await consumer.write({ ...vitest.config, ...Object.fromEntries([vitest.file('a', [fails])]) });
-  expect((await runCommand(consumer, vitest.args, service.env)).output).toContain('evidence:');
-  expect(await directories(consumer)).toHaveLength(1);
+test.describe('where no page matters', () => {
+  test.use({ browsers: 'stub' });
 
-  await consumer.write({ 'poolwright.config.json': JSON.stringify({ evidence: false }) });
-  const without = await runCommand(consumer, vitest.args, service.env);
-  expect(without.output).toContain('hosted browser: session');
-  expect(without.output).not.toContain('evidence:');
-  const { sessions } = await recordOf(consumer);
-  expect(sessions.flatMap(({ tests }) => tests)).toMatchObject([{ status: 'failed', evidence: null }]);
-  expect(await directories(consumer)).toEqual([]);
+  test('evidence: false › keeps nothing, and removes what the run before kept', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer();
+    const fails = { name: 'fails', body: `await page.goto('about:blank'); expect(1).toBe(2);` };
+    await consumer.write({ ...vitest.config, ...Object.fromEntries([vitest.file('a', [fails])]) });
+    expect((await runCommand(consumer, vitest.args, service.env)).output).toContain('evidence:');
+    expect(await directories(consumer)).toHaveLength(1);
+
+    await consumer.write({ 'poolwright.config.json': JSON.stringify({ evidence: false }) });
+    const without = await runCommand(consumer, vitest.args, service.env);
+    expect(without.output).toContain('hosted browser: session');
+    expect(without.output).not.toContain('evidence:');
+    const { sessions } = await recordOf(consumer);
+    expect(sessions.flatMap(({ tests }) => tests)).toMatchObject([{ status: 'failed', evidence: null }]);
+    expect(await directories(consumer)).toEqual([]);
+  });
 });
 
 async function directories({ directory }: Consumer): Promise<string[]> {

@@ -109,28 +109,33 @@ for (const kit of kits) {
     test.describe('where no page matters', () => {
       test.use({ browsers: 'stub' });
 
-      // Mocha's tests run in the runner itself; mocha.spec.ts tests its parallel workers.
-      const KILLED = {
-        'the runner': 'runner',
-        ...(kit.runner !== 'mocha' && { 'the process that runs the test': 'worker' }),
-      };
-      for (const [name, who] of Object.entries(KILLED)) {
-        test(`a run › ends broker and browser after SIGKILL of ${name}`, async ({ newConsumer, service }) => {
-          const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-          await consumer.write(files({ a: [STAYS] }));
-          const run = startCommand(consumer, kit.args, service.env);
-          await run.printed(READY);
-          const worker = Number(READY.exec(run.output())?.[1]);
-          process.kill(who === 'runner' ? (run.child.pid ?? 0) : worker, 'SIGKILL');
-          await expect.poll(() => service.running()).toEqual([]);
-          // Without the test's process, a runner may keep waiting for it; that is the runner's own behaviour.
-          if (run.child.exitCode === null && run.child.signalCode === null)
-            process.kill(-(run.child.pid ?? 0), 'SIGTERM');
-          await run.exit;
-          for (const pid of processesIn(consumer.directory)) if (pid === worker) process.kill(pid, 'SIGKILL');
-          await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
-        });
-      }
+      test('a run › ends broker and browser after SIGKILL of a process that runs a test, and of the runner', async ({
+        newConsumer,
+        service,
+      }) => {
+        const consumer = await newConsumer('latest', 'commonjs', kit.packages);
+        const { otherProcess } = kit;
+        await consumer.write(files({ a: [STAYS], b: [STAYS] }));
+        const run = startCommand(consumer, [...kit.args, ...(otherProcess ?? [])], service.env);
+        await run.printed(READY);
+        // Mocha's tests run in the runner itself; mocha.spec.ts tests its parallel workers.
+        if (otherProcess) {
+          const [, worker, sessionId] = READY.exec(run.output()) ?? [];
+          expect(await service.running()).toContain(sessionId);
+          process.kill(Number(worker), 'SIGKILL');
+          await expect.poll(() => service.running()).not.toContain(sessionId);
+          await run.printed(new RegExp(`${READY.source}[^]*${READY.source}`));
+        }
+        const ready = [...run.output().matchAll(new RegExp(READY, 'g'))];
+        expect(await service.running()).toContain(ready.at(-1)?.[2]);
+        process.kill(run.child.pid ?? 0, 'SIGKILL');
+        await expect.poll(() => service.running()).toEqual([]);
+        await run.exit;
+        // A test that never ends may outlive its runner; that is the runner's own behaviour.
+        const workers = ready.map(([, pid]) => Number(pid));
+        for (const pid of processesIn(consumer.directory)) if (workers.includes(pid)) process.kill(pid, 'SIGKILL');
+        await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
+      });
 
       test('a misspelled option › is one clear error, and leases nothing', async ({ newConsumer, service }) => {
         const consumer = await newConsumer('latest', 'commonjs', kit.packages);

@@ -2,8 +2,6 @@ import { FINGERPRINT, type Fingerprint, startLookingGlass, untouched } from '../
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { wrappedConfig } from '../../support/e2e/suites.ts';
 
-base.use({ browsers: 'full' });
-
 const test = base.extend<{ glass: Awaited<ReturnType<typeof startLookingGlass>> }>({
   glass: async ({}, use) => {
     const glass = await startLookingGlass();

@@ -1,26 +1,23 @@
-import { chromium } from '@playwright/test';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
-import { localChromium } from '../../support/local-chromium.ts';
+
+test.use({ browsers: 'stub' });
 
 const SUITE = suite(`
-test('passes', async ({ page }) => { await page.goto('/'); });
-test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });`);
+test('passes', async ({ page }) => { await page.goto('about:blank'); });
+test('fails', async ({ page }) => { await page.goto('about:blank'); expect(1).toBe(2); });`);
 
 test(
   'UI mode › runs tests on hosted browsers repeatedly',
   { tag: '@versions' },
-  async ({ newConsumer, service, site }, testInfo) => {
+  async ({ newConsumer, service, page }, testInfo) => {
     test.slow();
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': SUITE });
-    const env = { ...service.env, SITE_URL: site.url };
-    const run = startPlaywright(consumer, ['--ui-host=127.0.0.1', '--ui-port=0'], env);
-    const local = await chromium.launch({ executablePath: await localChromium() });
+    const run = startPlaywright(consumer, ['--ui-host=127.0.0.1', '--ui-port=0'], service.env);
     try {
       await run.printed(/http:\/\/\S+/);
-      const page = await local.newPage();
       await page.goto(/http:\/\/\S+/.exec(run.output())?.[0] ?? '');
       for (const round of [1, 2]) {
         await page.getByTitle(/^Run all/).click();
@@ -37,7 +34,6 @@ test(
         .click();
       await page.screenshot({ path: testInfo.outputPath('ui-mode.png') });
     } finally {
-      await local.close();
       process.kill(-(run.child.pid ?? 0), 'SIGINT');
       await run.exit;
     }

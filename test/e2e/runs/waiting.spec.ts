@@ -14,10 +14,14 @@ test.use({ browsers: 'stub' });
 
 const OPENS = `test('opens', async ({ page }) => { await page.goto('about:blank'); });`;
 
-test.describe('at a limit of one', () => {
-  test.use({ serviceOptions: { concurrentBrowsers: 1 } });
+test.describe('at a limit of one, where the second browser ends slowly', () => {
+  const match = { method: 'DELETE', path: '/v1/browser/session', nth: 2 } as const;
+  test.use({ serviceOptions: { concurrentBrowsers: 1, faults: [{ match, effect: { delayMs: 5_000 } }] } });
 
-  test('a used-up limit › lets each worker ask once, and then share the browser', async ({ startSuite, service }) => {
+  test('a used-up limit › lets each worker ask once, and then share the browser; its slow end is shown', async ({
+    startSuite,
+    service,
+  }) => {
     const { sessionId } = await service.client.createSession({ note: 'somebody' });
     const requests = recordRequests();
     const running = await startSuite({ tests: { a: OPENS, b: OPENS }, args: ['--workers=2'] });
@@ -36,6 +40,7 @@ test.describe('at a limit of one', () => {
     const { code } = await running.exit;
     requests.stop();
     expect(code, running.output()).toBe(0);
+    expect(running.output()).toMatch(/^poolwright: waiting for the service to confirm the end of browser \S+$/m);
     // Each worker was refused at most once; after that, both waited in the queue.
     expect(creates().filter((status) => status === 403).length).toBeLessThanOrEqual(2);
     expect(creates().filter((status) => status !== 403)).toEqual([200]);
@@ -82,15 +87,4 @@ test("an empty pool › is shown in the error when fallback is 'fail'", async ({
   } finally {
     await service.stop();
   }
-});
-
-test.describe('where browsers end slowly', () => {
-  const match = { method: 'DELETE', path: '/v1/browser/session' } as const;
-  test.use({ serviceOptions: { faults: [{ match, effect: { delayMs: 5_000 } }] } });
-
-  test('a slow end of a browser › is shown on the terminal', async ({ runSuite, service }) => {
-    const run = await runSuite({ tests: OPENS });
-    expect(run.output).toMatch(/^poolwright: waiting for the service to confirm the end of browser \S+$/m);
-    expect(await service.running()).toEqual([]);
-  });
 });

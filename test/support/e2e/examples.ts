@@ -47,11 +47,6 @@ export async function copyExample(name: string, installed: Consumer): Promise<Co
   return { ...installed, directory, read: (file) => readFile(join(directory, file), 'utf8') };
 }
 
-/** Runs `npm test` there until it ends; `args` follow the `--`. */
-export async function npmTest(consumer: Consumer, env: Record<string, string>, args: readonly string[] = []) {
-  return await runProgram(consumer, 'npm', ['test', ...(args.length > 0 ? ['--', ...args] : [])], env);
-}
-
 /** Runs a script of its package.json as npm does, but without npm, which takes half a second of processor time. */
 export async function runTestScript(
   consumer: Consumer,

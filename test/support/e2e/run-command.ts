@@ -16,7 +16,8 @@ export interface RunningCommand {
   exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-const COMPILE_CACHE = `--require=${JSON.stringify(join(import.meta.dirname, 'compile-cache.cjs'))}`;
+/** For Node processes that load Playwright: saves time, see compile-cache.cjs. */
+export const COMPILE_CACHE = `--require=${JSON.stringify(join(import.meta.dirname, 'compile-cache.cjs'))}`;
 
 /**
  * Environment of a user's shell: without our variables and those of the Playwright run of these tests. Only the compile

@@ -17,6 +17,8 @@ export interface RunnerKit {
   packages?: readonly string[];
   /** Its command line, as arguments for Node. */
   args: readonly string[];
+  /** More arguments, so that a file runs although another one's process was killed; undefined: there is one process. */
+  otherProcess?: readonly string[];
   /** Configuration that enables poolwright, by file name. */
   config: Record<string, string>;
   /** Creates a file with these tests: its name and its text. */
@@ -28,6 +30,7 @@ const bin = (path: string) => resolve(root, 'node_modules', path);
 export const vitest: RunnerKit = {
   runner: 'vitest',
   args: [bin('vitest/vitest.mjs'), 'run', '--reporter=verbose'],
+  otherProcess: ['--maxWorkers=2', '--fileParallelism'],
   // Vitest starts with the largest file.
   config: {
     'vitest.config.mjs': `
@@ -52,6 +55,7 @@ export const vitest: RunnerKit = {
 export const jest: RunnerKit = {
   runner: 'jest',
   args: [bin('jest/bin/jest.js'), '--verbose'],
+  otherProcess: ['--maxWorkers=2'],
   // With a memory limit, the single worker is a separate process. Jest starts with the largest file.
   config: {
     'jest.config.cjs': `
@@ -102,6 +106,7 @@ const mocha: RunnerKit = {
 const nodeTest: RunnerKit = {
   runner: 'node-test',
   args: ['--require', 'poolwright/node-test', '--test', '--test-concurrency=1', '--test-reporter=spec'],
+  otherProcess: [],
   config: {},
   file: (name, tests) => [
     `${name}.test.mjs`,
