@@ -96,30 +96,28 @@ const PAGES: Readonly<Record<string, string>> = {
   inner: 'from inside',
 };
 
-/** Sends a request of one kind from a new context's page, and returns the observations. */
+/** Sends a request of one kind from a new document of this page, and returns the observations. */
 export async function observe(
-  newContext: () => Promise<BrowserContext>,
+  page: Page,
   server: TableServer,
   kind: string,
   treatment: Treatment,
 ): Promise<Observation> {
-  const context = await newContext();
-  try {
-    const page = await context.newPage();
-    await page.goto(`${server.origin}/start`);
-    await treat(context, kind, treatment);
-    server.take();
-    const seen = new Seen(context, page);
-    const path = `${server.origin}/${treatment === 'redirected' ? treatment : 'asked'}/${encodeURIComponent(kind)}`;
-    const outcome = await bounded(KINDS[kind]?.send(page, path, context));
-    if (!KINDS[kind]?.unended?.includes(treatment)) await seen.settled();
-    else if (KINDS[kind]?.endsAtServer) await server.arrived('/final/');
-    // Before asking Playwright for bodies: it may fetch one again.
-    const asked = server.take();
-    return normalized({ server: asked, page: outcome, playwright: await seen.all() }, server.origin);
-  } finally {
-    await context.close();
-  }
+  const context = page.context();
+  await context.clearCookies();
+  await page.goto(`${server.origin}/start`);
+  await treat(context, kind, treatment);
+  server.take();
+  const seen = new Seen(context, page);
+  const path = `${server.origin}/${treatment === 'redirected' ? treatment : 'asked'}/${encodeURIComponent(kind)}`;
+  const outcome = await bounded(KINDS[kind]?.send(page, path, context));
+  if (!KINDS[kind]?.unended?.includes(treatment)) await seen.settled();
+  else if (KINDS[kind]?.endsAtServer) await server.arrived('/final/');
+  // Before asking Playwright for bodies: it may fetch one again.
+  const asked = server.take();
+  const observation = { server: asked, page: outcome, playwright: await seen.all() };
+  await context.unrouteAll();
+  return normalized(observation, server.origin);
 }
 
 async function treat(context: BrowserContext, kind: string, treatment: Treatment): Promise<void> {
@@ -169,7 +167,7 @@ class Seen {
     page.on('websocket', (socket) => this.#follow(socket));
   }
 
-  /** Waits for the end of each request. */
+  /** Waits, with a timeout, for the end of each request. */
   async settled(): Promise<void> {
     const hasEnded = (events: string[]) => events.some((name) => /finished|failed/.test(name));
     const haveEnded = () => this.#events.size > 0 && [...this.#events.values()].every(hasEnded);
