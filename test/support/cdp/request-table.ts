@@ -1,8 +1,7 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page, Request, Response, WebSocket } from '@playwright/test';
-import { expect } from '@playwright/test';
 import { WebSocketServer } from 'ws';
 import { KINDS, type Treatment } from './request-kinds.ts';
 
@@ -43,6 +42,7 @@ export class TableServer {
   });
   readonly #sockets = new WebSocketServer({ noServer: true, handleProtocols: ([first]) => first ?? false });
   #seen: { request: string; headers: object; body: string }[] = [];
+  readonly #changes = new EventEmitter();
 
   static async start(): Promise<TableServer> {
     const started = new TableServer();
@@ -67,9 +67,7 @@ export class TableServer {
 
   /** Waits, with a timeout, for a new request whose address starts with this path. */
   async arrived(path: string): Promise<void> {
-    const hasArrived = () => this.#seen.some(({ request }) => request.includes(` ${path}`));
-    const arrived = expect.poll(hasArrived, { timeout: PATIENCE_MS, intervals: [10] });
-    await arrived.toBe(true).catch(() => undefined);
+    await becomes(() => this.#seen.some(({ request }) => request.includes(` ${path}`)), this.#changes);
   }
 
   /** Returns the requests since the last call, without that for the page's start document. */
@@ -88,6 +86,7 @@ export class TableServer {
     const { 'sec-websocket-key': _drawn, ...known } = headers;
     if (url !== '/start')
       this.#seen.push({ request: `${method} ${decodeURIComponent(url)}`, headers: known, body: String(body) });
+    this.#changes.emit('change');
   }
 }
 
@@ -147,6 +146,7 @@ class Seen {
   readonly #events = new Map<Request, string[]>();
   readonly #sockets: { url: string; events: unknown[] }[] = [];
   readonly #others: string[] = [];
+  readonly #changes = new EventEmitter();
 
   constructor(context: BrowserContext, page: Page) {
     const note = (name: string) => (request: Request) => {
@@ -155,6 +155,7 @@ class Seen {
       const known = this.#events.get(request);
       if (known) known.push(name);
       else this.#events.set(request, [name]);
+      this.#changes.emit('change');
     };
     context.on('request', note('request'));
     context.on('response', (response) => note('response')(response.request()));
@@ -170,9 +171,7 @@ class Seen {
   /** Waits, with a timeout, for the end of each request. */
   async settled(): Promise<void> {
     const hasEnded = (events: string[]) => events.some((name) => /finished|failed/.test(name));
-    const haveEnded = () => this.#events.size > 0 && [...this.#events.values()].every(hasEnded);
-    const settled = expect.poll(haveEnded, { timeout: PATIENCE_MS, intervals: [10] });
-    await settled.toBe(true).catch(() => undefined);
+    await becomes(() => this.#events.size > 0 && [...this.#events.values()].every(hasEnded), this.#changes);
   }
 
   async all() {
@@ -225,6 +224,12 @@ async function describeAnswer(request: Request, response: Response) {
     sizes: await bounded(request.sizes()),
     body: await bounded(response.body().then(String)),
   };
+}
+
+/** Waits, with a timeout, until this is true; it may become so with a change. */
+async function becomes(isTrue: () => boolean, changes: EventEmitter): Promise<void> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  while (!(isTrue() || signal.aborted)) await once(changes, 'change', { signal }).catch(() => undefined);
 }
 
 /** Returns the outcome: a value, a short form of the error, or that it never settled. */
