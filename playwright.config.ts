@@ -11,6 +11,16 @@ const LAZY = /@loads:/;
 /** Repetitions with another CI, browser or number of workers: `node scripts/long.mjs`. */
 const BRIEF = process.env.POOLWRIGHT_RUNS === 'all' ? {} : { grepInvert: /@slow/ };
 
+/** Playwright computes each of these before each test, which takes longer than most unit tests, unless it has a value. */
+const NO_PAGE = Object.fromEntries(
+  [
+    ...['acceptDownloads', 'baseURL', 'bypassCSP', 'clientCertificates', 'colorScheme', 'contrast'],
+    ...['deviceScaleFactor', 'extraHTTPHeaders', 'forcedColors', 'geolocation', 'hasTouch', 'httpCredentials'],
+    ...['ignoreHTTPSErrors', 'isMobile', 'javaScriptEnabled', 'locale', 'offline', 'permissions', 'proxy'],
+    ...['reducedMotion', 'screen', 'serviceWorkers', 'storageState', 'timezoneId', 'userAgent', 'viewport'],
+  ].map((option) => [option, null]),
+);
+
 /**
  * The project's own tests. They run on the sources (unit, package, emulator, cdp) and on the built package (end to
  * end), and start what they need themselves: real Chromium, real processes, real sockets.
@@ -56,6 +66,6 @@ export default defineConfig<{ artefact: Artefact }>({
     // What comes with the code: documentation, pipelines, workflows, builds. TypeScript over all of it, and linters.
     { name: 'package', testDir: 'test/package', timeout: 300_000, fullyParallel: true },
     // They never wait: more workers than cores would only load more.
-    { name: 'unit', testDir: 'test/unit', timeout: 120_000, workers: availableParallelism() },
+    { name: 'unit', testDir: 'test/unit', timeout: 120_000, workers: availableParallelism(), use: NO_PAGE },
   ],
 });

@@ -9,8 +9,8 @@ import { expect, pageUrl, test } from '../../support/cdp/intent-fixtures.ts';
 
 const NO_REFERRER = '<meta name=referrer content=no-referrer>';
 
-/** Attacks that a page makes by itself; `OWN` is the origin that it attacks, `EVIL` is its own. */
-const ATTACKS: Record<string, string> = {
+/** Attacks that a page makes by itself, and after which it is as before; `OWN` is the origin that it attacks. */
+const INSIDE: Record<string, string> = {
   fetch: `fetch('OWN/stolen')`,
   'fetch, opaque': `fetch('OWN/stolen', { mode: 'no-cors', credentials: 'include' })`,
   'fetch, opaque, without referrer': `fetch('OWN/stolen', { mode: 'no-cors', referrerPolicy: 'no-referrer' })`,
@@ -37,14 +37,6 @@ const ATTACKS: Record<string, string> = {
   'beacon, redirected': `navigator.sendBeacon('/redirect?status=307&to=' + encodeURIComponent('OWN/stolen'), 'x')`,
   'image with attribution': `await new Promise((resolve) => { const image = new Image(); image.attributionSrc = 'OWN/stolen'; image.onload = image.onerror = resolve; image.src = '/pixel.svg' })`,
   'fetch at its end': `if (self.fetchLater) fetchLater('OWN/stolen', { activateAfter: 0 })`,
-  'what it does when it is left': `for (const event of ['beforeunload', 'visibilitychange', 'pagehide', 'unload']) addEventListener(event, () => {
-    for (const referrerPolicy of ['no-referrer', '']) fetch('OWN/stolen', { mode: 'no-cors', referrerPolicy, keepalive: true }).catch(() => 0);
-    navigator.sendBeacon('OWN/stolen', 'x');
-    const link = document.body.appendChild(Object.assign(document.createElement('a'), { href: 'OWN/stolen', rel: 'noreferrer', target: '_blank' }));
-    link.click();
-    Object.assign(link, { target: '', download: 'x' }).click();
-    location = 'OWN/stolen';
-  })`,
   'speculation rules': `const rules = document.createElement('script'); rules.type = 'speculationrules'; rules.text = '{"prefetch":[{"source":"list","urls":["OWN/stolen"]}],"prerender":[{"source":"list","urls":["OWN/stolen"]}]}'; document.head.append(rules)`,
   'worker that imports': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["try { importScripts('OWN/stolen') } catch {} postMessage(0)"]))); worker.onmessage = worker.onerror = resolve })`,
   'worker that fetches': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["fetch('OWN/stolen', { mode: 'no-cors' }).catch(() => 0).then(() => postMessage(0))"]))); worker.onmessage = worker.onerror = resolve })`,
@@ -57,6 +49,19 @@ const ATTACKS: Record<string, string> = {
   'empty frame': `const frame = document.body.appendChild(document.createElement('iframe')); frame.contentWindow.fetch('OWN/stolen', { mode: 'no-cors' }).catch(() => 0)`,
   'data: frame': `document.body.insertAdjacentHTML('beforeend', '<iframe src="data:text/html,<img src=OWN/stolen>"></iframe>')`,
   'object and embed': `document.body.insertAdjacentHTML('beforeend', '<object data="OWN/stolen"></object><embed src="OWN/stolen">')`,
+  'a frame of another address, led by a script': `const frame = document.body.appendChild(document.createElement('iframe')); frame.src = '/page?html=x'; await new Promise((resolve) => { frame.onload = resolve }); frame.contentWindow.location = 'OWN/stolen'`,
+};
+
+/** Attacks by which a page opens another one, or navigates. */
+const LEAVING: Record<string, string> = {
+  'what it does when it is left': `for (const event of ['beforeunload', 'visibilitychange', 'pagehide', 'unload']) addEventListener(event, () => {
+    for (const referrerPolicy of ['no-referrer', '']) fetch('OWN/stolen', { mode: 'no-cors', referrerPolicy, keepalive: true }).catch(() => 0);
+    navigator.sendBeacon('OWN/stolen', 'x');
+    const link = document.body.appendChild(Object.assign(document.createElement('a'), { href: 'OWN/stolen', rel: 'noreferrer', target: '_blank' }));
+    link.click();
+    Object.assign(link, { target: '', download: 'x' }).click();
+    location = 'OWN/stolen';
+  })`,
   popup: `open('OWN/stolen')`,
   'popup without opener': `open('OWN/stolen', '', 'noopener')`,
   'popup, then led': `const popup = open('about:blank'); popup.location = 'OWN/stolen'`,
@@ -72,8 +77,9 @@ const ATTACKS: Record<string, string> = {
   form: `const form = document.createElement('form'); form.action = 'OWN/stolen'; document.body.append(form); form.submit()`,
   'form, post': `const form = document.createElement('form'); form.action = 'OWN/stolen'; form.method = 'post'; document.body.append(form); form.submit()`,
   'form, post, without referrer': `document.head.insertAdjacentHTML('beforeend', '${NO_REFERRER}'); const form = document.createElement('form'); form.action = 'OWN/stolen'; form.method = 'post'; document.body.append(form); form.submit()`,
-  'a frame of another address, led by a script': `const frame = document.body.appendChild(document.createElement('iframe')); frame.src = '/page?html=x'; await new Promise((resolve) => { frame.onload = resolve }); frame.contentWindow.location = 'OWN/stolen'`,
 };
+
+const ATTACKS = { ...INSIDE, ...LEAVING };
 
 /** Runs an attack in a page; a page that navigates away meanwhile gives no result. */
 async function attack(page: Page, script: string, own: DevServer): Promise<unknown> {
@@ -110,14 +116,18 @@ for (const policy of ['', NO_REFERRER]) {
     const context = await newContext();
     const went = await context.newPage();
     await went.goto(own.url);
-    for (const [name, script] of Object.entries(ATTACKS)) {
-      const page = await context.newPage();
+    const attacked = async (page: Page, name: string, script: string) => {
       await page.goto(pageUrl(foreign, policy));
       const named = script.replaceAll('/stolen', `/stolen/${encodeURIComponent(name)}`);
       expect(await attack(page, named, own), name).toEqual([]);
       // When its page has loaded, its attack is over.
       await page.waitForLoadState('load').catch(() => undefined);
       await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))').catch(() => 0);
+    };
+    const page = await context.newPage();
+    for (const [name, script] of Object.entries(INSIDE)) await attacked(page, name, script);
+    for (const [name, script] of Object.entries(LEAVING)) {
+      await attacked(await context.newPage(), name, script);
       for (const opened of context.pages()) if (opened !== went) await opened.close();
     }
     expect(await stolen(context, own)).toEqual([]);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
-import { LARGE_BYTES } from '../../support/cdp/dev-server.ts';
-import { expect, test } from '../../support/cdp/proxy-fixtures.ts';
+import { type DevServer, LARGE_BYTES } from '../../support/cdp/dev-server.ts';
+import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
 import { fullLength } from '../../support/property-runs.ts';
 
 test('loads documents with their assets', { tag: '@loads:network-proxy' }, async ({ proxied, dev }) => {
@@ -141,13 +141,16 @@ test('accepts an untrusted certificate only with ignoreHTTPSErrors', async ({ pr
   await expect(strict.goto(secure.url)).rejects.toThrow('net::');
 });
 
-test('supports large responses and downloads', async ({ proxied, dev }) => {
+/** Its address at the host that the browser of `far` reaches through the proxy alone. Large bodies take no way through an emulator. */
+const listed = ({ port }: DevServer) => `http://${LISTED}:${port}`;
+
+test('supports large responses and downloads', async ({ far, dev }) => {
   test.slow();
-  const page = await (await proxied()).newPage();
-  await page.goto(dev.url);
+  const page = await far.newPage();
+  await page.goto(listed(dev));
   // A worker's response crosses the connection in one message.
   const received = page.evaluate(`new Promise((resolve) => {
-    const script = "fetch('${dev.url}/large').then((answer) => answer.arrayBuffer()).then(({ byteLength }) => postMessage(byteLength))";
+    const script = "fetch('${listed(dev)}/large').then((answer) => answer.arrayBuffer()).then(({ byteLength }) => postMessage(byteLength))";
     new Worker(URL.createObjectURL(new Blob([script]))).onmessage = ({ data }) => resolve(data);
   })`);
   expect(await received).toBe(LARGE_BYTES);
@@ -156,7 +159,7 @@ test('supports large responses and downloads', async ({ proxied, dev }) => {
     fetch('/size', { method: 'POST', body: new Uint8Array(80_000_000).fill(65) }).catch(String),
   );
   expect(dev.seen('/size')?.body.length).toBe(80_000_000);
-  await page.setContent(`<a href="${dev.url}/file">get</a>`);
+  await page.setContent(`<a href="${listed(dev)}/file">get</a>`);
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('get').click()]);
   expect(readFileSync(await download.path(), 'utf8')).toBe('a download');
 });
@@ -177,11 +180,11 @@ const LOOK = `window.look = (buffer) => {
 };
 window.release = async () => { while (!(await fetch('/release')).ok); }`;
 
-test('passes a response larger than a message to fetch', async ({ proxied, dev, other }) => {
+test('passes a response larger than a message to fetch', async ({ far, dev, other }) => {
   test.slow();
-  const page = await (await proxied()).newPage();
+  const page = await far.newPage();
   await page.addInitScript(LOOK);
-  await page.goto(dev.url);
+  await page.goto(listed(dev));
   for (const [bytes, query] of [
     [HUGE_BYTES, 'told'],
     [HELD_BYTES, 'held'],
@@ -195,7 +198,7 @@ test('passes a response larger than a message to fetch', async ({ proxied, dev, 
       return { url, type, redirected, status, ok, headers, seen: look(await answer.arrayBuffer()) };
     })()`);
     expect(fetched).toEqual({
-      url: `${dev.url}/huge?bytes=${bytes}&${query}`,
+      url: `${listed(dev)}/huge?bytes=${bytes}&${query}`,
       type: 'basic',
       redirected: false,
       status: 200,
@@ -204,17 +207,17 @@ test('passes a response larger than a message to fetch', async ({ proxied, dev, 
       seen: { length: bytes, wrong: -1 },
     });
   }
-  const across = `fetch(new Request('${other.url}/huge?bytes=75000000', { method: 'POST', body: 'x' }))`;
+  const across = `fetch(new Request('${listed(other)}/huge?bytes=75000000', { method: 'POST', body: 'x' }))`;
   await expect(page.evaluate(across)).rejects.toThrow('Failed to fetch');
   // Smaller responses still work, with the same function.
   expect(await page.evaluate(() => fetch('/stream').then((answer) => answer.text()))).toBe('one,two');
 });
 
-test('passes a response larger than a message to XMLHttpRequest', async ({ proxied, dev }) => {
+test('passes a response larger than a message to XMLHttpRequest', async ({ far, dev }) => {
   test.slow();
-  const page = await (await proxied()).newPage();
+  const page = await far.newPage();
   await page.addInitScript(LOOK);
-  await page.goto(dev.url);
+  await page.goto(listed(dev));
   for (const type of ['arraybuffer', 'blob', 'text']) {
     const got = await page.evaluate(`(async () => {
       const events = [];

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { BrowserContext } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { openTransport, type TransportOptions } from '../../../src/cdp/pipeline.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
@@ -12,6 +12,8 @@ import { fullLength } from '../../support/property-runs.ts';
 interface Way {
   server: TableServer;
   newContext: () => Promise<BrowserContext>;
+  /** The page of the {@link SHARING} kinds. */
+  page: Page;
 }
 
 const WAYS: Readonly<Record<string, TransportOptions>> = {
@@ -34,7 +36,8 @@ const test = base.extend<object, { ways: Record<string, Way> }>({
             await far.close();
             await server.stop();
           };
-          return { name, way: { server, newContext: () => browser.newContext() }, end };
+          const newContext = () => browser.newContext();
+          return { name, way: { server, newContext, page: await (await newContext()).newPage() }, end };
         }),
       );
       await use(Object.fromEntries(started.map(({ name, way }) => [name, way])));
@@ -100,6 +103,8 @@ const treatmentsOf = (kind: string) =>
   THOROUGH.includes(kind)
     ? TREATMENTS
     : fullLength<readonly Treatment[]>(TREATMENTS, ['plain', 'continued', 'redirected']);
+/** Kinds that leave nothing in their context, except cookies: they share a page. */
+const SHARING = /^(document|form|script|style|image|font|media|fetch|XHR|EventSource|worker|nested worker)$/;
 /** The ways that a treatment is compared on: once a request is proxied, both are the same. */
 const waysOf = (treatment: Treatment) =>
   /^(plain|redirected)$/.test(treatment) ? ['auto', 'listed'] : fullLength(['auto', 'listed'], ['auto']);
@@ -110,9 +115,11 @@ for (const kind of Object.keys(KINDS)) {
     for (const treatment of treatmentsOf(kind)) {
       const seen: Record<string, Observation> = {};
       const compared = waysOf(treatment);
-      const each = Object.entries(ways).map(async ([name, { server, newContext }]) => {
-        if (name === 'local' || compared.includes(name))
-          seen[name] = await observe(newContext, server, kind, treatment);
+      const each = Object.entries(ways).map(async ([name, { server, newContext, page: shared }]) => {
+        if (name !== 'local' && !compared.includes(name)) return;
+        const page = SHARING.test(kind) ? shared : await (await newContext()).newPage();
+        seen[name] = await observe(page, server, kind, treatment);
+        if (page !== shared) await page.context().close();
       });
       await Promise.all(each);
       for (const way of compared) {

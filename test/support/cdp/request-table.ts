@@ -1,8 +1,7 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page, Request, Response, WebSocket } from '@playwright/test';
-import { expect } from '@playwright/test';
 import { WebSocketServer } from 'ws';
 import { KINDS, type Treatment } from './request-kinds.ts';
 
@@ -43,6 +42,7 @@ export class TableServer {
   });
   readonly #sockets = new WebSocketServer({ noServer: true, handleProtocols: ([first]) => first ?? false });
   #seen: { request: string; headers: object; body: string }[] = [];
+  readonly #changes = new EventEmitter();
 
   static async start(): Promise<TableServer> {
     const started = new TableServer();
@@ -67,9 +67,7 @@ export class TableServer {
 
   /** Waits, with a timeout, for a new request whose address starts with this path. */
   async arrived(path: string): Promise<void> {
-    const hasArrived = () => this.#seen.some(({ request }) => request.includes(` ${path}`));
-    const arrived = expect.poll(hasArrived, { timeout: PATIENCE_MS, intervals: [10] });
-    await arrived.toBe(true).catch(() => undefined);
+    await becomes(() => this.#seen.some(({ request }) => request.includes(` ${path}`)), this.#changes);
   }
 
   /** Returns the requests since the last call, without that for the page's start document. */
@@ -88,6 +86,7 @@ export class TableServer {
     const { 'sec-websocket-key': _drawn, ...known } = headers;
     if (url !== '/start')
       this.#seen.push({ request: `${method} ${decodeURIComponent(url)}`, headers: known, body: String(body) });
+    this.#changes.emit('change');
   }
 }
 
@@ -96,30 +95,28 @@ const PAGES: Readonly<Record<string, string>> = {
   inner: 'from inside',
 };
 
-/** Sends a request of one kind from a new context's page, and returns the observations. */
+/** Sends a request of one kind from a new document of this page, and returns the observations. */
 export async function observe(
-  newContext: () => Promise<BrowserContext>,
+  page: Page,
   server: TableServer,
   kind: string,
   treatment: Treatment,
 ): Promise<Observation> {
-  const context = await newContext();
-  try {
-    const page = await context.newPage();
-    await page.goto(`${server.origin}/start`);
-    await treat(context, kind, treatment);
-    server.take();
-    const seen = new Seen(context, page);
-    const path = `${server.origin}/${treatment === 'redirected' ? treatment : 'asked'}/${encodeURIComponent(kind)}`;
-    const outcome = await bounded(KINDS[kind]?.send(page, path, context));
-    if (!KINDS[kind]?.unended?.includes(treatment)) await seen.settled();
-    else if (KINDS[kind]?.endsAtServer) await server.arrived('/final/');
-    // Before asking Playwright for bodies: it may fetch one again.
-    const asked = server.take();
-    return normalized({ server: asked, page: outcome, playwright: await seen.all() }, server.origin);
-  } finally {
-    await context.close();
-  }
+  const context = page.context();
+  await context.clearCookies();
+  await page.goto(`${server.origin}/start`);
+  await treat(context, kind, treatment);
+  server.take();
+  const seen = new Seen(context, page);
+  const path = `${server.origin}/${treatment === 'redirected' ? treatment : 'asked'}/${encodeURIComponent(kind)}`;
+  const outcome = await bounded(KINDS[kind]?.send(page, path, context));
+  if (!KINDS[kind]?.unended?.includes(treatment)) await seen.settled();
+  else if (KINDS[kind]?.endsAtServer) await server.arrived('/final/');
+  // Before asking Playwright for bodies: it may fetch one again.
+  const asked = server.take();
+  const observation = { server: asked, page: outcome, playwright: await seen.all() };
+  await context.unrouteAll();
+  return normalized(observation, server.origin);
 }
 
 async function treat(context: BrowserContext, kind: string, treatment: Treatment): Promise<void> {
@@ -149,6 +146,7 @@ class Seen {
   readonly #events = new Map<Request, string[]>();
   readonly #sockets: { url: string; events: unknown[] }[] = [];
   readonly #others: string[] = [];
+  readonly #changes = new EventEmitter();
 
   constructor(context: BrowserContext, page: Page) {
     const note = (name: string) => (request: Request) => {
@@ -157,6 +155,7 @@ class Seen {
       const known = this.#events.get(request);
       if (known) known.push(name);
       else this.#events.set(request, [name]);
+      this.#changes.emit('change');
     };
     context.on('request', note('request'));
     context.on('response', (response) => note('response')(response.request()));
@@ -169,12 +168,10 @@ class Seen {
     page.on('websocket', (socket) => this.#follow(socket));
   }
 
-  /** Waits for the end of each request. */
+  /** Waits, with a timeout, for the end of each request. */
   async settled(): Promise<void> {
     const hasEnded = (events: string[]) => events.some((name) => /finished|failed/.test(name));
-    const haveEnded = () => this.#events.size > 0 && [...this.#events.values()].every(hasEnded);
-    const settled = expect.poll(haveEnded, { timeout: PATIENCE_MS, intervals: [10] });
-    await settled.toBe(true).catch(() => undefined);
+    await becomes(() => this.#events.size > 0 && [...this.#events.values()].every(hasEnded), this.#changes);
   }
 
   async all() {
@@ -227,6 +224,12 @@ async function describeAnswer(request: Request, response: Response) {
     sizes: await bounded(request.sizes()),
     body: await bounded(response.body().then(String)),
   };
+}
+
+/** Waits, with a timeout, until this is true; it may become so with a change. */
+async function becomes(isTrue: () => boolean, changes: EventEmitter): Promise<void> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  while (!(isTrue() || signal.aborted)) await once(changes, 'change', { signal }).catch(() => undefined);
 }
 
 /** Returns the outcome: a value, a short form of the error, or that it never settled. */

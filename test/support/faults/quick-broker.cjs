@@ -2,6 +2,7 @@
  * Preloaded into every Node process of a run: its broker's deadlines pass four times as fast. Timers of a second and
  * more are shortened; shorter ones, those of workers and runner, and the clock are unchanged.
  */
+require('../e2e/compile-cache.cjs'); // this file takes its place in NODE_OPTIONS
 const childProcess = require('node:child_process');
 const { basename } = require('node:path');
 const { syncBuiltinESMExports } = require('node:module');

@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { holdEnds, runners, testStatuses } from '../../../src/record/enums.ts';
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
+import { anyText } from '../any-text.ts';
 
 /** Records that match the schema, but are designed to harm their readers. */
 
@@ -43,7 +44,7 @@ const TRICKS = [
 const text: Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...TRICKS) },
   { weight: 2, arbitrary: fc.array(fc.constantFrom(...TRICKS), { maxLength: 3 }).map((parts) => parts.join('')) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
+  { weight: 1, arbitrary: anyText({ maxLength: 30 }) },
   { weight: 1, arbitrary: fc.constantFrom('a.spec.ts', 'us', 'one') },
 );
 const MAX_MS = 1e12;

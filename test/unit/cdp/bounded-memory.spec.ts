@@ -28,7 +28,6 @@ const collect: () => void = runInNewContext('gc');
 
 function heapBytes(): number {
   collect();
-  collect();
   return process.memoryUsage().heapUsed;
 }
 
@@ -100,7 +99,8 @@ for (const [name, create] of Object.entries(interceptors())) {
     const before = heapBytes();
     await live(5, PAGES);
     await browser.settle();
-    expect((heapBytes() - before) / MOST_LEFT).toBeLessThan(1);
+    // Some memory needs more than one collection.
+    await expect.poll(() => (heapBytes() - before) / MOST_LEFT, { timeout: 5_000 }).toBeLessThan(1);
     browser.list.end();
   });
 }

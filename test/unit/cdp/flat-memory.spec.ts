@@ -89,7 +89,6 @@ async function oneTest(connection: Connection): Promise<void> {
 
 function heapBytes(): number {
   collect();
-  collect();
   return process.memoryUsage().heapUsed;
 }
 

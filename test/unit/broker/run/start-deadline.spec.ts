@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrokerConfig } from '../../../../src/broker/process/config.ts';
 import { startedBroker } from '../../../support/unit/broker/started-broker.ts';
-import { API_KEY, expect, json, silence, test } from '../../../support/unit/http-service.ts';
+import { API_KEY, expect, json, test } from '../../../support/unit/http-service.ts';
 
 /** A run's configuration with little time to start. */
 function config(baseURL: string, startTimeoutMs: number, pool: string | null): BrokerConfig {
@@ -46,10 +46,12 @@ test('the error names a service that delays the run beyond its start deadline, w
 });
 
 test('the error names the pool that the run was waiting for', async ({ service }) => {
+  const [deadline, later] = [1_500, 1_600];
   service.handle((request, response) => {
-    if (request.path.includes('pool')) return silence(request, response);
-    return json(200, { sessions: [] })(request, response);
+    const respond = () => json(200, { sessions: [] })(request, response);
+    if (request.path.includes('pool')) setTimeout(respond, later);
+    else respond();
   });
-  const failed = await startedBroker(config(service.baseURL, 1_500, 'pool_e2e')).catch((error: unknown) => error);
+  const failed = await startedBroker(config(service.baseURL, deadline, 'pool_e2e')).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('pool pool_e2e') });
 });

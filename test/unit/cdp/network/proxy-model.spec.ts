@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
+import { anyText } from '../../../support/any-text.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { LISTED_ORIGIN, ScriptedBrowser } from '../../../support/unit/cdp/scripted-browser.ts';
 
@@ -27,7 +28,7 @@ const call = fc.record({
     fc.jsonValue(),
   ),
   protocols: fc.array(fc.constantFrom('one', 'two', 'no token'), { maxLength: 2 }),
-  userAgent: fc.oneof(fc.constant('agent'), fc.string({ unit: 'binary' })),
+  userAgent: fc.oneof(fc.constant('agent'), anyText()),
 });
 const step = fc.oneof(
   fc.record({

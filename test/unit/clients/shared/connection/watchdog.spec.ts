@@ -20,12 +20,12 @@ for (const direction of ['received', 'queued'] as const) {
     let looks = 0;
     const traffic = () => {
       looks += 1;
-      const moved = Math.min(looks, 8) * 100;
+      const moved = Math.min(looks, 4) * 100;
       return { ...still(), [direction]: direction === 'received' ? moved : 1_000 - moved };
     };
     expect(await waitForResponse(never, traffic, 500)).toBe('silent');
-    // Seven checks with traffic, then two without.
-    expect(looks).toBe(10);
+    // Three checks with traffic, then two without.
+    expect(looks).toBe(6);
   });
 }
 
