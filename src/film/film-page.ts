@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { distFile } from '../common/dist-file.ts';
 import { pageFile } from '../common/text/page-file.ts';
-import { redactText } from '../redact.ts';
 import type { FilmData, FilmPage } from './data.ts';
 import { FILM_BYTES, type PageFilm } from './film.ts';
 import { fitted } from './fitted.ts';
@@ -36,29 +35,39 @@ export interface FilmedTest extends Pick<FilmData, 'facts' | 'failed' | 'title'>
   pages: readonly PageFilm[];
 }
 
-/** The film of a test: one HTML file of at most 3 MB that loads nothing else. Secrets in addresses are masked. */
-export function filmHtml({ title, facts, failed, from, pages }: FilmedTest): string {
+/**
+ * The film of a test: one HTML file of at most 3 MB that loads nothing else.
+ * @param redact masks secrets in all texts of the film
+ */
+export async function filmHtml(
+  { title, facts, failed, from, pages }: FilmedTest,
+  redact: (texts: string[]) => Promise<string[]>,
+): Promise<string> {
   const style = readFileSync(distFile('film.css'), 'utf8');
   const script = readFileSync(distFile('film.js'), 'utf8');
+  const urls = pages.flatMap(({ pictures }) => pictures.map(({ url }) => url));
+  const given = [...new Set(urls)];
+  const [maskedTitle = '', ...masked] = await redact([
+    title,
+    ...facts,
+    ...given.map((url) => url.slice(0, 2 * MAX_ADDRESS)),
+  ]);
+  const addresses = new Map(given.map((url, n) => [url, cut(masked[facts.length + n] ?? '')]));
   const page = (shown: FilmPage[]) => {
-    const data: FilmData = {
-      title: redactText(title),
-      facts: facts.map((fact) => redactText(fact)),
-      failed,
-      pages: shown,
-    };
+    const data: FilmData = { title: maskedTitle, facts: masked.slice(0, facts.length), failed, pages: shown };
     return pageFile({ title: `film: ${data.title}`, style, script, data, body: BODY });
   };
   const empty = Buffer.byteLength(page([]));
   return page(
     fitted(
-      pages.map((each) => dataOf(each, from)),
+      pages.map((each) => dataOf(each, from, addresses)),
       FILM_BYTES - empty,
     ),
   );
 }
 
-function dataOf({ pictures, from, until }: PageFilm, start: number): FilmPage {
+function dataOf({ pictures, from, until }: PageFilm, start: number, shown: ReadonlyMap<string, string>): FilmPage {
+  const addressOf = (url: string) => shown.get(url) ?? '';
   const addresses = [...new Set(pictures.map(({ url }) => addressOf(url)))];
   return {
     from: from - start,
@@ -74,7 +83,6 @@ function dataOf({ pictures, from, until }: PageFilm, start: number): FilmPage {
   };
 }
 
-function addressOf(url: string): string {
-  const shown = redactText(url.slice(0, 2 * MAX_ADDRESS));
+function cut(shown: string): string {
   return shown.length > MAX_ADDRESS ? `${shown.slice(0, MAX_ADDRESS)}…` : shown;
 }

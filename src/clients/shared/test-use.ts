@@ -15,6 +15,8 @@ import { unreachableError } from './connection/unreachable.ts';
 /** The part of a broker that is used here. A lost broker is reported when a browser is requested, not here. */
 export interface RecordSink {
   sessionReport(sessionId: string): Promise<SessionReport>;
+  /** Masks the run's secrets, and those given. */
+  redact(params: { texts: string[]; secrets: string[] }): Promise<string[]>;
   testUsage(usage: TestUsage): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import type { RecordSink } from './test-use.ts';
 /** The part of a broker connection that workers use. */
 export type WorkerBroker = Omit<
   BrokerConnection,
-  'closed' | 'finish' | 'prefetch' | 'redact' | 'remaining' | 'slot' | 'unref' | 'watch' | 'watched'
+  'closed' | 'finish' | 'prefetch' | 'remaining' | 'slot' | 'unref' | 'watch' | 'watched'
 >;
 
 /** The worker that needs a browser, and the broker that provides it. */

@@ -139,7 +139,7 @@ export class TestRun {
     const evidence = ok ? null : await this.#failure;
     const facts = { ...test, ...times, status, ok, rootDir, parallelIndex, evidence };
     const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, sink);
-    return ended && { ...ended, evidence, film: await filmOf(facts, ended.film) };
+    return ended && { ...ended, evidence, film: await filmOf(facts, ended.film, sink) };
   }
 
   /** Returns the directory of its evidence. */
@@ -170,12 +170,12 @@ export class TestRun {
 }
 
 /** Without it, a test is still a test. */
-async function filmOf(facts: TestFacts, pages: readonly PageFilm[]): Promise<string | null> {
+async function filmOf(facts: TestFacts, pages: readonly PageFilm[], sink: RecordSink): Promise<string | null> {
   if (pages.length === 0) return null;
   try {
     // Loaded here, because few tests have one.
     const { writeFilm } = await import('./film-file.ts');
-    return await writeFilm(facts, pages);
+    return await writeFilm(facts, pages, sink);
   } catch (reason) {
     notify(`no film of ${facts.titles.join(' › ')}: ${reason}`);
     return null;

@@ -103,6 +103,8 @@ for (const kit of kits) {
     for (const film of films.map((name) => `${FILMS}/${name}`)) {
       expect(run.output).toContain(`film: ${film}`);
       expect((await stat(join(consumer.directory, film))).size).toBeLessThanOrEqual(MAX_FILM_BYTES);
+      const html = await consumer.read(film);
+      for (const secret of [service.emulator.apiKey, 'hunter22']) expect(html).not.toContain(secret);
     }
 
     // The timeline leads to it.

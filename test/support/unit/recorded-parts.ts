@@ -107,6 +107,10 @@ export class FakeSink implements RecordSink {
     this.usages.push(usage);
   }
 
+  async redact({ texts }: { texts: string[] }): Promise<string[]> {
+    return texts;
+  }
+
   async sessionReport(sessionId: string): Promise<SessionReport> {
     this.asked.push(sessionId);
     if (this.gone) throw new Error('the broker is gone');

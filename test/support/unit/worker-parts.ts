@@ -105,6 +105,7 @@ export class ScriptedParts {
     },
     testUsage: async () => undefined,
     sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
+    redact: async ({ texts }) => texts,
     say: async () => undefined,
     close: () => {
       this.expect(!this.requests.some(({ prefetch }) => prefetch), 'close() leaves a prefetch');

@@ -147,7 +147,9 @@ export class Recorder {
     // Loaded here, because few tests have one. Without it, a test is still a test.
     if (film.length > 0) {
       const { attachFilm } = await import('./film-attachment.ts');
-      await attachFilm(testInfo, facts, film).catch((reason) => notify(`no film of ${testInfo.title}: ${reason}`));
+      await attachFilm(testInfo, facts, film, sink).catch((reason) =>
+        notify(`no film of ${testInfo.title}: ${reason}`),
+      );
     }
     return error;
   }

@@ -154,6 +154,7 @@ class Line {
     giveBack: (params) => this.#ask(() => this.#run.leases.giveBack(params, this.#holder)),
     testUsage: async (_: TestUsage) => undefined,
     sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
+    redact: async ({ texts }) => texts,
     say: async () => undefined,
     close: () => {
       void this.#ask(async () => {
