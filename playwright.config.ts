@@ -11,7 +11,7 @@ const LAZY = /@loads:/;
 /** Repetitions with another CI, browser or number of workers: `node scripts/long.mjs`. */
 const BRIEF = process.env.POOLWRIGHT_RUNS === 'all' ? {} : { grepInvert: /@slow/ };
 
-/** Playwright computes each of these before each test, which takes longer than most unit tests, unless it has a value. */
+/** Playwright computes those without a value before each test, which takes longer than most unit tests. */
 const NO_PAGE = Object.fromEntries(
   [
     ...['acceptDownloads', 'baseURL', 'bypassCSP', 'clientCertificates', 'colorScheme', 'contrast'],

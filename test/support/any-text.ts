@@ -13,7 +13,7 @@ const character = fc.nat(CHARACTERS - 1).map(
   },
 );
 
-/** The strings of fast-check's unit `binary`, without its table of a million characters, which takes a second to build. */
+/** The strings of fast-check's unit `binary`, without its table of a million characters, which takes a second. */
 export function anyText(constraints: Omit<StringConstraints, 'unit'> = {}): Arbitrary<string> {
   return fc.string({ ...constraints, unit: character });
 }

@@ -141,7 +141,7 @@ test('accepts an untrusted certificate only with ignoreHTTPSErrors', async ({ pr
   await expect(strict.goto(secure.url)).rejects.toThrow('net::');
 });
 
-/** Its address at the host that the browser of `far` reaches through the proxy alone. Large bodies take no way through an emulator. */
+/** Its address at the host that the browser of `far` reaches through the proxy alone: no emulator is on the way. */
 const listed = ({ port }: DevServer) => `http://${LISTED}:${port}`;
 
 test('supports large responses and downloads', async ({ far, dev }) => {
