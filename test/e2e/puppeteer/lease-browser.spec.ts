@@ -10,7 +10,7 @@ const CLIENTS = {
 };
 
 for (const [entry, client] of Object.entries(CLIENTS)) {
-  test(`poolwright/${entry}: leases a browser, uses it and gives it back; the next lease reuses it, and the script exits`, async ({
+  test(`poolwright/${entry}: gives its browser back, gets it again with the next lease, and lets the script exit`, async ({
     newConsumer,
     service,
     site,

@@ -56,7 +56,7 @@ test('sends all requests at once while the service responds', async () => {
   expect(order).toHaveLength(12);
 });
 
-test('requests that are refused together wait until the same moment; then one is sent, then two, then four at a time', async () => {
+test('requests refused together wait until the same moment; then one is sent, then two, then four at a time', async () => {
   const clock = new FakeClock();
   const { order, atService, again, ask } = lineOf(clock, clock);
   const names = Array.from({ length: 9 }, (_, n) => `${n}`);

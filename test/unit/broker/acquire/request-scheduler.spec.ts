@@ -77,7 +77,7 @@ class Workspace {
   }
 }
 
-test('a list with room while the service refuses (warm browsers are not listed): one more request, then none until a session ends', async () => {
+test('a list that shows room while the service refuses: one more request, then none until a session ends', async () => {
   const space = new Workspace({ limit: 5, unlisted: 2 });
   for (let n = 0; n < 5; n += 1) space.ask(`n${n}`);
   await space.clock.advance(110_000);
