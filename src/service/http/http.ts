@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type Dispatcher, request as sendWithUndici } from 'undici';
+import type { Dispatcher } from 'undici';
 import type * as z from 'zod';
 import { describeIssues } from '../../common/validation.ts';
 import { PoolwrightError } from '../../errors.ts';
@@ -129,11 +129,13 @@ async function exchange(
   if (json !== undefined) headers['content-type'] = 'application/json';
   const encoded = form && encodeForm(form);
   Object.assign(headers, encoded?.headers);
-  const response = await sendWithUndici(url, {
+  const watched = dispatcher.compose((dispatch) => (options, handler) => dispatch(options, noting(handler, sending)));
+  const response = await watched.request({
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
     method,
     headers,
     body: encoded ? Readable.from(encoded.body) : json === undefined ? null : JSON.stringify(json),
-    dispatcher: dispatcher.compose((dispatch) => (options, handler) => dispatch(options, noting(handler, sending))),
     signal,
     // The signal is the one deadline.
     headersTimeout: 0,

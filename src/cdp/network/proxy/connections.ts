@@ -2,10 +2,10 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Protocol } from 'devtools-protocol';
-import { Agent, buildConnector } from 'undici';
 import { clearTimeout, setTimeout } from '../../../common/clock.ts';
 import { type Dial, dialServer } from './dial.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
+import { Agent, buildConnector } from './undici-library.ts';
 
 /** The server of a response, in the terms of CDP's `Network.Response`. */
 export interface Server {

@@ -6,7 +6,7 @@ import {
   type Gunzip,
   type Inflate,
 } from 'node:zlib';
-import { type Dispatcher, request as send } from 'undici';
+import type { Dispatcher } from 'undici';
 import { monotonicNow } from '../../../common/clock.ts';
 import { Connections, type Server } from './connections.ts';
 import type { Dial } from './dial.ts';
@@ -116,10 +116,10 @@ export class ProxyFetcher {
     this.#connections.close();
   }
 
-  async #send(...args: Parameters<typeof send>): ReturnType<typeof send> {
+  async #send(agent: Dispatcher, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
     for (;;) {
       try {
-        return await send(...args);
+        return await agent.request(options);
       } catch (error) {
         if (!this.#connections.wasStale(error)) throw error;
       }
@@ -131,13 +131,15 @@ export class ProxyFetcher {
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
     this.#onBytes(body?.length ?? 0);
     const asked = monotonicNow();
-    const response = await this.#send(url, {
+    const { origin, pathname, search } = new URL(url);
+    const response = await this.#send(this.#connections.agent(ignoreHTTPSErrors), {
+      origin,
+      path: `${pathname}${search}`,
       method: method as Dispatcher.HttpMethod,
       headers: { ...sent, 'accept-encoding': ACCEPTED },
       body,
       signal,
       responseHeaders: 'raw',
-      dispatcher: this.#connections.agent(ignoreHTTPSErrors),
     });
     const waited = monotonicNow() - asked;
     const received = pairs(response.headers);
