@@ -7,9 +7,6 @@ import { distFile } from '../../common/dist-file.ts';
  * only Playwright's runner uses it.
  */
 
-/** The broker mostly waits: it saves memory at the cost of speed. */
-const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=1'];
-
 /** A process for a future run, and the environment it was started with. */
 interface EarlyBroker {
   child: ChildProcess;
@@ -69,7 +66,8 @@ function keepProcess(child: ChildProcess): void {
 
 function spawnProcess(): ChildProcess {
   const { NODE_OPTIONS: _ours, ...env } = process.env; // a debugger or loader of the run is not for the broker
-  return spawn(process.execPath, [...SMALL_HEAP, distFile('broker-main.js')], {
+  // No flags for V8: with any, Node compiles its own modules again instead of reading them from its cache.
+  return spawn(process.execPath, [distFile('broker-main.js')], {
     detached: true, // outside the terminal's process group: Ctrl-C must not end it before the browsers
     stdio: ['pipe', 'pipe', 'inherit'],
     windowsHide: true,
