@@ -28,29 +28,30 @@ const NO_PAGE = Object.fromEntries(
 export default defineConfig<{ artefact: Artefact }>({
   outputDir: 'test-results',
   forbidOnly: !!process.env.CI,
-  // On two cores: two of four mostly wait, for a browser, a time limit or the end of a process.
-  workers: 4,
+  // On two cores: most of five wait, for a browser, a time limit or the end of a process.
+  workers: 5,
   // Bounds on waits, here and below, not claims about speed: the machines that run this are shared and small.
   expect: { timeout: 60_000 },
   // What was built is tested as it is.
   build: { external: ['**/dist/**'] },
   reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }]],
   projects: [
-    // Those that wait most come first: what needs the processor all the time fills the gaps at the end.
+    // Those that wait most come first: what needs the processor all the time fills the gaps at the end. It takes half a
+    // minute to notice that a process hangs: one worker waits for that, and the others use the processor. The long
+    // ones, and as many random runs as it takes to believe them: `node scripts/faults.mjs`.
+    {
+      name: 'faults',
+      testDir: 'test/faults',
+      timeout: 300_000,
+      fullyParallel: true,
+      ...(process.env.CHAOS_RUNS ? {} : { grepInvert: /@slow/, workers: 1 }),
+    },
     {
       name: 'e2e',
       testDir: 'test/e2e',
       timeout: 300_000,
       fullyParallel: true,
       ...BRIEF,
-    },
-    // The long ones, and as many random runs as it takes to believe them: `node scripts/faults.mjs`.
-    {
-      name: 'faults',
-      testDir: 'test/faults',
-      timeout: 300_000,
-      fullyParallel: true,
-      ...(process.env.CHAOS_RUNS ? {} : { grepInvert: /@slow/ }),
     },
     // A file's tests share a worker, and with it browsers: most start in less time than a worker loads.
     { name: 'cdp', testDir: 'test/cdp', timeout: 180_000, ...BRIEF },

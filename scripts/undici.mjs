@@ -1,6 +1,6 @@
 /**
- * A plugin of the build: of undici, bundles the HTTP client only. Without `fetch`, web sockets, caches and mocks it loads
- * in half the time. A name that is not exported here fails the build.
+ * A plugin of the build: of undici, bundles the HTTP client only. Without `fetch`, web sockets, caches and mocks it
+ * loads in half the time. A name that is not exported here fails the build.
  */
 export const undiciClient = {
   name: 'undici-client',

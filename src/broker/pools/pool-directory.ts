@@ -19,11 +19,12 @@ export class PoolDirectory {
     this.#own = new RunPools(client, run, ledger, workers);
   }
 
-  async resolve(pool: string | RunPoolOptions): Promise<Pool> {
+  /** @param signal ends the search of a pool that is not known yet, for everyone who waits for it */
+  async resolve(pool: string | RunPoolOptions, signal?: AbortSignal): Promise<Pool> {
     if (typeof pool !== 'string') return await this.#own.get(pool);
     let found = this.#named.get(pool);
     if (!found) {
-      found = findPool(this.#client, pool);
+      found = findPool(this.#client, pool, signal);
       this.#named.set(pool, found);
       found.catch(() => this.#named.delete(pool));
     }

@@ -69,6 +69,20 @@ test('a missing pool keeps the run from beginning', async () => {
   await expect(checkRun(checks)).rejects.toMatchObject({ code: 'OPTIONS_INVALID', field: 'pool' });
 });
 
+test('the search for a pool ends with the time for the start', async () => {
+  const over = new AbortController();
+  const start: RunChecks['start'] = { step: async (_what, work) => await work(over.signal) };
+  const pools: RunChecks['pools'] = {
+    resolve: async (_name, signal) => {
+      over.abort(new Error('the time is over'));
+      signal?.throwIfAborted();
+      throw new Error('it has no signal');
+    },
+  };
+  const { checks } = checksOf({}, { plans: [planOf({ pool: 'slow' })], start, pools });
+  await expect(checkRun(checks)).rejects.toThrow('the time is over');
+});
+
 test('data that the key may not read is unknown, and causes no warning', async () => {
   const { checks } = checksOf({ limit: null, balance: null }, { sweep: null });
   expect(await checkRun(checks)).toEqual({ limit: null, balance: null, notices: [] });

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { descendants } from '../../support/e2e/process-tree.ts';
-import { startRelay, type TestRelay } from '../../support/e2e/relay.ts';
-import type { RunningCommand } from '../../support/e2e/run-command.ts';
-import { reportedTests, startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { wrappedConfig } from '../../support/e2e/suites.ts';
-import { send } from '../../support/processes.ts';
+import { test as base, expect } from '../support/e2e/fixtures.ts';
+import { descendants } from '../support/e2e/process-tree.ts';
+import { startRelay, type TestRelay } from '../support/e2e/relay.ts';
+import type { RunningCommand } from '../support/e2e/run-command.ts';
+import { reportedTests, startPlaywright } from '../support/e2e/run-playwright.ts';
+import { wrappedConfig } from '../support/e2e/suites.ts';
+import { send } from '../support/processes.ts';
 
 /** A process is killed, or hangs, while a test uses its browser through a relay: nothing of the lease remains. */
 
@@ -35,7 +35,7 @@ test('stays', async ({ page, hostedSession }, testInfo) => {
 });`;
 
 /** The broker's deadlines pass four times as fast. */
-const QUICK_BROKER = `--require=${join(import.meta.dirname, '../../support/faults/quick-broker.cjs')}`;
+const QUICK_BROKER = `--require=${join(import.meta.dirname, '../support/faults/quick-broker.cjs')}`;
 
 const READY = /READY (.*) (\d+) (\S+) READY/;
 const LOST = /The hosted browser was lost during this test/;
