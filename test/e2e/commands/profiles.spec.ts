@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { CLI, poolwright } from '../../support/run-cli.ts';
 
+test.use({ browsers: 'shell' });
+
 test('profiles › lists what sessions saved, and asks at a terminal before it deletes', async ({ service }) => {
   test.skip(process.platform !== 'linux', 'makes a terminal with script(1) of util-linux');
   const { client, env } = service;

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { ServiceClient } from '../../../src/service/index.ts';
 import { expect, type TestEmulator, test } from '../../support/emulator/fixtures.ts';
+import { localChromium } from '../../support/local-chromium.ts';
 
 interface Memory {
   cookie: string;
@@ -69,7 +70,7 @@ test.describe('a profile', () => {
   });
 
   visitTest('is saved when a client closes the browser, and not when it crashes', async ({ start, visit }) => {
-    const emulator = await start({ allowLoopback: true });
+    const emulator = await start({ allowLoopback: true, chromium: await localChromium() });
     const { api } = emulator;
     const profile = { name: 'p', persist: true };
     const closed = await visit(emulator, { profile });
@@ -88,7 +89,7 @@ test.describe('a profile', () => {
   });
 
   visitTest('is available to a session created right after the previous one ends', async ({ start, visit }) => {
-    const emulator = await start({ allowLoopback: true });
+    const emulator = await start({ allowLoopback: true, chromium: await localChromium() });
     const { api } = emulator;
     const profile = { name: 'p', persist: true };
     const first = await visit(emulator, { profile });
@@ -106,7 +107,7 @@ test.describe('a profile', () => {
   });
 
   visitTest('is not saved without `persist`, and is gone after a delete', async ({ start, visit }) => {
-    const emulator = await start({ allowLoopback: true });
+    const emulator = await start({ allowLoopback: true, chromium: await localChromium() });
     const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });
     const fleeting = await visit(emulator, { profile: { name: 'fleeting' } });
     await sign(fleeting.page, 'ann');
@@ -136,7 +137,7 @@ test.describe('a profile', () => {
   visitTest(
     'has a separate copy in each of two simultaneous sessions; the last to complete is saved',
     async ({ start, visit }) => {
-      const emulator = await start({ allowLoopback: true });
+      const emulator = await start({ allowLoopback: true, chromium: await localChromium() });
       const profile = { name: 'p', persist: true };
       const [one, other] = [await visit(emulator, { profile }), await visit(emulator, { profile })];
       await sign(one.page, 'ann');
@@ -153,7 +154,7 @@ test.describe('a profile', () => {
   visitTest(
     'is saved by a leased browser of a pool, but not by one that was never leased',
     async ({ start, visit, connect, site }) => {
-      const emulator = await start({ allowLoopback: true });
+      const emulator = await start({ allowLoopback: true, chromium: await localChromium() });
       const { api } = emulator;
       const first = await visit(emulator, { profile: { name: 'p', persist: true } });
       await sign(first.page, 'ann');
@@ -184,12 +185,13 @@ test.describe('a profile', () => {
         { apiKey: 'key-b', name: '../b' },
       ];
       const data = `${directory}/data`;
+      const chromium = await localChromium();
       const profile = { name: 'shared name', persist: true };
-      const before = await start({ allowLoopback: true, data, workspaces });
+      const before = await start({ allowLoopback: true, chromium, data, workspaces });
       const { page } = await visit(before, { profile });
       await sign(page, 'ann');
       await before.stop(); // its sessions complete
-      const after = await start({ allowLoopback: true, data, workspaces });
+      const after = await start({ allowLoopback: true, chromium, data, workspaces });
       expect((await after.api.get('/profiles')).body.profiles).toMatchObject([{ name: 'shared name' }]);
       const again = await visit(after, { profile });
       expect(await memory(again.page)).toEqual({ cookie: 'who=ann', stored: 'ann' });
