@@ -120,25 +120,30 @@ test.describe('acquiring', () => {
     service,
   }) => {
     const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
-    await addFaults(service, [
-      { match: CREATE, effect: { status: 503, body: busy, headers: { 'Retry-After': '2' } }, count: 3 },
-      { match: CREATE, effect: { status: 429, body: '<html>Slow down</html>' }, count: 1 },
-    ]);
+    const refused = { status: 503, body: busy, headers: { 'Retry-After': '2' } };
+    await addFaults(service, [{ id: 'busy', match: CREATE, effect: refused }]);
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(),
       ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
     });
     const requests = recordRequests();
-    const run = await runPlaywright(consumer, ['--workers=3'], service.env);
-    requests.stop();
-    expect(run.code, run.output).toBe(0);
-    expect(run.output).toMatch(
+    const run = startPlaywright(consumer, ['--workers=3'], service.env);
+    await run.printed(
       /without a browser for 3 s: waiting for the service to start one \(the service responded with \d+, asking again\)/,
     );
+    await addFaults(service, [
+      { id: 'busy', match: CREATE, effect: { status: 429, body: '<html>Slow down</html>' }, count: 1 },
+    ]);
+    expect((await run.exit).code, run.output()).toBe(0);
+    requests.stop();
     const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
-    // The three pending requests are refused together; then one is sent and refused; then all succeed.
-    expect(creates.filter(({ status }) => status !== 200)).toHaveLength(4);
+    const refusals = creates.filter(({ status }) => status !== 200);
+    expect(refusals.map(({ status }) => status)).toEqual([503, 503, 503, ...refusals.slice(4).map(() => 503), 429]);
+    // The three pending requests are refused together; then one is sent at a time.
+    const gaps = refusals.slice(3).map(({ at }, index) => at - (refusals[index + 2]?.at ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(1_000);
+    expect(creates).toHaveLength(refusals.length + 3);
     await expectClean(consumer, service);
   });
 

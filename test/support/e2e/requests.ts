@@ -7,6 +7,8 @@ export interface Answered {
   /** Without the query. */
   path: string;
   status: number;
+  /** In ms, since this process began. */
+  at: number;
 }
 
 /** Records every request that the servers in this process answer (those of an emulator started here). */
@@ -15,7 +17,7 @@ export function recordRequests(): { answered: Answered[]; stop(): void } {
   const onFinish = (message: unknown) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     const [path = ''] = (request.url ?? '').split('?');
-    answered.push({ method: request.method ?? '', path, status: response.statusCode });
+    answered.push({ method: request.method ?? '', path, status: response.statusCode, at: performance.now() });
   };
   subscribe('http.server.response.finish', onFinish);
   return { answered, stop: () => void unsubscribe('http.server.response.finish', onFinish) };
