@@ -13,10 +13,12 @@ const INPUTS = [
   'tsup.config.ts',
   'package.json',
   'tsconfig.json',
+  'scripts/commonjs.mjs',
   'scripts/licences.mjs',
   'scripts/sbom.mjs',
   'scripts/lazy-loads.mjs',
   'scripts/pages.mjs',
+  'scripts/undici.mjs',
 ];
 const LAST_OUTPUT = 'dist/index.d.cts'; // types are written last
 

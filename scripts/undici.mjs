@@ -5,13 +5,9 @@
 export const undiciClient = {
   name: 'undici-client',
   setup(build) {
-    build.onResolve({ filter: /^undici$/ }, ({ resolveDir }) => ({
-      path: 'undici',
-      namespace: 'undici-client',
-      pluginData: resolveDir,
-    }));
-    build.onLoad({ filter: /.*/, namespace: 'undici-client' }, ({ pluginData }) => ({
-      resolveDir: pluginData,
+    build.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'undici-client' }));
+    build.onLoad({ filter: /.*/, namespace: 'undici-client' }, () => ({
+      resolveDir: import.meta.dirname,
       contents: `
         import api from 'undici/lib/api/index.js';
         import buildConnector from 'undici/lib/core/connect.js';

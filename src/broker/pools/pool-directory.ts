@@ -19,7 +19,7 @@ export class PoolDirectory {
     this.#own = new RunPools(client, run, ledger, workers);
   }
 
-  /** @param signal ends the search of a pool that is not known yet, for everyone who waits for it */
+  /** @param signal ends the search for a pool that is not known yet, for everyone who waits for it */
   async resolve(pool: string | RunPoolOptions, signal?: AbortSignal): Promise<Pool> {
     if (typeof pool !== 'string') return await this.#own.get(pool);
     let found = this.#named.get(pool);
