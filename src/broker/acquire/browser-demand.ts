@@ -55,6 +55,12 @@ export class BrowserDemand {
     return this.#reuse === 'run' ? { used: needed, fresh: needed } : { used: 0, fresh: needed };
   }
 
+  /** Whether no test is left for the worker of this slot: others run all remaining ones. False if they are unknown. */
+  hasNoTestsFor(slot: number): boolean {
+    const isDone = ({ groups, running }: ProjectDemand) => groups === 0 && running.every((each) => each.slot !== slot);
+    return this.#projects?.every(isDone) ?? false;
+  }
+
   /**
    * Whether the prefetching worker will run another test that needs the browser. Reports about an earlier test do not
    * count: the current test may be the worker's last.

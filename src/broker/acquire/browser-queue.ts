@@ -7,7 +7,8 @@ import type { BrowserEnder } from '../leases/browser-ender.ts';
 import type { HeldBrowser, Holder } from '../leases/held-browser.ts';
 import type { ProjectDemand } from './browser-demand.ts';
 import type { BrowserOrders } from './browser-orders.ts';
-import { PlanQueue, type QueueOptions } from './plan-queue.ts';
+import { IDLE_MS } from './idle-browsers.ts';
+import { PlanQueue, type QueueOptions, RETURN_MS } from './plan-queue.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import type { WaitNotices } from './wait-notices.ts';
 import type { WorkerRequest } from './worker-request.ts';
@@ -33,6 +34,8 @@ export class BrowserQueue {
   readonly #byKey = new Map<string, PlanQueue>();
   /** The same queues by plan, for a fast lookup: a run uses the same plan objects throughout. */
   readonly #byPlan = new WeakMap<LeasePlan, PlanQueue>();
+  /** When a worker was last asked for its browser, in ms since the epoch. */
+  #askedBackAt = 0;
   /** The waiting requests. */
   readonly #waiting = new Map<WorkerRequest, RequestDeadline>();
 
@@ -111,6 +114,18 @@ export class BrowserQueue {
       byQueue.set(queue, [...(byQueue.get(queue) ?? []), demand]);
     }
     for (const queue of this.all) queue.expectTests(byQueue.get(queue) ?? null);
+  }
+
+  /**
+   * Whether a worker that has run no test for `idleMs` should give its browser back: another worker waits for one, and
+   * the service has none. One worker after the other is asked.
+   */
+  isWanted(held: HeldBrowser, idleMs: number): boolean {
+    const isIdle = idleMs >= IDLE_MS || this.of(held.plan).hasNoTestsFor(held.slot.index);
+    const now = this.#options.clock.now();
+    if (!isIdle || now - this.#askedBackAt < RETURN_MS || !this.all.some(({ starves }) => starves)) return false;
+    this.#askedBackAt = now;
+    return true;
   }
 
   /** Starts to end a browser. No worker gets it from now on. */

@@ -3,7 +3,7 @@ import { type HeldBrowser, idle, isFresh } from '../leases/held-browser.ts';
 import { suits, type WorkerRequest } from './worker-request.ts';
 
 /** How long to keep an idle browser while the remaining tests are unknown, in ms: the time a worker takes to start. */
-const IDLE_MS = 30_000;
+export const IDLE_MS = 30_000;
 /** How often to check whether an idle browser blocks requests for other plans, in ms. */
 const LOOK_MS = 5_000;
 

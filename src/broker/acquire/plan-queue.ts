@@ -25,9 +25,10 @@ export interface QueueOptions {
 }
 
 /**
- * How long a worker waits for another worker's prefetched browser, in ms: an ending worker returns it within this time.
+ * How long a worker waits for another worker's browser, in ms: a worker that ends or is idle returns it within this
+ * time.
  */
-const RETURN_MS = 5_000;
+export const RETURN_MS = 5_000;
 
 /**
  * The queue for the browsers of one plan: waiting workers, pending orders and idle browsers. It orders as many browsers
@@ -75,6 +76,11 @@ export class PlanQueue {
   /** Number of waiting workers. */
   get waiting(): number {
     return this.#waiters.inNeed.length;
+  }
+
+  /** See {@link BrowserDemand.hasNoTestsFor}. */
+  hasNoTestsFor(slot: number): boolean {
+    return this.#demand.hasNoTestsFor(slot);
   }
 
   /** The longest waiting worker: how long it waits, in ms, and for what; null if no worker waits. */

@@ -6,6 +6,7 @@ import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { BrowserQueue } from '../acquire/browser-queue.ts';
 import type {
   GiveBackParams,
+  IdleParams,
   LeasedBrowser,
   LeaseParams,
   PrefetchParams,
@@ -110,6 +111,13 @@ export class LeaseService {
     if (goesOn && (toBeReplaced || !savesProfile(held))) return queue.of(held.plan).offer(held);
     queue.end(held, 'finished');
     if (savesProfile(held)) await this.#saved(held);
+  }
+
+  /** Whether a worker without a test should give its browser back, because another one waits for it. */
+  isWanted({ idleMs }: IdleParams, holder: Holder): boolean {
+    const { browsers, queue } = this.#options;
+    const [held] = browsers.leasedBy(holder);
+    return held !== undefined && queue.isWanted(held, idleMs);
   }
 
   /** A worker's connection broke: cancels its requests and ends the browsers it holds at once, without reuse. */

@@ -8,6 +8,7 @@ import { PROTOCOL_VERSION } from './line-socket.ts';
 import {
   type GiveBackParams,
   type HostedProject,
+  type IdleParams,
   type LeaseParams,
   METHODS,
   type Method,
@@ -42,6 +43,8 @@ export interface BrokerConnection {
    */
   cancelPrefetch(): Promise<void>;
   giveBack(params: GiveBackParams): Promise<void>;
+  /** Whether this worker, which runs no test, should give its browser back: others wait, and the service has none. */
+  isWanted(params: IdleParams): Promise<boolean>;
   testUsage(params: TestUsage): Promise<void>;
   sessionReport(sessionId: string): Promise<SessionReport>;
   /** Masks secrets of the run in texts. */
@@ -103,6 +106,7 @@ export async function connectToBroker(
       await ask(METHODS.cancelPrefetch, {});
     },
     giveBack: async (params) => void (await ask(METHODS.giveBack, params)),
+    isWanted: async (params) => v.parse(v.boolean(), await ask(METHODS.isWanted, params)),
     testUsage: async (params) => void (await ask(METHODS.testUsage, params)),
     sessionReport: async (sessionId) => v.parse(sessionReport, await ask(METHODS.sessionReport, { sessionId })),
     redact: async (params) => v.parse(redactedTexts, await ask(METHODS.redact, params)),

@@ -20,6 +20,7 @@ import { METHODS } from './messages/protocol.ts';
 import {
   giveBackParams,
   helloParams,
+  idleParams,
   leaseParams,
   noParams,
   pingParams,
@@ -157,6 +158,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   );
   on(METHODS.cancelPrefetch, noParams, ['worker'], async () => (await begun).leases.cancelPrefetch(holder));
   on(METHODS.giveBack, giveBackParams, ['worker'], async (params) => (await begun).leases.giveBack(params, holder));
+  on(METHODS.isWanted, idleParams, ['worker'], async (params) => (await begun).leases.isWanted(params, holder));
   on(METHODS.testUsage, testUsageParams, ['worker'], async (params) => (await begun).recorder.testUsed(params));
   on(METHODS.sessionReport, sessionParams, ['worker'], async ({ sessionId }) => {
     const { client } = await begun;

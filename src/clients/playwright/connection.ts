@@ -15,6 +15,10 @@ import { assertPersistent, withoutEmulation } from './context-options.ts';
 export interface PlaywrightConnection extends Connection<Browser> {
   /** The browser's own context, which isolated tests do not use. */
   readonly defaultContext: BrowserContext | undefined;
+  /** Whether contexts are open, such as one for a page that the tests of a file share. */
+  hasContexts(): boolean;
+  /** Whether contexts are open or opening. */
+  isInUse(): boolean;
   /**
    * Opens a context, in the mode and with the identity of the connection's settings.
    * @param use the options that Playwright adds by itself
@@ -41,8 +45,13 @@ export async function connectPlaywright(
   const { browser, mode } = connection;
   // A relay serves a browser that looks as if it were launched: such a browser shows no default context.
   const defaultContext = options.relay === undefined ? browser.contexts()[0] : undefined;
+  const hasContexts = () => browser.contexts().some((context) => context !== defaultContext);
+  let opening = 0;
   const openContext = async (contextOptions: BrowserContextOptions) => {
-    const context = await browser.newContext(contextOptions);
+    opening += 1;
+    const context = await browser.newContext(contextOptions).finally(() => {
+      opening -= 1;
+    });
     context.on('requestfailed', (request) =>
       connection.requestFailed(request.url(), request.failure()?.errorText ?? ''),
     );
@@ -51,9 +60,11 @@ export async function connectPlaywright(
   return {
     ...connection,
     defaultContext,
+    hasContexts,
+    isInUse: () => opening > 0 || hasContexts(),
     newContext: async (given = {}, use = {}) => {
       if (mode.persistent) {
-        const taken = browser.contexts().some((context) => context !== defaultContext);
+        const taken = hasContexts();
         if (taken) options.onNote(SECOND_CONTEXT);
         else assertPersistent(given, 'newContext');
         if ((given.httpCredentials ?? use.httpCredentials) && !taken) options.onNote(CREDENTIALS_STAY);

@@ -41,6 +41,7 @@ export class BrokerClient implements WorkerBroker {
   readonly cancelPrefetch: WorkerBroker['cancelPrefetch'] = () =>
     this.#call((connection) => connection.cancelPrefetch());
   readonly giveBack: WorkerBroker['giveBack'] = (params) => this.#call((connection) => connection.giveBack(params));
+  readonly isWanted: WorkerBroker['isWanted'] = (params) => this.#call((connection) => connection.isWanted(params));
   readonly testUsage: WorkerBroker['testUsage'] = (usage) => this.#call((connection) => connection.testUsage(usage));
   readonly sessionReport: WorkerBroker['sessionReport'] = (id) =>
     this.#call((connection) => connection.sessionReport(id));

@@ -1,9 +1,11 @@
 import type { BrokerConnection } from '../../broker/rpc/client.ts';
 import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
+import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import { Acquisition } from './acquisition.ts';
 import type { ConnectionEvents, LeasedConnection } from './connection/leased-connection.ts';
+import { IdleWorker } from './idle-worker.ts';
 import { allowedSilence, endsTooSoon, exceedsLifetime, lastsForTest, requiredLifetime } from './lease-time.ts';
 import type { RecordSink } from './test-use.ts';
 
@@ -31,6 +33,10 @@ export interface WorkerBrowserOptions<Connection extends LeasedConnection = Leas
   forScript?: boolean;
   /** See {@link ConnectionEvents.onUnreachable}. */
   onUnreachable?(text: string): void;
+  /** Whether contexts are open or opening, so that the browser must be kept between tests. Default: always. */
+  isInUse?(connection: Connection): boolean;
+  /** Default: the machine's clock. */
+  clock?: Clock;
 }
 
 /** How often a browser is requested: one that cannot be connected to is given back and replaced. */
@@ -66,6 +72,9 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
   #tests = 0;
   /** Playwright replaces the worker after a failed test. */
   lastTestFailed = false;
+  /** Settles when every browser that was given up between tests is back at the broker. */
+  #givingUp: Promise<unknown> = Promise.resolve();
+  readonly #idle: IdleWorker;
   readonly #broker: WorkerBroker;
   readonly #givenBack = new WeakSet<LeasedBrowser>();
 
@@ -76,6 +85,15 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
 
     this.#broker = options.broker;
     this.#needs(options.testTimeout);
+    const { isInUse = () => true, clock = systemClock } = options;
+    const idle = {
+      isInUse: () => this.#connection === null || isInUse(this.#connection),
+      isWanted: (idleMs: number) => this.#broker.isWanted({ idleMs }),
+      giveUp: () => {
+        this.#givingUp = Promise.all([this.#givingUp, this.#giveUp()]);
+      },
+    };
+    this.#idle = new IdleWorker(idle, clock);
   }
 
   /**
@@ -91,6 +109,7 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
    * gets a browser that no other test has used; otherwise a new one if the current browser would end too soon.
    */
   beginTest(timeout: number): void {
+    this.#idle.end();
     this.#needs(timeout);
     this.#tests += 1;
     const connection = this.#connection;
@@ -104,7 +123,18 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
 
   /** A test begins while an earlier context is open. It shares that context's browser, regardless of `reuse`. */
   beginSharing(): void {
+    this.#idle.end();
     if (this.#options.reuse === 'test' && this.#used) this.#note(SHARED_CONTEXT);
+  }
+
+  /**
+   * The test is over, and its contexts are closed. If no other one begins and other workers wait for a browser, this
+   * worker gives its own up. {@link connected} then gets another one.
+   * @param failed whether Playwright replaces the worker
+   */
+  endTest(failed: boolean): void {
+    this.lastTestFailed = failed;
+    if (!failed && !this.#closing) this.#idle.begin();
   }
 
   /** A message when the running test may take longer than any browser lasts; else null. */
@@ -125,6 +155,7 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
     if (testTimeout !== null) this.#needs(testTimeout);
     const asking = this.#tests;
     const connection = await this.#usableConnection();
+    this.#idle.restart();
     if (this.#closing) throw isClosed();
     // A request that Playwright has given up must not open a context in the next test's browser.
     if (asking !== this.#tests) throw new LeaseError('ABORTED', 'The test ended before its hosted browser was ready.');
@@ -161,21 +192,33 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
   }
 
   async #end(): Promise<void> {
-    const prefetched = this.#prefetched;
-    const acquiring = this.#acquiring;
-    const replacing = this.#replacing;
-    this.#prefetched = null;
+    this.#idle.end();
     try {
-      acquiring?.abandon();
-      if (prefetched) await this.#cancelPrefetch(prefetched);
-      // Both settle soon: requests to the broker were abandoned, and connecting has a time limit.
-      const [, fetched] = await Promise.all([replacing?.catch(() => null), prefetched?.connection.catch(() => null)]);
-      const connection = this.#connection;
-      this.#connection = null;
-      await Promise.all([connection && this.#release(connection), fetched && this.#releaseUnused(fetched)]);
+      this.#acquiring?.abandon();
+      // Settles soon: requests to the broker were abandoned, and connecting has a time limit.
+      const replaced = this.#replacing?.catch(() => null);
+      await Promise.all([this.#givingUp, this.#giveUp(), replaced]);
+      await this.#giveUp();
     } finally {
       this.#broker.close();
     }
+  }
+
+  /** Gives back the browser and the prefetched one. A test that begins meanwhile gets another browser. */
+  async #giveUp(): Promise<void> {
+    const connection = this.#connection;
+    const prefetched = this.#prefetched;
+    this.#connection = null;
+    this.#prefetched = null;
+    this.#used = false;
+    this.#stale = null;
+    await Promise.all([connection && this.#release(connection), prefetched && this.#giveUpPrefetch(prefetched)]);
+  }
+
+  async #giveUpPrefetch(prefetched: Acquisition<Connection>): Promise<void> {
+    await this.#cancelPrefetch(prefetched);
+    const fetched = await prefetched.connection.catch(() => null);
+    if (fetched) await this.#releaseUnused(fetched);
   }
 
   /** Notifies the user, once per project. */

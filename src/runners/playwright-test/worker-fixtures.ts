@@ -98,6 +98,7 @@ function workerBrowser(
     testTimeout: project.timeout,
     runningTry: () => workerState().recorder.runningTry,
     onUnreachable: (text) => workerState().recorder.addUnreachable(text),
+    isInUse: (connection) => connection.isInUse(),
   });
   return { hosted, holds: lazyHolds({ broker, slot: parallelIndex, environment: process.env }) };
 }
@@ -116,16 +117,16 @@ function isOurEndpoint(endpoint: unknown): boolean {
  */
 export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
   const { recorder, hosted } = workerState();
-  const inUse = isInUse(hosted?.current);
+  const sharesContext = hosted?.current?.hasContexts() ?? false;
   // Two options call this for the same test.
   if (hosted && !recorder.isRunning(testInfo)) {
-    if (inUse) hosted.beginSharing();
+    if (sharesContext) hosted.beginSharing();
     else hosted.beginTest(testInfo.timeout);
-    if (!inUse && reusesContext(testInfo.project.use)) await hosted.connected(testInfo.timeout);
+    if (!sharesContext && reusesContext(testInfo.project.use)) await hosted.connected(testInfo.timeout);
   }
   traceTime('worker', 'a test begins');
-  recorder.begin(testInfo, hosted?.current ?? null, inUse);
-  if (inUse) await lastMeasurably();
+  recorder.begin(testInfo, hosted?.current ?? null, sharesContext);
+  if (sharesContext) await lastMeasurably();
   let lost: PoolwrightError | null = null;
   try {
     await use(value);
@@ -134,15 +135,10 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
     const worker = workerState().hosted;
     // Playwright opens a reused context without the handle.
     if (worker?.current && reusesContext(testInfo.project.use)) recorder.mayHaveUsed(worker.current);
-    if (worker) worker.lastTestFailed = testInfo.status !== testInfo.expectedStatus;
     lost = await recorder.end(testInfo, worker?.sink ?? null);
+    worker?.endTest(testInfo.status !== testInfo.expectedStatus);
   }
   if (lost) throw lost;
-}
-
-/** Whether contexts are open, such as one for a page that the tests of a file share. */
-function isInUse(connection: PlaywrightConnection | null | undefined): boolean {
-  return (connection?.browser.contexts() ?? []).some((context) => context !== connection?.defaultContext);
 }
 
 /** Keeps the context options of the running test, including those of `test.use`, for contexts that it opens. */

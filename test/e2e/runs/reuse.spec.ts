@@ -118,6 +118,43 @@ test.describe('at a limit of one', () => {
     expect(await service.allSessions()).toBe(3);
     expect(await service.running()).toEqual([]);
   });
+
+  /** Blocks a process until a file exists. */
+  const WAITS = `
+    import { existsSync, writeFileSync } from 'node:fs';
+    const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    const until = (file) => { while (!existsSync(file)) block(20); };`;
+
+  test('reuse › takes the browser of a worker without a test when a new worker needs it', async ({
+    runSuite,
+    service,
+  }) => {
+    // The worker of the failed test ends slowly. Playwright keeps the other one meanwhile, which then has no test.
+    const run = await runSuite({
+      options: '{ acquireTimeout: 20_000 }',
+      config: 'retries: 1,',
+      tests: {
+        a: `${WAITS}
+          process.on('exit', () => { until('b-is-over'); block(500); });
+          test('fails once', async ({ page }, { retry }) => {
+            await page.goto('about:blank');
+            writeFileSync('a-has-the-browser', '');
+            expect(retry).toBe(1);
+          });`,
+        b: `${WAITS}
+          if (process.env.TEST_WORKER_INDEX) until('a-has-the-browser');
+          test('passes', async ({ page }) => { await page.goto('about:blank'); });
+          test.afterAll(() => writeFileSync('b-is-over', ''));`,
+      },
+      args: ['--workers=2'],
+    });
+    const tries = (await run.tests()).flatMap(({ title, results }) =>
+      results.map(({ status, parallelIndex }) => `${title} ${status} ${parallelIndex}`),
+    );
+    expect(tries).toEqual(['fails once failed 0', 'fails once passed 0', 'passes passed 1']);
+    expect((await run.record()).leaseFailures).toEqual([]);
+    expect(await service.allSessions()).toBe(1);
+  });
 });
 
 for (const { workers, parallel, warm, tag = '@slow' } of [

@@ -4,6 +4,7 @@ import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
 import type { WorkerBroker, WorkerBrowserOptions } from '../../../src/clients/shared/worker-browser.ts';
 import { LeaseError } from '../../../src/errors.ts';
 import type { LeasePlan } from '../../../src/options/lease-plan.ts';
+import { FakeClock } from './broker/fake-clock.ts';
 
 /** The broker and the connections of one worker, which act only when the test tells them to. */
 
@@ -51,7 +52,12 @@ export class ScriptedParts {
   /** Pending responses of broker and browser. */
   readonly late: (() => void)[] = [];
   readonly faults: string[] = [];
+  readonly clock = new FakeClock();
   closing = false;
+  /** Whether other workers wait for a browser. */
+  wanted = false;
+  /** Whether the worker knows. Then it may give back a browser that no test has used. */
+  toldWanted = false;
   isConnectionClosed = false;
 
   /** @param slow responses arrive when the test tells them to, not at once */
@@ -69,7 +75,7 @@ export class ScriptedParts {
       }),
     cancelPrefetch: () => {
       this.expect(
-        this.closing || this.requests.some(({ prefetch }) => !prefetch),
+        this.closing || this.toldWanted || this.requests.some(({ prefetch }) => !prefetch),
         'a prefetch is taken back before the one in its place is made',
       );
       const cancelled = this.take(this.requests, ({ prefetch }) => prefetch);
@@ -90,7 +96,7 @@ export class ScriptedParts {
       const isLost = session.lostIn !== null && !this.slow;
       this.expect(condition !== 'healthy' || !isLost, `${sessionId} is given back healthy, and was lost`);
       const isWasted = session.users.size === 0 && session.connection && session.shortSince === null && !session.hung;
-      const isGivenUp = condition === 'lost' || this.closing;
+      const isGivenUp = condition === 'lost' || this.closing || this.toldWanted;
       this.expect(isGivenUp || !isWasted, `${sessionId} is given back, and no test has used it`);
       const goesOn = condition === 'healthy' && (this.reuse === 'run' || unused === true);
       this.expect(
@@ -102,6 +108,13 @@ export class ScriptedParts {
       session.returned.push(condition);
       session.connection?.lose(false);
       return this.answer(() => undefined);
+    },
+    isWanted: () => {
+      const { wanted } = this;
+      return this.answer(() => {
+        this.toldWanted ||= wanted;
+        return wanted;
+      });
     },
     testUsage: async () => undefined,
     sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
@@ -187,6 +200,10 @@ export class ScriptedParts {
     session.lease.expiresAt = inMs(1_000);
     session.shortSince ??= this.epoch;
   }
+
+  /** Whether contexts are open in a browser. */
+  readonly isInUse = ({ lease }: LeasedConnection): boolean =>
+    this.sessions.some((session) => session.lease === lease && session.open > 0);
 
   /** Lets everything possible happen without further steps. */
   async settle(): Promise<void> {

@@ -3,6 +3,7 @@ import type { SerializedError } from './serialized-error.ts';
 export type {
   GiveBackParams,
   HostedProject,
+  IdleParams,
   LeaseParams,
   PrefetchParams,
   RedactParams,
@@ -24,6 +25,8 @@ export const METHODS = {
   /** Cancels this connection's pending requests that are marked `prefetch`: each fails with ABORTED. */
   cancelPrefetch: 'cancelPrefetch',
   giveBack: 'giveBack',
+  /** Whether a worker without a test should give its browser back: another one waits, and the service has none. */
+  isWanted: 'isWanted',
   testUsage: 'testUsage',
   say: 'say',
   sessionReport: 'sessionReport',

@@ -107,6 +107,11 @@ export const giveBackParams = v.object({
   unused: v.optional(v.boolean()),
 });
 
+export const idleParams = v.object({
+  /** How long the worker has run no test and had no context open, in ms. */
+  idleMs: v.pipe(finite, v.minValue(0)),
+});
+
 /** A line for the terminal that several workers may send. */
 export const sayParams = v.object({ text: v.pipe(v.string(), v.maxLength(2_000)) });
 
@@ -123,3 +128,4 @@ export type PrefetchParams = v.InferOutput<typeof prefetchParams>;
 export type RemainingParams = v.InferOutput<typeof remainingParams>;
 export type RedactParams = v.InferOutput<typeof redactParams>;
 export type GiveBackParams = v.InferOutput<typeof giveBackParams>;
+export type IdleParams = v.InferOutput<typeof idleParams>;

@@ -18,7 +18,8 @@ interface Job {
 }
 
 interface Slot {
-  busy: boolean;
+  /** What its worker runs, or will run once it has started. */
+  job: Job | null;
   worker: Worker | null;
 }
 
@@ -54,7 +55,7 @@ export class SimulatedRun {
     this.given = given;
     this.leases = leases;
     this.clock = clock;
-    this.#slots = Array.from({ length: given.workers }, () => ({ busy: false, worker: null }));
+    this.#slots = Array.from({ length: given.workers }, () => ({ job: null, worker: null }));
     const projects = [0, 1].map(
       (n) => ({ name: `p${n}`, dependencies: n === 0 ? [] : ['p0'] }) as unknown as FullProject,
     );
@@ -129,16 +130,16 @@ export class SimulatedRun {
   async #schedule(): Promise<void> {
     const [job] = this.#queue;
     if (this.stopped || !job) return;
-    const same = this.#slots.findIndex(({ busy, worker }) => !busy && worker?.hash === job.hash && !worker.ends);
-    const index = same >= 0 ? same : this.#slots.findIndex(({ busy }) => !busy);
+    const same = this.#slots.findIndex((slot) => !slot.job && slot.worker?.hash === job.hash && !slot.worker.ends);
+    const index = same >= 0 ? same : this.#slots.findIndex((slot) => !slot.job);
     const slot = this.#slots[index];
     if (!slot) return;
     this.#queue.shift();
-    slot.busy = true;
+    slot.job = job;
     await this.#runJob(slot, index, job);
-    slot.busy = false;
+    slot.job = null;
     const isOver = this.#queue.length === 0 || this.stopped;
-    if (isOver && this.#slots.every(({ busy }) => !busy)) this.#finished();
+    if (isOver && this.#slots.every((slot) => !slot.job)) this.#finished();
     void this.#schedule();
   }
 
@@ -173,10 +174,11 @@ export class SimulatedRun {
       this.#again(job, test, left, isOver);
       return;
     }
-    const alike = this.#slots.filter(({ worker }) => worker?.hash === job.hash && !worker.ends);
-    const busy = alike.filter((each) => each !== slot && each.busy).length;
-    const queued = this.#queue.filter(({ hash }) => hash === job.hash).length;
-    if (alike.length > busy + queued) void this.#stop(slot);
+    // A job whose worker has not started yet counts, too: its browser may then be held by a worker without a test.
+    const workers = this.#slots.filter(({ worker }) => worker?.hash === job.hash && !worker.ends);
+    const running = this.#slots.filter((each) => each !== slot && each.job?.hash === job.hash);
+    const queued = this.#queue.filter(({ hash }) => hash === job.hash);
+    if (workers.length > running.length + queued.length) void this.#stop(slot);
   }
 
   /** Returns the current worker or a new one; null: the run has ended meanwhile. */

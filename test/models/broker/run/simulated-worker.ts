@@ -88,7 +88,7 @@ export class Worker {
     if (sessionId) test.annotations = [{ type: ATTACHMENT_NAME, description: sessionId }];
     this.#try = undefined;
     const status = retry < fails ? 'failed' : skips ? 'skipped' : 'passed';
-    if (this.#browser) this.#browser.lastTestFailed = status === 'failed';
+    this.#browser?.endTest(status === 'failed');
     return status;
   }
 
@@ -110,6 +110,8 @@ export class Worker {
       parallelIndex: this.#index,
       testTimeout: TEST_TIMEOUT,
       runningTry: () => this.#try,
+      isInUse: () => false,
+      clock: this.#run.clock,
     });
   }
 
@@ -152,6 +154,7 @@ class Line {
       return this.#ask(async () => this.#run.leases.cancelPrefetch(this.#holder));
     },
     giveBack: (params) => this.#ask(() => this.#run.leases.giveBack(params, this.#holder)),
+    isWanted: (params) => this.#ask(async () => this.#run.leases.isWanted(params, this.#holder)),
     testUsage: async (_: TestUsage) => undefined,
     sessionReport: async () => ({ status: null, stoppedAt: null, bandwidthBytes: null }),
     redact: async ({ texts }) => texts,

@@ -72,6 +72,44 @@ test.describe('at a limit of one browser', () => {
     const other = await until(b.lease({ ...lease, project: 'p2', parallelIndex: 1 }));
     expect(other.sessionId).not.toBe(sessionId);
   });
+
+  test('asks a worker without a test for its browser, and nobody else for the next 5 s', async ({ broker }) => {
+    const { clock, connect, leases, until } = broker;
+    leases.remaining(told({ p1: { running: [runs(1, false)] } }));
+    const [a, b] = [await connect(), await connect()];
+    const { sessionId } = await until(a.lease(lease));
+    expect(await until(a.isWanted({ idleMs: 1_000 }))).toBe(false);
+    const waiting = b.lease({ ...lease, parallelIndex: 1 });
+    await clock.advance(1_000);
+    expect(await until(b.isWanted({ idleMs: 1_000 }))).toBe(false); // it has none
+    expect(await until(a.isWanted({ idleMs: 1_000 }))).toBe(true);
+    expect(await until(a.isWanted({ idleMs: 2_000 }))).toBe(false);
+    await clock.advance(5_000);
+    expect(await until(a.isWanted({ idleMs: 7_000 }))).toBe(true);
+    await until(a.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false }));
+    expect(await until(waiting)).toMatchObject({ sessionId });
+    expect(await until(b.isWanted({ idleMs: 60_000 }))).toBe(false);
+  });
+
+  for (const [why, remaining] of [
+    ['runs a group', told({ p1: { waiting: 1, running: [runs(0, true), runs(1, false)] } })],
+    ['may get the next group', told({ p1: { waiting: 1, groups: 1, running: [runs(1, false)] } })],
+    ['may have tests that are unknown', null],
+  ] as const) {
+    test(`leaves a worker that ${why} its browser for 30 s without a test`, async ({ broker }) => {
+      const { clock, connect, leases, until } = broker;
+      leases.remaining(remaining);
+      const [a, b] = [await connect(), await connect()];
+      const { sessionId } = await until(a.lease(lease));
+      const waiting = b.lease({ ...lease, parallelIndex: 1 });
+      await clock.advance(29_000);
+      expect(await until(a.isWanted({ idleMs: 29_000 }))).toBe(false);
+      await clock.advance(1_000);
+      expect(await until(a.isWanted({ idleMs: 30_000 }))).toBe(true);
+      await until(a.giveBack({ sessionId, condition: 'healthy', toBeReplaced: false }));
+      await until(waiting);
+    });
+  }
 });
 
 test("prefetches no browser for a test that does not run, with `reuse: 'test'`", async ({ broker }) => {

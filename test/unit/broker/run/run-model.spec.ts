@@ -20,6 +20,14 @@ import { ScriptedService } from '../../../support/unit/broker/scripted-service.t
 
 const LIMIT_MS = 600_000;
 
+/** A run, and what the service provides for it. */
+interface GivenWorld extends GivenRun {
+  /** How long the service takes to respond, in ms. */
+  latency: number;
+  /** How many browsers the workspace may have at a time; 0: enough for every worker. */
+  limit: number;
+}
+
 const oneTest = fc.record({
   names: fc.constantFrom('page' as const, 'page' as const, 'page' as const, 'own' as const),
   opens: fc.boolean(),
@@ -33,7 +41,7 @@ const oneFile = fc.record({
   repeats: fc.constantFrom(1, 1, 2),
   tests: fc.array(oneTest, { minLength: 1, maxLength: 4 }),
 });
-const oneRun = (reuse: GivenRun['reuse']): fc.Arbitrary<GivenRun & { latency: number }> =>
+const oneRun = (reuse: GivenRun['reuse']): fc.Arbitrary<GivenWorld> =>
   fc.record({
     files: fc.array(oneFile, { minLength: 1, maxLength: 4 }),
     workers: fc.integer({ min: 1, max: 4 }),
@@ -42,6 +50,7 @@ const oneRun = (reuse: GivenRun['reuse']): fc.Arbitrary<GivenRun & { latency: nu
     reuse: fc.constant(reuse),
     delays: fc.array(fc.constantFrom(0, 1, 3, 20, 60, 300), { minLength: 5, maxLength: 23 }),
     latency: fc.constantFrom(1, 40, 500, 3_000),
+    limit: fc.constantFrom(0, 0, 1, 2),
   });
 
 let directory = '';
@@ -51,11 +60,12 @@ test.beforeAll(() => {
 });
 test.afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-async function play({ latency, ...given }: GivenRun & { latency: number }) {
+async function play({ latency, limit, ...given }: GivenWorld) {
   const clock = new FakeClock();
   const service = new ScriptedService(clock);
   service.latency = latency;
-  const plan = planOf({ reuse: given.reuse });
+  if (limit > 0) service.limit = limit;
+  const plan = planOf({ reuse: given.reuse, acquireTimeout: LIMIT_MS });
   const parts = leasingOf({ client: service, clock, plans: [plan, plan], workers: given.workers });
   const { leases, endAll, recorder } = parts;
   const run = new SimulatedRun(given, leases, clock, (mode) => join(directory, `${mode}.spec.ts`));

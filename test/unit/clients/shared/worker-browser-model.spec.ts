@@ -7,8 +7,8 @@ import { before, ScriptedParts, type Session } from '../../../support/unit/worke
 
 /**
  * A worker's browser in thousands of histories: tests that begin, share contexts, open several at once and are
- * abandoned; leases that succeed, fail or are late; connections that break, fall silent or age; and a worker that ends
- * at any time.
+ * abandoned; leases that succeed, fail or are late; connections that break, fall silent or age; a worker that is idle
+ * while others wait, and one that ends at any time.
  */
 
 const newest = fc.boolean();
@@ -27,6 +27,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('answer' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('idle' as const), wanted: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('close' as const) }) },
 );
 const history = fc.record({
@@ -65,9 +66,9 @@ class Worker {
     slow: boolean,
   ) {
     this.parts = new ScriptedParts(reuse, slow);
-    const { broker, connect } = this.parts;
+    const { broker, connect, isInUse, clock } = this.parts;
     this.hosted = new WorkerBrowser({
-      ...{ broker, connect, reuse, project: { id: 'p', name: 'p' }, parallelIndex: 0 },
+      ...{ broker, connect, isInUse, clock, reuse, project: { id: 'p', name: 'p' }, parallelIndex: 0 },
       testTimeout: 30_000,
     });
     this.wait(this.hosted.start(), () => undefined);
@@ -76,7 +77,7 @@ class Worker {
   /** Playwright closes a test's contexts, then the next one begins. */
   beginTest(leavesOpen: boolean): void {
     const present = this.currentSession();
-    if (!this.leavesOpen) for (const session of this.parts.sessions) session.open = 0;
+    this.closeContexts();
     this.leavesOpen = leavesOpen;
     if (present && present.open > 0) {
       this.hosted.beginSharing();
@@ -86,6 +87,17 @@ class Worker {
     this.browsersOfTest = new Set();
     this.endsSoon = present && present.shortSince !== null ? present : null;
     this.hosted.beginTest(30_000);
+  }
+
+  /** Between tests: long enough for the worker to notice that it is idle. Then a hook may open contexts. */
+  async idle(wanted: boolean): Promise<void> {
+    const { parts } = this;
+    this.closeContexts();
+    this.browsersOfTest = new Set();
+    this.hosted.endTest(false);
+    parts.wanted = wanted;
+    await parts.clock.advance(1_000);
+    await parts.settle();
   }
 
   openContexts(count: number): void {
@@ -141,6 +153,10 @@ class Worker {
     }
   }
 
+  private closeContexts(): void {
+    if (!this.leavesOpen) for (const session of this.parts.sessions) session.open = 0;
+  }
+
   private currentSession(): Session | undefined {
     return this.parts.sessions.find(({ lease }) => lease === this.hosted.current?.lease);
   }
@@ -182,7 +198,7 @@ class Worker {
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-function take(worker: Worker, step: Step): void {
+function take(worker: Worker, step: Exclude<Step, { do: 'idle' }>): void {
   const { parts } = worker;
   if (step.do === 'test') worker.beginTest(step.leavesOpen);
   else if (step.do === 'contexts') worker.openContexts(step.count);
@@ -198,7 +214,8 @@ test('uses one browser per test, gives each back once and never waits forever, i
   const property = fc.asyncProperty(history, async ({ reuse, slow, comes, steps }) => {
     const worker = new Worker(reuse, slow);
     for (const [step, settles] of steps) {
-      take(worker, step);
+      if (step.do === 'idle') await worker.idle(step.wanted);
+      else take(worker, step);
       if (!settles) continue;
       await worker.parts.settle();
       if (comes !== 'none') await worker.parts.serve(comes === 'all');
@@ -225,6 +242,47 @@ test('requests a new browser when a prefetched one cannot be connected to', asyn
   parts.open(false, 'unreachable');
   await parts.settle();
   expect(parts.requests.map(({ prefetch }) => prefetch)).toEqual([false]);
+  await worker.end();
+  expect(parts.faults).toEqual([]);
+});
+
+/** A worker whose test has opened a context, and is over. */
+async function idleWorker(reuse: LeasePlan['reuse']): Promise<Worker> {
+  const worker = new Worker(reuse, false);
+  await worker.parts.serve(false);
+  worker.openContexts(1);
+  await worker.parts.serve(true);
+  return worker;
+}
+
+for (const reuse of ['run', 'worker', 'test'] as const) {
+  test(`reuse: '${reuse}': an idle worker gives its browsers up when others wait, and gets another one`, async () => {
+    const worker = await idleWorker(reuse);
+    const { parts } = worker;
+    await worker.idle(false);
+    expect(parts.sessions.flatMap(({ returned }) => returned)).toEqual([]);
+    await worker.idle(true);
+    const had = parts.sessions.length;
+    expect(parts.sessions.map(({ returned }) => returned)).toEqual(Array(had).fill(['healthy']));
+    worker.beginTest(false);
+    worker.openContexts(1);
+    await parts.serve(false);
+    expect(parts.sessions[had]).toMatchObject({ open: 1, returned: [] });
+    await worker.end();
+    expect(parts.faults).toEqual([]);
+  });
+}
+
+test('a worker keeps its browser while a context is open, and when a test begins before it is asked', async () => {
+  const worker = await idleWorker('run');
+  const { parts } = worker;
+  worker.beginTest(true);
+  worker.openContexts(1);
+  await parts.settle();
+  await worker.idle(true);
+  worker.beginTest(false);
+  await parts.clock.advance(60_000);
+  expect(parts.sessions.map(({ returned }) => returned)).toEqual([[]]);
   await worker.end();
   expect(parts.faults).toEqual([]);
 });
