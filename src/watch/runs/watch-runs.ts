@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { PROTOCOL_VERSION } from '../../broker/rpc/line-socket.ts';
 import { type Announcement, announced } from '../../broker/watch/announcement.ts';
 import type { WatchedRun, WatchedRuns, WatchPicture } from '../../broker/watch/view.ts';
@@ -59,8 +60,12 @@ class MachineRuns implements WatchedRuns {
       if (this.#tried.has(broker.token)) continue;
       this.#tried.add(broker.token);
       if (broker.version === PROTOCOL_VERSION) void this.#open(broker);
-      else this.#onForeign();
+      else void this.#report(broker);
     }
+  }
+
+  async #report({ address }: Announcement): Promise<void> {
+    if (await isAlive(address)) this.#onForeign();
   }
 
   async #open({ address, token }: Announcement): Promise<void> {
@@ -91,4 +96,16 @@ class MachineRuns implements WatchedRuns {
     for (const [address] of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#connections.delete(address);
     for (const listener of this.#changeListeners) listener();
   }
+}
+
+/** Whether a broker listens there: one that was killed has left its announcement. */
+function isAlive(address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(address);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }

@@ -7,6 +7,7 @@ import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { descendants } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { ownTitle } from '../../support/watch/watched-run.ts';
 
 /** Who gets what of `poolwright watch`: tokens, addresses and files, during a real run. */
 
@@ -96,7 +97,7 @@ test('listens on loopback only', async ({ newConsumer, temporary }) => {
     TMPDIR: temporary,
   });
   await watch.printed(ADDRESS);
-  const { url } = JSON.parse(watch.output().trim().split('\n')[0] ?? '');
+  const { url } = JSON.parse(/^\{.*\}$/m.exec(watch.output())?.[0] ?? '');
   const port = Number(new URL(url).port);
   expect(await listens('127.0.0.1', port)).toBe(true);
   const others = Object.values(networkInterfaces())
@@ -116,6 +117,7 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
   page,
 }) => {
   const consumer = await newConsumer();
+  const title = ownTitle('shows its secrets');
   await consumer.write({
     'playwright.config.js': `
       const { withHostedBrowsers } = require('poolwright');
@@ -123,7 +125,7 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
     'a.spec.js': `
       const { test, expect } = require('@playwright/test');
       const { existsSync } = require('node:fs');
-      test('shows its secrets', async ({ page }) => {
+      test('${title}', async ({ page }) => {
         await page.goto(${JSON.stringify(RED)} + '<title>' + process.env.POOLWRIGHT_API_KEY);
         await test.step('waits with ' + process.env.POOLWRIGHT_API_KEY, async () => {
           while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -153,8 +155,9 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
   });
   await page.goto(address);
   const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, ...debug });
-  await expect(page.getByText('waits with ***')).toBeVisible({ timeout: 60_000 });
-  await expect(page.locator('canvas').first()).toBeVisible();
+  const tile = page.locator('.tile').filter({ hasText: title });
+  await expect(tile.getByText('waits with ***')).toBeVisible({ timeout: 60_000 });
+  await expect(tile.locator('canvas')).toBeVisible();
   // They may cost money.
   await expect(page.getByText(/pictures so far: [1-9]/).first()).toBeVisible();
 
@@ -186,7 +189,7 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
   const list = await processList();
   await consumer.write({ 'go-on': '' });
   expect((await run.exit).code, run.output()).toBe(1);
-  await expect(page.getByRole('listitem').filter({ hasText: 'shows its secrets' }).first()).toBeVisible();
+  await expect(page.getByRole('listitem').filter({ hasText: title }).first()).toBeVisible();
   const cookies = await page.context().cookies();
   const secret = cookies[0]?.value ?? '';
   expect(secret).toMatch(/^[\w-]{43}$/);
@@ -194,7 +197,7 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
   expect(frames).toBeGreaterThan(3);
   expect(foreign).toEqual([]);
   const all = (await Promise.all(received)).join('\n');
-  expect(all).toContain('shows its secrets');
+  expect(all).toContain(title);
   const opener = address.replace(/.*\/open\//, '');
   for (const text of [service.emulator.apiKey, token, '/devtools/', browser, opener, secret]) {
     expect(all, 'what the page gets').not.toContain(text);

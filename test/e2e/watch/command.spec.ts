@@ -5,6 +5,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { follow, startCommand, userEnvironment } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { ownTitle } from '../../support/watch/watched-run.ts';
 
 /** `poolwright watch`: its page, before, during and after a run. */
 
@@ -32,13 +33,14 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   page,
 }) => {
   const consumer = await newConsumer();
+  const title = ownTitle('fails in red');
   await consumer.write({
     'playwright.config.js': `
       const { withHostedBrowsers } = require('poolwright');
       module.exports = withHostedBrowsers({ testDir: '.', retries: 0, projects: [{ name: 'shop' }] });`,
     'a.spec.js': `
       const { test, expect } = require('@playwright/test');
-      test('fails in red on the watch page', async ({ page }) => {
+      test('${title}', async ({ page }) => {
         await page.goto(${JSON.stringify(RED)});
         await test.step('waits in a step', async () => {${WAITS}});
         expect(1).toBe(2);
@@ -51,12 +53,11 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   await expect(page.getByRole('heading', { name: 'poolwright watch' })).toBeVisible();
 
   const run = startPlaywright(consumer, ['--workers=1'], service.env);
-  await expect(page.getByText('waits in a step')).toBeVisible({ timeout: 60_000 });
-  await expect(page.getByText('fails in red on the watch page').first()).toBeVisible();
+  // Runs of other tests are on this machine, too.
+  const tile = page.locator('.tile').filter({ hasText: title });
+  await expect(tile.getByText('waits in a step')).toBeVisible({ timeout: 60_000 });
   const [sessionId = ''] = await service.running();
   await expect(page.getByText(sessionId).first()).toBeVisible();
-  // Runs of other tests are on this machine, too.
-  const tile = page.locator('.tile').filter({ hasText: 'fails in red on the watch page' });
   await expect(tile.locator('.address')).toHaveText(RED);
   await expect.poll(async () => (await colour(page))[0] ?? 0).toBeGreaterThan(240);
   expect(await violationsOn(page)).toEqual([]);
@@ -64,7 +65,7 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
 
   await consumer.write({ 'go-on': '' });
   expect((await run.exit).code).toBe(1);
-  const picture = page.getByRole('listitem').filter({ hasText: 'fails in red' }).locator('img');
+  const picture = page.getByRole('listitem').filter({ hasText: title }).locator('img');
   await expect(picture).toHaveJSProperty('naturalWidth', 480);
 
   // The address opens the page once.

@@ -6,6 +6,7 @@ import type { Consumer } from '../../support/e2e/consumer.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { commandOf, leftProcesses, processesIn } from '../../support/e2e/process-tree.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { ownTitle } from '../../support/watch/watched-run.ts';
 
 /** `playwright test --headed` on hosted browsers: a page shows them, in place of windows. */
 
@@ -40,6 +41,8 @@ const test = base.extend<{ desk: Desk }>({
 const LINE = /hosted browsers have no window \(--headed\): (.*)/g;
 const SHOWS = 'the page of `npx poolwright watch` shows them live';
 
+const TITLE = ownTitle('waits headed');
+
 test.use({ browsers: 'stub' });
 
 async function write(consumer: Consumer): Promise<void> {
@@ -50,7 +53,7 @@ async function write(consumer: Consumer): Promise<void> {
     'a.spec.js': `
       const { test } = require('@playwright/test');
       const { existsSync } = require('node:fs');
-      test('waits headed', async ({ page }) => {
+      test('${TITLE}', async ({ page }) => {
         await page.goto('data:text/html,<title>shop</title><h1>A shop');
         while (!existsSync('go-on')) await page.waitForTimeout(50);
       });`,
@@ -74,7 +77,7 @@ test('--headed opens one page, which stays after the run until it is closed', as
   expect(server).toEqual([expect.stringMatching(/cli\.js watch --until-closed$/)]);
   await page.goto(address);
   // Runs of other tests are on the page, too.
-  const ours = page.locator('.run').filter({ hasText: 'waits headed' });
+  const ours = page.locator('.run').filter({ hasText: TITLE });
   await expect(ours).toHaveCount(1);
 
   // Another run is on the page that is open.

@@ -10,7 +10,7 @@ import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { kits } from '../../support/e2e/runner-kits.ts';
-import { type Watched, watchRun } from '../../support/watch/watched-run.ts';
+import { ownTitle, type Watched, watchRun } from '../../support/watch/watched-run.ts';
 
 /** A person uses the page of a test on hold, and releases the test. */
 
@@ -35,19 +35,20 @@ test('Playwright: the test continues with what a person did, longer than its tim
   service,
 }) => {
   const consumer = await newConsumer();
+  const title = ownTitle('logs in by hand');
   await consumer.write({
     ...CONFIG('timeout: 4_000'),
     'a.spec.js': `
       const { test } = require('poolwright');
       const { expect } = require('@playwright/test');
-      test('logs in by hand', async ({ page, hostedSession }) => {${HOLD}
+      test('${title}', async ({ page, hostedSession }) => {${HOLD}
         console.log('TIMEOUT', test.info().timeout);
       });`,
   });
-  const watched = watchRun('logs in by hand');
+  const watched = watchRun(title);
   const run = startPlaywright(consumer, ['--workers=1'], service.env);
   try {
-    await run.printed(/"logs in by hand" is on hold until \d\d:\d\d:\d\d: log in with the code\. See/);
+    await run.printed(/"logs in by hand \(\d+\)" is on hold until \d\d:\d\d:\d\d: log in with the code\. See/);
     await expect.poll(() => watched.slot()?.hold?.reason).toBe('log in with the code');
     const left = (watched.slot()?.hold?.until ?? 0) - Date.now();
     expect(left).toBeGreaterThan(60_000);
@@ -74,15 +75,16 @@ test('Playwright: POOLWRIGHT_HOLD=failure keeps the page of a failed test open, 
   service,
 }) => {
   const consumer = await newConsumer();
+  const [fails = '', isLate = ''] = ['fails with a page', 'is late with a page'].map(ownTitle);
   await consumer.write({
     ...CONFIG(),
     'a.spec.js': `
       const { test, expect } = require('@playwright/test');
-      test('fails with a page', async ({ page }) => {
+      test('${fails}', async ({ page }) => {
         await page.goto(${JSON.stringify(LOGIN)});
         expect(1).toBe(2);
       });
-      test('is late with a page', async ({ page }) => {
+      test('${isLate}', async ({ page }) => {
         test.setTimeout(3_000);
         await page.goto(${JSON.stringify(LOGIN)});
         await page.waitForSelector('missing');
@@ -90,10 +92,10 @@ test('Playwright: POOLWRIGHT_HOLD=failure keeps the page of a failed test open, 
       test('passes', async ({ page }) => { await page.goto('about:blank'); });`,
   });
   const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, POOLWRIGHT_HOLD: 'failure' });
-  for (const title of ['fails with a page', 'is late with a page']) {
+  for (const title of [fails, isLate]) {
     const watched = watchRun(title);
     try {
-      await run.printed(new RegExp(`${title}" is on hold until .*: the test failed\\. See`));
+      await run.printed(/" is on hold until .*: the test failed\. See/);
       await expect.poll(() => watched.slot()?.hold?.reason).toBe('the test failed');
       await logIn(watched);
       release(watched);
@@ -167,7 +169,7 @@ for (const kit of kits) {
     service,
   }) => {
     const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-    const names = ['logs in by hand', 'fails with a page'].map((name) => `${name} with ${kit.runner}`);
+    const names = ['logs in by hand', 'fails with a page'].map((name) => ownTitle(`${name} with ${kit.runner}`));
     const [logsIn = '', fails = ''] = names;
     const body = `await page.goto(${JSON.stringify(LOGIN)}); expect(1).toBe(2);`;
     const file = kit.file('a', [

@@ -5,7 +5,7 @@ import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { kits } from '../../support/e2e/runner-kits.ts';
 import { startService } from '../../support/e2e/service.ts';
-import { watchRun } from '../../support/watch/watched-run.ts';
+import { ownTitle, watchRun } from '../../support/watch/watched-run.ts';
 
 /** What somebody who watches sees of a run: with each runner, from before the run or from its middle on. */
 
@@ -15,9 +15,10 @@ const WAITS = `
   const { existsSync } = process.getBuiltinModule('node:fs');
   while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));`;
 
+const WANTS_IT = ownTitle('wants the only browser');
 const WANTS_THE_BROWSER = `
   const { test } = require('@playwright/test');
-  test('wants the only browser', async ({ browser }) => {${WAITS}});`;
+  test('${WANTS_IT}', async ({ browser }) => {${WAITS}});`;
 
 test.use({ browsers: 'shell' });
 
@@ -27,29 +28,30 @@ test('Playwright: shows tests, steps, pages and pictures, also of a run that beg
   page,
 }) => {
   const consumer = await newConsumer();
+  const title = ownTitle('fails in red');
   await consumer.write({
     'playwright.config.js': `
       const { withHostedBrowsers } = require('poolwright');
       module.exports = withHostedBrowsers({ testDir: '.', retries: 0, projects: [{ name: 'shop' }] });`,
     'a.spec.js': `
       const { test, expect } = require('@playwright/test');
-      test('fails in red', async ({ page }) => {
+      test('${title}', async ({ page }) => {
         await page.goto(${JSON.stringify(RED)});
         await test.step('waits in a step', async () => {${WAITS}});
         expect(1).toBe(2);
       });
       test('passes later', async ({ page }) => { await page.goto('about:blank'); });`,
   });
-  const before = watchRun('fails in red');
+  const before = watchRun(title);
   const run = startPlaywright(consumer, ['--workers=1'], service.env);
   try {
-    for (const watched of [before, watchRun('fails in red')]) {
+    for (const watched of [before, watchRun(title)]) {
       await expect.poll(() => watched.slot()?.test?.step ?? null, { timeout: 60_000 }).toBe('waits in a step');
       expect(watched.view()).toMatchObject({ runner: 'playwright', endedAt: null, failed: 0 });
       expect(watched.slot()).toMatchObject({
         slot: 0,
         waitsFor: null,
-        test: { title: 'fails in red', project: 'shop' },
+        test: { title, project: 'shop' },
         hold: null,
       });
       const [sessionId] = await service.running();
@@ -74,7 +76,7 @@ test('Playwright: shows tests, steps, pages and pictures, also of a run that beg
     await expect.poll(() => before.view()?.endedAt).not.toBeNull();
     expect(before.view()).toMatchObject({ passed: 1, failed: 1, slots: [] });
     const failed = before.view()?.finished.find(({ ok }) => !ok);
-    expect(failed).toMatchObject({ title: 'fails in red', status: 'failed', retry: 0, hasPicture: true });
+    expect(failed).toMatchObject({ title, status: 'failed', retry: 0, hasPicture: true });
     expect(
       before
         .run()
@@ -105,14 +107,14 @@ test('shows what a slot without a browser waits for', async ({ newConsumer }) =>
     'a.spec.js': WANTS_THE_BROWSER,
     'b.spec.js': WANTS_THE_BROWSER,
   });
-  const watched = watchRun('wants the only browser');
+  const watched = watchRun(WANTS_IT);
   const run = startPlaywright(consumer, ['--workers=2'], service.env);
   try {
     const waiting = () => watched.view()?.slots.find(({ waitsFor }) => waitsFor !== null);
     await expect
       .poll(() => waiting()?.waitsFor)
       .toBe('the workspace is at its concurrent-browser limit, waiting for a browser to end');
-    expect(waiting()).toMatchObject({ sessionId: null, test: { title: 'wants the only browser' } });
+    expect(waiting()).toMatchObject({ sessionId: null, test: { title: WANTS_IT } });
     await consumer.write({ 'go-on': '' });
     expect((await run.exit).code, run.output()).toBe(0);
     await expect.poll(() => watched.view()?.slots).toEqual([]);
@@ -128,7 +130,7 @@ for (const kit of kits) {
     service,
   }) => {
     const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-    const name = `stays red with ${kit.runner}`;
+    const name = ownTitle(`stays red with ${kit.runner}`);
     const body = `await page.goto(${JSON.stringify(RED)}); console.log('STAYS'); ${WAITS}`;
     await consumer.write({ ...kit.config, ...Object.fromEntries([kit.file('a', [{ name, body }])]) });
     const run = startCommand(consumer, kit.args, service.env);

@@ -3,6 +3,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { ownTitle } from '../../support/watch/watched-run.ts';
 
 /** A person logs in by hand, on the page of `poolwright watch`. */
 
@@ -17,13 +18,14 @@ test('clicks, types, pastes and scrolls in the test, which continues with that a
   page,
 }) => {
   const consumer = await newConsumer();
+  const title = ownTitle('takes a login by hand');
   await consumer.write({
     'playwright.config.js': `
       const { withHostedBrowsers } = require('poolwright');
       module.exports = withHostedBrowsers({ testDir: '.', use: { viewport: ${JSON.stringify(VIEWPORT)} } });`,
     'a.spec.js': `
       const { test } = require('poolwright');
-      test('takes a login by hand', async ({ page, hostedSession }) => {
+      test('${title}', async ({ page, hostedSession }) => {
         await page.goto(${JSON.stringify(LOGIN)});
         await hostedSession.hold('Log in with the code');
         const inputs = await page.locator('input').evaluateAll((all) => all.map(({ value }) => value));
@@ -36,7 +38,7 @@ test('clicks, types, pastes and scrolls in the test, which continues with that a
   const { url } = JSON.parse(/\{.*\}/.exec(watch.output())?.[0] ?? '');
   await page.goto(url);
   const run = startPlaywright(consumer, ['--workers=1'], service.env);
-  const tile = page.getByRole('listitem').filter({ hasText: 'takes a login by hand' });
+  const tile = page.getByRole('listitem').filter({ hasText: title });
   await expect(tile.getByText('Log in with the code.')).toBeVisible();
   await tile.getByRole('button', { name: 'Take over' }).click();
   const dialog = page.getByRole('dialog');

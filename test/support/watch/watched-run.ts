@@ -18,7 +18,12 @@ export interface Watched {
   close(): Promise<void>;
 }
 
-/** Watches the run that has a test of this name: other tests' runs are on this machine, too. */
+/** A test's title that no other run on this machine has: whoever watches sees all of them. */
+export function ownTitle(title: string): string {
+  return `${title} (${process.pid})`;
+}
+
+/** Watches the run that has a test of this title, see {@link ownTitle}. */
 export function watchRun(test: string): Watched {
   const runs = watchRuns();
   const pictures: WatchPicture[] = [];

@@ -9,19 +9,29 @@ import { workerState } from '../../../../../src/runners/playwright-test/worker-s
 
 test('begins a test once when several fixtures report it, and again after a hook', async () => {
   const begun: number[] = [];
+  const failed: boolean[] = [];
   const state = workerState();
   state.hosted = {
     present: null,
     sink: null,
     beginTest: (timeout: number) => begun.push(timeout),
+    endTest: (hasFailed: boolean) => failed.push(hasFailed),
   } as unknown as typeof state.hosted;
-  const info = { timeout: 7, duration: 0, errors: [], project: { use: {} } } as unknown as TestInfo;
+  const info = {
+    timeout: 7,
+    duration: 0,
+    status: 'failed',
+    expectedStatus: 'passed',
+    errors: [],
+    project: { use: {} },
+  } as unknown as TestInfo;
   try {
     const around = () => recordTest(null, () => recordTest(null, async () => undefined, info), info);
     await around();
     expect(begun).toEqual([7]);
     await around();
     expect(begun).toEqual([7, 7]);
+    expect(new Set(failed)).toEqual(new Set([true]));
   } finally {
     state.hosted = null;
   }
