@@ -18,7 +18,7 @@ export interface Watched {
   close(): Promise<void>;
 }
 
-/** A test's title that no other run on this machine has: whoever watches sees all of them. */
+/** A test's title that no other run on this machine has: the watch page shows all of them. */
 export function ownTitle(title: string): string {
   return `${title} (${process.pid})`;
 }
