@@ -38,6 +38,13 @@ export function exceedsLifetime(lease: LeasedBrowser, neededMs: number): boolean
   return neededMs === 0 || neededMs > lease.lifetimeMs;
 }
 
+/** A message when a test that needs a browser for `neededMs` (0: no limit) may take longer than it lasts; else null. */
+export function lifetimeWarning(lease: LeasedBrowser, neededMs: number): string | null {
+  if (neededMs === 0 || !exceedsLifetime(lease, neededMs)) return null;
+  const limit = lease.leaseId === null ? 'the `duration` of its session' : "the pool's `leaseTimeoutSeconds`";
+  return `this test may run for ${seconds(neededMs)} s (its timeout and a margin), but its hosted browser ends after ${seconds(lease.lifetimeMs)} s (${limit}). If it takes that long, it loses the browser. Lower the test's timeout or raise the limit.`;
+}
+
 /**
  * How long a worker may be silent, in ms, when its test needs the browser for `neededMs` (0: no limit). After that, the
  * test has exceeded its timeout. Null, no limit, under a debugger, which may stop at a breakpoint.
@@ -45,4 +52,8 @@ export function exceedsLifetime(lease: LeasedBrowser, neededMs: number): boolean
 export function allowedSilence(neededMs: number): number | null {
   if (inspector.url() !== undefined) return null;
   return neededMs === 0 ? RUNNER_SILENT_MS : Math.max(neededMs, MIN_SILENT_MS);
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
 }

@@ -6,7 +6,14 @@ import type { LeasePlan } from '../../options/lease-plan.ts';
 import { Acquisition } from './acquisition.ts';
 import type { ConnectionEvents, LeasedConnection } from './connection/leased-connection.ts';
 import { IdleWorker } from './idle-worker.ts';
-import { allowedSilence, endsTooSoon, exceedsLifetime, lastsForTest, requiredLifetime } from './lease-time.ts';
+import {
+  allowedSilence,
+  endsTooSoon,
+  exceedsLifetime,
+  lastsForTest,
+  lifetimeWarning,
+  requiredLifetime,
+} from './lease-time.ts';
 import type { RecordSink } from './test-use.ts';
 
 /** The part of a broker connection that workers use. */
@@ -139,10 +146,7 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
 
   /** A message when the running test may take longer than any browser lasts; else null. */
   get warning(): string | null {
-    const lease = this.#connection?.lease;
-    if (!lease || this.#needMs === 0 || !exceedsLifetime(lease, this.#needMs)) return null;
-    const limit = lease.leaseId === null ? 'the `duration` of its session' : "the pool's `leaseTimeoutSeconds`";
-    return `this test may run for ${seconds(this.#needMs)} s (its timeout and a margin), but its hosted browser ends after ${seconds(lease.lifetimeMs)} s (${limit}). If it takes that long, it loses the browser. Lower the test's timeout or raise the limit.`;
+    return this.#connection && lifetimeWarning(this.#connection.lease, this.#needMs);
   }
 
   /**
@@ -338,8 +342,4 @@ function isClosed(): LeaseError {
     'ABORTED',
     'This worker has given its hosted browser back, because it was closed or is ending.',
   );
-}
-
-function seconds(ms: number): number {
-  return Math.round(ms / 1000);
 }
