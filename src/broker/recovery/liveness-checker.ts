@@ -1,17 +1,12 @@
-import { connect } from 'node:net';
+import { probeSocket, type SocketProbe } from '../rpc/probe-socket.ts';
 import type { LedgerContent } from './ledger-file.ts';
 import type { ParsedNote } from './session-note.ts';
 import { systemIdentity } from './system-identity.ts';
 
 /** Decides which brokers are alive, and which are certainly dead or silent for too long. */
 
-/** The state of a broker's socket; `unclear`: unknown, for example because it belongs to another user. */
-export type SocketProbe = 'responds' | 'nobody' | 'unclear';
-
 /** A run sends a sign of life every 5 minutes; without one for this long, in ms, it counts as dead. */
 const SILENT_MS = 20 * 60_000;
-/** Timeout for a broker's socket, in ms. */
-const SOCKET_TIMEOUT_MS = 2_000;
 
 /** What {@link LivenessChecker} judges by. */
 export interface Judging {
@@ -102,7 +97,7 @@ export class LivenessChecker {
 
   /** True: dead; false: alive; null: this process cannot check it. */
   async #certainty({ mark, place, socket }: LedgerContent): Promise<boolean | null> {
-    const { self, place: here = systemIdentity(), askSocket = connectTo } = this.#judging;
+    const { self, place: here = systemIdentity(), askSocket = probeSocket } = this.#judging;
     if (socket === self?.socket && place === here) return mark !== self.mark;
     if (place === null || place !== here) return null;
     const probe = await askSocket(socket);
@@ -112,22 +107,4 @@ export class LivenessChecker {
   #beat(key: string, at: number): void {
     this.#beats.set(key, Math.max(at, this.#beats.get(key) ?? Number.NEGATIVE_INFINITY));
   }
-}
-
-async function connectTo(path: string): Promise<SocketProbe> {
-  if (path === '') return 'unclear';
-  return await new Promise((resolve) => {
-    const socket = connect({ path });
-    const settle = (probe: SocketProbe) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(probe);
-    };
-    // A broker that accepts the connection but stays silent is alive too.
-    const timer = setTimeout(() => settle('responds'), SOCKET_TIMEOUT_MS);
-    socket.once('connect', () => settle('responds'));
-    socket.once('error', ({ code }: NodeJS.ErrnoException) =>
-      settle(code === 'ENOENT' || code === 'ECONNREFUSED' ? 'nobody' : 'unclear'),
-    );
-  });
 }

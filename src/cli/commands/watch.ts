@@ -16,12 +16,11 @@ interface WatchFlags {
 }
 
 const HELP = `
-The page shows the runs of this user on this machine, whatever their test runner, whether they start before or after this
-command. Pictures are taken only while the page shows them. Each printed address opens the page once; Enter prints another
-one. Ctrl-C stops the page and does not affect the runs.`;
+The page shows the runs of this user on this machine, with any test runner, started before or after this command. Pictures
+are taken only while the page shows them. Each printed address opens the page once; Enter prints another one. Ctrl-C stops
+the page, not the runs.`;
 
-const FOREIGN =
-  'a run uses another version of poolwright and cannot be watched: start `npx poolwright watch` in its directory';
+const FOREIGN = 'to watch a run of another version of poolwright, start `npx poolwright watch` in its directory';
 
 /** `poolwright watch`: the browsers of this machine's runs, live. */
 export function addWatchCommand(program: Command): void {

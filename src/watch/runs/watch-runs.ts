@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
 import { PROTOCOL_VERSION } from '../../broker/rpc/line-socket.ts';
+import { probeSocket } from '../../broker/rpc/probe-socket.ts';
 import { type Announcement, announced } from '../../broker/watch/announcement.ts';
 import type { WatchedRun, WatchedRuns, WatchPicture } from '../../broker/watch/view.ts';
 import { RunConnection } from './run-connection.ts';
@@ -15,7 +15,7 @@ type OnPicture = (run: WatchedRun, picture: WatchPicture) => Promise<void>;
  * Follows the runs of this user on this machine, from now on.
  * @param onForeign called once for each run of another version of poolwright, which cannot be watched
  */
-export function watchRuns(onForeign: () => void = () => undefined): WatchedRuns {
+export function watchRuns(onForeign?: () => void): WatchedRuns {
   return new MachineRuns(onForeign);
 }
 
@@ -26,11 +26,11 @@ class MachineRuns implements WatchedRuns {
   readonly #tried = new Set<string>();
   readonly #changeListeners = new Set<() => void>();
   readonly #pictureListeners = new Set<OnPicture>();
-  readonly #onForeign: () => void;
+  readonly #onForeign: (() => void) | undefined;
   readonly #timer: NodeJS.Timeout;
   #count = 0;
 
-  constructor(onForeign: () => void) {
+  constructor(onForeign?: () => void) {
     this.#onForeign = onForeign;
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
     this.#look();
@@ -60,12 +60,8 @@ class MachineRuns implements WatchedRuns {
       if (this.#tried.has(broker.token)) continue;
       this.#tried.add(broker.token);
       if (broker.version === PROTOCOL_VERSION) void this.#open(broker);
-      else void this.#report(broker);
+      else void probeSocket(broker.address).then((probe) => probe === 'responds' && this.#onForeign?.());
     }
-  }
-
-  async #report({ address }: Announcement): Promise<void> {
-    if (await isAlive(address)) this.#onForeign();
   }
 
   async #open({ address, token }: Announcement): Promise<void> {
@@ -93,19 +89,7 @@ class MachineRuns implements WatchedRuns {
 
   #changed(): void {
     const ended = [...this.#connections].filter(([, { isOpen, isKnown }]) => isKnown && !isOpen);
-    for (const [address] of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#connections.delete(address);
+    for (const [address] of ended.slice(0, -MAX_ENDED)) this.#connections.delete(address);
     for (const listener of this.#changeListeners) listener();
   }
-}
-
-/** Whether a broker listens there: one that was killed has left its announcement. */
-function isAlive(address: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(address);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }
