@@ -153,7 +153,7 @@ for (const [name, options] of Object.entries(LISTS)) {
     boxes,
   }) => {
     // A command of ours that a crashed page never answers ends after 60 s.
-    it.setTimeout(120_000 + RUNS.numRuns * 20_000);
+    it.setTimeout(120_000 + RUNS.numRuns * 60_000);
     const { browser, account } = await connectAccounted(options());
     for (const { flights, end, within } of fc.sample<Story>(story, RUNS)) {
       const context = await browser.newContext();

@@ -7,7 +7,7 @@ import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { descendants } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { ownTitle } from '../../support/watch/watched-run.ts';
+import { ownTitle, pictureOf } from '../../support/watch/watched-run.ts';
 
 /** Who gets what of `poolwright watch`: tokens, addresses and files, during a real run. */
 
@@ -157,7 +157,7 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
   const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, ...debug });
   const tile = page.locator('.tile').filter({ hasText: title });
   await expect(tile.getByText('waits with ***')).toBeVisible({ timeout: 60_000 });
-  await expect(tile.locator('canvas')).toBeVisible();
+  await pictureOf(tile);
   // They may cost money.
   await expect(page.getByText(/pictures so far: [1-9]/).first()).toBeVisible();
 

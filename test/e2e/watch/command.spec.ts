@@ -5,7 +5,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { follow, startCommand, userEnvironment } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { ownTitle } from '../../support/watch/watched-run.ts';
+import { ownTitle, pictureOf } from '../../support/watch/watched-run.ts';
 
 /** `poolwright watch`: its page, before, during and after a run. */
 
@@ -58,6 +58,7 @@ test('shows a run live, enlarges a tile, and keeps the failed test with its last
   await expect(tile.getByText('waits in a step')).toBeVisible({ timeout: 60_000 });
   const [sessionId = ''] = await service.running();
   await expect(page.getByText(sessionId).first()).toBeVisible();
+  await pictureOf(tile);
   await expect(tile.locator('.address')).toHaveText(RED);
   await expect.poll(async () => (await colour(page))[0] ?? 0).toBeGreaterThan(240);
   expect(await violationsOn(page)).toEqual([]);

@@ -1,3 +1,4 @@
+import { expect, type Locator } from '@playwright/test';
 import type { PictureSize, RunView, SlotView, WatchedRun, WatchPicture } from '../../../src/broker/watch/view.ts';
 import type { Picture } from '../../../src/cdp/screencast/picture.ts';
 import { watchRuns } from '../../../src/watch/runs/watch-runs.ts';
@@ -21,6 +22,17 @@ export interface Watched {
 /** A test's title that no other run on this machine has: the watch page shows all of them. */
 export function ownTitle(title: string): string {
   return `${title} (${process.pid})`;
+}
+
+/**
+ * Waits until a tile of the watch page has a picture. Only tiles in view get pictures, and other tests' newer runs push
+ * it out of view.
+ */
+export async function pictureOf(tile: Locator): Promise<void> {
+  await expect(async () => {
+    await tile.scrollIntoViewIfNeeded();
+    await expect(tile.locator('canvas')).toBeVisible({ timeout: 2_000 });
+  }).toPass({ timeout: 60_000 });
 }
 
 /** Watches the run that has a test of this title, see {@link ownTitle}. */
