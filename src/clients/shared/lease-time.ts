@@ -38,7 +38,7 @@ export function exceedsLifetime(lease: LeasedBrowser, neededMs: number): boolean
   return neededMs === 0 || neededMs > lease.lifetimeMs;
 }
 
-/** A message when a test that needs a browser for `neededMs` (0: no limit) may take longer than it lasts; else null. */
+/** A message when a test that needs `neededMs` (0: no limit) may take longer than its browser lasts; else null. */
 export function lifetimeWarning(lease: LeasedBrowser, neededMs: number): string | null {
   if (neededMs === 0 || !exceedsLifetime(lease, neededMs)) return null;
   const limit = lease.leaseId === null ? 'the `duration` of its session' : "the pool's `leaseTimeoutSeconds`";

@@ -210,12 +210,9 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
 
   /** Gives back the browser and the prefetched one. A test that begins meanwhile gets another browser. */
   async #giveUp(): Promise<void> {
-    const connection = this.#connection;
+    const connection = this.#takeConnection();
     const prefetched = this.#prefetched;
-    this.#connection = null;
     this.#prefetched = null;
-    this.#used = false;
-    this.#stale = null;
     await Promise.all([connection && this.#release(connection), prefetched && this.#giveUpPrefetch(prefetched)]);
   }
 
@@ -252,14 +249,20 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
   }
 
   async #replace(): Promise<Connection> {
-    const connection = this.#connection;
     const stale = this.#stale;
-    this.#connection = null;
-    this.#stale = null;
-    this.#used = false;
+    const connection = this.#takeConnection();
     if (connection) await this.#release(connection, stale === 'ends-soon' ? 'rolled-over' : 'healthy');
     this.#connection = await this.#nextConnection();
     return this.#connection;
+  }
+
+  /** The current connection, which the worker does not use any more. */
+  #takeConnection(): Connection | null {
+    const connection = this.#connection;
+    this.#connection = null;
+    this.#stale = null;
+    this.#used = false;
+    return connection;
   }
 
   /** Returns the prefetched browser if it is ready and lasts long enough, else requests one now. */
