@@ -15,6 +15,10 @@ export const hostedBrowserAttachment = z.object({
   endedAt: timestamp,
   /** Bytes that this test's pages moved, as the browser reported them; null without metering. */
   observedBytes: bytes.nullable(),
+  /** Bytes that they sent and received through the test machine (`exposeNetwork`); null: unknown. */
+  proxiedBytes: testRecord.shape.proxiedBytes,
+  /** How many of these they sent. */
+  proxiedSentBytes: testRecord.shape.proxiedSentBytes,
   /** The service's figure for the session; null if it has none. */
   bandwidthBytes: bytes.nullable(),
   /** Whether another worker used this browser before. */

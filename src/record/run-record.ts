@@ -37,6 +37,13 @@ export const testRecord = z.object({
   startedAt: timestamp,
   endedAt: timestamp,
   observedBytes: bytes.nullable().describe("Bytes the test's pages moved; null without metering"),
+  proxiedBytes: bytes
+    .nullable()
+    .default(null)
+    .describe(
+      'Bytes they sent and received through the test machine (`exposeNetwork`); not in `observedBytes`; null: unknown',
+    ),
+  proxiedSentBytes: bytes.nullable().default(null).describe('How many of these they sent; null: unknown'),
   savedMs: milliseconds.default(0).describe('Measured waiting for round trips that `ahead` saved, in ms'),
   infrastructureFailure: text.nullable().describe('Why the browser was lost, or null'),
   evidence: text

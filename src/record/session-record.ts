@@ -38,7 +38,7 @@ export interface TestWithAttachment {
 
 /**
  * Builds a session's record from the attachments of its tests. They contain nothing about the time before and after the
- * tests, nor about traffic through `exposeNetwork`.
+ * tests.
  */
 export function sessionFromTests(served: readonly [TestWithAttachment, ...TestWithAttachment[]]): SessionRecord {
   const [first] = served;
@@ -65,7 +65,7 @@ export function sessionFromTests(served: readonly [TestWithAttachment, ...TestWi
     endReason: null,
     endConfirmed: null,
     workersServed: new Set(attachments.map(({ workerIndex }) => workerIndex)).size,
-    bridgedBytes: 0,
+    bridgedBytes: proxiedBytesOf(served.map(({ test }) => test)),
     pictureBytes: 0,
     roundTripMs: null,
     carriedOrigins: [],
@@ -73,4 +73,9 @@ export function sessionFromTests(served: readonly [TestWithAttachment, ...TestWi
     bandwidthBytes: figures.length > 0 ? largest(figures) : null,
     tests: served.map(({ test }) => test),
   });
+}
+
+/** What tests moved through the test machine, as far as it is known. */
+export function proxiedBytesOf(tests: readonly TestRecord[]): number {
+  return tests.reduce((sum, { proxiedBytes }) => sum + (proxiedBytes ?? 0), 0);
 }

@@ -26,7 +26,10 @@ export interface TestFacts
 }
 
 /** Outcome of a test in one browser, or in all browsers that it used. */
-export type TestOutcome = Pick<TestRecord, 'observedBytes' | 'savedMs' | 'infrastructureFailure'>;
+export type TestOutcome = Pick<
+  TestRecord,
+  'observedBytes' | 'proxiedBytes' | 'proxiedSentBytes' | 'savedMs' | 'infrastructureFailure'
+>;
 
 /** A test's use of one browser. */
 export interface BrowserUse extends TestOutcome {
@@ -39,7 +42,7 @@ export type AttachmentContext = Pick<HostedBrowserAttachment, 'workerIndex' | 's
 /** The entry of a test in `run.json`. */
 export function testRecordOf(
   facts: TestFacts,
-  { observedBytes, savedMs, infrastructureFailure }: TestOutcome,
+  { observedBytes, proxiedBytes, proxiedSentBytes, savedMs, infrastructureFailure }: TestOutcome,
 ): TestRecord {
   const { titles, file, rootDir, startedAt, endedAt, id, line, project, parallelIndex, retry, status, ok } = facts;
   const { evidence = null, holds = [] } = facts;
@@ -56,6 +59,8 @@ export function testRecordOf(
     startedAt: recordedTime(startedAt),
     endedAt: recordedTime(endedAt),
     observedBytes,
+    proxiedBytes,
+    proxiedSentBytes,
     savedMs,
     infrastructureFailure: infrastructureFailure === null ? null : recordedText(infrastructureFailure),
     evidence: evidence === null ? null : recordedText(evidence),
@@ -84,26 +89,32 @@ export function attachmentOf(
     startedAt: test.startedAt,
     endedAt: test.endedAt,
     observedBytes: test.observedBytes,
+    proxiedBytes: test.proxiedBytes,
+    proxiedSentBytes: test.proxiedSentBytes,
     bandwidthBytes,
     reused,
     infrastructureFailure: test.infrastructureFailure,
   };
 }
 
-/**
- * Combines the use of all browsers of a test; null without any. Takes the last browser and the first loss. The bytes
- * are null if no browser was metered.
- */
+/** Combines the use of all browsers of a test; null without any. Takes the last browser and the first loss. */
 export function combinedUse(uses: readonly BrowserUse[]): BrowserUse | null {
   const last = uses.at(-1);
   if (!last) return null;
-  const metered = uses.flatMap(({ observedBytes }) => observedBytes ?? []);
   return {
     browser: last.browser,
-    observedBytes: metered.length > 0 ? metered.reduce((sum, bytes) => sum + bytes, 0) : null,
+    observedBytes: sumOfKnown(uses, ({ observedBytes }) => observedBytes),
+    proxiedBytes: sumOfKnown(uses, ({ proxiedBytes }) => proxiedBytes),
+    proxiedSentBytes: sumOfKnown(uses, ({ proxiedSentBytes }) => proxiedSentBytes),
     savedMs: uses.reduce((sum, { savedMs }) => sum + savedMs, 0),
     infrastructureFailure: uses.find((use) => use.infrastructureFailure !== null)?.infrastructureFailure ?? null,
   };
+}
+
+/** The sum of the known figures; null if none is known. */
+export function sumOfKnown<T>(items: readonly T[], figure: (item: T) => number | null): number | null {
+  const known = items.flatMap((item) => figure(item) ?? []);
+  return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) : null;
 }
 
 /** Key of a try of a test. Runners give a test a different ID in each project and repetition. */

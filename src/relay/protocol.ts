@@ -11,7 +11,7 @@ export const RELAY_PATH = '/v1/lease';
 /** Path of the relay's status, before any lease. */
 export const STATUS_PATH = '/v1/status';
 /** Both sides need the same. */
-export const RELAY_PROTOCOL = 1;
+export const RELAY_PROTOCOL = 2;
 
 /** The status of a relay. */
 export const relayStatus = v.object({
@@ -61,7 +61,6 @@ const figures = v.strictObject({
   commands: v.number(),
   roundTripMs: v.nullable(v.number()),
   savedMs: v.number(),
-  bridgedBytes: v.number(),
 });
 
 /** A part of an upload did not reach the browser unchanged. */

@@ -11,6 +11,7 @@ import { PageBinding } from './page-binding.ts';
 import type { NetworkPolicy } from './policy/network-policy.ts';
 import { ProxiedDocuments } from './proxied-documents.ts';
 import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
+import type { ProxiedTraffic } from './proxied-traffic.ts';
 import type { Dial } from './proxy/dial.ts';
 import { ImpliedHeaders } from './proxy/headers/implied-headers.ts';
 import { type ContinueFields, givenHeaders, type PausedRequest, pausedRequest } from './proxy/paused-request.ts';
@@ -25,8 +26,7 @@ const RELEASES = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetc
 export interface ProxyParts {
   targets: ProxiedTargets;
   policy: NetworkPolicy;
-  /** Called with the size of bodies and WebSocket messages, in both directions, decoded, in bytes. */
-  onBytes: (bytes: number) => void;
+  traffic: ProxiedTraffic | undefined;
   /** Takes downloads whose content the browser does not need. */
   downloads: LocalDownloads;
   /** Default: connections start on this machine. */
@@ -54,21 +54,21 @@ export class NetworkProxy implements Interceptor {
   /** Requests that the client has paused, by session and ID. */
   readonly #withClient: SessionMap<string, PausedRequest>;
 
-  constructor(transport: InterceptorTransport, { targets, policy, onBytes, downloads, dial }: ProxyParts) {
+  constructor(transport: InterceptorTransport, { targets, policy, traffic, downloads, dial }: ProxyParts) {
     this.#transport = transport;
     this.#policy = policy;
     this.#targets = targets;
     this.#withClient = new SessionMap(transport.model);
     const documents = new ProxiedDocuments(transport.model, targets, (target) => policy.hostsOf(target));
     this.#binding = new PageBinding(transport, documents);
-    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, onBytes, dial });
+    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, traffic, dial });
     const streams = new StreamedResponses(transport, documents, this.#binding);
     this.#implied = new ImpliedHeaders(transport);
-    this.#files = new ProxiedFiles(transport, onBytes);
+    this.#files = new ProxiedFiles(transport, traffic);
     const onRedirect = (paused: PausedRequest, location: string) => policy.noteProxiedRedirect(paused, location);
     this.#requests = new ProxiedRequests(transport, {
       implied: this.#implied,
-      onBytes,
+      traffic,
       dial,
       downloads,
       streams,

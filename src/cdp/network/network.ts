@@ -5,6 +5,7 @@ import type { NetworkProxy } from './network-proxy.ts';
 import { NetworkPolicy, type PolicyEvents, type Visit } from './policy/network-policy.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
 import { ProxiedTargets } from './proxied-targets.ts';
+import type { ProxiedTraffic } from './proxied-traffic.ts';
 import type { Dial } from './proxy/dial.ts';
 
 /** What pages reach through this machine. */
@@ -13,8 +14,8 @@ export interface NetworkOptions {
   proxiedHosts?: ProxiedHosts | undefined;
   /** Set if pages reach the hosts that the test itself visits. */
   byIntent?: PolicyEvents | undefined;
-  /** Called with the size of bodies and WebSocket messages, in both directions, decoded, in bytes. */
-  onBridgedBytes?: (bytes: number) => void;
+  /** Counts what they send and receive. */
+  traffic?: ProxiedTraffic | undefined;
   /** Connects to servers from another machine. Files are not read then. Default: connections start on this machine. */
   dial?: Dial | undefined;
   /** Takes downloads that need not go through the browser. Without it, the browser gets all of them. */
@@ -105,11 +106,11 @@ export class Network implements Interceptor {
   }
 
   #make(Loaded: typeof NetworkProxy): NetworkProxy {
-    const { onBridgedBytes = () => undefined, downloads = new LocalDownloads(), dial } = this.#options;
+    const { traffic, downloads = new LocalDownloads(), dial } = this.#options;
     return new Loaded(this.#transport, {
       targets: this.#targets,
       policy: this.policy,
-      onBytes: onBridgedBytes,
+      traffic,
       dial,
       downloads,
     });

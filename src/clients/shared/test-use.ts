@@ -1,4 +1,5 @@
 import type { SessionReport } from '../../broker/rpc/messages/protocol.ts';
+import type { Traffic } from '../../cdp/network/proxied-traffic.ts';
 import { dateNow } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import type { PageFilm } from '../../film/film.ts';
@@ -38,10 +39,10 @@ export interface TestEnd extends Pick<HostedBrowserAttachment, 'workerIndex' | '
 /** Tracks the hosted browsers of one test from start to end. The same for every client and runner. */
 export class TestUse {
   readonly startedAt = new Date(dateNow());
-  /** The bytes that each connection had moved when the test began to use it, newest last. */
-  #connections = new Map<RecordedConnection, number>();
+  /** What each connection had moved when the test began to use it, newest last. */
+  #connections = new Map<RecordedConnection, Moved>();
   /** The browser that was connected when the test began, and its bytes and commands at that time. */
-  #before: { connection: RecordedConnection; bytes: number; commands: number } | null = null;
+  #before: { connection: RecordedConnection; moved: Moved; commands: number } | null = null;
   #sharesBefore = false;
   readonly #unreachable = new Set<string>();
   /** The end of those that are not over is unknown. */
@@ -55,7 +56,7 @@ export class TestUse {
    * @param shares whether the test may use contexts that are already open, such as a page of `beforeAll`
    */
   begin(current: RecordedConnection | null, shares: boolean): void {
-    this.#before = current && { connection: current, bytes: bytesOf(current), commands: current.commands() };
+    this.#before = current && { connection: current, moved: movedBy(current), commands: current.commands() };
     this.#sharesBefore = shares;
   }
 
@@ -74,13 +75,13 @@ export class TestUse {
   /** The test opens a context on this connection. */
   uses(connection: RecordedConnection): void {
     this.#noteShared();
-    if (!this.#connections.has(connection)) this.#connections.set(connection, bytesOf(connection));
+    if (!this.#connections.has(connection)) this.#connections.set(connection, movedBy(connection));
   }
 
   /** The test may have used this connection from its start, without opening a context through poolwright. */
   mayHaveUsed(connection: RecordedConnection): void {
     if (this.#before?.connection === connection) this.#sharesBefore = true;
-    else if (!this.#connections.has(connection)) this.#connections.set(connection, 0);
+    else if (!this.#connections.has(connection)) this.#connections.set(connection, NOTHING);
   }
 
   /** A page did not reach a server or file of this machine. If the test fails, its error includes this text. */
@@ -138,12 +139,37 @@ export class TestUse {
     const before = this.#before;
     if (!before || !this.#sharesBefore || this.#connections.has(before.connection)) return;
     if (before.connection.commands() === before.commands) return;
-    this.#connections = new Map([[before.connection, before.bytes], ...this.#connections]);
+    this.#connections = new Map([[before.connection, before.moved], ...this.#connections]);
   }
 }
 
-function bytesOf(connection: RecordedConnection): number {
-  return connection.observedBytes() ?? 0;
+/** The bytes that the pages of a connection have moved. */
+interface Moved {
+  /** Null without metering. */
+  observed: number | null;
+  proxied: Traffic;
+}
+
+const NOTHING: Moved = { observed: 0, proxied: { sent: 0, received: 0 } };
+
+function movedBy(connection: RecordedConnection): Moved {
+  return { observed: connection.observedBytes(), proxied: connection.proxiedBytes() };
+}
+
+/** What was moved since then. */
+function movedSince(
+  before: Moved,
+  now: Moved,
+): Pick<BrowserUse, 'observedBytes' | 'proxiedBytes' | 'proxiedSentBytes'> {
+  return {
+    observedBytes: now.observed === null ? null : now.observed - (before.observed ?? 0),
+    proxiedBytes: totalOf(now.proxied) - totalOf(before.proxied),
+    proxiedSentBytes: now.proxied.sent - before.proxied.sent,
+  };
+}
+
+function totalOf({ sent, received }: Traffic): number {
+  return sent + received;
 }
 
 /** What the broker knows of a connection: its figures grow, and each report contains the increase. */
@@ -163,21 +189,21 @@ function reportedOf(connection: RecordedConnection): Reported {
   return known;
 }
 
-/** Reports to the broker what a test used of one browser. @param before the bytes when the test began to use it */
+/** Reports to the broker what a test used of one browser. @param before what it had moved when the test began to use it */
 async function report(
   facts: TestFacts,
   connection: RecordedConnection,
-  before: number,
+  before: Moved,
   infrastructureFailure: string | null,
   sink: RecordSink,
 ): Promise<BrowserUse> {
-  const now = connection.observedBytes();
+  const now = movedBy(connection);
   const { roundTripMs, savedMs } = connection.distance();
-  const total = { bridgedBytes: connection.bridgedBytes(), pictureBytes: connection.pictureBytes(), savedMs };
+  const total = { bridgedBytes: totalOf(now.proxied), pictureBytes: connection.pictureBytes(), savedMs };
   const known = reportedOf(connection);
   const use = {
     browser: connection.lease,
-    observedBytes: now === null ? null : now - before,
+    ...movedSince(before, now),
     savedMs: savedMs - known.savedMs,
     infrastructureFailure,
   };

@@ -90,7 +90,6 @@ export class Lease {
     const meter = message.metering ? new Meter() : undefined;
     const savings = new Savings();
     const { hosts, byIntent } = withoutFiles(message.exposeNetwork);
-    let bridgedBytes = 0;
     const transport = await openTransport(cdpUrl, {
       lookup,
       timeout: CONNECT_TIMEOUT_MS,
@@ -104,9 +103,6 @@ export class Lease {
       ...(byIntent && {
         byIntent: { onPlace: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) },
       }),
-      onBridgedBytes: (bytes) => {
-        bridgedBytes += bytes;
-      },
       dial: (host, port) => this.#streams.dial({ host, port, by: 'page' }),
       onIncompleteUpload: (text) => this.#send({ type: 'notCarried', text }),
     });
@@ -116,7 +112,6 @@ export class Lease {
       commands: transport.commands,
       roundTripMs: savings.roundTripMs,
       savedMs: savings.savedMs,
-      bridgedBytes,
     });
     void transport.closed.then(({ code, reason }) => {
       this.#sendFigures();

@@ -132,7 +132,7 @@ for (const [end, isSecure] of [
         { method, path, body },
       ),
     );
-    const fetcher = new ProxyFetcher(() => undefined);
+    const fetcher = new ProxyFetcher();
     const { signal } = new AbortController();
     const common = { ignoreHTTPSErrors: true, isScripts: false, download: 'never', headers: {}, signal } as const;
     const carried = await outcomes(server, async (method, path, body) => {

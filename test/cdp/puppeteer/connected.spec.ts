@@ -5,6 +5,7 @@ import puppeteer, { type ConnectionTransport } from 'puppeteer-core';
 import { WebSocket } from 'ws';
 import { Savings } from '../../../src/cdp/latency/savings.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { ProxiedTraffic } from '../../../src/cdp/network/proxied-traffic.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
@@ -155,19 +156,17 @@ test('counts the bytes of its pages, and proxies loopback addresses for them', a
   const { api } = await start({});
   const { cdpUrl } = (await api.create()).body;
   const meter = new Meter();
-  let proxied = 0;
+  const traffic = new ProxiedTraffic();
   const browser = await connectPuppeteer(cdpUrl, {
     meter,
     proxiedHosts: parseNetworkRules('<loopback>'),
-    onBridgedBytes: (bytes) => {
-      proxied += bytes;
-    },
+    traffic,
   });
   const page = await browser.newPage();
   const response = await page.goto(url);
   expect(response?.status()).toBe(200);
   await page.waitForFunction('document.title === "100000"');
-  expect(proxied).toBeGreaterThan(100_000);
+  expect(traffic.total().received).toBeGreaterThan(100_000);
   // In a frame, and with the page's own interception enabled.
   await page.setRequestInterception(true);
   page.on('request', (request) => void request.continue());

@@ -49,7 +49,7 @@ for (const { megabits, bytes } of LINKS) {
       );
       length.catch(() => undefined);
       // Once the upload has begun.
-      await expect.poll(() => link.bridgedBytes()).toBeGreaterThan(bytes / 10);
+      await expect.poll(() => link.proxiedBytes().received).toBeGreaterThan(bytes / 10);
       expect(await link.isResponsive(3_000)).toBe(true);
       expect(await length).toBe(bytes);
       expect(performance.now() - started).toBeGreaterThan(15_000);

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
@@ -34,6 +34,8 @@ export interface DevServer {
   sockets(): number;
   /** All WebSockets so far, including closed ones. */
   upgrades: { path: string; origin: string | undefined }[];
+  /** Bytes on its connections so far, without TLS. */
+  moved(): { sent: number; received: number };
   close(): Promise<void>;
 }
 
@@ -188,6 +190,8 @@ export async function startDevServer({ secure = false, port: wanted = 0 } = {}):
     });
   };
   const server = secure ? createSecureServer(selfSigned(), listener) : createServer(listener);
+  const connections: Socket[] = [];
+  server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => connections.push(socket));
   const sockets = new WebSocketServer({ server, handleProtocols: (offered) => [...offered][0] ?? false });
   sockets.on('connection', (socket, request) => {
     upgrades.push({ path: request.url ?? '', origin: request.headers.origin });
@@ -208,6 +212,10 @@ export async function startDevServer({ secure = false, port: wanted = 0 } = {}):
     seen: (path) => requests.findLast((request) => request.path === path),
     sockets: () => sockets.clients.size,
     upgrades,
+    moved: () => ({
+      sent: connections.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
+      received: connections.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+    }),
     close: () =>
       new Promise<void>((resolve) => {
         for (const socket of sockets.clients) socket.terminate();

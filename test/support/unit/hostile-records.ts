@@ -85,6 +85,8 @@ const testRecord: Arbitrary<TestRecord> = fc.record({
   startedAt: moment,
   endedAt: moment,
   observedBytes: orNull(bytes),
+  proxiedBytes: orNull(bytes),
+  proxiedSentBytes: orNull(bytes),
   savedMs: ms,
   infrastructureFailure: fc.option(text, { freq: 2 }),
   evidence: orNull(text),

@@ -1,5 +1,6 @@
 import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/messages/protocol.ts';
+import type { Traffic } from '../../../src/cdp/network/proxied-traffic.ts';
 import type { RecordedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
 import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
 import type { RecordSink } from '../../../src/clients/shared/test-use.ts';
@@ -49,7 +50,7 @@ export const FAILED: Partial<TestInfo> = { status: 'failed', errors: [{ message:
 export class FakeConnection implements RecordedConnection {
   readonly lease: LeasedBrowser;
   bytes: number | null = 0;
-  bridged = 0;
+  proxied: Traffic = { sent: 0, received: 0 };
   pictured = 0;
   film: Film | null = null;
   saved = 0;
@@ -81,12 +82,17 @@ export class FakeConnection implements RecordedConnection {
     if (this.bytes !== null) this.bytes += bytes;
   }
 
+  /** Its pages move something through this machine. */
+  proxies(sent: number, received: number): void {
+    this.proxied = { sent: this.proxied.sent + sent, received: this.proxied.received + received };
+  }
+
   breaks(): void {
     this.loss = { at: Date.parse('2030-01-01T00:00:00.000Z'), seen: 'its link closed', silent: false };
   }
 
   observedBytes = () => this.bytes;
-  bridgedBytes = () => this.bridged;
+  proxiedBytes = () => this.proxied;
   pictureBytes = () => this.pictured;
   carriedOrigins = () => this.origins;
   distance = () => ({ roundTripMs: null, savedMs: this.saved });

@@ -24,6 +24,8 @@ export function aTest(given: Partial<TestRecord>): TestRecord {
     startedAt: at(4),
     endedAt: at(6),
     observedBytes: 1_000,
+    proxiedBytes: 0,
+    proxiedSentBytes: 0,
     savedMs: 0,
     infrastructureFailure: null,
     evidence: null,

@@ -5,7 +5,7 @@ import { test as base, expect } from '@playwright/test';
 import { SCHEMA_FILE, schemaText } from '../../../scripts/schema.mjs';
 import { writeAtomically } from '../../../src/common/write-atomically.ts';
 import { readRecord, recordText } from '../../../src/record/record-file.ts';
-import { runRecord } from '../../../src/record/run-record.ts';
+import { runRecord, type TestRecord } from '../../../src/record/run-record.ts';
 import { aRecord, aSession, aTest } from '../../support/unit/records.ts';
 
 const test = base.extend<{ directory: string }>({
@@ -26,6 +26,15 @@ test('reads a record unchanged', async ({ directory }) => {
   const record = aRecord({ sessions: [aSession({ tests: [aTest({ retry: 1, status: 'timedOut', ok: false })] })] });
   await writeAtomically(join(directory, 'run.json'), recordText(record));
   expect(readRecord(directory)).toEqual(record);
+});
+
+test('reads a record from before proxied bytes were counted per test: they are unknown', async ({ directory }) => {
+  const { proxiedBytes: _, proxiedSentBytes: __, ...older } = aTest({});
+  const text = recordText(aRecord({ sessions: [{ ...aSession({}), tests: [older as TestRecord] }] }));
+  expect(text).not.toContain('proxied');
+  await writeAtomically(join(directory, 'run.json'), text);
+  const unknown = { proxiedBytes: null, proxiedSentBytes: null };
+  expect(readRecord(directory)?.sessions[0]?.tests[0]).toEqual({ ...older, ...unknown });
 });
 
 test('never shows a partial file while it is written, and leaves no other file', async ({ directory }) => {

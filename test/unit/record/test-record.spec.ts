@@ -28,9 +28,15 @@ const facts = {
 };
 const surroundings: AttachmentContext = { workerIndex: 5, shard: null, bandwidthBytes: 70 };
 
-function use(sessionId: string, observedBytes: number | null, infrastructureFailure: string | null = null): BrowserUse {
+function use(
+  sessionId: string,
+  observedBytes: number | null,
+  infrastructureFailure: string | null = null,
+  proxied: [proxiedBytes: number, proxiedSentBytes: number] | null = null,
+): BrowserUse {
   const browser = { sessionId, leaseId: null, poolId: null, servedBy: null, reused: false };
-  return { browser, observedBytes, savedMs: 0, infrastructureFailure };
+  const [proxiedBytes = null, proxiedSentBytes = null] = proxied ?? [];
+  return { browser, observedBytes, proxiedBytes, proxiedSentBytes, savedMs: 0, infrastructureFailure };
 }
 
 function attached(given: BrowserUse, more: Partial<AttachmentContext> = {}) {
@@ -38,7 +44,7 @@ function attached(given: BrowserUse, more: Partial<AttachmentContext> = {}) {
 }
 
 test('has the same facts in entry and attachment', () => {
-  const given = use('s1', 12, 'was lost');
+  const given = use('s1', 12, 'was lost', [9, 2]);
   const record = testRecordOf(facts, given);
   expect(record).toMatchObject({ title: 'group › a test', file: 'tests/deep/a.spec.ts', startedAt: at(4), retry: 2 });
   const attachment = attached(given);
@@ -51,6 +57,8 @@ test('combines several browsers: names the last, sums up known bytes, reports th
   expect(combinedUse([])).toBeNull();
   expect(combinedUse([use('s1', null)])).toEqual(use('s1', null));
   expect(combinedUse([use('s1', 5), use('s2', null, 'first'), use('s3', 7, 'second')])).toEqual(use('s3', 12, 'first'));
+  const proxied = [use('s1', 0, null, [9, 2]), use('s2', 0), use('s3', 0, null, [0, 0])];
+  expect(combinedUse(proxied)).toEqual(use('s3', 0, null, [9, 2]));
 });
 
 test('reads an attachment unchanged, and rejects other versions', () => {

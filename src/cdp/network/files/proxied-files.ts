@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
+import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { byLowerCase } from '../proxy/headers/header-list.ts';
 import { type ContinueFields, type PausedRequest, responseCommand } from '../proxy/paused-request.ts';
 import { fileResponse } from './file-response.ts';
@@ -15,12 +16,11 @@ function needsLeave({ headers, resourceType }: PausedRequest): boolean {
 /** Gives the browser files of this machine. */
 export class ProxiedFiles {
   readonly #commands: BrowserCommands;
-  readonly #onBytes: (bytes: number) => void;
+  readonly #traffic: ProxiedTraffic | undefined;
 
-  /** @param onBytes called with the size of each file */
-  constructor(commands: BrowserCommands, onBytes: (bytes: number) => void) {
+  constructor(commands: BrowserCommands, traffic: ProxiedTraffic | undefined) {
     this.#commands = commands;
-    this.#onBytes = onBytes;
+    this.#traffic = traffic;
   }
 
   /** Never rejects. @param changes made by the client */
@@ -35,7 +35,7 @@ export class ProxiedFiles {
       this.#commands.post('Fetch.continueRequest', { requestId, url: MISSING }, sessionId);
       return;
     }
-    if (!('failure' in outcome)) this.#onBytes(outcome.body.length);
+    if (!('failure' in outcome)) this.#traffic?.receive(outcome.body.length);
     const [method, params] = responseCommand(requestId, outcome);
     this.#commands.post(method, params, sessionId);
   }

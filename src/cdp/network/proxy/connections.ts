@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Protocol } from 'devtools-protocol';
 import { clearTimeout, setTimeout } from '../../../common/clock.ts';
+import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { type Dial, dialServer } from './dial.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
 import { Agent, buildConnector } from './undici-library.ts';
@@ -44,6 +45,7 @@ export class Connections {
   /** Time limit for a response's head, and for each next piece of its body, in ms. */
   readonly #responseTimeout: number;
   readonly #dial: Dial | undefined;
+  readonly #traffic: ProxiedTraffic | undefined;
   #strict: Agent | undefined;
   #lenient: Agent | undefined;
   /** Errors of connections that responded to earlier requests, but not to the last one. */
@@ -52,8 +54,9 @@ export class Connections {
   readonly #servers = new Map<string, Server>();
 
   /** @param dial default: connections start on this machine */
-  constructor(responseTimeout: number, dial?: Dial) {
+  constructor(responseTimeout: number, traffic?: ProxiedTraffic, dial?: Dial) {
     this.#responseTimeout = responseTimeout;
+    this.#traffic = traffic;
     this.#dial = dial;
   }
 
@@ -103,6 +106,7 @@ export class Connections {
           if (socket) {
             this.#note(new URL(`${options.protocol}//${options.host}`).origin, socket);
             this.#watch(socket);
+            this.#traffic?.follow(socket);
           }
           done(...made);
         }),

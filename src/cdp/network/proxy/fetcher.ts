@@ -8,6 +8,7 @@ import {
 } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { monotonicNow } from '../../../common/clock.ts';
+import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { Connections, type Server } from './connections.ts';
 import type { Dial } from './dial.ts';
 import { type Failure, failureOf } from './failures.ts';
@@ -91,15 +92,10 @@ const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompres
  */
 export class ProxyFetcher {
   readonly #connections: Connections;
-  readonly #onBytes: (bytes: number) => void;
 
-  /**
-   * @param onBytes called with the bytes of bodies, in both directions, decoded
-   * @param dial default: connections start on this machine
-   */
-  constructor(onBytes: (bytes: number) => void, dial?: Dial) {
-    this.#onBytes = onBytes;
-    this.#connections = new Connections(RESPONSE_MS, dial);
+  /** @param dial default: connections start on this machine */
+  constructor(traffic?: ProxiedTraffic, dial?: Dial) {
+    this.#connections = new Connections(RESPONSE_MS, traffic, dial);
   }
 
   /** Never rejects. */
@@ -129,7 +125,6 @@ export class ProxyFetcher {
   async #fetch(request: ProxyRequest): Promise<Outcome> {
     const { url, method, headers, body, ignoreHTTPSErrors, download, signal } = request;
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
-    this.#onBytes(body?.length ?? 0);
     const asked = monotonicNow();
     const { origin, pathname, search } = new URL(url);
     const response = await this.#send(this.#connections.agent(ignoreHTTPSErrors), {
@@ -151,7 +146,7 @@ export class ProxyFetcher {
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
     // Chromium does not decode a body that it gets over CDP, so this code must.
     const decoder = bodiless ? undefined : DECODERS[encoding]?.();
-    const source = new ResponseBody(response.body, decoder, this.#onBytes);
+    const source = new ResponseBody(response.body, decoder);
     // A body that is known to be large is not buffered.
     const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
     const patience = bodiless ? RESPONSE_MS : STREAM_MS;

@@ -7,6 +7,7 @@ import { firstOf } from '../../model/requests.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
+import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
 import { whenAbandoned } from './abandoned-requests.ts';
 import { Credentials } from './credentials.ts';
@@ -40,7 +41,7 @@ interface Parts {
   implied: ImpliedHeaders;
   downloads: LocalDownloads;
   streams: StreamedResponses;
-  onBytes: (bytes: number) => void;
+  traffic: ProxiedTraffic | undefined;
   dial?: Dial | undefined;
   /** Called with the `Location` of a redirect before the browser gets the response. */
   onRedirect: (paused: PausedRequest, location: string) => void;
@@ -64,7 +65,7 @@ export class ProxiedRequests {
   constructor(transport: InterceptorTransport, parts: Parts) {
     this.#transport = transport;
     this.#parts = parts;
-    this.#fetcher = new ProxyFetcher(parts.onBytes, parts.dial);
+    this.#fetcher = new ProxyFetcher(parts.traffic, parts.dial);
     this.#credentials = new Credentials(transport);
     this.#reported = new ReportedResponses(transport);
     this.#bodiless = new SessionMap(transport.model);

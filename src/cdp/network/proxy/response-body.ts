@@ -18,15 +18,12 @@ export class ResponseBody {
   readonly #source: Readable;
   readonly #decoder: Decoder | undefined;
   readonly #chunks: AsyncIterator<Buffer>;
-  readonly #onRead: (bytes: number) => void;
   #read = 0;
   /** The next chunk, if an earlier wait for it timed out. */
   #coming: Promise<Buffer | null> | null = null;
 
-  /** @param onRead called with the size of each chunk that is read, decoded */
-  constructor(source: Readable, decoder: Decoder | undefined, onRead: (bytes: number) => void) {
+  constructor(source: Readable, decoder: Decoder | undefined) {
     this.#source = source;
-    this.#onRead = onRead;
     this.#decoder = decoder;
     // Readers handle errors; until there is a reader, errors are ignored.
     source.on('error', () => undefined);
@@ -115,7 +112,6 @@ export class ResponseBody {
       const { done, value } = await this.#chunks.next();
       if (done) return null;
       this.#read += value.length;
-      this.#onRead(value.length);
       return value;
     } catch (error) {
       // An empty body is valid with any encoding.

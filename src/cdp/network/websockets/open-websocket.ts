@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws';
+import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { type Dial, dialServer } from '../proxy/dial.ts';
 import { addressesOf, isLocalhost } from '../proxy/localhost.ts';
 
@@ -9,6 +10,7 @@ export interface WebSocketOptions {
   ignoreHTTPSErrors: boolean;
   /** Default: the connection starts on this machine. */
   dial?: Dial | undefined;
+  traffic?: ProxiedTraffic | undefined;
 }
 
 /** Time limit for connecting, in ms. */
@@ -17,12 +19,16 @@ const HANDSHAKE_TIMEOUT_MS = 30_000;
 /** Starts to open a WebSocket. Its events report the result. */
 export function openWebSocket(
   url: string,
-  { protocols, headers, ignoreHTTPSErrors, dial }: WebSocketOptions,
+  { protocols, headers, ignoreHTTPSErrors, dial, traffic }: WebSocketOptions,
 ): WebSocket {
   return new WebSocket(url, protocols, {
     headers,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     rejectUnauthorized: !ignoreHTTPSErrors,
+    finishRequest: (request) => {
+      request.once('socket', (socket) => traffic?.follow(socket));
+      request.end();
+    },
     ...(dial
       ? { createConnection: () => dialServer(dial, destinationOf(url, !ignoreHTTPSErrors)) }
       : addressesOf(isLocalhost(new URL(url).hostname), HANDSHAKE_TIMEOUT_MS)),

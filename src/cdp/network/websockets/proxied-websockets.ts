@@ -5,6 +5,7 @@ import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { PageBinding } from '../page-binding.ts';
 import type { ProxiedDocument, ProxiedDocuments } from '../proxied-documents.ts';
 import type { ProxiedTargets } from '../proxied-targets.ts';
+import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { Dial } from '../proxy/dial.ts';
 import { wireText } from '../proxy/headers/header-bytes.ts';
 import { openWebSocket } from './open-websocket.ts';
@@ -40,7 +41,7 @@ interface Parts {
   targets: ProxiedTargets;
   documents: ProxiedDocuments;
   binding: PageBinding;
-  onBytes: (bytes: number) => void;
+  traffic: ProxiedTraffic | undefined;
   dial?: Dial | undefined;
 }
 
@@ -103,7 +104,6 @@ export class ProxiedWebSockets {
     const binary = message.op === 'binary';
     events.sent(message.data, binary);
     const bytes = Buffer.from(message.data, binary ? 'base64' : 'utf8');
-    this.#parts.onBytes(bytes.length);
     socket.send(bytes, { binary });
   }
 
@@ -131,6 +131,7 @@ export class ProxiedWebSockets {
         headers,
         ignoreHTTPSErrors: target.ignoreHTTPSErrors,
         dial: this.#parts.dial,
+        traffic: this.#parts.traffic,
       });
     } catch (error) {
       events.failed(errorMessage(error));
@@ -144,7 +145,6 @@ export class ProxiedWebSockets {
     socket.on('message', (data: RawData, binary: boolean) => {
       // Not fragments: the socket's default is a single buffer.
       const text = (data as Buffer).toString(binary ? 'base64' : 'utf8');
-      this.#parts.onBytes((data as Buffer).length);
       events.received(text, binary);
       this.#parts.binding.post(document, { id: number, op: binary ? 'binary' : 'text', data: text });
     });

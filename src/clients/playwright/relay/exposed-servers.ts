@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import * as v from 'valibot';
 import { loopbackOrigin } from '../../../cdp/network/policy/loopback-origin.ts';
+import { ProxiedTraffic } from '../../../cdp/network/proxied-traffic.ts';
 import { addressesOf, isLocalhost } from '../../../cdp/network/proxy/localhost.ts';
 import type { Exposure } from '../../../options/expose-network.ts';
 import type { Destination, TunnelStream } from '../../../relay/streams.ts';
@@ -22,6 +23,8 @@ const visit = v.object({
  * origins that the test itself visits. Judged here, because the relay is another machine.
  */
 export class ExposedServers {
+  /** Of pages; with TLS, if a server has it: the relay adds that. */
+  readonly traffic = new ProxiedTraffic();
   readonly #exposure: Exposure;
   readonly #visited = new Set<string>();
   readonly #reached = new Set<string>();
@@ -80,6 +83,7 @@ export class ExposedServers {
       timeout: CONNECT_TIMEOUT_MS,
       ...addressesOf(isLocalhost(host), CONNECT_TIMEOUT_MS),
     });
+    if (by === 'page') this.traffic.follow(socket);
     socket.once('timeout', () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
     socket.once('error', ({ code = 'ECONNRESET' }: NodeJS.ErrnoException) => stream.fail(code));
     socket.once('connect', () => {

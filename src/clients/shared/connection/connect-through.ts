@@ -2,6 +2,7 @@ import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
 import { Savings } from '../../../cdp/latency/savings.ts';
 import { Meter } from '../../../cdp/metering/meter.ts';
 import { VisitedPlaces } from '../../../cdp/network/policy/visited-places.ts';
+import { ProxiedTraffic } from '../../../cdp/network/proxied-traffic.ts';
 import type { Client } from '../../../cdp/pipeline.ts';
 import { Screencast } from '../../../cdp/screencast/screencast.ts';
 import { type ConnectionClosed, describeClosed } from '../../../cdp/transport/connection-closed.ts';
@@ -66,7 +67,7 @@ export interface Connection<Browser> extends LeasedConnection {
 /** Measurements of a transport. */
 type Figures = Pick<
   RecordedConnection,
-  'bridgedBytes' | 'carriedOrigins' | 'commands' | 'distance' | 'observedBytes' | 'pictureBytes'
+  'carriedOrigins' | 'commands' | 'distance' | 'observedBytes' | 'pictureBytes' | 'proxiedBytes'
 >;
 
 /** Time limit for connecting to a browser that the service reported as ready, in ms: a hung tab can block forever. */
@@ -143,7 +144,7 @@ async function openFor<Browser>(
   const savings = new Savings();
   const places = new VisitedPlaces();
   const denied = new Set<string>();
-  let bridgedBytes = 0;
+  const traffic = new ProxiedTraffic();
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
@@ -164,9 +165,7 @@ async function openFor<Browser>(
         },
       },
     }),
-    onBridgedBytes: (bytes) => {
-      bridgedBytes += bytes;
-    },
+    traffic,
   });
   return {
     transport,
@@ -175,8 +174,8 @@ async function openFor<Browser>(
       observedBytes: () => meter?.total() ?? null,
       commands: () => transport.commands,
       distance: () => ({ roundTripMs: savings.roundTripMs, savedMs: savings.savedMs }),
-      bridgedBytes: () => bridgedBytes,
       pictureBytes: () => screencast.bytes(),
+      proxiedBytes: () => traffic.total(),
       carriedOrigins: () => [...places.origins, ...places.directories],
     },
     wasProxied: (url) => exposure.hosts?.matches(url) || (places.has(url) && !denied.has(withoutFragment(url))),

@@ -1,4 +1,5 @@
 import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
+import type { Traffic } from '../../../cdp/network/proxied-traffic.ts';
 import type { Film } from '../../../film/film.ts';
 import type { Loss } from './loss.ts';
 
@@ -8,7 +9,7 @@ export interface RecordedConnection {
   /** Bytes since the connection opened; null without metering. */
   observedBytes(): number | null;
   /** Bytes that pages sent and received through this machine since then. */
-  bridgedBytes(): number;
+  proxiedBytes(): Traffic;
   /** Bytes of pictures that were taken of its pages since then. */
   pictureBytes(): number;
   /** Null without the option. */

@@ -18,7 +18,7 @@ function keepBusy(): void {
 
 test('reaches a server on one address of localhost when the worker is busy while it connects', async () => {
   const server = await startDevServer();
-  const fetcher = new ProxyFetcher(() => undefined);
+  const fetcher = new ProxyFetcher();
   subscribe('undici:client:beforeConnect', keepBusy);
   try {
     const outcome = await fetcher.fetch({

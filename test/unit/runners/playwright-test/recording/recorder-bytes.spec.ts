@@ -37,6 +37,7 @@ class Worker {
       for (let depth = 0; depth < fixtures; depth += 1) await this.recorder.end(info, this.sink);
     }
     this.#connections.get(between.session)?.loads(between.bytes);
+    this.#connections.get(between.session)?.proxies(between.bytes, between.bytes);
     equal(info.attached.length, opened.size > 0 ? 1 : 0);
   }
 
@@ -45,6 +46,7 @@ class Worker {
     if (opens) this.recorder.uses(connection);
     if (opens) opened.add(session);
     connection.works(bytes);
+    connection.proxies(2 * bytes, 3 * bytes);
     if (opened.has(session)) add(this.moved, session, bytes);
   }
 }
@@ -64,6 +66,10 @@ test('records every byte of a test once and for the right browser, in any order 
     deepEqual(onRecord, worker.moved);
     const attached = worker.infos.flatMap((info) => info.attached.map(({ observedBytes }) => observedBytes ?? 0));
     equal(total(attached), total(worker.moved.values()));
+    for (const { test } of worker.sink.usages) {
+      equal(test.proxiedBytes, 5 * (test.observedBytes ?? 0));
+      equal(test.proxiedSentBytes, 2 * (test.observedBytes ?? 0));
+    }
   });
   await fc.assert(property, propertyRuns(500));
 });

@@ -24,23 +24,26 @@ test('counts a test from its first context on, with the same facts in record and
   sink.bandwidth = 5_000;
   const connection = new FakeConnection('s1', { leaseId: 'l1', poolId: 'p1', servedBy: 'node-1', reused: true });
   connection.loads(100);
-  connection.bridged = 40;
+  connection.proxies(10, 30);
   const info = aTestInfo();
   const error = await run(
     recorder,
     sink,
     info,
     () => {
-      connection.loads(20); // before its context: counts for no test
+      // Before its context: counts for no test.
+      connection.loads(20);
+      connection.proxies(1, 1);
       recorder.uses(connection);
       connection.works(300);
+      connection.proxies(7, 50);
     },
     connection,
   );
   expect(error).toBeNull();
   expect(sink.usages).toHaveLength(1);
   const [usage] = sink.usages;
-  expect(usage).toMatchObject({ sessionId: 's1', bridgedBytes: 40 });
+  expect(usage).toMatchObject({ sessionId: 's1', bridgedBytes: 99 });
   expect(testRecord.parse(usage?.test)).toEqual({
     id: 'test-1',
     title: 'group › a test',
@@ -54,18 +57,19 @@ test('counts a test from its first context on, with the same facts in record and
     startedAt: expect.any(String),
     endedAt: expect.any(String),
     observedBytes: 300,
+    proxiedBytes: 57,
+    proxiedSentBytes: 7,
     savedMs: 0,
     infrastructureFailure: null,
     evidence: null,
     holds: [],
   });
-  const { project, parallelIndex, startedAt, endedAt, observedBytes, infrastructureFailure } = testRecord.parse(
-    usage?.test,
-  );
+  const { project, parallelIndex, startedAt, endedAt, infrastructureFailure } = testRecord.parse(usage?.test);
   expect(info.attached.map((body) => hostedBrowserAttachment.parse(body))).toEqual([
     {
       ...{ schema: 1, sessionId: 's1', leaseId: 'l1', poolId: 'p1', servedBy: 'node-1', reused: true },
-      ...{ project, parallelIndex, startedAt, endedAt, observedBytes, infrastructureFailure },
+      ...{ project, parallelIndex, startedAt, endedAt, infrastructureFailure },
+      ...{ observedBytes: 300, proxiedBytes: 57, proxiedSentBytes: 7 },
       ...{ workerIndex: 7, shard: { current: 1, total: 2 }, bandwidthBytes: 5_000 },
     },
   ]);
@@ -257,9 +261,9 @@ test('explains an unreachable address in the error of a failed test', async () =
 
 test('reports bytes through the test machine and of pictures once', async () => {
   const [recorder, sink, connection] = [new Recorder(), new FakeSink(), new FakeConnection('s1')];
-  for (const bridged of [100, 100, 250]) {
-    connection.bridged = bridged;
-    connection.pictured = 2 * bridged;
+  for (const more of [100, 0, 150]) {
+    connection.proxies(more / 2, more / 2);
+    connection.pictured += 2 * more;
     await run(recorder, sink, aTestInfo(), () => recorder.uses(connection), connection);
   }
   expect(sink.usages.map(({ bridgedBytes }) => bridgedBytes)).toEqual([100, 0, 150]);
