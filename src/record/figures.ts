@@ -1,6 +1,6 @@
 import type { RunRecord, SessionRecord, TestRecord } from './run-record.ts';
 import { waitWithin } from './session-record.ts';
-import { keyOf } from './test-record.ts';
+import { keyOf, sumOfKnown } from './test-record.ts';
 
 /** How many of the slowest and heaviest tests are listed. */
 const LISTED = 5;
@@ -38,7 +38,7 @@ export interface RunFigures {
   rollovers: number;
   observedBytes: number;
   /** Bytes through `exposeNetwork`, not included in the other figures. */
-  bridgedBytes: number;
+  proxiedBytes: number;
   /** Bytes of pictures taken of pages, not included in the other figures. */
   pictureBytes: number;
   /** Median of the browsers' round-trip times, in ms; null if none was measured. */
@@ -49,7 +49,10 @@ export interface RunFigures {
   serviceBytes: number | null;
   /** Sessions that `serviceBytes` does not include. */
   withoutFigure: number;
-  /** Bytes that count towards the budget: by the service, or observed in sessions without its figure. */
+  /**
+   * Bytes that count towards the budget: by the service, or observed in sessions without its figure, and those through
+   * `exposeNetwork`.
+   */
   usedBytes: number;
   /** Decrease of the balance; null if unknown. */
   costCents: number | null;
@@ -92,20 +95,23 @@ function figuresOf(record: RunRecord): RunFigures {
     reconnects: sum(sessions, ({ workersServed }) => Math.max(0, workersServed - 1)),
     rollovers: sessions.filter(({ endReason }) => endReason === 'rolled-over').length,
     observedBytes: sum(sessions, ({ observedBytes }) => observedBytes),
-    bridgedBytes: sum(sessions, ({ bridgedBytes }) => bridgedBytes),
+    proxiedBytes: sum(sessions, ({ bridgedBytes }) => bridgedBytes),
     pictureBytes: sum(sessions, ({ pictureBytes }) => pictureBytes),
     roundTripMs: trips.length > 0 ? quantile(trips, 0.5) : null,
     savedMs: sum(sessions, ({ savedMs }) => savedMs),
     serviceBytes:
       withServiceFigure.length > 0 ? sum(withServiceFigure, ({ bandwidthBytes }) => bandwidthBytes ?? 0) : null,
     withoutFigure: sessions.length - withServiceFigure.length,
-    usedBytes: sum(sessions, ({ bandwidthBytes, observedBytes }) => bandwidthBytes ?? observedBytes),
+    usedBytes: sum(
+      sessions,
+      ({ bandwidthBytes, observedBytes, bridgedBytes }) => (bandwidthBytes ?? observedBytes) + bridgedBytes,
+    ),
     costCents: costOf(record),
     lost: sessions.flatMap(({ infrastructureFailures }) => infrastructureFailures),
     leaseFailures: [...new Set(record.leaseFailures)],
     unconfirmed: sessions.filter(({ endConfirmed }) => endConfirmed === false).map(({ sessionId }) => sessionId),
     slowest: top(tries, ({ durationMs }) => durationMs),
-    heaviest: top(tries, ({ observedBytes }) => observedBytes ?? 0),
+    heaviest: top(tries, movedBytes),
   };
 }
 
@@ -125,12 +131,19 @@ function triesOf(sessions: SessionRecord[]): TestTry[] {
       if (!known) tries.set(key, { ...test, durationMs: Math.max(0, end - start - waited) });
       else {
         known.durationMs = Math.max(0, known.durationMs - waited);
-        known.observedBytes = (known.observedBytes ?? 0) + (test.observedBytes ?? 0);
+        known.observedBytes = sumOfKnown([known, test], ({ observedBytes }) => observedBytes);
+        known.proxiedBytes = sumOfKnown([known, test], ({ proxiedBytes }) => proxiedBytes);
+        known.proxiedSentBytes = sumOfKnown([known, test], ({ proxiedSentBytes }) => proxiedSentBytes);
         known.infrastructureFailure ??= test.infrastructureFailure;
       }
     }
   }
   return [...tries.values()];
+}
+
+/** All bytes that a test's pages moved, directly and through the test machine. */
+export function movedBytes({ observedBytes, proxiedBytes }: TestTry): number {
+  return (observedBytes ?? 0) + (proxiedBytes ?? 0);
 }
 
 /** The largest ones, without those of size 0. */

@@ -1,7 +1,7 @@
 import type { TestCase, TestResult } from '@playwright/test/reporter';
 import { readAttachment } from '../record/attachment.ts';
 import { type RunRecord, type SessionRecord, type TestRecord, testRecord } from '../record/run-record.ts';
-import { sessionFromTests, type TestWithAttachment, withTotals } from '../record/session-record.ts';
+import { proxiedBytesOf, sessionFromTests, type TestWithAttachment, withTotals } from '../record/session-record.ts';
 import { ATTACHMENT_NAME, keyOf, type TestFacts, testRecordOf } from '../record/test-record.ts';
 
 /** Collects the final results of tests. Only the reporter gets them, and only it gets the shards of merged blobs. */
@@ -21,11 +21,12 @@ export class TestResults {
   add(testCase: TestCase, result: TestResult): void {
     const body = result.attachments.find(({ name }) => name === ATTACHMENT_NAME)?.body;
     const attachment = body ? readAttachment(body) : null;
-    const { observedBytes = null, infrastructureFailure = null } = attachment ?? {};
+    const { observedBytes = null, proxiedBytes = null, proxiedSentBytes = null } = attachment ?? {};
+    const { infrastructureFailure = null } = attachment ?? {};
     const facts = testFactsOf(testCase, result, this.#rootDir);
     // The attachment does not contain the saved time.
     const { data: test } = testRecord.safeParse(
-      testRecordOf(facts, { observedBytes, infrastructureFailure, savedMs: 0 }),
+      testRecordOf(facts, { observedBytes, proxiedBytes, proxiedSentBytes, infrastructureFailure, savedMs: 0 }),
     );
     // A blob from an untrusted source may contain invalid values.
     if (!test) return;
@@ -39,8 +40,9 @@ export class TestResults {
     const missed = [...this.#withAttachment.values()].filter(({ test }) => !recorded.has(keyOf(test)));
     const sessions = record.sessions.map((session) => {
       const known = session.tests.map((test) => withFinalStatus(test, this.#results.get(keyOf(test))));
-      const added = missed.filter(({ attachment }) => attachment.sessionId === session.sessionId);
-      return withTotals({ ...session, tests: [...known, ...added.map(({ test }) => test)] });
+      const added = missed.flatMap(({ attachment, test }) => (attachment.sessionId === session.sessionId ? test : []));
+      const bridgedBytes = session.bridgedBytes + proxiedBytesOf(added);
+      return withTotals({ ...session, bridgedBytes, tests: [...known, ...added] });
     });
     return { ...record, sessions };
   }

@@ -10,7 +10,8 @@ export const budgetOption = z.strictObject({
 /** A run's budget; missing fields are unlimited. */
 export interface Budget {
   /**
-   * Megabytes (1 000 000 bytes) by the service's figures; for a session without one, the bytes observed in its tests.
+   * Megabytes (1 000 000 bytes) by the service's figures (for a session without one, the bytes observed in its tests),
+   * and through the test machine (`exposeNetwork`).
    */
   bandwidthMB?: number;
   /** Browsers, leased and created. */

@@ -46,14 +46,17 @@ function distance({ roundTripMs, savedMs }: RunFigures): FigureRow | null {
   return { label: 'distance', value: `${Math.round(roundTripMs)} ms per round trip; ${saved}` };
 }
 
-function bandwidth({ observedBytes, serviceBytes, withoutFigure, bridgedBytes, pictureBytes }: RunFigures): string {
+/** The larger of what pages moved directly and through the test machine comes first. */
+function bandwidth({ observedBytes, serviceBytes, withoutFigure, proxiedBytes, pictureBytes }: RunFigures): string {
   const observed = `${bytes(observedBytes)} observed in the tests' pages`;
-  const both =
+  const direct =
     serviceBytes === null
       ? `${observed} (no figure from the service)`
       : `${bytes(serviceBytes)} by the service, ${observed}${withoutFigure > 0 ? ` (${withoutFigure} without a figure)` : ''}`;
-  const parts = [both];
-  if (bridgedBytes > 0) parts.push(`${bytes(bridgedBytes)} through the test machine`);
+  const parts = [direct];
+  const proxied = `${bytes(proxiedBytes)} through the test machine`;
+  if (proxiedBytes > Math.max(observedBytes, serviceBytes ?? 0)) parts.unshift(proxied);
+  else if (proxiedBytes > 0) parts.push(proxied);
   if (pictureBytes > 0) parts.push(`${bytes(pictureBytes)} of pictures of pages`);
   return parts.join('; ');
 }

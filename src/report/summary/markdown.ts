@@ -1,5 +1,5 @@
 import { printable } from '../../common/text/printable.ts';
-import type { RunWithFigures, TestTry } from '../../record/figures.ts';
+import { movedBytes, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration } from './format.ts';
 import { headline, nameOf, problems } from './summary.ts';
@@ -16,7 +16,7 @@ export function summaryMarkdown(run: RunWithFigures, notes: string[]): string {
     ),
     trouble.map((line) => `- ⚠️ ${escaped(line)}`).join('\n'),
     named('Slowest tests', figures.slowest, ({ durationMs }) => duration(durationMs)),
-    named('Heaviest tests', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
+    named('Heaviest tests', figures.heaviest, (one) => bytes(movedBytes(one))),
   ]
     .filter((part) => part !== '')
     .join('\n\n')

@@ -1,6 +1,6 @@
 import { largest } from '../../common/numbers/extremes.ts';
 import { shellWord } from '../../common/text/printable.ts';
-import type { RunFigures, RunWithFigures, TestTry } from '../../record/figures.ts';
+import { movedBytes, type RunFigures, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration, many } from './format.ts';
 import type { Sheet } from './layout.ts';
@@ -35,7 +35,7 @@ export function summaryLines(run: RunWithFigures, { files, notes = [], sheet }: 
     ...sheet.text(headline(run), '  ', 'bold'),
     ...figureRows(run).flatMap(({ label, value }) => sheet.labelled(labelOf(label), value)),
     ...namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs), sheet),
-    ...namedLines('heaviest', figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0), sheet),
+    ...namedLines('heaviest', figures.heaviest, (one) => bytes(movedBytes(one)), sheet),
     ...problems(figures).flatMap((problem) => sheet.text(`  ${problem}`, '    ', 'red')),
     ...notes.flatMap((note) => sheet.text(`  ${note}`, '    ', 'yellow')),
     ...(files ? [`${labelOf('timeline')}${files.timeline}`, `${labelOf('record')}${files.record}`] : []),

@@ -21,14 +21,14 @@ export interface TimelineSession {
   confirmed: boolean | null;
   workers: number;
   observed: number;
-  bridged: number;
+  proxied: number;
   service: number | null;
   failures: string[];
 }
 
 /**
- * `session`, `start`, `duration`, `status`, `ok` (0 or 1), `retry`, `project`, `file`, `line`, `title`, `id`, `bytes`,
- * `lost`, `held`, `evidence`.
+ * `session`, `start`, `duration`, `status`, `ok` (0 or 1), `retry`, `project`, `file`, `line`, `title`, `id`,
+ * `observed`, `lost`, `held`, `proxied`, `sent` (of `proxied`), `evidence`. The bytes are null if unknown.
  */
 export type TimelineTest = [
   session: number,
@@ -42,9 +42,11 @@ export type TimelineTest = [
   line: number,
   title: string,
   id: string,
-  bytes: number | null,
+  observed: number | null,
   lost: string | null,
   held: string | null,
+  proxied: number | null,
+  sent: number | null,
   /** Address of its directory, relative to the page. */
   evidence: string | null,
 ];

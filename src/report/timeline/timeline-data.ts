@@ -1,7 +1,7 @@
 import { largest } from '../../common/numbers/extremes.ts';
 import { printable } from '../../common/text/printable.ts';
 import { testStatuses } from '../../record/enums.ts';
-import type { RunWithFigures, TestTry } from '../../record/figures.ts';
+import { movedBytes, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import type { SessionRecord, TestRecord } from '../../record/run-record.ts';
 import type { Advice } from '../advice/advise.ts';
 import { figureRows } from '../summary/figure-rows.ts';
@@ -48,7 +48,7 @@ export function timelineData(run: RunWithFigures, report: string | null, advice:
     tests,
     figures: figureRows(run),
     slowest: named(figures.slowest, ({ durationMs }) => duration(durationMs)),
-    heaviest: named(figures.heaviest, ({ observedBytes }) => bytes(observedBytes ?? 0)),
+    heaviest: named(figures.heaviest, (one) => bytes(movedBytes(one))),
     problems: [
       ...figures.lost.map((text) => `browser lost: ${text}`),
       ...figures.leaseFailures.map((text) => `no browser: ${text}`),
@@ -106,7 +106,7 @@ function sessionData(session: SessionRecord, from: number, projects: NameIndex, 
     confirmed: session.endConfirmed,
     workers: session.workersServed,
     observed: session.observedBytes,
-    bridged: session.bridgedBytes,
+    proxied: session.bridgedBytes,
     service: session.bandwidthBytes,
     failures: session.infrastructureFailures.map(printable),
   };
@@ -157,5 +157,7 @@ function testData(
     test.observedBytes,
     shown(test.infrastructureFailure),
     held(test),
+    test.proxiedBytes,
+    test.proxiedSentBytes,
   ];
 }

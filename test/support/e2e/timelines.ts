@@ -1,4 +1,5 @@
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
+import { proxiedBytesOf } from '../../../src/record/session-record.ts';
 import { aRecord, aSession, aTest, at } from '../unit/records.ts';
 
 /** Generated records for a timeline. The same numbers give the same record. */
@@ -55,6 +56,8 @@ function drawnTest(n: number, slot: number, second: number): TestRecord {
     startedAt: at(second),
     endedAt: at(second + drawnSeconds(n)),
     observedBytes: 40_000 * (1 + (n % 13)),
+    proxiedBytes: 25_000 * (n % 7),
+    proxiedSentBytes: 1_000 * (n % 7),
     infrastructureFailure: lost ? `session of slot ${slot} was lost (its link closed): the browser crashed` : null,
   });
 }
@@ -79,6 +82,7 @@ function drawnSession(
     endedAt: at(end + 1),
     waitMs: 1_000 * (slot % 4),
     endReason,
+    bridgedBytes: proxiedBytesOf(tests),
     bandwidthBytes: tests.length * 310_000,
     infrastructureFailures: tests.flatMap(({ infrastructureFailure }) => infrastructureFailure ?? []),
     tests,

@@ -22,7 +22,7 @@ test('computes the figures of a run', () => {
     reconnects: 2,
     rollovers: 1,
     observedBytes: 1_105_000,
-    bridgedBytes: 0,
+    proxiedBytes: 0,
     pictureBytes: 0,
     roundTripMs: null,
     savedMs: 0,
@@ -44,6 +44,44 @@ test('computes the figures of a run', () => {
   ]);
   expect(heaviest[0]).toMatchObject({ id: 'both', observedBytes: 1_100_000 });
   expect(heaviest.map(({ id }) => id)).not.toContain('expected');
+});
+
+test('counts what tests moved through the test machine, and shows the larger figure first', () => {
+  const session = (bridgedBytes: number, observedBytes: number, bandwidthBytes: number | null) =>
+    aSession({ bridgedBytes, observedBytes, bandwidthBytes });
+  const bandwidthOf = (...sessions: SessionRecord[]) => {
+    const run = withFigures(aRecord({ sessions }));
+    return [run.figures.usedBytes, figureRows(run).find(({ label }) => label === 'bandwidth')?.value];
+  };
+  const local = session(4_000_000, 0, 0);
+  expect(bandwidthOf(local)).toEqual([
+    4_000_000,
+    "4.0 MB through the test machine; 0 B by the service, 0 B observed in the tests' pages",
+  ]);
+  const remote = session(0, 5_000_000, 6_000_000);
+  expect(bandwidthOf(remote)).toEqual([6_000_000, "6.0 MB by the service, 5.0 MB observed in the tests' pages"]);
+  expect(bandwidthOf(local, remote)).toEqual([
+    10_000_000,
+    "6.0 MB by the service, 5.0 MB observed in the tests' pages; 4.0 MB through the test machine",
+  ]);
+});
+
+test('ranks tests by all that their pages moved', () => {
+  const tests = [
+    aTest({ id: 'observed', observedBytes: 500 }),
+    aTest({ id: 'proxied', observedBytes: 0, proxiedBytes: 700, proxiedSentBytes: 10 }),
+    aTest({ id: 'both', observedBytes: 400, proxiedBytes: 400 }),
+    aTest({ id: 'unknown', observedBytes: null, proxiedBytes: null }),
+    aTest({ id: 'none', observedBytes: 0, proxiedBytes: 0 }),
+  ];
+  const twice = aSession({
+    sessionId: 'second',
+    tests: [aTest({ id: 'unknown', observedBytes: null, proxiedBytes: 5 })],
+  });
+  const { heaviest } = figuresOf(aRecord({ sessions: [aSession({ tests }), twice] }));
+  expect(heaviest.map(({ id }) => id)).toEqual(['both', 'proxied', 'observed', 'unknown']);
+  // What one of its browsers did not count stays unknown; what the other one counted is kept.
+  expect(heaviest[3]).toMatchObject({ observedBytes: null, proxiedBytes: 5 });
 });
 
 test('shows the distance to the browsers and the saved time', () => {

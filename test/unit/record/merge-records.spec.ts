@@ -2,11 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
+import { withFigures } from '../../../src/record/figures.ts';
 import { readRecords } from '../../../src/record/read-records.ts';
 import { recordText } from '../../../src/record/record-file.ts';
 import { runRecord } from '../../../src/record/run-record.ts';
+import { withTotals } from '../../../src/record/session-record.ts';
 import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
-import { aRecord, aSession, at } from '../../support/unit/records.ts';
+import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
 
 const test = base.extend<{ directory: string }>({
   directory: async ({}, use) => {
@@ -49,6 +51,17 @@ test('merges shards into one valid record', () => {
     ['one', 1],
   ]);
   expect(merged.merged.map(({ shard }) => shard?.current)).toEqual([2, 1]);
+});
+
+test("sums up what the shards' tests moved", () => {
+  const shards = [first, second].map((record, n) => {
+    const test = aTest({ id: `test-${n}`, observedBytes: 10, proxiedBytes: 100, proxiedSentBytes: n });
+    const sessions = record.sessions.map((session) => ({ ...session, bridgedBytes: 120, tests: [test] }));
+    return { ...record, sessions: sessions.map(withTotals) };
+  });
+  const { figures } = withFigures(mergeRecords(shards));
+  expect(figures).toMatchObject({ observedBytes: 20, proxiedBytes: 240, usedBytes: 260 });
+  expect(figures.heaviest.map(({ proxiedBytes }) => proxiedBytes)).toEqual([100, 100]);
 });
 
 test('merges merged records by their runs, and drops values that one of them lacks', () => {

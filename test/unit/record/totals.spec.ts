@@ -124,7 +124,7 @@ test('gives merged records the same figures as the record of all', async () => {
     deepEqual(again, merged);
     const { figures } = withFigures(merged);
     equal(figures.observedBytes, sum(all.map((each) => each.test.observedBytes)));
-    equal(figures.bridgedBytes, sum(all.map(({ bridgedBytes }) => bridgedBytes)));
+    equal(figures.proxiedBytes, sum(all.map(({ bridgedBytes }) => bridgedBytes)));
     equal(figures.tests + figures.retries, all.length);
   });
   await fc.assert(property, propertyRuns(300));

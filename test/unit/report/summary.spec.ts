@@ -18,9 +18,9 @@ test('leaves out unknown figures', () => {
   const text = lines(aRecord({ sessions: [session] })).join('\n');
   expect(text).not.toMatch(/start|waited|cost|slowest|NaN|null|Infinity/);
   expect(text).toContain("  bandwidth 0 B observed in the tests' pages (no figure from the service)\n");
-  const bridged = lines(aRecord({ sessions: [aSession({ bridgedBytes: 4_100_000 })] })).join('\n');
-  expect(bridged).toContain(
-    "observed in the tests' pages (no figure from the service); 4.1 MB through the test machine\n",
+  const proxied = lines(aRecord({ sessions: [aSession({ bridgedBytes: 4_100_000 })] })).join('\n');
+  expect(proxied).toContain(
+    "  bandwidth 4.1 MB through the test machine; 0 B observed in the tests' pages (no figure from the service)\n",
   );
   const filmed = lines(aRecord({ sessions: [aSession({ pictureBytes: 2_000_000 })] })).join('\n');
   expect(filmed).toContain('(no figure from the service); 2.0 MB of pictures of pages\n');
@@ -124,6 +124,14 @@ for (const [name, budget, exceeded] of budgets) {
   test(`budget: ${name}`, () =>
     expect(checkBudget(figuresOf(TROUBLED_RUN), budget)).toEqual({ exceeded, unknown: [] }));
 }
+
+test('budget: counts what went through the test machine, and says how much', () => {
+  const figures = figuresOf(aRecord({ sessions: [aSession({ bridgedBytes: 4_100_000, bandwidthBytes: 50_000 })] }));
+  expect(checkBudget(figures, { bandwidthMB: 4.15 }).exceeded).toEqual([]);
+  expect(checkBudget(figures, { bandwidthMB: 4.1 }).exceeded).toEqual([
+    'budget exceeded: bandwidthMB is limited to 4.1, but the run used 4.15 MB, 4.1 MB of them through the test machine',
+  ]);
+});
 
 test('budget: reports an unknown cost without failing', () => {
   expect(checkBudget(figuresOf(aRecord({})), { costCents: 0 })).toEqual({

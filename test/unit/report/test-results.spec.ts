@@ -34,6 +34,24 @@ test('adds a test that was not reported to the broker to its session once', () =
   expect(others).toEqual([]);
 });
 
+test('knows what tests proxied from their attachments, unless an earlier version made these', () => {
+  const results = new TestResults('/root');
+  results.add(...seen('local', { sessionId: 's1', proxiedBytes: 900, proxiedSentBytes: 100 }));
+  results.add(...seen('another', { sessionId: 's1', proxiedBytes: 50, proxiedSentBytes: 0 }));
+  results.add(...seen('older', { sessionId: 's2' }));
+  const [first, second] = results.fromAttachments()?.sessions ?? [];
+  expect(first).toMatchObject({ bridgedBytes: 950 });
+  expect(first?.tests.map(({ proxiedBytes, proxiedSentBytes }) => [proxiedBytes, proxiedSentBytes])).toEqual([
+    [900, 100],
+    [50, 0],
+  ]);
+  expect(second?.tests).toMatchObject([{ proxiedBytes: null, proxiedSentBytes: null }]);
+  // One of them was not reported to the broker.
+  const session = aSession({ sessionId: 's1', bridgedBytes: 60, tests: [aTest({ id: 'another', proxiedBytes: 50 })] });
+  const [completed] = results.complete(aRecord({ sessions: [session] })).sessions;
+  expect(completed).toMatchObject({ bridgedBytes: 960, testsServed: 2 });
+});
+
 test('takes status and times from the reporter, and bytes from the worker', () => {
   const results = new TestResults('/root');
   results.add(...seen('flaky', { sessionId: 'session-1', observedBytes: 9, status: 'timedOut' }));

@@ -98,16 +98,17 @@ export class Chart {
   #strip(lanes: Lane[]): HTMLElement {
     const data = this.#data;
     const tip = this.#tip;
-    const { svg, peak, rateAt } = bandwidthStrip(lanes, data);
+    const { svg, peak, names, textAt } = bandwidthStrip(lanes, data);
     const track = element('div', { class: 'track' }, svg);
     track.addEventListener('pointermove', ({ clientX }) => {
       const { left, width } = track.getBoundingClientRect();
       const ms = ((clientX - left) / width) * data.length;
-      const text = `${clock(Math.round(ms / 1_000) * 1_000)}: ${bytes(rateAt(ms))}/s`;
+      const text = `${clock(Math.round(ms / 1_000) * 1_000)}: ${textAt(ms) || 'no bandwidth'}`;
       tip.show(track, document.createTextNode(text), clientX);
     });
-    const label = element('span', {}, 'observed', element('br'), `≤ ${bytes(peak)}/s`);
-    return row('strip', label, track);
+    const key = names.flatMap((name) => [element('i', { class: name }), name, element('br')]);
+    const most = peak > 0 ? `≤ ${bytes(peak)}/s` : 'no bandwidth';
+    return row('strip', element('span', {}, ...key, most), track);
   }
 
   #lane(lane: Lane): { group: HTMLElement; focusable: HTMLElement[] } {
@@ -176,7 +177,7 @@ export class Chart {
   }
 
   /** In the HTML report, which has its attachments; else the directory of its evidence. */
-  #addressOf([, , , , , retry, , , , , id, , , , evidence]: TimelineTest): string | null {
+  #addressOf([, , , , , retry, , , , , id, , , , , , evidence]: TimelineTest): string | null {
     const { report } = this.#data;
     if (report === null) return evidence;
     return `${report}#?testId=${encodeURIComponent(wellFormed(id))}${retry > 0 ? `&run=${retry}` : ''}`;

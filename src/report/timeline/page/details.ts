@@ -6,16 +6,20 @@ import { clock } from './scale.ts';
 
 /** All details of a test or a session. */
 
+/** Null: left out. */
+type Row = [label: string, value: string | null];
+
 export function testDetails(test: TimelineTest, data: TimelineData): DocumentFragment {
-  const [session, start, took, , , retry, project, file, line, title, , moved, lost, held, evidence] = test;
-  const rows: [string, string | null][] = [
+  const [session, start, took, , , retry, project, file, line, title, , observed, lost, held, proxied, sent, evidence] =
+    test;
+  const rows: Row[] = [
     ['Result', resultOf(test, data)],
     ['Retry', retry > 0 ? String(retry) : null],
     ['Project', data.projects[project] || null],
     ['File', `${data.files[file] ?? ''}${line > 0 ? `:${line}` : ''}`],
     ['Began', clock(Math.round(start / 1_000) * 1_000)],
     ['Took', duration(took)],
-    ['Observed', moved === null ? null : bytes(moved)],
+    ...withProxied([['Observed', observed === null ? null : bytes(observed)]], observed ?? 0, proxied, sent),
     ['On hold', held],
     ['Browser lost', lost],
     ['Session', data.sessions[session]?.id ?? null],
@@ -25,7 +29,12 @@ export function testDetails(test: TimelineTest, data: TimelineData): DocumentFra
 }
 
 export function sessionDetails(session: TimelineSession, tests: number, data: TimelineData): DocumentFragment {
-  const rows: [string, string | null][] = [
+  const { service, observed, proxied } = session;
+  const direct: Row[] = [
+    ['Service', service === null ? 'no figure' : bytes(service)],
+    ['Observed', bytes(observed)],
+  ];
+  const rows: Row[] = [
     ['Kind', session.type],
     ['From', session.pool === null ? 'created' : `pool ${session.pool}`],
     ['Lease', session.lease],
@@ -37,15 +46,20 @@ export function sessionDetails(session: TimelineSession, tests: number, data: Ti
     ['Tests', String(tests)],
     ['Workers', String(session.workers)],
     ['Ended', `${session.reason}${session.confirmed === false ? ', NOT CONFIRMED' : ''}`],
-    ['Service', session.service === null ? 'no figure' : bytes(session.service)],
-    ['Observed', bytes(session.observed)],
-    ['Through exposeNetwork', session.bridged > 0 ? bytes(session.bridged) : null],
-    ...session.failures.map((failure): [string, string] => ['Browser lost', failure]),
+    ...withProxied(direct, Math.max(service ?? 0, observed), proxied, null),
+    ...session.failures.map((failure): Row => ['Browser lost', failure]),
   ];
   return fragment(`Session ${session.id}`, rows);
 }
 
-function fragment(title: string, rows: [string, string | null][]): DocumentFragment {
+/** Adds the proxied bytes to the other figures: before them if they are more. */
+function withProxied(direct: Row[], most: number, proxied: number | null, sent: number | null): Row[] {
+  if (!proxied) return direct;
+  const row: Row = ['Proxied', `${bytes(proxied)}${sent === null ? '' : `, ${bytes(sent)} of them sent`}`];
+  return proxied > most ? [row, ...direct] : [...direct, row];
+}
+
+function fragment(title: string, rows: Row[]): DocumentFragment {
   const made = document.createDocumentFragment();
   made.append(element('strong', {}, title), descriptions(rows, 'details'));
   return made;

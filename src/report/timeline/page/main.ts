@@ -44,7 +44,7 @@ function show(root: HTMLElement, data: TimelineData): void {
       'div',
       { class: 'tables' },
       table('Slowest tests', 'time', data.slowest, data, reveal),
-      table('Heaviest tests', 'observed', data.heaviest, data, reveal),
+      table('Heaviest tests', 'bytes', data.heaviest, data, reveal),
     ),
   );
   if (data.advice && data.advice.choices.length > 0) root.append(adviceSection(data.advice));
