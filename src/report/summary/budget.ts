@@ -21,7 +21,8 @@ export function checkBudget({ usedBytes, proxiedBytes, sessions, costCents }: Ru
         `budget exceeded: ${name} is limited to ${limit}, but the run used ${rounded(actual)} ${actual === 1 ? unit.replace(/s$/, '') : unit}${detail}`,
       );
   };
-  const proxied = proxiedBytes > 0 ? `, ${rounded(proxiedBytes / 1e6)} MB of them through the test machine` : '';
+  const share = proxiedBytes === usedBytes ? 'all' : `${rounded(proxiedBytes / 1e6)} MB`;
+  const proxied = proxiedBytes > 0 ? `, ${share} of them through the test machine` : '';
   hold('bandwidthMB', usedBytes / 1e6, 'MB', proxied);
   hold('sessions', sessions, 'browsers');
   hold('costCents', costCents, 'cents');

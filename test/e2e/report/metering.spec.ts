@@ -131,6 +131,52 @@ test("metering › counts the bytes of each test's own pages", { tag: '@versions
   }
 });
 
+test('metering › counts what each test moves through this machine, and shows it first', async ({ runSuite, page }) => {
+  const site = await startCountingSite();
+  try {
+    const run = await runSuite({
+      options: `{ budget: { bandwidthMB: 1 } }`,
+      tests: SUITE,
+      args: ['--workers=1'],
+      env: { SITE_URL: site.url },
+      code: 1,
+    });
+
+    const { sessions } = await run.record();
+    const [{ sessionId, tests = [], bridgedBytes = 0 } = {}] = sessions;
+    const attachments = await attachmentsOf(run);
+    for (const [title, loads] of Object.entries(LOADS)) {
+      if (loads === null) continue;
+      const { sent, received } = site.traffic(title);
+      const moved = { observedBytes: 0, proxiedBytes: sent + received, proxiedSentBytes: sent };
+      expect(attachments[title], title).toMatchObject(moved);
+      expect(tests.find((test) => test.title.endsWith(title))).toMatchObject(moved);
+      // Proxied responses are not cached.
+      expect(received, title).toBeGreaterThanOrEqual((title === 'socket' ? 2 : loads) * BIG_BYTES);
+    }
+    expect(bridgedBytes).toBe(tests.reduce((sum, { proxiedBytes }) => sum + (proxiedBytes ?? 0), 0));
+
+    const said = `${bytes(bridgedBytes)} through the test machine; 0 B by the service, 0 B observed in the tests' pages`;
+    expect(run.output).toContain(`  bandwidth ${said}\n`);
+    expect(run.output).toMatch(/ {2}heaviest +1\.6 MB {2}a\.spec\.ts:\d+ › (contexts|cached)\n/);
+    expect(run.output).toMatch(/but the run used [\d.]+ MB, all of them through the test machine\n/);
+
+    await page.goto(pathToFileURL(`${run.consumer.directory}/test-results/poolwright/timeline.html`).href);
+    await expect(page.getByText(said)).toBeVisible();
+    await expect(page.getByRole('img', { name: /^proxied bandwidth, at most .* per second$/ })).toBeVisible();
+    const details = page.getByRole('tooltip');
+    const shown = (term: string) => details.getByText(term, { exact: true }).locator('+ *');
+    await page.getByRole('button', { name: `session ${sessionId}` }).focus();
+    await expect(shown('Proxied')).toHaveText(bytes(bridgedBytes));
+    const { sent, received } = site.traffic('after');
+    await page.getByRole('button', { name: 'after: passed' }).focus();
+    await expect(shown('Proxied')).toHaveText(`${bytes(sent + received)}, ${bytes(sent)} of them sent`);
+    await expect(shown('Observed')).toHaveText('0 B');
+  } finally {
+    await site.close();
+  }
+});
+
 const THREE = `for (const n of [1, 2, 3]) test('test ' + n, async ({ page }) => { await page.goto('/'); });`;
 
 test("metering › puts the running session's figure into attachments, and the final one into the record", async ({
@@ -174,12 +220,12 @@ test('metering › asks a service without figures once per session', async ({ ru
     expect(bridged / (3 * ASSET_BYTES)).toBeGreaterThan(1);
     expect(bridged / (3 * ASSET_BYTES)).toBeLessThan(1.1);
     expect(run.output).toContain(
-      `  bandwidth 0 B observed in the tests' pages (no figure from the service); ${bytes(bridged)} through the test machine\n`,
+      `  bandwidth ${bytes(bridged)} through the test machine; 0 B observed in the tests' pages (no figure from the service)\n`,
     );
     await page.goto(pathToFileURL(`${run.consumer.directory}/test-results/poolwright/timeline.html`).href);
     await page.getByRole('button', { name: `session ${session?.sessionId}` }).focus();
     await expect(page.getByRole('tooltip')).toContainText(/Service\s*no figure/);
-    await expect(page.getByText('Through exposeNetwork', { exact: true }).locator('+ *')).toHaveText(bytes(bridged));
+    await expect(page.getByText('Proxied', { exact: true }).locator('+ *')).toHaveText(bytes(bridged));
   } finally {
     await proxy.close();
   }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
 import { timelinePage } from 'poolwright/reporter';
-import type { RunRecord } from '../../../src/record/run-record.ts';
+import type { RunRecord, TestRecord } from '../../../src/record/run-record.ts';
 import { violationsOn } from '../../support/accessibility.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { drawnRecord } from '../../support/e2e/timelines.ts';
@@ -160,8 +160,9 @@ test('timeline › filters, zooms, and jumps from the tables to a bar', async ({
   await expectShown(all.filter(({ test, session }) => !test.ok && session.shard?.current === 2));
 
   const table = page.getByRole('table', { name: 'Heaviest tests' });
-  const [heaviest] = all.map(({ test }) => test).sort((a, b) => (b.observedBytes ?? 0) - (a.observedBytes ?? 0));
-  await expect(table.getByRole('row').nth(1)).toContainText('520.0 kB');
+  const moved = ({ observedBytes, proxiedBytes }: TestRecord) => (observedBytes ?? 0) + (proxiedBytes ?? 0);
+  const [heaviest] = all.map(({ test }) => test).sort((a, b) => moved(b) - moved(a));
+  await expect(table.getByRole('row').nth(1)).toContainText('645.0 kB');
   await expect(table.getByRole('row')).toHaveCount(6);
   await table.getByRole('button').first().click(); // it is filtered out: everything is shown again
   await expectShown(all);
@@ -228,6 +229,52 @@ test('timeline › shows untrusted titles as text, and draws invalid records', a
     expect(await page.locator('body').innerText()).not.toMatch(/NaN|Infinity|Invalid Date/);
   }
   expect(errors).toEqual([]);
+});
+
+test('timeline › draws what was observed and what was proxied, and names only what there is', async ({
+  page,
+  open,
+}) => {
+  const session = aSession({
+    requestedAt: at(4),
+    startedAt: at(4),
+    lentAt: at(4),
+    waitMs: 0,
+    endingAt: at(6),
+    endedAt: at(6),
+  });
+  const show = async (observedBytes: number | null, proxiedBytes: number | null) => {
+    await open(aRecord({ sessions: [{ ...session, tests: [aTest({ observedBytes, proxiedBytes })] }] }));
+    const track = page.locator('.strip .track');
+    await track.hover({ position: { x: 0.2 * ((await track.boundingBox())?.width ?? 0), y: 10 } });
+    const heights = await page
+      .locator('.strip svg path')
+      .evaluateAll((paths) => paths.map((path) => [path.getAttribute('class'), path.getBoundingClientRect().height]));
+    const whole = (await page.locator('.strip svg').boundingBox())?.height ?? Number.NaN;
+    return {
+      heights: Object.fromEntries(heights.map(([name, height]) => [name, Math.round((Number(height) / whole) * 100)])),
+      label: await page.locator('.strip .label').innerText(),
+      described: await page.locator('.strip svg').getAttribute('aria-label'),
+      tip: await page.getByRole('tooltip').innerText(),
+    };
+  };
+  // The test takes two seconds. Areas are stacked.
+  expect(await show(1_200_000, 4_800_000)).toEqual({
+    heights: { observed: 19, proxied: 96 },
+    label: 'observed\nproxied\n≤ 3.0 MB/s',
+    described: 'observed and proxied bandwidth, at most 3.0 MB per second',
+    tip: '0:00: 600.0 kB/s observed, 2.4 MB/s proxied',
+  });
+  expect(await show(0, 4_000)).toEqual({
+    heights: { proxied: 96 },
+    label: 'proxied\n≤ 2.0 kB/s',
+    described: 'proxied bandwidth, at most 2.0 kB per second',
+    tip: '0:00: 2.0 kB/s proxied',
+  });
+  // As in records of earlier versions.
+  expect((await show(4_000, null)).label).toBe('observed\n≤ 2.0 kB/s');
+  const none = { heights: {}, label: 'no bandwidth', described: 'no bandwidth', tip: '0:00: no bandwidth' };
+  expect(await show(null, null)).toEqual(none);
 });
 
 test('timeline › labels the axis of a short run in seconds', async ({ page, open }) => {

@@ -9,19 +9,20 @@ export const BIG_BYTES = 400_000;
 const HEAD = '<!doctype html><link rel="icon" href="data:,"><title>big</title>';
 
 /**
- * A site that counts the bytes sent under each name, the first part of an address: `/<name>/big`, `cacheable`,
- * `worker.js` (which fetches `big`), and a WebSocket that echoes (its received bytes count too).
+ * A site that counts the bytes of each name, the first part of an address: `/<name>/big`, `cacheable`, `worker.js`
+ * (which fetches `big`), and a WebSocket that echoes.
  */
 export async function startCountingSite() {
-  const connections = new Map<string, (() => number)[]>();
-  const count = (url: string | undefined, bytes: () => number) => {
+  const connections = new Map<string, { socket: Socket; isWebSocket: boolean }[]>();
+  const count = (url: string | undefined, socket: Socket, isWebSocket = false) => {
     const name = url?.split('/')[1] ?? '';
-    connections.set(name, [...(connections.get(name) ?? []), bytes]);
+    connections.set(name, [...(connections.get(name) ?? []), { socket, isWebSocket }]);
   };
+  const sumOf = (name: string, bytes: (socket: Socket, isWebSocket: boolean) => number) =>
+    (connections.get(name) ?? []).reduce((sum, { socket, isWebSocket }) => sum + bytes(socket, isWebSocket), 0);
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 10 * BIG_BYTES });
   const server = createServer((request, response) => {
-    const { socket } = request;
-    count(request.url, () => socket.bytesWritten);
+    count(request.url, request.socket);
     response.setHeader('connection', 'close'); // so that a connection carries the bytes of one response only
     const file = request.url?.split('/')[2];
     if (file === 'worker.js') {
@@ -33,7 +34,7 @@ export async function startCountingSite() {
     return response.end(HEAD.padEnd(BIG_BYTES, 'x'));
   });
   server.on('upgrade', (request, socket: Socket, head) => {
-    count(request.url, () => socket.bytesWritten + socket.bytesRead);
+    count(request.url, socket, true);
     sockets.handleUpgrade(request, socket, head, (link) => {
       link.on('message', (data, binary) => link.send(data, { binary }));
     });
@@ -42,8 +43,14 @@ export async function startCountingSite() {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Returns the bytes sent over the network for a name. */
-    moved: (name: string) => (connections.get(name) ?? []).reduce((total, bytes) => total + bytes(), 0),
+    /** Returns the bytes that a browser reports for a name: what it received, and WebSocket frames that it sent. */
+    moved: (name: string) =>
+      sumOf(name, ({ bytesWritten, bytesRead }, isWebSocket) => bytesWritten + (isWebSocket ? bytesRead : 0)),
+    /** Returns all bytes on the connections for a name, as the client's. */
+    traffic: (name: string) => ({
+      sent: sumOf(name, ({ bytesRead }) => bytesRead),
+      received: sumOf(name, ({ bytesWritten }) => bytesWritten),
+    }),
     close: () =>
       new Promise<void>((resolve) => {
         sockets.close();
