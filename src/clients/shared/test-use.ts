@@ -189,7 +189,7 @@ function reportedOf(connection: RecordedConnection): Reported {
   return known;
 }
 
-/** Reports to the broker what a test used of one browser. @param before what it had moved when the test began to use it */
+/** Reports to the broker what a test used of one browser. @param before its bytes when the test began to use it */
 async function report(
   facts: TestFacts,
   connection: RecordedConnection,
