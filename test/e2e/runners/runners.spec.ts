@@ -80,7 +80,8 @@ for (const kit of kits) {
       expect(shared.size).toBe(1);
       const [sessionId] = shared;
       // The site is on this machine.
-      expect(record.sessions.find((session) => session.sessionId === sessionId)?.bridgedBytes).toBeGreaterThan(100);
+      const served = record.sessions.find((session) => session.sessionId === sessionId)?.tests ?? [];
+      expect(Math.min(...served.map(({ proxiedBytes }) => proxiedBytes ?? 0))).toBeGreaterThan(100);
       // The failure's output names the browser of the test.
       expect(output.split(`hosted browser: session ${sessionId}`).length).toBeGreaterThan(2);
 
