@@ -108,7 +108,7 @@ export class Chart {
     });
     const key = names.flatMap((name) => [element('i', { class: name }), name, element('br')]);
     const most = peak > 0 ? `≤ ${bytes(peak)}/s` : 'no bandwidth';
-    return row('strip', element('span', {}, ...key, most), track);
+    return row('strip', element('span', {}, key, most), track);
   }
 
   #lane(lane: Lane): { group: HTMLElement; focusable: HTMLElement[] } {
