@@ -49,10 +49,7 @@ export interface RunFigures {
   serviceBytes: number | null;
   /** Sessions that `serviceBytes` does not include. */
   withoutFigure: number;
-  /**
-   * Bytes that count towards the budget: by the service, or observed in sessions without its figure, and those through
-   * `exposeNetwork`.
-   */
+  /** Bytes that count towards the budget: by the service, or observed in sessions without its figure. */
   usedBytes: number;
   /** Decrease of the balance; null if unknown. */
   costCents: number | null;
@@ -102,10 +99,7 @@ function figuresOf(record: RunRecord): RunFigures {
     serviceBytes:
       withServiceFigure.length > 0 ? sum(withServiceFigure, ({ bandwidthBytes }) => bandwidthBytes ?? 0) : null,
     withoutFigure: sessions.length - withServiceFigure.length,
-    usedBytes: sum(
-      sessions,
-      ({ bandwidthBytes, observedBytes, bridgedBytes }) => (bandwidthBytes ?? observedBytes) + bridgedBytes,
-    ),
+    usedBytes: sum(sessions, ({ bandwidthBytes, observedBytes }) => bandwidthBytes ?? observedBytes),
     costCents: costOf(record),
     lost: sessions.flatMap(({ infrastructureFailures }) => infrastructureFailures),
     leaseFailures: [...new Set(record.leaseFailures)],

@@ -3,6 +3,7 @@ import * as z from 'zod';
 /** What a run may use; more makes it fail. Checked by the reporter when everything has ended. */
 export const budgetOption = z.strictObject({
   bandwidthMB: z.number().nonnegative().optional(),
+  proxiedMB: z.number().nonnegative().optional(),
   sessions: z.number().int().nonnegative().optional(),
   costCents: z.number().nonnegative().optional(),
 });
@@ -10,10 +11,11 @@ export const budgetOption = z.strictObject({
 /** A run's budget; missing fields are unlimited. */
 export interface Budget {
   /**
-   * Megabytes (1 000 000 bytes) by the service's figures (for a session without one, the bytes observed in its tests),
-   * and through the test machine (`exposeNetwork`).
+   * Megabytes (1 000 000 bytes) by the service's figures; for a session without one, the bytes observed in its tests.
    */
   bandwidthMB?: number;
+  /** Megabytes that pages move through the test machine (`exposeNetwork`), which no figure of the service includes. */
+  proxiedMB?: number;
   /** Browsers, leased and created. */
   sessions?: number;
   /** How far the workspace's balance may fall during the run, in cents, including other use of the workspace. */

@@ -135,7 +135,7 @@ test('metering › counts what each test moves through this machine, and shows i
   const site = await startCountingSite();
   try {
     const run = await runSuite({
-      options: `{ budget: { bandwidthMB: 1 } }`,
+      options: `{ budget: { bandwidthMB: 1, proxiedMB: 1 } }`,
       tests: SUITE,
       args: ['--workers=1'],
       env: { SITE_URL: site.url },
@@ -159,7 +159,7 @@ test('metering › counts what each test moves through this machine, and shows i
     const said = `${bytes(bridgedBytes)} through the test machine; 0 B by the service, 0 B observed in the tests' pages`;
     expect(run.output).toContain(`  bandwidth ${said}\n`);
     expect(run.output).toMatch(/ {2}heaviest +1\.6 MB {2}a\.spec\.ts:\d+ › (contexts|cached)\n/);
-    expect(run.output).toMatch(/but the run used [\d.]+ MB, all of them through the test machine\n/);
+    expect(run.output).toMatch(/budget exceeded: proxiedMB is limited to 1, but the run used [\d.]+ MB\n/);
 
     await page.goto(pathToFileURL(`${run.consumer.directory}/test-results/poolwright/timeline.html`).href);
     await expect(page.getByText(said)).toBeVisible();

@@ -55,13 +55,13 @@ test('counts what tests moved through the test machine, and shows the larger fig
   };
   const local = session(4_000_000, 0, 0);
   expect(bandwidthOf(local)).toEqual([
-    4_000_000,
+    0,
     "4.0 MB through the test machine; 0 B by the service, 0 B observed in the tests' pages",
   ]);
   const remote = session(0, 5_000_000, 6_000_000);
   expect(bandwidthOf(remote)).toEqual([6_000_000, "6.0 MB by the service, 5.0 MB observed in the tests' pages"]);
   expect(bandwidthOf(local, remote)).toEqual([
-    10_000_000,
+    6_000_000,
     "6.0 MB by the service, 5.0 MB observed in the tests' pages; 4.0 MB through the test machine",
   ]);
 });
