@@ -17,8 +17,8 @@ interface Options extends InitOptions {
 
 const HELP = `
 For Playwright, it writes playwright.hosted.config.*, which wraps playwright.config.*; that file does not change. For
-Puppeteer, it adds poolwright to the runner's config. It adds the script test:hosted to package.json and test-results/ to
-.gitignore, and asks before it writes. A second run changes nothing. It installs nothing. For files that it cannot edit
+Puppeteer, your runner's config does not change either: the script names poolwright (Vitest gets vitest.hosted.config.mjs).
+It adds the script test:hosted to package.json and test-results/ to .gitignore, and asks before it writes. A second run changes nothing. It installs nothing. For files that it cannot edit
 safely, it prints the lines to add.
 Exit code: 0 set up, 1 something is left for you to add, 2 nothing was changed (without a terminal, init cannot ask).`;
 

@@ -3,16 +3,17 @@ import { styleText } from 'node:util';
 import { createTwoFilesPatch } from './libraries.ts';
 import type { FileChange, Plan } from './plan.ts';
 
+/** In characters: what a terminal shows as one line. */
+const LONG_LINE = 110;
+/** How much of a long line is shown before what changes. */
+const AROUND = 20;
+
 /** What the user is shown before the question. Paths as seen from `directory`. */
 export function planLines(plan: Plan, directory: string, color: boolean): string[] {
   const here = (file: string) => relative(directory, file) || file;
   const lines: string[] = [];
   for (const change of plan.changes)
-    lines.push(
-      ...diffOf(change, directory)
-        .split('\n')
-        .map((line) => (color ? colored(line) : line)),
-    );
+    lines.push(...legible(diffOf(change, directory).split('\n')).map((line) => (color ? colored(line) : line)));
   for (const line of plan.present) lines.push(`Already there: ${line}.`);
   for (const note of plan.notes) lines.push(`Note: ${note}`);
   if (plan.leftovers.length > 0) lines.push('', "Left by another vendor's setup, for you to remove:");
@@ -30,6 +31,28 @@ export function planLines(plan: Plan, directory: string, color: boolean): string
     );
   }
   return lines;
+}
+
+/** A diff for people: of a long line that changes, what changes and a little around it; no word about line ends. */
+function legible(diff: readonly string[]): string[] {
+  const lines = diff.filter((line) => !line.startsWith('\\'));
+  const shown = [...lines];
+  for (const [index, removed] of lines.entries()) {
+    const added = lines[index + 1] ?? '';
+    if (!/^-(?!--)/.test(removed) || !/^\+(?!\+\+)/.test(added)) continue;
+    if (Math.max(removed.length, added.length) <= LONG_LINE) continue;
+    const [before, after] = [[...removed.slice(1)], [...added.slice(1)]];
+    const differs = before.findIndex((char, at) => char !== after[at]);
+    const start = Math.max(0, (differs === -1 ? before.length : differs) - AROUND);
+    shown[index] = cut('-', before, start);
+    shown[index + 1] = cut('+', after, start);
+  }
+  return shown;
+}
+
+function cut(sign: '-' | '+', line: string[], start: number): string {
+  const end = start + LONG_LINE;
+  return `${sign}${start > 0 ? '…' : ''}${line.slice(start, end).join('')}${end < line.length ? '…' : ''}`;
 }
 
 /** Leftovers that call for the same, with all their places. */

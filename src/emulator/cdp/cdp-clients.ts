@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { CdpPipe } from './cdp-pipe.ts';
-import { sessionInTail, withoutTail, withTail } from './session-tail.ts';
+import { readCommand, SESSION_NOT_FOUND } from './client-command.ts';
+import { sessionInTail, withIdAtHead, withoutTail } from './message-bytes.ts';
 
 /** A client's socket, as far as it is needed here. */
 export interface CdpClient {
@@ -26,17 +27,13 @@ interface Seat {
   root: string;
   /** The sessions below it. */
   sessions: Set<string>;
+  /** Its commands without a response, by their IDs on the pipe. */
+  pending: Set<number>;
   client: CdpClient | undefined;
 }
 
 const attached = v.looseObject({ sessionId: v.string() });
 const attachEvent = v.looseObject({ params: v.looseObject({ sessionId: v.string() }) });
-const command = v.looseObject({
-  id: v.pipe(v.number(), v.safeInteger()),
-  method: v.string(),
-  sessionId: v.optional(v.string()),
-});
-
 const ATTACHED = Buffer.from('{"method":"Target.attachedToTarget"');
 const DETACHED = Buffer.from('{"method":"Target.detachedFromTarget"');
 
@@ -48,7 +45,7 @@ const DETACHED = Buffer.from('{"method":"Target.detachedFromTarget"');
 export class CdpClients {
   readonly #pipe: CdpPipe;
   readonly #seats = new Set<Seat>();
-  /** Whose a session is. */
+  /** Whose a session is. Responses need no look-up: each command has its own ID on the pipe. */
   readonly #bySession = new Map<string, Seat>();
   #isStalled = false;
 
@@ -61,7 +58,7 @@ export class CdpClients {
   /** Resolves when the browser can accept one more client, which it cannot while it is frozen. */
   async reserve(): Promise<CdpSeat> {
     const { sessionId } = v.parse(attached, await this.#pipe.send('Target.attachToBrowserTarget'));
-    const seat: Seat = { root: sessionId, sessions: new Set([sessionId]), client: undefined };
+    const seat: Seat = { root: sessionId, sessions: new Set([sessionId]), pending: new Set(), client: undefined };
     this.#seats.add(seat);
     this.#bySession.set(sessionId, seat);
     return {
@@ -88,6 +85,7 @@ export class CdpClients {
   #leave(seat: Seat): void {
     if (!this.#seats.delete(seat)) return;
     for (const sessionId of seat.sessions) this.#bySession.delete(sessionId);
+    for (const id of seat.pending) this.#pipe.forget(id);
     // This also removes its contexts.
     this.#pipe.send('Target.detachFromTarget', { sessionId: seat.root }).catch(() => undefined);
   }
@@ -99,15 +97,14 @@ export class CdpClients {
     for (const { client } of seats) client?.end();
   }
 
-  /** From Chromium. */
-  #deliver(message: Buffer): boolean {
-    const sessionId = sessionInTail(message);
+  /** An event of Chromium's. */
+  #deliver(event: Buffer): void {
+    const sessionId = sessionInTail(event);
     const seat = sessionId === undefined ? undefined : this.#bySession.get(sessionId);
-    if (sessionId === undefined || !seat) return false;
-    if (startsWith(message, ATTACHED)) this.#add(seat, childOf(message));
-    else if (startsWith(message, DETACHED)) this.#forget(seat, childOf(message));
-    seat.client?.send(sessionId === seat.root ? withoutTail(message, sessionId) : message);
-    return true;
+    if (!seat) return;
+    if (startsWith(event, ATTACHED)) this.#add(seat, childOf(event));
+    else if (startsWith(event, DETACHED)) this.#forget(seat, childOf(event));
+    seat.client?.send(asOnSocket(seat, event));
   }
 
   #add(seat: Seat, sessionId: string): void {
@@ -120,26 +117,32 @@ export class CdpClients {
     this.#bySession.delete(sessionId);
   }
 
-  /** From a client. */
+  /**
+   * A client's message. Chromium gets it as we understood it, not as the client wrote it: whatever the client sends, it
+   * is one command in one of that client's sessions.
+   */
   #receive(seat: Seat, message: Buffer): void {
-    const inTail = sessionInTail(message);
-    if (inTail !== undefined && isOpenTo(seat, inTail)) {
-      this.#pipe.write(message);
+    const command = readCommand(message);
+    if ('error' in command) {
+      seat.client?.send(JSON.stringify(command));
       return;
     }
-    const parsed = v.safeParse(command, parseJson(message.toString()));
-    if (!parsed.success) {
-      seat.client?.send(JSON.stringify({ error: { code: -32_600, message: 'The message is not a CDP command' } }));
+    const { id, method, params, sessionId = seat.root } = command;
+    if (command.sessionId !== undefined && !isOpenTo(seat, sessionId)) {
+      seat.client?.send(JSON.stringify({ id, error: SESSION_NOT_FOUND }));
       return;
     }
-    const { id, sessionId } = parsed.output;
-    if (sessionId === undefined) this.#pipe.write(withTail(message, seat.root));
-    else if (isOpenTo(seat, sessionId)) this.#pipe.write(JSON.stringify(parsed.output));
-    else {
-      const error = { code: -32_001, message: 'Session with given id not found.' };
-      seat.client?.send(JSON.stringify({ id, error, sessionId }));
-    }
+    const pipeId = this.#pipe.post({ method, params, sessionId }, (response) => {
+      seat.pending.delete(pipeId);
+      seat.client?.send(withIdAtHead(asOnSocket(seat, response), id));
+    });
+    seat.pending.add(pipeId);
   }
+}
+
+/** The message without the root session, which the client does not know of. */
+function asOnSocket(seat: Seat, message: Buffer): Buffer {
+  return sessionInTail(message) === seat.root ? withoutTail(message, seat.root) : message;
 }
 
 /** Another client's session is as unknown to it as one that never was; so is its root, which it does not know of. */
@@ -153,12 +156,4 @@ function startsWith(message: Buffer, start: Buffer): boolean {
 
 function childOf(event: Buffer): string {
   return v.parse(attachEvent, JSON.parse(event.toString())).params.sessionId;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,34 +1,28 @@
 import type { Readable, Writable } from 'node:stream';
 import * as v from 'valibot';
 import { EmulatorError } from '../../errors.ts';
+import type { ClientCommand } from './client-command.ts';
+import { idAtHead } from './message-bytes.ts';
 
-const message = v.looseObject({
-  id: v.optional(v.number()),
+const ownResponse = v.looseObject({
   result: v.optional(v.record(v.string(), v.unknown())),
   error: v.optional(v.looseObject({ message: v.string() })),
-  sessionId: v.optional(v.string()),
 });
 
-const END = Buffer.alloc(1);
-/** Below, one write of a copy is faster than two. */
-const LARGE_BYTES = 64 * 1024;
+const END = '\0';
 
-interface Pending {
-  sessionId: string | undefined;
-  resolve: (result: Record<string, unknown>) => void;
-  reject: (error: Error) => void;
-}
-
-/** Takes a message of Chromium's and tells whether it was its own; it may change the bytes. */
-export type MessageTaker = (message: Buffer) => boolean;
+/** Where a command's response goes, as Chromium wrote it, with the pipe's ID of the command. */
+type ResponseTaker = (response: Buffer) => void;
 
 /** The only line to a Chromium: CDP over `--remote-debugging-pipe`, JSON messages ended by a zero byte. */
 export class CdpPipe {
   /** Resolves when Chromium says nothing more. */
   readonly closed: Promise<void>;
   readonly #input: Writable;
-  readonly #pending = new Map<number, Pending>();
-  #taker: MessageTaker | undefined;
+  readonly #pending = new Map<number, ResponseTaker>();
+  /** Reject the emulator's own commands that Chromium has not responded to. */
+  readonly #rejects = new Set<(error: Error) => void>();
+  #onEvent: (event: Buffer) => void = () => undefined;
   #resolveClosed: () => void = () => undefined;
   #lastId = 0;
   #chunks: Buffer[] = [];
@@ -45,35 +39,42 @@ export class CdpPipe {
     output.on('data', (chunk: Buffer) => this.#read(chunk));
   }
 
-  /** From now on every message goes to `taker` first. */
-  giveTo(taker: MessageTaker): void {
-    this.#taker = taker;
+  /** From now on every event goes to `onEvent`, which may change its bytes. */
+  giveTo(onEvent: (event: Buffer) => void): void {
+    this.#onEvent = onEvent;
   }
 
   /** The emulator's own command. */
-  send(method: string, params: object = {}, sessionId?: string): Promise<Record<string, unknown>> {
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
+  async send(method: string, params: object = {}, sessionId?: string): Promise<Record<string, unknown>> {
+    const response = await new Promise<Buffer>((resolve, reject) => {
       if (!this.#input.writable) return reject(closed());
-      this.#pending.set(id, { sessionId, resolve, reject });
-      this.write(JSON.stringify({ id, method, params, sessionId }));
+      this.#rejects.add(reject);
+      this.post({ method, params, sessionId }, (bytes) => {
+        this.#rejects.delete(reject);
+        resolve(bytes);
+      });
     });
+    const { result, error } = v.parse(ownResponse, JSON.parse(response.toString()));
+    if (error) throw new EmulatorError('EMULATOR_START_FAILED', `Chromium responded: ${error.message}`);
+    return result ?? {};
   }
 
-  /** A whole message, as it is: a large one without a copy. */
-  write(message: Buffer | string): void {
-    const input = this.#input;
-    if (!input.writable) return;
-    if (typeof message === 'string') {
-      input.write(`${message}\0`);
-    } else if (message.length < LARGE_BYTES) {
-      input.write(Buffer.concat([message, END]));
-    } else {
-      input.cork();
-      input.write(message);
-      input.write(END);
-      input.uncork();
-    }
+  /**
+   * Sends one command. It is always one message: JSON has no zero byte.
+   * @returns its ID on the pipe, to forget it by
+   */
+  post(command: Omit<ClientCommand, 'id'>, onResponse: ResponseTaker): number {
+    const id = ++this.#lastId;
+    if (!this.#input.writable) return id;
+    this.#pending.set(id, onResponse);
+    const { method, params, sessionId } = command;
+    this.#input.write(JSON.stringify({ id, method, params, sessionId }) + END);
+    return id;
+  }
+
+  /** Nobody waits for the response any longer. */
+  forget(id: number): void {
+    this.#pending.delete(id);
   }
 
   #read(chunk: Buffer): void {
@@ -87,19 +88,20 @@ export class CdpPipe {
     if (start < chunk.length) this.#chunks.push(chunk.subarray(start));
   }
 
-  #dispatch(bytes: Buffer): void {
-    if (this.#taker?.(bytes)) return;
-    const { id, result, error, sessionId } = v.parse(message, JSON.parse(bytes.toString()));
-    const pending = id === undefined ? undefined : this.#pending.get(id);
-    // A late response to a client that has left may have the same number.
-    if (id === undefined || !pending || pending.sessionId !== sessionId) return;
+  #dispatch(message: Buffer): void {
+    const id = idAtHead(message);
+    if (id === undefined) {
+      this.#onEvent(message);
+      return;
+    }
+    const onResponse = this.#pending.get(id);
     this.#pending.delete(id);
-    if (error) pending.reject(new EmulatorError('EMULATOR_START_FAILED', `Chromium responded: ${error.message}`));
-    else pending.resolve(result ?? {});
+    onResponse?.(message);
   }
 
   #close(): void {
-    for (const { reject } of this.#pending.values()) reject(closed());
+    for (const reject of this.#rejects) reject(closed());
+    this.#rejects.clear();
     this.#pending.clear();
     this.#resolveClosed();
   }

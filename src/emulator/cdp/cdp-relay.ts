@@ -125,7 +125,11 @@ export class CdpRelay implements LinkCutter {
         resume: () => link.resume(),
       });
       link.on('error', () => link.terminate());
-      link.on('message', (data) => browserEnd.receive(data as Buffer)); // of the type that is set by default
+      link.on('message', (data, isBinary) => {
+        // As Chromium's own server does.
+        if (isBinary) link.terminate();
+        else browserEnd.receive(data as Buffer); // of the type that is set by default
+      });
     });
   }
 }

@@ -35,12 +35,20 @@ const QUIET = [
   '--disable-ipc-flooding-protection',
   '--disable-popup-blocking',
   '--disable-prompt-on-repost',
-  '--force-color-profile=srgb',
   '--metrics-recording-only',
   '--password-store=basic',
   '--use-mock-keychain',
   // QUIC is UDP: it would leave past the proxy, unmetered.
   '--disable-quic',
+];
+
+/**
+ * Pages look as in a browser that Playwright starts, so that screenshots match baselines made with one. The machine's
+ * display does not count, and there is a mouse: a headless Chromium has none, and no desktop browser is without.
+ */
+const DRAWING = [
+  '--force-color-profile=srgb',
+  '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4',
 ];
 
 export interface LaunchContext {
@@ -55,6 +63,7 @@ export interface LaunchContext {
 export function chromiumArguments(spec: BrowserSpec, context: LaunchContext): string[] {
   const args = [
     ...QUIET,
+    ...DRAWING,
     ...sandboxArguments(),
     // Chromium ends when the pipe breaks: it cannot outlive the emulator. A port would be open to everybody on this
     // machine.
@@ -67,7 +76,9 @@ export function chromiumArguments(spec: BrowserSpec, context: LaunchContext): st
     `--window-size=${spec.windowSize.replace('x', ',')}`,
     `--screen-info={${spec.displaySize}}`,
   ];
-  if (spec.type !== 'hosted') args.push('--disable-blink-features=AutomationControlled');
+  if (spec.type === 'hosted') args.push('--hide-scrollbars');
+  // A page can measure that scrollbars are missing.
+  else args.push('--disable-blink-features=AutomationControlled');
   if (context.plainUserAgent) args.push(`--user-agent=${context.plainUserAgent}`);
   if (spec.disableSpeechApi) args.push('--disable-speech-api');
   return [...args, ...context.extra, 'about:blank'];

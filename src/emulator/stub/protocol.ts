@@ -1,15 +1,4 @@
-import * as v from 'valibot';
-
-/** One command as a client sends it. */
-export const command = v.object({
-  id: v.pipe(v.number(), v.safeInteger()),
-  method: v.string(),
-  params: v.optional(v.record(v.string(), v.unknown()), {}),
-  sessionId: v.optional(v.string()),
-});
-
-export type Command = v.InferOutput<typeof command>;
-export type Params = Command['params'];
+export type Params = Record<string, unknown>;
 export type Result = Record<string, unknown>;
 
 /** What a command is refused with. */

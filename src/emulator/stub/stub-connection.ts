@@ -1,6 +1,6 @@
-import * as v from 'valibot';
 import type { CdpClient } from '../cdp/cdp-clients.ts';
-import { acknowledge, CdpError, type Command, command, type Result } from './protocol.ts';
+import { type ClientCommand, readCommand, SESSION_NOT_FOUND } from '../cdp/client-command.ts';
+import { acknowledge, CdpError, type Params, type Result } from './protocol.ts';
 import { type CommandTarget, type SessionHost, StubSession, type StubTarget } from './stub-session.ts';
 
 /** One client of a stub browser, and its sessions. */
@@ -55,19 +55,25 @@ export class StubConnection implements SessionHost {
   }
 
   receive(message: Buffer): void {
-    const parsed = v.safeParse(command, parseJson(message.toString()));
-    if (!parsed.success) {
-      this.send({ error: { code: -32_700, message: 'The message is not a CDP command' } });
+    const command = readCommand(message);
+    if ('error' in command) {
+      this.send(command);
       return;
     }
-    const { id, sessionId } = parsed.output;
+    const { id } = command;
+    const session = this.#sessions.get(command.sessionId);
+    if (!session) {
+      this.send({ id, error: SESSION_NOT_FOUND });
+      return;
+    }
+    const sessionId = session.id;
     const succeed = (result: Result) => this.send({ id, sessionId, result });
     const fail = (error: Error) => {
       const code = error instanceof CdpError ? error.code : -32_602;
       this.send({ id, sessionId, error: { code, message: error.message } });
     };
     try {
-      const response = this.#respond(parsed.output);
+      const response = this.#respond(command, session);
       // At once where it can be: clients rely on the order of responses and events.
       if (response instanceof Promise) response.then(succeed).catch(fail);
       else succeed(response);
@@ -76,21 +82,12 @@ export class StubConnection implements SessionHost {
     }
   }
 
-  #respond({ method, params, sessionId }: Command): Result | Promise<Result> {
-    const session = this.#sessions.get(sessionId);
-    if (!session) throw new CdpError('Session with given id not found.', -32_001);
+  #respond({ method, params }: ClientCommand, session: StubSession): Result | Promise<Result> {
+    const given = (params ?? {}) as Params;
     return (
-      session.page?.handle(method, params, session) ??
-      this.#browser.handle(method, params, session) ??
+      session.page?.handle(method, given, session) ??
+      this.#browser.handle(method, given, session) ??
       acknowledge(method)
     );
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

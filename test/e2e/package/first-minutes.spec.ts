@@ -35,7 +35,7 @@ const WALKS: Record<string, Walk> = {
       'a.test.mjs': `import { test } from 'poolwright/vitest';
         test('a page', { timeout: 60_000 }, async ({ page }) => { ${GOES} ${CHECKS} });`,
     },
-    added: ['vitest.config.mjs'],
+    added: ['vitest.hosted.config.mjs'],
     runner: 'vitest',
   },
   Jest: {
@@ -50,7 +50,7 @@ const WALKS: Record<string, Walk> = {
     files: {
       'test/a.js': `it('a page', async function () { this.timeout(60_000); const { page } = this; ${GOES} ${CHECKS} });`,
     },
-    added: ['.mocharc.json'],
+    added: [],
     runner: 'mocha',
   },
   'node:test': {

@@ -49,3 +49,27 @@ test("POOLWRIGHT_SERVICE=local › runs on Playwright's own browsers", { tag: '@
   expect(existsSync(join(consumer.directory, 'test-results/poolwright'))).toBe(false);
   expect(await service.allSessions()).toBe(0);
 });
+
+test.describe('a screenshot', () => {
+  test.use({ browsers: 'shell' });
+
+  test('matches the baseline that a local browser made', async ({ newConsumer, service, site }) => {
+    const launch = JSON.stringify({ executablePath: await localChromium() });
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig('{}', `use: { baseURL: process.env.SITE_URL, launchOptions: ${launch} },`),
+      'tests/look.spec.ts': suite(`test('look', async ({ page }) => {
+        await page.goto('/');
+        await page.setContent('<style>@media (hover: hover) { p { color: red } }</style><p>a</p><div style="height:2000px">');
+        await expect(page).toHaveScreenshot('window.png', { maxDiffPixels: 0 });
+        await expect(page).toHaveScreenshot('page.png', { fullPage: true, maxDiffPixels: 0 });
+      });`),
+    });
+    const env = { ...service.env, SITE_URL: site.url };
+    const made = await runPlaywright(consumer, ['--update-snapshots'], { ...env, POOLWRIGHT_SERVICE: 'local' });
+    expect(made.output).toContain('1 passed');
+    const compared = await runPlaywright(consumer, [], env);
+    expect(compared.output).toContain('1 passed');
+    expect(await service.allSessions()).toBe(1);
+  });
+});

@@ -7,6 +7,8 @@ interface Look {
   timezone: string;
   screen: string;
   window: string;
+  mouse: boolean;
+  scrollbar: number;
 }
 
 /** What a page sees. A string, because the tests have no DOM types. */
@@ -17,6 +19,11 @@ const look = `({
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   screen: screen.width + 'x' + screen.height,
   window: outerWidth + 'x' + outerHeight,
+  mouse: matchMedia('(hover: hover) and (pointer: fine) and (any-hover: hover) and (any-pointer: fine)').matches,
+  scrollbar: (() => {
+    document.documentElement.style.overflow = 'scroll';
+    return innerWidth - document.documentElement.clientWidth;
+  })(),
 })`;
 
 test.describe('the browser', () => {
@@ -29,6 +36,8 @@ test.describe('the browser', () => {
       const sent = await response?.request().allHeaders();
       const seen = await page?.evaluate<Look>(look);
       expect(seen?.webdriver).toBe(false);
+      expect(seen?.mouse).toBe(true);
+      expect(seen?.scrollbar).toBeGreaterThan(0);
       expect(seen?.userAgent).toMatch(/ Chrome\/\d+\.0\.0\.0 Safari/);
       expect(sent?.['user-agent']).toBe(seen?.userAgent);
       expect(JSON.stringify(sent)).not.toMatch(/headless/i);

@@ -1,3 +1,4 @@
+import { startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { handshake } from '../../support/emulator/handshake.ts';
 import { RawLink } from '../../support/emulator/raw-link.ts';
@@ -14,6 +15,41 @@ const test = base.extend<{ link: (cdpUrl: string) => Promise<RawLink> }>({
     for (const link of links) link.close();
   },
 });
+
+const VERSION = '"method":"Browser.getVersion"';
+/** `params` with so many arrays in them, one in the other. */
+const nested = (depth: number) => `{"id":1,${VERSION},"params":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
+
+const INVALID = [
+  ...['', 'no JSON', '[]', '7', 'null', '"x"', '{}', `{${VERSION}}`, '{"id":1}', `{"id":1,${VERSION}`],
+  ...['"1"', '1.5', '2147483648', '-2147483649', 'null'].map((id) => `{"id":${id},${VERSION}}`),
+  ...['5', '""', 'null'].map((method) => `{"id":1,"method":${method}}`),
+  ...['"x"', '5', 'true'].map((params) => `{"id":1,${VERSION},"params":${params}}`),
+  ...['5', 'null', '"none"'].map((session) => `{"id":1,${VERSION},"sessionId":${session}}`),
+  ...[',"x":1}', ',}', '} x', '}//x', '}\0', `}\0{"id":2,${VERSION}}`, `}\n{"id":2,${VERSION}}`].map(
+    (end) => `{"id":1,${VERSION}${end}`,
+  ),
+  `\ufeff{"id":1,${VERSION}}`,
+  `{'id':1,${VERSION}}`,
+  nested(300),
+  nested(100_000),
+];
+/** In any order and notation of its fields. */
+const VALID = [
+  `\n{${VERSION},\t"id":8}\n`,
+  ...['0', '-1', '1.0', '1e0', '2147483647'].map((id) => `{"id":${id},${VERSION}}`),
+  ...['null', '[]', '{"\\u0000":"\\ud800"}'].map((params) => `{"id":1,${VERSION},"params":${params}}`),
+  `{"id":1,${VERSION},"sessionId":""}`,
+  nested(299),
+];
+
+/** The ID of the first response to a message, and the code of its error. */
+async function firstResponse(client: RawLink, text: string): Promise<object> {
+  client.write(text);
+  await expect.poll(() => client.events.length).toBe(1);
+  const { id, sessionId, error } = client.events.pop();
+  return { id, sessionId, error: error?.code };
+}
 
 test.describe('the CDP address', () => {
   test('is refused with a wrong token and after the end', async ({ start }) => {
@@ -80,18 +116,50 @@ test.describe('the CDP address', () => {
     await expect.poll(contexts).not.toContain(browserContextId);
   });
 
-  test('responds with an error to an invalid command, and continues', async ({ start, link }) => {
+  for (const browser of ['chromium', 'stub'] as const) {
+    test(`responds to an invalid message as Chromium does, and continues (${browser})`, async ({ start, link }) => {
+      const { api } = await start({ browser });
+      const emulated = await link((await api.create()).body.cdpUrl);
+      const far = await startFarChromium([]);
+      const real = await link(far.cdpUrl);
+      try {
+        for (const text of [...INVALID, ...VALID]) {
+          const [expected, actual] = await Promise.all([real, emulated].map((client) => firstResponse(client, text)));
+          expect(actual, text.slice(0, 100)).toEqual(expected);
+        }
+      } finally {
+        await far.close();
+      }
+    });
+  }
+
+  test('closes the connection when a client sends a binary message, as Chromium does', async ({ start, link }) => {
     const { api } = await start();
-    const client = await link((await api.create()).body.cdpUrl);
-    for (const text of ['', 'no JSON', '[]', '{}', '{"id":1}', '{"id":"1","method":"Browser.getVersion"}']) {
-      client.write(text);
-      await expect.poll(() => client.events.pop()).toMatchObject({ error: { code: -32_600 } });
+    const { sessionId, cdpUrl } = (await api.create()).body;
+    const far = await startFarChromium([]);
+    for (const address of [far.cdpUrl, cdpUrl]) {
+      const client = await link(address);
+      client.write(Buffer.from('{"id":1,"method":"Browser.getVersion"}'));
+      expect(await client.closed).toBe(1006);
+      expect(client.events).toEqual([]);
     }
-    // In any order and notation of its fields.
-    client.write('{ "params": {}, "sessionId": "none", "method": "Runtime.enable", "id": 7 }');
-    await expect.poll(() => client.events.pop()).toMatchObject({ id: 7, error: { code: -32_001 }, sessionId: 'none' });
-    client.write('\n{"method":"Browser.getVersion",\t"id":8}\n');
-    await expect.poll(() => client.events.pop()).toMatchObject({ id: 8, result: { protocolVersion: '1.3' } });
+    await far.close();
+    expect((await api.session(sessionId)).body.status).toBe('active');
+  });
+
+  test('reads a message with a zero byte as one message, which is invalid', async ({ start, link }) => {
+    const { api } = await start();
+    const { sessionId, cdpUrl } = (await api.create()).body;
+    const [one, other] = await Promise.all([link(cdpUrl), link(cdpUrl)]);
+    const close = '{"id":1,"method":"Browser.close"}';
+    for (const text of [`{"id":1,"method":"No.such"}\0${close}`, `${close}\0`, `${close}//,"sessionId":"A"}`]) {
+      expect(await firstResponse(one, text)).toEqual({ error: -32_700 });
+    }
+    // An ID is the client's, however large the other client's are.
+    one.write('{"id":-2147483648,"method":"Browser.getVersion"}');
+    await expect.poll(() => one.events.pop()).toMatchObject({ id: -2_147_483_648, result: { protocolVersion: '1.3' } });
+    expect(await other.send('Browser.getVersion')).toMatchObject({ protocolVersion: '1.3' });
+    expect((await api.session(sessionId)).body.status).toBe('active');
   });
 
   test('carries large messages whole, in both directions', async ({ start, connect }) => {

@@ -8,12 +8,15 @@ type Message = any;
 export class RawLink {
   /** Received messages that are not responses to `send`. */
   readonly events: Message[] = [];
+  /** Resolves with the code that the connection was closed with. */
+  readonly closed: Promise<number>;
   readonly #socket: WebSocket;
   readonly #asked = new Map<number, { resolve: (result: Message) => void; reject: (error: Error) => void }>();
   #lastId = 1_000_000;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
+    this.closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('message', (data) => this.#receive(JSON.parse(String(data))));
   }
 
@@ -31,8 +34,9 @@ export class RawLink {
     });
   }
 
-  write(text: string): void {
-    this.#socket.send(text);
+  /** Sends a string as a text message, a buffer as a binary one. */
+  write(message: string | Buffer): void {
+    this.#socket.send(message);
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { createParser } from 'eventsource-parser';
+import { eventStreamReader } from './event-stream.ts';
 import { type OfferedResponses, urlOf } from './offered-responses.ts';
 
 /** What a source remembers from one stream to the next. */
@@ -79,14 +79,14 @@ export function listenOffered(responses: OfferedResponses): void {
     body: ReadableStream<Uint8Array<ArrayBuffer>>,
     origin: string,
   ): Promise<void> {
-    const parser = createParser({
+    const feed = eventStreamReader({
       onId: (id) => {
         known.id = id;
       },
       onRetry: (ms) => {
         known.retry = ms;
       },
-      onEvent: ({ event: type = 'message', data }) => {
+      onEvent: (type, data) => {
         // A listener may have closed it.
         if (!reading.has(source)) return;
         source.dispatchEvent(new MessageEvent(type, { data, origin, lastEventId: known.id ?? '' }));
@@ -94,7 +94,7 @@ export function listenOffered(responses: OfferedResponses): void {
     });
     for await (const text of body.pipeThrough(new TextDecoderStream())) {
       if (!reading.has(source)) return;
-      parser.feed(text);
+      feed(text);
     }
   }
 }

@@ -42,7 +42,9 @@ export function addToSection(
   const found = propertyOf(root, section);
   if (!found) {
     const eol = eolOf(source.text);
-    addProperty(edit, source, root, `"${section}": {${eol}${unit}${unit}${line}${eol}${unit}}`, unit);
+    const isOneLine = root.properties.length > 0 && !source.text.trimEnd().includes('\n');
+    const value = isOneLine ? `{ ${line} }` : `{${eol}${unit}${unit}${line}${eol}${unit}}`;
+    addProperty(edit, source, root, `"${section}": ${value}`, unit);
     return true;
   }
   if (found.value.type !== 'ObjectExpression') return false;

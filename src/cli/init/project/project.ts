@@ -13,6 +13,9 @@ export interface Manifest {
   workspaces?: unknown;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
+  /** Configs of these runners. */
+  jest?: unknown;
+  mocha?: unknown;
 }
 
 /** The package that the tests belong to. */

@@ -6,16 +6,15 @@ import type { Project } from './project.ts';
 const SCRIPT = 'test:hosted';
 
 /**
- * Adds the script that runs the tests, unless one with this name, or with this command, is there.
+ * Adds the script that runs the tests, unless one with this name is there: documentation and habits know the name.
  * @returns the name of the script that runs them; null without a `package.json`
  */
 export function addScript(plan: Plan, { directory, manifest }: Project, command: string): string | null {
   const scripts = manifest?.scripts ?? {};
   if (manifest === null) return null;
-  const same = Object.hasOwn(scripts, SCRIPT) ? SCRIPT : Object.keys(scripts).find((name) => scripts[name] === command);
-  if (same !== undefined) {
-    plan.present.push(`package.json has the script "${same}": ${scripts[same]}`);
-    return same;
+  if (Object.hasOwn(scripts, SCRIPT)) {
+    plan.present.push(`package.json has the script "${SCRIPT}": ${scripts[SCRIPT]}`);
+    return SCRIPT;
   }
   const file = join(directory, 'package.json');
   const json = openJson(plan.read(file) ?? '{}');

@@ -1,94 +1,84 @@
 import { existsSync } from 'node:fs';
-import { basename, extname, join, relative, resolve } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
 import { OptionsError } from '../../../errors.ts';
 import type { Plan } from '../plan.ts';
-import { addToSection, openJson } from '../project/json.ts';
 import type { Project } from '../project/project.ts';
-import { propertyOf } from '../syntax/properties.ts';
-import { type Edited, editJson, editSource } from './edit-config.ts';
 import { type PuppeteerRunner, RUNNERS } from './runners.ts';
 
+/** Vitest's flags have no global setup, so that it gets a second config. */
+const VITEST_HOSTED = 'vitest.hosted.config.mjs';
+
 /**
- * Plans a suite of Puppeteer tests: the runner's config.
+ * Plans a suite of Puppeteer tests: a command that runs them on hosted browsers. The runner's config stays as it is,
+ * and so do other scripts. A config that names poolwright's module already is used itself.
  * @param asked the flag `--config`
  * @returns what runs the tests, as it is typed in the package's directory
  * @throws OptionsError when `asked` is not a file
  */
 export function planPuppeteer(plan: Plan, project: Project, runner: PuppeteerRunner, asked?: string): string {
-  const { command, configs, inTests } = RUNNERS[runner];
+  const { module, command, hosted, configs, inTests } = RUNNERS[runner];
   if (asked !== undefined && !existsSync(asked)) throw new OptionsError('--config', `--config: there is no ${asked}.`);
-  if (runner !== 'node-test') planConfig(plan, project, runner, asked);
+  const { directory } = project;
   if (inTests !== null) plan.next.push(inTests);
-  const isOther = asked !== undefined && !configs.includes(relative(project.directory, asked));
-  return isOther ? `${command} --config ${relative(project.directory, asked).replaceAll('\\', '/')}` : command;
-}
-
-function planConfig(plan: Plan, { directory }: Project, runner: PuppeteerRunner, asked?: string): void {
-  const { configs } = RUNNERS[runner];
-  const file = asked ? resolve(asked) : configs.map((name) => join(directory, name)).find((each) => existsSync(each));
-  if (file === undefined) {
-    planWithoutFile(plan, directory, runner);
-    return;
+  const file = asked ?? configs.map((name) => join(directory, name)).find((each) => existsSync(each));
+  const here = file === undefined ? undefined : relative(directory, file).replaceAll('\\', '/');
+  const otherConfig = here !== undefined && !configs.includes(here) ? ` --config ${here}` : '';
+  const config = configText(plan, project, runner, file);
+  if (config.includes(module)) {
+    plan.present.push(`${here ?? 'package.json'} names ${module}`);
+    return command + otherConfig;
   }
-  const text = plan.read(file) ?? '';
-  settle(plan, file, runner, edited(text, basename(file), runner));
-}
-
-function edited(text: string, name: string, runner: PuppeteerRunner): Edited {
-  const { module } = RUNNERS[runner];
-  if (/^\.ya?ml$/.test(extname(name)))
-    return text.includes(module) ? { result: 'present' } : { result: 'by hand', why: 'is YAML, which is not edited' };
-  if (!/^\.jsonc?$/.test(extname(name))) return editSource(text, name, runner, module);
-  const json = openJson(text);
-  if ('why' in json) return { result: 'by hand', why: json.why };
-  const result = editJson(json, json.root, runner, module);
-  return result.result === 'edited' ? { result: 'edited', text: json.toText() } : result;
-}
-
-/** Without a config file: the runner's section of `package.json`, or a new file. */
-function planWithoutFile(plan: Plan, directory: string, runner: PuppeteerRunner): void {
-  const { module } = RUNNERS[runner];
-  const file = join(directory, 'package.json');
-  // Vitest has no section there.
-  const text = runner === 'vitest' ? null : plan.read(file);
-  const inManifest = text === null ? null : editSection(text, runner);
-  if (inManifest) settle(plan, file, runner, inManifest);
-  else if (runner === 'mocha') {
-    plan.write(join(directory, '.mocharc.json'), `${JSON.stringify({ require: [module] }, null, 2)}\n`);
-  } else {
-    const config = `import { defineConfig } from 'vitest/config';\n\nexport default defineConfig({ test: { globalSetup: ['${module}'] } });\n`;
-    plan.write(join(directory, 'vitest.config.mjs'), config);
+  if (runner === 'vitest') {
+    planVitest(plan, directory, here);
+    return hosted;
   }
+  const preset = runner === 'jest' ? presetOf(config) : null;
+  if (preset === null) return hosted + otherConfig;
+  plan.byHand.push(combinedPreset(join(directory, 'jest.hosted.config.js'), here, preset));
+  return 'jest --config jest.hosted.config.js';
 }
 
-/** Null: there is no section, and a file is better. */
-function editSection(text: string, runner: PuppeteerRunner): Edited | null {
-  const { module } = RUNNERS[runner];
-  const json = openJson(text);
-  if ('why' in json) return { result: 'by hand', why: json.why };
-  const section = propertyOf(json.root, runner)?.value;
-  if (section && section.type !== 'ObjectExpression')
-    return { result: 'by hand', why: `has a "${runner}" that is not an object` };
-  if (section) {
-    const result = editJson(json, section, runner, module);
-    return result.result === 'edited' ? { result: 'edited', text: json.toText() } : result;
-  }
-  if (runner !== 'jest') return null;
-  addToSection(json, 'jest', 'preset', module);
-  return { result: 'edited', text: json.toText() };
+/** The config as text, or the runner's section of `package.json`, without lines that are comments. */
+function configText(plan: Plan, { manifest }: Project, runner: PuppeteerRunner, file: string | undefined): string {
+  const section = runner === 'jest' || runner === 'mocha' ? manifest?.[runner] : undefined;
+  const text = file === undefined ? JSON.stringify(section ?? {}) : (plan.read(file) ?? '');
+  return text.replaceAll(/^\s*(\/\/|\*|\/\*|#).*/gm, '');
 }
 
-function settle(plan: Plan, file: string, runner: PuppeteerRunner, outcome: Edited): void {
-  const { module } = RUNNERS[runner];
-  if (outcome.result === 'present') plan.present.push(`${basename(file)} names ${module}`);
-  else if (outcome.result === 'edited') plan.write(file, outcome.text);
-  else plan.byHand.push({ file, why: outcome.why, todo: 'Add to it:', lines: instructions(file, runner) });
+function planVitest(plan: Plan, directory: string, config: string | undefined): void {
+  const lines =
+    config === undefined
+      ? ["export default { test: { globalSetup: ['poolwright/vitest'] } };"]
+      : [
+          "import { mergeConfig } from 'vitest/config';",
+          `import config from './${config}';`,
+          '',
+          "const hosted = { test: { globalSetup: ['poolwright/vitest'] } };",
+          '',
+          "export default async (env) => mergeConfig(typeof config === 'function' ? await config(env) : await config, hosted);",
+        ];
+  const text = ['// Runs the tests on hosted browsers.', ...lines, ''].join('\n');
+  const file = join(directory, VITEST_HOSTED);
+  const written = plan.read(file);
+  if (written === null) plan.write(file, text);
+  else if (written.includes('poolwright/vitest')) plan.present.push(`${VITEST_HOSTED} names poolwright/vitest`);
+  else plan.byHand.push({ file, why: 'does not name poolwright/vitest', todo: 'Make it:', lines });
 }
 
-function instructions(file: string, runner: PuppeteerRunner): string[] {
-  const { module } = RUNNERS[runner];
-  if (/\.ya?ml$/.test(file)) return ['require:', `  - ${module}`];
-  if (runner === 'vitest') return [`test: { globalSetup: ['${module}'] }`];
-  if (runner === 'mocha') return [`require: ['${module}']`];
-  return [`preset: '${module}'`, 'Copy what the previous preset set (`transform`, `testEnvironment`) into the config.'];
+/** The preset of a Jest config, which the flag `--preset` would replace; null: none, or that of jest-puppeteer. */
+function presetOf(config: string): string | null {
+  const found = /\bpreset['"]?\s*:\s*(?:['"]([^'"]*)['"])?/.exec(config);
+  if (!found || found[1] === 'jest-puppeteer') return null;
+  return found[1] ?? 'of a variable';
+}
+
+function combinedPreset(file: string, config: string | undefined, preset: string) {
+  const base = config === undefined ? "require('./package.json').jest" : `require('./${config}')`;
+  const isPlain = config === undefined || ['.js', '.cjs', '.json'].includes(extname(config));
+  return {
+    file,
+    why: `has to combine the preset ${preset} with poolwright's, because Jest takes one`,
+    todo: isPlain ? 'Write it:' : `Write it, with what ${basename(config)} exports:`,
+    lines: [`module.exports = { ...require('poolwright/jest/jest-preset'), ...${base} };`],
+  };
 }

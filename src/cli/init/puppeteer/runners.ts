@@ -9,8 +9,10 @@ interface RunnerSetup {
   module: string;
   /** Where the runner looks for its config, the first first. */
   configs: string[];
-  /** The script that runs the tests. */
+  /** Runs the tests as its config says. */
   command: string;
+  /** Runs them on hosted browsers, with the same config. */
+  hosted: string;
   /** What the tests themselves have to do; null: nothing. */
   inTests: string | null;
 }
@@ -26,6 +28,7 @@ export const RUNNERS: Record<PuppeteerRunner, RunnerSetup> = {
       ...SOURCE('vite.config', 'ts', 'mts', 'cts', 'js', 'mjs', 'cjs'),
     ],
     command: 'vitest run',
+    hosted: 'vitest run --config vitest.hosted.config.mjs',
     inTests: "in the test files: import { test } from 'poolwright/vitest', and take `browser` or `page` from it",
   },
   jest: {
@@ -33,6 +36,7 @@ export const RUNNERS: Record<PuppeteerRunner, RunnerSetup> = {
     module: 'poolwright/jest',
     configs: [...SOURCE('jest.config', 'js', 'ts', 'mjs', 'cjs', 'mts', 'cts', 'json')],
     command: 'jest',
+    hosted: 'jest --preset poolwright/jest',
     inTests: null,
   },
   mocha: {
@@ -40,13 +44,15 @@ export const RUNNERS: Record<PuppeteerRunner, RunnerSetup> = {
     module: 'poolwright/mocha',
     configs: [...SOURCE('.mocharc', 'js', 'cjs', 'mjs', 'yaml', 'yml', 'jsonc', 'json')],
     command: 'mocha',
+    hosted: 'mocha --require poolwright/mocha',
     inTests: null,
   },
   'node-test': {
     title: 'Puppeteer with node:test',
     module: 'poolwright/node-test',
     configs: [],
-    command: 'node --require poolwright/node-test --test',
+    command: 'node --test',
+    hosted: 'node --require poolwright/node-test --test',
     inTests: null,
   },
 };

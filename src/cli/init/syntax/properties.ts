@@ -12,11 +12,6 @@ export function propertyOf(object: ObjectLiteral, name: string): Property | unde
   });
 }
 
-/** Whether an object literal may have a property that its text does not show. */
-export function hasSpread(object: ObjectLiteral): boolean {
-  return object.properties.some((each) => each.type === 'SpreadElement');
-}
-
 /**
  * Adds a property behind the last one, on a separate line if the others are, with a comma behind it where the
  * last one has one.
@@ -30,34 +25,16 @@ export function addProperty(
   property: string,
   unit = '  ',
 ): void {
-  addEntry(edit, source, { node: object, entries: object.properties }, property, unit);
-}
-
-/** The content of brackets: properties of an object, or elements of an array. */
-export interface Bracketed {
-  node: { start?: number | null; end?: number | null };
-  entries: readonly { start?: number | null; end?: number | null }[];
-}
-
-/** Adds an entry behind the last one; see {@link addProperty}. */
-export function addEntry(
-  edit: MagicString,
-  source: Parsed,
-  { node, entries }: Bracketed,
-  entry: string,
-  unit: string,
-): void {
   const { text } = source;
-  const [start, end] = span(node);
+  const [start, end] = span(object);
   const eol = eolOf(text);
-  const last = entries.at(-1);
+  const last = object.properties.at(-1);
   if (!last) {
     const inside = text.slice(start + 1, end - 1);
     const indent = indentAt(text, start);
-    const line = text[start] === '[' ? entry : `${eol}${indent}${unit}${entry}`;
-    edit.appendLeft(start + 1, line);
-    // A comment stays where it is, below the entry.
-    if (text[start] === '[' || inside.trim() !== '') return;
+    edit.appendLeft(start + 1, `${eol}${indent}${unit}${property}`);
+    // A comment stays where it is, below the property.
+    if (inside.trim() !== '') return;
     if (inside !== '') edit.remove(start + 1, end - 1);
     edit.appendRight(end - 1, `${eol}${indent}`);
     return;
@@ -70,13 +47,13 @@ export function addEntry(
     text.slice(text.lastIndexOf('\n', lastStart - 1) + 1, lastStart).trim() === '' &&
     text.slice(start, lastStart).includes('\n');
   if (!ownLine) {
-    if (comma === undefined) edit.appendLeft(lastEnd, `, ${entry}`);
-    else edit.appendLeft(comma, ` ${entry},`);
+    if (comma === undefined) edit.appendLeft(lastEnd, `, ${property}`);
+    else edit.appendLeft(comma, ` ${property},`);
     return;
   }
   if (comma === undefined) edit.appendLeft(lastEnd, ',');
   const at = lineEndBehind(source, comma ?? lastEnd, end - 1);
-  edit.appendLeft(at, `${eol}${indent}${entry}${comma === undefined ? '' : ','}`);
+  edit.appendLeft(at, `${eol}${indent}${property}${comma === undefined ? '' : ','}`);
 }
 
 /** The offset behind the comma that follows an entry; undefined where there is none. */

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { makePlan } from '../../../../src/cli/init/make-plan.ts';
+import { planLines } from '../../../../src/cli/init/show.ts';
 import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 
 /** What `init` finds in a project, and what it adds beside the config. */
@@ -23,16 +25,16 @@ test('plans config, script and ignored results, and next steps for the package m
   const pnpm = await project({
     'playwright.config.ts': CONFIG,
     'pnpm-lock.yaml': '',
-    'package.json': manifest(['@playwright/test', 'poolwright'], { 'test:e2e': COMMAND }),
+    'package.json': manifest(['@playwright/test', 'poolwright'], { 'test:hosted': COMMAND }),
     '.gitignore': '/test-results/\n',
   });
   const seen = await pnpm.plan();
   expect(Object.keys(seen.texts)).toEqual(['playwright.hosted.config.ts']);
   expect(seen.present).toEqual([
-    `package.json has the script "test:e2e": ${COMMAND}`,
+    `package.json has the script "test:hosted": ${COMMAND}`,
     '.gitignore names test-results/',
   ]);
-  expect(seen.next.slice(1)).toEqual(['pnpm exec poolwright doctor', 'pnpm run test:e2e']);
+  expect(seen.next.slice(1)).toEqual(['pnpm exec poolwright doctor', 'pnpm run test:hosted']);
 });
 
 test('keeps the indentation, line endings and byte order mark of package.json', async ({ project }) => {
@@ -47,10 +49,24 @@ test('keeps the indentation, line endings and byte order mark of package.json', 
     '{\r\n\t"name": "x",\r\n\t"scripts": {\r\n\t\t"test:hosted": "playwright test -c playwright.hosted.config.ts"\r\n\t}\r\n}',
   );
   expect(await texts('\uFEFF{ "name": "x" }')).toBe(
-    '\uFEFF{ "name": "x", "scripts": {\n    "test:hosted": "playwright test -c playwright.hosted.config.ts"\n  } }',
+    '\uFEFF{ "name": "x", "scripts": { "test:hosted": "playwright test -c playwright.hosted.config.ts" } }',
   );
   expect(JSON.parse((await texts('{}')) ?? '')).toEqual({ scripts: { 'test:hosted': COMMAND } });
   expect(await texts('{ "scripts": { "test:hosted": "own" } }')).toBeUndefined();
+});
+
+test('shows what changes of a package.json in one line, not all of it', async ({ project }) => {
+  const dependencies = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`package-${n}`, '*']));
+  const text = JSON.stringify({ name: 'x', dependencies });
+  const { directory } = await project({ 'playwright.config.ts': CONFIG, 'package.json': text });
+  const { plan } = await makePlan(directory, {});
+  const lines = planLines(plan, directory, false);
+  const at = lines.indexOf('+++ b/package.json');
+  expect(lines.slice(at + 2, at + 4)).toEqual([
+    '-…*","package-19":"*"}}',
+    `+…*","package-19":"*"}, "scripts": { "test:hosted": "${COMMAND}" }}`,
+  ]);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(120);
 });
 
 test('adds the results to .gitignore once, and only in a repository', async ({ project }) => {
@@ -88,13 +104,13 @@ test('prints commands for the directory where init was started, also in the root
   expect(await next({ 'package.json': workspaces })).toEqual([
     'npm -w apps/web i -D poolwright',
     'npx -w apps/web poolwright doctor',
-    'npm -w apps/web run e2e',
+    'npm -w apps/web run test:hosted',
   ]);
-  expect((await next({ 'package.json': workspaces }, 'apps/web')).at(-1)).toBe('npm run e2e');
-  expect((await next({ 'package.json': '{}' })).at(-1)).toBe('npm --prefix apps/web run e2e');
-  expect((await next({ 'pnpm-lock.yaml': '' })).at(-1)).toBe('pnpm -C apps/web run e2e');
-  expect((await next({ 'yarn.lock': '' })).at(-1)).toBe('yarn --cwd apps/web run e2e');
-  expect((await next({ 'bun.lock': '' })).at(-1)).toBe('cd apps/web && bun run e2e');
+  expect((await next({ 'package.json': workspaces }, 'apps/web')).at(-1)).toBe('npm run test:hosted');
+  expect((await next({ 'package.json': '{}' })).at(-1)).toBe('npm --prefix apps/web run test:hosted');
+  expect((await next({ 'pnpm-lock.yaml': '' })).at(-1)).toBe('pnpm -C apps/web run test:hosted');
+  expect((await next({ 'yarn.lock': '' })).at(-1)).toBe('yarn --cwd apps/web run test:hosted');
+  expect((await next({ 'bun.lock': '' })).at(-1)).toBe('cd apps/web && bun run test:hosted');
 });
 
 test('finds a config in a subdirectory, and uses its package', async ({ project }) => {

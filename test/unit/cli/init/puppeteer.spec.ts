@@ -1,122 +1,79 @@
 import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 
-/** `init` for Puppeteer tests: the runner's config and a script. */
+/** `init` for Puppeteer tests: the script `test:hosted`. What other scripts run stays as it is. */
 
-const JEST = manifest(['puppeteer', 'jest']);
+const COMMANDS = {
+  vitest: 'vitest run --config vitest.hosted.config.mjs',
+  jest: 'jest --preset poolwright/jest',
+  mocha: 'mocha --require poolwright/mocha',
+};
 
-test('Jest: adds the preset to a config without one', async ({ project }) => {
-  const edited = async (file: string, text: string) => {
-    const { plan } = await project({ 'package.json': JEST, [file]: text });
-    const { texts, byHand } = await plan();
-    return texts[file] ?? byHand[0];
-  };
-  expect(
-    await edited(
-      'jest.config.js',
-      "/** @type {import('jest').Config} */\nconst config = {\n  testTimeout: 10, // ms\n};\n\nmodule.exports = config;\n",
-    ),
-  ).toBe(
-    "/** @type {import('jest').Config} */\nconst config = {\n  testTimeout: 10, // ms\n  preset: 'poolwright/jest',\n};\n\nmodule.exports = config;\n",
-  );
-  expect(await edited('jest.config.ts', 'export default { verbose: true };\n')).toBe(
-    "export default { verbose: true, preset: 'poolwright/jest' };\n",
-  );
-  expect(await edited('jest.config.ts', 'export default { verbose: true } as Config;\n')).toBe(
-    "export default { verbose: true, preset: 'poolwright/jest' } as Config;\n",
-  );
-  // `as const` is allowed on a literal alone, and its type may no longer fit.
-  expect(await edited('jest.config.ts', 'export default { verbose: true } as const;\n')).toMatchObject({
-    why: 'does not export an object literal',
+for (const [runner, command] of Object.entries(COMMANDS)) {
+  test(`${runner} › adds the same script as for Playwright, beside one that runs the tests`, async ({ project }) => {
+    const own = runner === 'vitest' ? 'vitest run' : runner;
+    const files = { 'package.json': manifest(['puppeteer', runner], { test: own }) };
+    const { texts, byHand, next } = await (await project(files)).plan();
+    expect(JSON.parse(texts['package.json'] ?? '').scripts).toEqual({ test: own, 'test:hosted': command });
+    expect(byHand).toEqual([]);
+    expect(next.at(-1)).toBe('npm run test:hosted');
+    const second = await (await project(texts)).plan();
+    expect(second.texts).toEqual({});
   });
-  expect(await edited('jest.config.js', 'exports.default = module.exports = { verbose: true };\n')).toMatchObject({
-    why: 'does not export an object literal',
-  });
-  expect(await edited('jest.config.json', '{\n\t"verbose": true\n}\n')).toBe(
-    '{\n\t"verbose": true,\n\t"preset": "poolwright/jest"\n}\n',
-  );
-  expect(await edited('jest.config.js', 'module.exports = { preset: "jest-puppeteer" };\n')).toMatchObject({
-    why: "has the preset 'jest-puppeteer', and Jest takes one",
-    lines: ["preset: 'poolwright/jest'", expect.stringContaining('transform')],
-  });
-  expect(await edited('jest.config.js', "module.exports = { ...require('./base') };\n")).toMatchObject({
-    why: 'takes a part from elsewhere, which may have a preset',
-  });
-  expect(await edited('jest.config.js', 'module.exports = async () => ({});\n')).toMatchObject({
-    why: 'does not export an object literal',
-  });
+}
+
+test("uses a config that names poolwright's module as it is", async ({ project }) => {
+  for (const [runner, file, text, command] of [
+    ['vitest', 'vitest.config.ts', "export default { test: { globalSetup: 'poolwright/vitest' } };", 'vitest run'],
+    ['jest', 'jest.config.ts', "export default { preset: 'poolwright/jest' };", 'jest'],
+    ['mocha', '.mocharc.yml', 'require:\n  - poolwright/mocha\n', 'mocha'],
+  ] as const) {
+    const { plan } = await project({
+      'package.json': manifest(['puppeteer', runner], { test: command }),
+      [file]: text,
+    });
+    const { texts, present } = await plan();
+    expect(JSON.parse(texts['package.json'] ?? '').scripts).toEqual({ test: command, 'test:hosted': command });
+    expect(present[0]).toBe(`${file} names poolwright/${runner}`);
+  }
+  const section = manifest(['puppeteer', 'jest']).replace('{', '{\n  "jest": { "preset": "poolwright/jest" },');
+  const { texts, present } = await (await project({ 'package.json': section })).plan();
+  expect(texts['package.json']).toContain('"test:hosted": "jest"');
+  expect(present[0]).toBe('package.json names poolwright/jest');
 });
 
-test('Jest: adds the preset to package.json', async ({ project }) => {
-  const without = await (await project({ 'package.json': JEST })).plan();
-  expect(without.title).toBe('Puppeteer with Jest');
-  expect(JSON.parse(without.texts['package.json'] ?? '')).toMatchObject({
-    jest: { preset: 'poolwright/jest' },
-    scripts: { 'test:hosted': 'jest' },
-  });
-  const section = JEST.replace('{', '{\n  "jest": { "verbose": true },');
-  const { texts } = await (await project({ 'package.json': section })).plan();
-  expect(texts['package.json']).toContain('"jest": { "verbose": true, "preset": "poolwright/jest" },');
-  const second = await (await project({ ...texts })).plan();
-  expect(second.texts).toEqual({});
-  expect(second.present[0]).toBe('package.json names poolwright/jest');
-});
-
-test('Mocha: adds a required module', async ({ project }) => {
-  const edited = async (file: string, text: string) => {
-    const { plan } = await project({ 'package.json': manifest(['puppeteer-core', 'mocha']), [file]: text });
-    const { texts, byHand, present } = await plan();
-    return texts[file] ?? byHand[0] ?? present[0];
-  };
-  expect(await edited('.mocharc.json', '{ "timeout": 10000 }')).toBe(
-    '{ "timeout": 10000, "require": ["poolwright/mocha"] }',
-  );
-  expect(await edited('.mocharc.json', '{ "require": "tsx" }')).toBe('{ "require": ["tsx", "poolwright/mocha"] }');
-  expect(await edited('.mocharc.jsonc', '{\n  // both\n  "require": [\n    "tsx"\n  ],\n}\n')).toBe(
-    '{\n  // both\n  "require": [\n    "tsx",\n    "poolwright/mocha"\n  ],\n}\n',
-  );
-  expect(await edited('.mocharc.json', '{ "require": ["poolwright/mocha"] }')).toBe(
-    '.mocharc.json names poolwright/mocha',
-  );
-  expect(await edited('.mocharc.cjs', 'module.exports = {\n  require: [],\n};\n')).toBe(
-    "module.exports = {\n  require: ['poolwright/mocha'],\n};\n",
-  );
-  expect(await edited('.mocharc.yml', 'timeout: 100\n')).toMatchObject({
-    why: 'is YAML, which is not edited',
-    lines: ['require:', '  - poolwright/mocha'],
-  });
-  const none = await (await project({ 'package.json': manifest(['puppeteer', 'mocha']) })).plan();
-  expect(JSON.parse(none.texts['.mocharc.json'] ?? '')).toEqual({ require: ['poolwright/mocha'] });
-});
-
-test('Vitest: adds a global setup, and names what tests import', async ({ project }) => {
-  const edited = async (file: string, text: string) => {
-    const { plan } = await project({ 'package.json': manifest(['puppeteer', 'vitest']), [file]: text });
-    const { texts, byHand, next } = await plan();
+test('Vitest: writes a second config, around one of any form', async ({ project }) => {
+  const hosted = async (files: Record<string, string>) => {
+    const { plan } = await project({ 'package.json': manifest(['puppeteer', 'vitest']), ...files });
+    const { texts, next, byHand } = await plan();
     expect(next.join('\n')).toContain("import { test } from 'poolwright/vitest'");
-    return texts[file] ?? byHand[0];
+    return texts['vitest.hosted.config.mjs'] ?? byHand[0]?.why;
   };
-  const around = (test: string) =>
-    `import { defineConfig } from 'vitest/config'\n\nexport default defineConfig({\n${test}})\n`;
-  expect(await edited('vitest.config.ts', around('  test: {\n    globals: true\n  }\n'))).toBe(
-    around("  test: {\n    globals: true,\n    globalSetup: ['poolwright/vitest']\n  }\n"),
-  );
-  expect(await edited('vite.config.ts', around('  plugins: [],\n'))).toBe(
-    around("  plugins: [],\n  test: { globalSetup: 'poolwright/vitest' },\n"),
-  );
-  expect(await edited('vitest.config.ts', around("  test: { globalSetup: './setup.ts' },\n"))).toBe(
-    around("  test: { globalSetup: ['./setup.ts', 'poolwright/vitest'] },\n"),
-  );
-  expect(await edited('vitest.config.ts', around("  test: { globalSetup: ['./a.ts', './b.ts'], },\n"))).toBe(
-    around("  test: { globalSetup: ['./a.ts', './b.ts', 'poolwright/vitest'], },\n"),
-  );
-  expect(await edited('vitest.config.ts', 'export default mergeConfig(base, { test: {} })\n')).toMatchObject({
-    lines: ["test: { globalSetup: ['poolwright/vitest'] }"],
-  });
-  const none = await (await project({ 'package.json': manifest(['puppeteer', 'vitest']) })).plan();
-  expect(none.texts['vitest.config.mjs']).toContain("globalSetup: ['poolwright/vitest']");
+  expect(await hosted({})).toContain("export default { test: { globalSetup: ['poolwright/vitest'] } };");
+  const around = await hosted({ 'vite.config.ts': '', 'vitest.config.ts': 'export default ({ mode }) => ({});\n' });
+  expect(around).toContain("import config from './vitest.config.ts';");
+  expect(around).toContain("globalSetup: ['poolwright/vitest']");
+  expect(await hosted({ 'vite.config.mts': '' })).toContain("import config from './vite.config.mts';");
+  expect(await hosted({ 'vitest.hosted.config.mjs': 'export default {};\n' })).toBe('does not name poolwright/vitest');
 });
 
-test('node:test: adds only the script; the runner can be named', async ({ project }) => {
+test('Jest: leaves another preset to the user, because Jest takes one', async ({ project }) => {
+  const seen = async (text: string) => {
+    const { plan } = await project({ 'package.json': manifest(['puppeteer', 'jest']), 'jest.config.js': text });
+    const { texts, byHand } = await plan();
+    return { script: JSON.parse(texts['package.json'] ?? '').scripts['test:hosted'], byHand: byHand[0] };
+  };
+  const { script, byHand } = await seen("module.exports = { preset: 'ts-jest' };\n");
+  expect(script).toBe('jest --config jest.hosted.config.js');
+  expect(byHand).toMatchObject({
+    file: 'jest.hosted.config.js',
+    why: "has to combine the preset ts-jest with poolwright's, because Jest takes one",
+    lines: ["module.exports = { ...require('poolwright/jest/jest-preset'), ...require('./jest.config.js') };"],
+  });
+  for (const text of ["module.exports = { preset: 'jest-puppeteer' };\n", "// preset: 'x'\nmodule.exports = {};\n"])
+    expect(await seen(text)).toEqual({ script: COMMANDS.jest, byHand: undefined });
+});
+
+test('node:test: adds only the script; the runner and its config can be named', async ({ project }) => {
   const { plan } = await project({ 'package.json': manifest(['puppeteer'], { test: 'node --test tests/' }) });
   const { title, texts } = await plan({ ci: 'buildkite' });
   expect(title).toBe('Puppeteer with node:test');
@@ -128,18 +85,6 @@ test('node:test: adds only the script; the runner can be named', async ({ projec
     'suite.mocharc.json': '{}',
   });
   const mocha = await both.plan({ runner: 'mocha', config: 'suite.mocharc.json' });
-  expect(Object.keys(mocha.texts)).toEqual(['suite.mocharc.json', 'package.json', '.gitignore']);
-  expect(mocha.texts['package.json']).toContain('"test:hosted": "mocha --config suite.mocharc.json"');
-});
-
-test('leaves a config with several projects to the user', async ({ project }) => {
-  const why = async (dependency: string, file: string, text: string) => {
-    const { plan } = await project({ 'package.json': manifest(['puppeteer', dependency]), [file]: text });
-    return (await plan()).byHand[0]?.why;
-  };
-  const each = 'has `projects`, each with its own config';
-  expect(await why('vitest', 'vitest.config.ts', "export default { test: { projects: ['packages/*'] } };\n")).toBe(
-    each,
-  );
-  expect(await why('jest', 'jest.config.js', "module.exports = { projects: ['<rootDir>/a'] };\n")).toBe(each);
+  expect(Object.keys(mocha.texts)).toEqual(['package.json', '.gitignore']);
+  expect(mocha.texts['package.json']).toContain(`"test:hosted": "${COMMANDS.mocha} --config suite.mocharc.json"`);
 });
