@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net';
+import { type HostForms, loopbackHosts } from '../common/url/loopback-hosts.ts';
 import { parsedUrl } from '../common/url/parsed-url.ts';
+import { urlPatternsOf } from '../common/url/url-patterns.ts';
 
 /** Which requests of a hosted browser go through the test machine. */
 export interface NetworkRules {
@@ -12,13 +14,10 @@ export interface NetworkRules {
 }
 
 const LOOPBACK = '<loopback>';
-/** What Playwright takes for `<loopback>`. */
-const LOOPBACK_HOSTS = ['localhost', '*.localhost', '127.0.0.1', '[::1]'];
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'ws:': 80, 'https:': 443, 'wss:': 443 };
 
 interface Rule {
-  /** Host globs, as written in a URL. */
-  hosts: string[];
+  hosts: HostForms;
   /** Null: every port. */
   port: number | null;
 }
@@ -30,7 +29,8 @@ export class NetworkRuleError extends Error {
 
 /**
  * Reads the value of `exposeNetwork`, in Playwright's syntax: rules between commas, each a host, a host with `*` in it,
- * an IP address (IPv6 in brackets), `<loopback>` or `*`, and optionally `:port`. The empty text lists nothing.
+ * an IP address (IPv6 in brackets), `<loopback>` or `*`, and optionally `:port`. The empty text lists nothing. Besides
+ * what it is in Playwright, `<loopback>` is every other host of this machine ({@link loopbackHosts}).
  * @throws NetworkRuleError for a rule that is malformed, or matches everything without being `*`
  */
 export function parseNetworkRules(text: string): NetworkRules {
@@ -62,8 +62,8 @@ function parseRule(rule: string): Rule {
   if (port !== null && (digits === '' || port < 1 || port > 65_535)) {
     throw fail('has a wrong port: expected 1 to 65535 after the colon');
   }
-  if (name === LOOPBACK) return { hosts: LOOPBACK_HOSTS, port };
-  if (name === '*') return { hosts: ['*'], port };
+  if (name === LOOPBACK) return { hosts: loopbackHosts(), port };
+  if (name === '*') return { hosts: formsOf('*'), port };
   // As in Playwright, `.internal` means the hosts below it.
   const host = canonicalHost(name.startsWith('.') ? `*${name}` : name);
   if (host === null) {
@@ -72,7 +72,7 @@ function parseRule(rule: string): Rule {
     );
   }
   if (/^[*.]+$/.test(host)) throw fail('matches everything: write "*" if you mean that');
-  return { hosts: [host], port };
+  return { hosts: formsOf(host), port };
 }
 
 /** As the browser writes it in a URL; null if it is not a valid host. */
@@ -82,7 +82,11 @@ function canonicalHost(name: string): string | null {
 }
 
 function expressionsOf({ hosts, port }: Rule): string[] {
-  return hosts.map((host) => `^${hostExpression(host)}:${port ?? '\\d+'}$`);
+  return hosts.expressions.map((host) => `^${host}:${port ?? '\\d+'}$`);
+}
+
+function formsOf(host: string): HostForms {
+  return { globs: [host], expressions: [hostExpression(host)] };
 }
 
 function hostExpression(glob: string): string {
@@ -97,11 +101,5 @@ function escaped(text: string): string {
 }
 
 function patternsOf({ hosts, port }: Rule): string[] {
-  return hosts.flatMap((host) => {
-    // A user name and password may precede it.
-    if (port === null) return [`*://${host}/*`, `*://${host}:*`, `*://*@${host}/*`, `*://*@${host}:*`];
-    // A URL does not name its scheme's own port.
-    const own = port === 80 || port === 443 ? [`*://${host}/*`, `*://*@${host}/*`] : [];
-    return [`*://${host}:${port}/*`, `*://*@${host}:${port}/*`, ...own];
-  });
+  return hosts.globs.flatMap((host) => urlPatternsOf(host, port));
 }

@@ -89,7 +89,7 @@ export const sessionRecord = z.object({
     .array(text)
     .default([])
     .describe(
-      'Origins of the test machine that its tests navigated to and that were proxied (`http://localhost:4173`), and directories of `file:` pages',
+      'Origins of the test machine that were proxied because its tests navigated there (`http://localhost:4173`), also those that their pages requested, and directories of `file:` pages',
     ),
   roundTripMs: milliseconds
     .nullable()

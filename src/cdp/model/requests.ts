@@ -30,9 +30,6 @@ interface Redirect {
   readonly from: NetworkRequest | null;
 }
 
-/** Time limit for an announcement, in ms: it comes within a few ms of the paused request, before or after it. */
-const ANNOUNCED_MS = 1_000;
-
 /** The requests in flight, by network ID, which redirects share. */
 export class Requests {
   readonly #requests = new Map<string, NetworkRequest>();
@@ -52,11 +49,10 @@ export class Requests {
   }
 
   /**
-   * The newest request with an ID (and this address, if given) as soon as it is announced. Null if it is never
-   * announced, like requests that the browser makes for itself.
+   * The newest request with an ID (and this address, if given) as soon as it is announced. Null if it is not until the
+   * wait is aborted.
    */
-  async announced(networkId: string, url?: string): Promise<NetworkRequest | null> {
-    const signal = AbortSignal.timeout(ANNOUNCED_MS);
+  async announced(networkId: string, url: string | undefined, signal: AbortSignal): Promise<NetworkRequest | null> {
     for (;;) {
       const request = atAddress(this.get(networkId), url);
       if (request || signal.aborted) return request;

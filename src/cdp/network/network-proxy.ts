@@ -172,13 +172,19 @@ export class NetworkProxy implements Interceptor {
   }
 
   /**
-   * Proxies a request that has no response yet, or lets it continue to the network. Never rejects.
+   * Proxies a request that has no response yet, denies it, or lets it continue to the network. Never rejects.
    * @param fields the parameters of the release
    */
   async #proxy(paused: PausedRequest, fields: ContinueFields): Promise<void> {
-    const { target, sessionId } = paused;
-    if (!this.#isReached(paused, fields) || !(await this.#policy.allows(paused, urlOf(paused, fields)))) {
+    const { target, sessionId, requestId } = paused;
+    if (!this.#isReached(paused, fields)) {
       this.#transport.post('Fetch.continueRequest', fields as Protocol.Fetch.ContinueRequestRequest, sessionId);
+      return;
+    }
+    if (!(await this.#policy.allows(paused, urlOf(paused, fields)))) {
+      // Its document would count as one of this machine if the browser's own machine had such a server.
+      const errorReason = isFile(paused.url) ? 'AccessDenied' : 'ConnectionRefused';
+      this.#transport.post('Fetch.failRequest', { requestId, errorReason }, sessionId);
       return;
     }
     if (isFile(paused.url)) return await this.#files.proxy(paused, fields);

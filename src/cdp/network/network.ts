@@ -2,9 +2,9 @@ import { LocalDownloads } from '../files/local-downloads.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
 import type { NetworkProxy } from './network-proxy.ts';
-import { NetworkPolicy, type PolicyEvents, type Visit } from './policy/network-policy.ts';
+import { NetworkPolicy, type PolicyEvents } from './policy/network-policy.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
-import { ProxiedTargets } from './proxied-targets.ts';
+import { type ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
 import type { ProxiedTraffic } from './proxied-traffic.ts';
 import type { Dial } from './proxy/dial.ts';
 
@@ -12,7 +12,7 @@ import type { Dial } from './proxy/dial.ts';
 export interface NetworkOptions {
   /** Hosts that every page reaches. Default: none. */
   proxiedHosts?: ProxiedHosts | undefined;
-  /** Set if pages reach the hosts that the test itself visits. */
+  /** Set if pages of this machine that the test visits reach it, too. */
   byIntent?: PolicyEvents | undefined;
   /** Counts what they send and receive. */
   traffic?: ProxiedTraffic | undefined;
@@ -68,16 +68,16 @@ export class Network implements Interceptor {
     });
     const { proxiedHosts = NONE, byIntent, dial } = options;
     // Files of this machine are not those of the test, if its servers are on another one.
-    this.policy = new NetworkPolicy(transport.model, proxiedHosts, this.#targets, byIntent, dial === undefined);
+    this.policy = new NetworkPolicy(transport, proxiedHosts, this.#targets, byIntent, dial === undefined);
     this.#proxy = loaded ? this.#make(loaded) : null;
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
     this.#targets.observeCommand(command);
     this.policy.observeCommand(command);
-    const visit = this.policy.visit(command);
-    if (visit) {
-      void this.#lead(command, visit);
+    const led = this.policy.visit(command);
+    if (led) {
+      void this.#lead(command, led);
       return null;
     }
     return this.#proxy ? this.#proxy.onCommand(command) : command;
@@ -94,7 +94,7 @@ export class Network implements Interceptor {
   }
 
   /** Sends a navigation once the browser knows what is proxied for it. Never rejects. */
-  async #lead(command: CdpMessage, { target }: Visit): Promise<void> {
+  async #lead(command: CdpMessage, target: ProxiedTarget): Promise<void> {
     try {
       const Loaded = await loadProxy();
       this.#proxy ??= this.#make(Loaded);

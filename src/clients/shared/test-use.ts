@@ -24,7 +24,7 @@ export interface RecordSink {
 /** A recorded test. */
 export interface EndedUse {
   attachment: HostedBrowserAttachment;
-  /** Added to the test's failure: its browser was lost, or its pages did not reach a server or file of this machine. */
+  /** Why it failed: its browser was lost, or its pages did not reach a server or file of this machine. */
   error: PoolwrightError | null;
   /** The end of its pages, if it gets a film. */
   film: PageFilm[];
@@ -84,7 +84,7 @@ export class TestUse {
     else if (!this.#connections.has(connection)) this.#connections.set(connection, NOTHING);
   }
 
-  /** A page did not reach a server or file of this machine. If the test fails, its error includes this text. */
+  /** A page did not reach a server or file of this machine. If the test fails, this text is its first error. */
   addUnreachable(text: string): void {
     this.#unreachable.add(text);
   }

@@ -2,9 +2,9 @@ import type { Circus } from '@jest/types';
 
 /** Jest keeps an error as a pair: the thrown value, and an error with its location. It prints the stack. */
 
-/** Adds an error to a test's errors. */
+/** Adds an error to a test's errors: the first one, because it caused the others. */
 export function addError(test: Circus.TestEntry, error: unknown): void {
-  test.errors.push([error, error]);
+  test.errors.unshift([error, error]);
 }
 
 /** Adds a note below the message of a test's first error. */
@@ -14,7 +14,10 @@ export function addNote(test: Circus.TestEntry, note: string): void {
   // When a test timed out, its error is a string.
   if (typeof thrown === 'string') test.errors[0] = [below(thrown, note), where];
   else if (isError(thrown)) noteOn(thrown, note);
-  else addError(test, Object.assign(new Error(note), { stack: note }));
+  else {
+    const error = Object.assign(new Error(note), { stack: note });
+    test.errors.push([error, error]);
+  }
 }
 
 /** Explains a missing global. `lease: 'auto'` does not look into packages, which may use the globals too. */

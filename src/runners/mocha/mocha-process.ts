@@ -115,12 +115,11 @@ function reportFailure(test: MochaTest, ended: EndedTest): void {
   const { error } = ended;
   const notes = failureNotes(ended);
   const note = notes.map((line) => `(${line})`).join('\n');
-  const text = error ? `${error.message}\n${note}` : note;
-  if (test.err) addToMessage(test.err, text);
+  if (test.err) addToMessage(test.err, note, error?.message);
   // Without an error object, it failed in a hook, which has the error, or is retried. A retry is reported only after a
   // loss.
   else if (error || test.currentRetry() >= test.retries())
-    notify(`${test.fullTitle()}: ${error ? text : notes.join('; ')}`);
+    notify(`${test.fullTitle()}: ${error ? `${error.message}\n${note}` : notes.join('; ')}`);
 }
 
 const KEY = Symbol.for('poolwright.mocha');

@@ -124,11 +124,11 @@ function reportFailure(test: NodeTest, ended: EndedTest): void {
   test.diagnostic(error ? `${error.message} (${session})` : session);
   for (const other of others) test.diagnostic(other);
   const note = notes.map((line) => `(${line})`).join('\n');
-  const text = error ? `${error.message}\n${note}` : note;
   const failure = test.error;
   // After a timeout, the cause is a string.
-  if (typeof failure?.cause === 'string') failure.cause = `${failure.cause}\n${text}`;
-  else addToMessage(failure?.cause, text);
+  if (typeof failure?.cause === 'string')
+    failure.cause = `${error ? `${error.message}\n\n` : ''}${failure.cause}\n${note}`;
+  else addToMessage(failure?.cause, note, error?.message);
 }
 
 const KEY = Symbol.for('poolwright.node-test');

@@ -8,7 +8,7 @@ import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted
 import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { traceTime } from '../../common/time-trace.ts';
-import { OptionsError, type PoolwrightError } from '../../errors.ts';
+import { OptionsError } from '../../errors.ts';
 import { connectionSettings } from '../../options/lease-plan.ts';
 import { reusesContext } from './config/reused-context.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
@@ -127,7 +127,6 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
   traceTime('worker', 'a test begins');
   recorder.begin(testInfo, hosted?.current ?? null, sharesContext);
   if (sharesContext) await lastMeasurably();
-  let lost: PoolwrightError | null = null;
   try {
     await use(value);
   } finally {
@@ -135,10 +134,9 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
     const worker = workerState().hosted;
     // Playwright opens a reused context without the handle.
     if (worker?.current && reusesContext(testInfo.project.use)) recorder.mayHaveUsed(worker.current);
-    lost = await recorder.end(testInfo, worker?.sink ?? null);
+    await recorder.end(testInfo, worker?.sink ?? null);
     worker?.endTest(testInfo.status !== testInfo.expectedStatus);
   }
-  if (lost) throw lost;
 }
 
 /** Keeps the context options of the running test, including those of `test.use`, for contexts that it opens. */

@@ -130,7 +130,6 @@ function outcomeOf({ result, fails = false }: Task & { fails?: boolean }) {
   return { status, ok: hasFailed === fails } as const;
 }
 
-/** @throws PoolwrightError to add to the test's failure */
 function putOnRecord(task: Task, ended: EndedTest): void {
   const { attachment, error } = ended;
   task.meta.hostedBrowser = attachment;
@@ -143,5 +142,6 @@ function putOnRecord(task: Task, ended: EndedTest): void {
     if (failure.stack) failure.stack = failure.stack.replace(failure.message, () => failure.message + note);
     failure.message += note;
   }
-  if (error) throw error;
+  // It caused the others.
+  if (error) task.result?.errors?.unshift({ name: error.name, message: error.message, stack: String(error) });
 }

@@ -1,4 +1,6 @@
-import type { Page } from '@playwright/test';
+import { lookup } from 'node:dns/promises';
+import { hostname, networkInterfaces } from 'node:os';
+import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, pageUrl, test } from '../../support/cdp/intent-fixtures.ts';
 
 /** Servers that the test's own code visits are proxied; see `hostile-pages.spec.ts` for pages that get nothing. */
@@ -111,28 +113,106 @@ test('proxies a frame that the test navigates there', async ({ newContext, own, 
   await expect(page.frameLocator('iframe').locator('body')).toHaveText('led');
 });
 
-test('proxies several servers, each from the first navigation on', async ({ newContext, own, second, origins }) => {
-  const context = await newContext();
-  const page = await context.newPage();
+/** Ways in which a page reaches a server on another port; each shows that server's `/page?html=there` at its end. */
+const TO_ANOTHER_PORT: Record<string, string> = {
+  'a link': `document.body.append(Object.assign(document.createElement('a'), { href: 'URL' })); document.links[0].click()`,
+  'a form': `document.body.insertAdjacentHTML('beforeend', '<form action="ORIGIN/page"><input name=html value=there></form>'); document.forms[0].submit()`,
+  'a script that navigates': `location = 'URL'`,
+  'its own redirect': `location = '/redirect?to=' + encodeURIComponent('URL')`,
+  'a redirect back to itself': `location = 'ORIGIN/redirect?to=' + encodeURIComponent(origin + '/page?html=there')`,
+  'a popup': `open('URL')`,
+  'a popup without opener': `open('URL', '', 'noopener')`,
+  'a frame': `document.body.append(Object.assign(document.createElement('iframe'), { src: 'URL' }))`,
+};
+
+for (const policy of ['', 'no-referrer', 'origin']) {
+  test(`proxies what its pages open on other ports, and what these request: ${policy || 'ordinary'} referrers`, async ({
+    newContext,
+    own,
+    second,
+    origins,
+    denied,
+  }) => {
+    const context = await newContext();
+    const start = `${own.url}/page?html=${encodeURIComponent(`<meta name=referrer content=${policy}>`)}`;
+    for (const [way, script] of Object.entries(TO_ANOTHER_PORT)) {
+      const page = await context.newPage();
+      await page.goto(start);
+      const source = script
+        .replaceAll('URL', `${second.url}/page?html=there`)
+        .replaceAll('ORIGIN', second.url)
+        .replaceAll('origin +', `'${own.url}' +`);
+      await page.evaluate(`void setTimeout(() => { ${source} })`);
+      const shows = () =>
+        context
+          .pages()
+          .flatMap((each) => each.frames())
+          .find((frame) => frame.url().endsWith('/page?html=there'));
+      await expect.poll(shows, way).toBeDefined();
+      const there = shows();
+      await expect.poll(() => there?.locator('body').innerText(), way).toBe('there');
+      // It is trusted like the page that opened it.
+      const read = `fetch('${own.url}/cors').then((answer) => answer.text(), String)`;
+      expect(await there?.evaluate(read), way).toBe('shared');
+      for (const each of context.pages()) await each.close();
+    }
+    expect(denied).toEqual([]);
+    expect(origins).toEqual([own.url, second.url]);
+  });
+}
+
+test('proxies what scripts of its pages request on other ports', async ({ newContext, own, second }) => {
+  const page = await (await newContext()).newPage();
   await page.goto(own.url);
-  const read = (url: string) =>
-    page.evaluate((url) => fetch(url).then((answer) => answer.text(), String), `${url}/cors`);
-  expect(await read(second.url)).toContain('Failed to fetch');
-  const other = await context.newPage();
-  await other.goto(second.url);
-  expect(await read(second.url)).toBe('shared');
-  // From then on, its scripts can reach both, too.
-  await page.reload();
-  const both = [own, second].map(({ port }) => `ws://localhost:${port}/own`);
-  const opened = await page.evaluate(
-    `Promise.all(${JSON.stringify(both)}.map((url) => new Promise((resolve) => {
-      const socket = new WebSocket(url);
+  const sent = `Promise.all([
+    fetch('URL/cors').then((answer) => answer.text()),
+    fetch('/redirect?to=' + encodeURIComponent('URL/cors')).then((answer) => answer.text()),
+    new Promise((resolve) => {
+      const read = "fetch('URL/cors').then((answer) => answer.text(), String).then(postMessage)";
+      new Worker(window.URL.createObjectURL(new Blob([read]))).onmessage = ({ data }) => resolve(data);
+    }),
+    new Promise((resolve) => {
+      const socket = new WebSocket('URL/own'.replace('http', 'ws'));
       socket.onopen = () => resolve('open');
       socket.onclose = () => resolve('closed');
-    })))`,
+    }),
+  ].map((one) => one.catch(String)))`;
+  const url = second.url;
+  expect(await page.evaluate(sent.replaceAll('URL/', `${url}/`))).toEqual(['shared', 'shared', 'shared', 'open']);
+});
+
+test('proxies what a page sends while it is left', async ({ newContext, own, second, denied }) => {
+  const context = await newContext();
+  const page = await context.newPage();
+  const sends = ['beacon', 'post', 'get', 'image'].flatMap((way) =>
+    [own, second].map(({ url }) => {
+      const to = `${url}/redirect?way=${way}&status=307&to=${encodeURIComponent(`/cors?${way}`)}`;
+      if (way === 'beacon') return `navigator.sendBeacon('${to}', 'x');`;
+      if (way === 'image') return `new Image().src = '${to}';`;
+      const body = way === 'post' ? `method: 'POST', body: 'x',` : '';
+      return `void fetch('${to}', { ${body} keepalive: true, mode: 'no-cors' });`;
+    }),
   );
-  expect(opened).toEqual(['open', 'open']);
-  expect(origins).toEqual([own.url, second.url]);
+  const leave: Record<string, () => Promise<unknown>> = {
+    link: async () => {
+      await page.click('a');
+      await page.waitForURL('**/page?html=next');
+    },
+    goto: () => page.goto(`${own.url}/page?html=next`),
+    elsewhere: () => page.goto('about:blank'),
+    reload: () => page.reload(),
+  };
+  for (const [way, leaving] of Object.entries(leave)) {
+    await page.goto(`${own.url}/page?html=${encodeURIComponent('<a href="/page?html=next">next</a>')}`);
+    await page.evaluate(`addEventListener('pagehide', () => { ${sends.join('')} })`);
+    for (const { requests } of [own, second]) requests.length = 0;
+    await leaving();
+    const arrived = () =>
+      [own, second].map(({ requests }) => requests.map(({ path, query }) => path === '/cors' && query.slice(0, -1)));
+    const all = ['beacon', 'get', 'image', 'post'];
+    await expect.poll(() => arrived().map((each) => each.filter(Boolean).sort()), way).toEqual([all, all]);
+  }
+  expect(denied).toEqual([]);
 });
 
 test("respects the user's own routes and credentials", async ({ newContext, own }) => {
@@ -162,18 +242,41 @@ for (const [whose, options, languages] of [
   });
 }
 
-test('keeps the servers of each context separate', async ({ newContext, own, origins }) => {
+test('proxies the names of this machine', async ({ newContext, own, denied, foreign }) => {
+  const anywhere = await startDevServer({ host: '::' });
+  try {
+    const { address } = await lookup(hostname());
+    const addresses = Object.values(networkInterfaces()).flat();
+    test.skip(!addresses.some((each) => each?.address === address), `${hostname()} is not this machine`);
+    const page = await (await newContext()).newPage();
+    for (const name of ['localhost.', 'app.localhost.', '127.0.0.9', hostname().toLowerCase()]) {
+      const url = `http://${name}:${anywhere.port}`;
+      expect((await page.goto(`${url}/page?html=here`))?.status(), name).toBe(200);
+      await page.goto(`${own.url}/page`);
+      const read = `fetch('${url}/cors').then((answer) => answer.text(), String)`;
+      expect(await page.evaluate(read), name).toBe('shared');
+      await page.goto(pageUrl(foreign, ''));
+      expect(await page.evaluate(read), name).toContain('Failed to fetch');
+      expect(denied.splice(0)).toEqual([`${url}/cors`]);
+    }
+  } finally {
+    await anywhere.close();
+  }
+});
+
+test('keeps what each context reaches separate', async ({ newContext, own, foreign, origins }) => {
   const [one, other] = [await newContext(), await newContext()];
-  const went: Page = await one.newPage();
-  await went.goto(own.url);
-  const page = await other.newPage();
+  await (await one.newPage()).goto(own.url);
   // A page of that origin, but this context has not visited it: the route responds.
+  const page = await other.newPage();
   await page.route('**/*', (route) => route.fulfill({ body: 'mine', contentType: 'text/html' }));
-  await page.goto('http://app.localhost/');
+  await page.goto(pageUrl(foreign, ''));
+  await page.evaluate(`void setTimeout(() => { location = '${own.url}/page' })`);
+  await expect(page.locator('body')).toHaveText('mine');
   await page.unroute('**/*');
-  const read = page.evaluate((url) => fetch(url).then((answer) => answer.text(), String), `${own.url}/cors`);
+  const read = page.evaluate(() => fetch('/cors').then((answer) => answer.text(), String));
   expect(await read).toContain('Failed to fetch');
-  expect(origins).toEqual([own.url, 'http://app.localhost']);
+  expect(origins).toEqual([own.url]);
   expect(own.seen('/cors')).toBeUndefined();
 });
 

@@ -1,10 +1,11 @@
-import type { BrowserContext, Page } from '@playwright/test';
+import type { BrowserContext, Frame, Page } from '@playwright/test';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
 import { expect, pageUrl, test } from '../../support/cdp/intent-fixtures.ts';
+import { fullLength } from '../../support/property-runs.ts';
 
 /**
- * The test has visited its own server (`own`), which is proxied for pages of that server. Other pages try to reach it
- * by every means: nothing arrives there, and nothing can be read.
+ * The test has visited its own server (`own`), whose pages reach it and every other server on loopback (`second`).
+ * Other pages try to reach both by every means: nothing arrives there, and nothing can be read.
  */
 
 const NO_REFERRER = '<meta name=referrer content=no-referrer>';
@@ -82,7 +83,7 @@ const LEAVING: Record<string, string> = {
 const ATTACKS = { ...INSIDE, ...LEAVING };
 
 /** Runs an attack in a page; a page that navigates away meanwhile gives no result. */
-async function attack(page: Page, script: string, own: DevServer): Promise<unknown> {
+async function attack(page: Page | Frame, script: string, own: DevServer): Promise<unknown> {
   const source = script.replaceAll('OWN', own.url).replaceAll('WS', own.url.replace('http', 'ws'));
   return await page
     .evaluate(`(async () => {
@@ -94,22 +95,33 @@ async function attack(page: Page, script: string, own: DevServer): Promise<unkno
     .catch(() => []);
 }
 
-/** Requests of others to the server; its last page proves that all earlier requests have arrived. */
-async function stolen(context: BrowserContext, own: DevServer): Promise<string[]> {
+/** Requests of others to the servers; the last page proves that all earlier requests have arrived. */
+async function stolen(context: BrowserContext, own: DevServer, second?: DevServer): Promise<string[]> {
   const page = await context.newPage();
   await page.goto(`${own.url}/page?html=last`);
   await page.evaluate(() => fetch('/echo').then((answer) => answer.text()));
+  if (second) await page.evaluate(`fetch('${second.url}/cors').then((answer) => answer.text())`);
   await page.close();
-  return [
-    ...own.requests.map(({ method, path }) => `${method} ${path}`),
-    ...own.upgrades.map(({ path }) => path),
-  ].filter((path) => path.includes('stolen'));
+  return [own, second ?? own]
+    .flatMap(({ requests, upgrades }) => [
+      ...requests.map(({ method, path }) => `${method} ${path}`),
+      ...upgrades.map(({ path }) => path),
+    ])
+    .filter((path) => path.includes('stolen'));
 }
 
-for (const policy of ['', NO_REFERRER]) {
-  test(`gives a foreign page no access by itself${policy && ', with no referrer'}`, async ({
+const TARGETS: [policy: string, target: 'own' | 'second'][] = [
+  ['', 'second'],
+  [NO_REFERRER, 'own'],
+  ['', 'own'],
+  [NO_REFERRER, 'second'],
+];
+for (const [policy, target] of fullLength(TARGETS, TARGETS.slice(0, 2))) {
+  const to = target === 'second' ? ', to another port' : '';
+  test(`gives a foreign page no access by itself${policy && ', with no referrer'}${to}`, async ({
     newContext,
     own,
+    second,
     foreign,
   }) => {
     test.slow();
@@ -119,7 +131,7 @@ for (const policy of ['', NO_REFERRER]) {
     const attacked = async (page: Page, name: string, script: string) => {
       await page.goto(pageUrl(foreign, policy));
       const named = script.replaceAll('/stolen', `/stolen/${encodeURIComponent(name)}`);
-      expect(await attack(page, named, own), name).toEqual([]);
+      expect(await attack(page, named, target === 'own' ? own : second), name).toEqual([]);
       // When its page has loaded, its attack is over.
       await page.waitForLoadState('load').catch(() => undefined);
       await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))').catch(() => 0);
@@ -130,7 +142,7 @@ for (const policy of ['', NO_REFERRER]) {
       await attacked(await context.newPage(), name, script);
       for (const opened of context.pages()) if (opened !== went) await opened.close();
     }
-    expect(await stolen(context, own)).toEqual([]);
+    expect(await stolen(context, own, second)).toEqual([]);
   });
 }
 
@@ -147,6 +159,45 @@ test('gives no access in a page that has visited the server before, nor after it
     expect(await attack(page, ATTACKS[name] ?? '', own), name).toEqual([]);
   }
   expect(await stolen(context, own)).toEqual([]);
+});
+
+test('gives no access to a foreign frame or popup of a page that has access, on any port', async ({
+  newContext,
+  own,
+  second,
+  foreign,
+}) => {
+  const context = await newContext();
+  const page = await context.newPage();
+  const inner = pageUrl(foreign, NO_REFERRER);
+  await page.goto(
+    `${own.url}/page?html=${encodeURIComponent(`<iframe src="${second.url}/page?html=there"></iframe>`)}`,
+  );
+  // A page that is trusted because a trusted page frames it frames a foreign one, and opens one.
+  await page.frames()[1]?.evaluate(`new Promise((resolve) => {
+    open('${inner}');
+    document.body.append(Object.assign(document.createElement('iframe'), { src: '${inner}', onload: resolve }));
+  })`);
+  await expect.poll(() => context.pages().map((each) => each.url())).toContain(inner);
+  const foreignFrames = context.pages().flatMap((each) => each.frames().filter((frame) => frame.url() === inner));
+  expect(foreignFrames).toHaveLength(2);
+  for (const frame of foreignFrames) {
+    for (const target of [own, second]) {
+      for (const name of [
+        'fetch',
+        'fetch, opaque, without referrer',
+        'frame without referrer',
+        'popup',
+        'empty frame',
+      ]) {
+        await attack(frame, ATTACKS[name] ?? '', target);
+      }
+    }
+    await frame.evaluate(
+      `void setTimeout(() => { (parent === self ? opener : parent).location = '${second.url}/stolen' })`,
+    );
+  }
+  expect(await stolen(context, own, second)).toEqual([]);
 });
 
 test('gives no access to an address that redirects there', async ({ newContext, own, foreign }) => {
@@ -222,15 +273,16 @@ for (const policy of ['', NO_REFERRER]) {
   });
 }
 
-test('gives no access to a page that the test leaves for the server', async ({ newContext, own, foreign }) => {
+test('gives no access to a page that the test leaves for the server', async ({ newContext, own, second, foreign }) => {
   const context = await newContext();
   const page = await context.newPage();
   await (await context.newPage()).goto(own.url);
   await page.goto(pageUrl(foreign, NO_REFERRER));
   await page.mouse.click(5, 5);
   await attack(page, ATTACKS['what it does when it is left'] ?? '', own);
+  await attack(page, ATTACKS['what it does when it is left'] ?? '', second);
   await page.goto(`${own.url}/page?html=after`);
-  expect(await stolen(context, own)).toEqual([]);
+  expect(await stolen(context, own, second)).toEqual([]);
 });
 
 test("gives no access to a page that requests the address of the test's next navigation", async ({

@@ -17,6 +17,7 @@ for (const [which, flags] of [
 ] as const) {
   test(`proxies a request when the test or a page of its server has caused it, never a foreign page: sites ${which}`, async ({
     own,
+    second,
     foreign,
     open,
   }) => {
@@ -29,11 +30,11 @@ for (const [which, flags] of [
       const browser = await chromium.connectOverCDP(transport);
       await fc.assert(
         fc.asyncProperty(initiatorHistories, async ({ steps, ...ground }) => {
-          own.requests.length = 0;
+          for (const { requests } of [own, second]) requests.length = 0;
           denied.clear();
           const context = await browser.newContext();
           try {
-            const history = new InitiatorHistory(context, own, foreign, ground);
+            const history = new InitiatorHistory(context, [own, second, foreign], ground);
             await history.begin();
             for (const step of steps) await history.take(step);
             await history.check(denied);

@@ -18,6 +18,7 @@ interface Way {
 
 const WAYS: Readonly<Record<string, TransportOptions>> = {
   local: {},
+  loopback: { proxiedHosts: parseNetworkRules('<loopback>') },
   listed: { proxiedHosts: parseNetworkRules('localhost') },
   auto: { byIntent: { onPlace: () => undefined } },
 };
@@ -47,16 +48,14 @@ const test = base.extend<object, { ways: Record<string, Way> }>({
   ],
 });
 
-/** How a proxied request differs from a local browser's. */
+/** How a proxied request differs from a local browser's, whatever exposes its server. */
 interface Difference {
-  /** Its row in docs/network.md. */
+  /** Its row on one of the {@link PAGES}. */
   row: string;
   /** Default: every kind; then `fetch` proves that the difference still exists. */
   kinds?: readonly string[];
   /** Default: every treatment. */
   treatments?: readonly Treatment[];
-  /** Default: both ways. */
-  way?: 'auto' | 'listed';
   /** The paths that differ, see {@link differences}. */
   paths: RegExp;
 }
@@ -99,15 +98,20 @@ const BY_CHANCE = /^EventSource mocked playwright\.requests\.GET \/asked\/EventS
 
 /** Kinds that `npm test` observes under every treatment, because pages, scripts and workers differ. */
 const THOROUGH = ['document', 'fetch', 'XHR', 'worker', 'prefetch'];
+/** What a page sends while it is left is not routed. */
+const LEFT: readonly Treatment[] = ['plain', 'redirected'];
 const treatmentsOf = (kind: string) =>
-  THOROUGH.includes(kind)
-    ? TREATMENTS
-    : fullLength<readonly Treatment[]>(TREATMENTS, ['plain', 'continued', 'redirected']);
+  / left$/.test(kind)
+    ? LEFT
+    : THOROUGH.includes(kind)
+      ? TREATMENTS
+      : fullLength<readonly Treatment[]>(TREATMENTS, ['plain', 'continued', 'redirected']);
 /** Kinds that leave nothing in their context, except cookies: they share a page. */
 const SHARING = /^(document|form|script|style|image|font|media|fetch|XHR|EventSource|worker|nested worker)$/;
-/** The ways that a treatment is compared on: once a request is proxied, both are the same. */
+/** The ways that a treatment is compared on: once a request is proxied, they are the same. */
+const ALL_WAYS = ['auto', 'loopback', 'listed'];
 const waysOf = (treatment: Treatment) =>
-  /^(plain|redirected)$/.test(treatment) ? ['auto', 'listed'] : fullLength(['auto', 'listed'], ['auto']);
+  /^(plain|redirected)$/.test(treatment) ? ALL_WAYS : fullLength(ALL_WAYS, ['auto']);
 
 for (const kind of Object.keys(KINDS)) {
   test(`${kind}: as in a local browser, except for documented differences`, async ({ ways }) => {
@@ -128,7 +132,6 @@ for (const kind of Object.keys(KINDS)) {
             (one) =>
               (one.kinds ?? [kind]).includes(kind) &&
               (one.treatments ?? [treatment]).includes(treatment) &&
-              (one.way ?? way) === way &&
               one.paths.test(path),
           );
           if (known) used.add(known);
@@ -142,7 +145,8 @@ for (const kind of Object.keys(KINDS)) {
   });
 }
 
-test('documents each difference in docs/network.md', () => {
-  const table = readFileSync('docs/network.md', 'utf8');
+const PAGES = ['docs/network.md', 'bench/results/exposed-network.md'];
+test('documents each difference', () => {
+  const table = PAGES.map((page) => readFileSync(page, 'utf8')).join('');
   for (const { row } of DIFFERENCES) expect(table).toContain(`| ${row} |`);
 });

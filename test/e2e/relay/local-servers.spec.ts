@@ -31,8 +31,12 @@ test('visits a server', async ({ page }) => {
   const [visited, other] = await Promise.all([start('visited'), start('other')]);
   await page.goto(visited.url);
   await expect(page.locator('body')).toHaveText('visited');
-  const reached = await page.evaluate((url) => fetch(url, { mode: 'no-cors' }).then(() => true, () => false), other.url);
-  expect(reached).toBe(false);
+  const reaches = () =>
+    page.evaluate((url) => fetch(url, { mode: 'no-cors' }).then(() => true, () => false), other.url);
+  expect(await reaches()).toBe(true);
+  await page.route('http://foreign.test/', (route) => route.fulfill({ body: 'foreign' }));
+  await page.goto('http://foreign.test/');
+  expect(await reaches()).toBe(false);
   for (const { stop } of [visited, other]) stop();
 });
 test('requests of the test itself', async ({ page, context }) => {
@@ -55,7 +59,7 @@ test('requests of the test itself', async ({ page, context }) => {
 });
 `);
 
-test('reaches the servers that a test visits through a relay, and no others', async ({
+test('reaches local servers through a relay for pages that a test visits, and no others', async ({
   newConsumer,
   relay,
   service,
@@ -69,5 +73,6 @@ test('reaches the servers that a test visits through a relay, and no others', as
   // What the test itself requests does not count.
   expect(session?.tests).toMatchObject([{ proxiedBytes: session?.bridgedBytes }, { proxiedBytes: 0 }]);
   expect(session?.bridgedBytes).toBeGreaterThan(200);
-  expect(record.sessions[0]?.carriedOrigins).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)]);
+  const origin = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(record.sessions[0]?.carriedOrigins).toEqual([origin, origin]);
 });

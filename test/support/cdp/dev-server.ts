@@ -163,8 +163,15 @@ const replies: Record<string, Reply> = {
         });`),
 };
 
-/** Starts a server, on any free port unless one is given; with `secure`, it has an untrusted certificate. */
-export async function startDevServer({ secure = false, port: wanted = 0 } = {}): Promise<DevServer> {
+/**
+ * Starts a server, on any free port unless one is given; with `secure`, it has an untrusted certificate.
+ * @param host the address that it listens on
+ */
+export async function startDevServer({
+  secure = false,
+  port: wanted = 0,
+  host = '127.0.0.1',
+} = {}): Promise<DevServer> {
   const requests: SeenRequest[] = [];
   const upgrades: DevServer['upgrades'] = [];
   const listener: RequestListener = (request, response) => {
@@ -202,8 +209,7 @@ export async function startDevServer({ secure = false, port: wanted = 0 } = {}):
       else socket.send(data, { binary });
     });
   });
-  // Node looks `localhost` up and may find either family first, so the server listens on both.
-  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wanted, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `${secure ? 'https' : 'http'}://localhost:${port}`,

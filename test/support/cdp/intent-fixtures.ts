@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { BrowserContext, BrowserContextOptions } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
@@ -43,7 +44,7 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
   listed: ['', { option: true }],
   intentChromium: [
     async ({}, use) => {
-      const browser = await startFarChromium(['localhost', '127.0.0.1', '*.localhost'], ['*.example']);
+      const browser = await startFarChromium(['localhost', '127.*', '*.localhost', hostname()], ['*.example']);
       await use(browser);
       await browser.close();
     },

@@ -18,8 +18,10 @@ export interface RequestKind {
   staysOpen?: boolean;
   /** Treatments under which Playwright reports no end for some or all requests. */
   unended?: readonly Treatment[];
-  /** The request is over when the server has received the redirected one: the page does not wait for it. */
+  /** The request is over when the server has received it: the page does not wait for it. */
   endsAtServer?: boolean;
+  /** It goes to the same server on another port. */
+  isElsewhere?: boolean;
   /** Makes a page on the server's empty document send the request, and returns the outcome. */
   send(page: Page, path: string, context: BrowserContext): Promise<unknown>;
 }
@@ -228,12 +230,67 @@ export const KINDS: Readonly<Record<string, RequestKind>> = {
       return await fetch('/through').then((answer) => answer.text(), String);
     }`),
   },
+  'fetch from another port': {
+    type: 'text/plain',
+    isElsewhere: true,
+    body: Buffer.from('shared'),
+    send: inPage(`(path) => fetch(path, { credentials: 'include' }).then((answer) => answer.text(), String)`),
+  },
+  'link to another port': {
+    type: 'text/html',
+    isElsewhere: true,
+    body: html('behind a link'),
+    send: async (page, path) => {
+      const left = page.waitForEvent('framenavigated');
+      await page.evaluate(`(${'(href) => Object.assign(document.createElement("a"), { href }).click()'})('${path}')`);
+      await left;
+      await page.waitForLoadState();
+      return await shown(page);
+    },
+  },
+  'popup of another port': {
+    type: 'text/html',
+    isElsewhere: true,
+    body: html('in a popup'),
+    send: async (page, path, context) => {
+      const [popup] = await Promise.all([context.waitForEvent('page'), page.evaluate(`void open('${path}')`)]);
+      await popup.waitForLoadState();
+      const result = await shown(popup);
+      await popup.close();
+      return result;
+    },
+  },
+  'frame of another port': {
+    type: 'text/html',
+    isElsewhere: true,
+    body: html('in a frame'),
+    send: async (page, path) => {
+      await element('iframe', 'src')(page, path);
+      return await page.frames()[1]?.evaluate('document.body.innerText');
+    },
+  },
+  'beacon as its page is left': leaving(`navigator.sendBeacon(path, 'x')`),
+  'fetch as its page is left': leaving(`void fetch(path, { method: 'PUT', body: 'x', keepalive: true })`),
   prefetch: {
     type: 'text/javascript',
     body: Buffer.from('window.ran = "a prefetch"'),
     send: element('link', 'href', `rel: 'prefetch'`),
   },
 };
+
+/** A request that a page sends while the test leaves it. The browser does not report it. */
+function leaving(script: string): RequestKind {
+  return {
+    type: 'text/plain',
+    body: Buffer.from(''),
+    unended: TREATMENTS,
+    endsAtServer: true,
+    send: async (page, path) => {
+      await page.evaluate(`{ const path = '${path}'; addEventListener('pagehide', () => { ${script} }); }`);
+      await page.goto('about:blank');
+    },
+  };
+}
 
 /** A font that Chromium accepts: one of Playwright's own. */
 function aFont(): Buffer {

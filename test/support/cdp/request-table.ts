@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page, Request, Response, WebSocket } from '@playwright/test';
 import { WebSocketServer } from 'ws';
@@ -15,13 +15,17 @@ export interface Observation {
 /** Timeout of Playwright's calls on a request and of the wait for its end, in ms. */
 const PATIENCE_MS = 5_000;
 
-/** A server that has a response for each kind of request and records the requests. */
+/** A server on two ports that has a response for each kind of request and records the requests. */
 export class TableServer {
-  readonly #server = createServer((request, response) => {
+  readonly #respond: RequestListener = (request, response) => {
     const body: Buffer[] = [];
     request.on('data', (chunk: Buffer) => body.push(chunk));
     request.on('end', () => {
       this.#note(request, Buffer.concat(body));
+      if (request.headers.origin) {
+        response.setHeader('access-control-allow-origin', request.headers.origin);
+        response.setHeader('access-control-allow-credentials', 'true');
+      }
       const [, treatment = '', kind = ''] = decodeURIComponent(request.url ?? '').split('/');
       if (treatment === 'redirected') {
         return response.writeHead(302, { location: `/final/${kind}`, 'set-cookie': 'hop=1' }).end();
@@ -39,7 +43,9 @@ export class TableServer {
       }
       return response.end(known.body.subarray(Number(begin ?? 0)));
     });
-  });
+  };
+  readonly #server = createServer(this.#respond);
+  readonly #elsewhere = createServer(this.#respond);
   readonly #sockets = new WebSocketServer({ noServer: true, handleProtocols: ([first]) => first ?? false });
   #seen: { request: string; headers: object; body: string }[] = [];
   readonly #changes = new EventEmitter();
@@ -56,13 +62,20 @@ export class TableServer {
         opened.on('message', (data) => opened.send(`${data} pong`));
       });
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    for (const each of [server, started.#elsewhere]) {
+      each.listen(0, '127.0.0.1');
+      await once(each, 'listening');
+    }
     return started;
   }
 
   get origin(): string {
-    return `http://localhost:${(this.#server.address() as AddressInfo).port}`;
+    return originOf(this.#server);
+  }
+
+  /** The same on another port. */
+  get elsewhere(): string {
+    return originOf(this.#elsewhere);
   }
 
   /** Waits, with a timeout, for a new request whose address starts with this path. */
@@ -77,9 +90,11 @@ export class TableServer {
 
   async stop(): Promise<void> {
     for (const socket of this.#sockets.clients) socket.terminate();
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+    for (const server of [this.#server, this.#elsewhere]) {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    }
   }
 
   #note({ method, url = '', headers }: IncomingMessage, body: Buffer): void {
@@ -88,6 +103,10 @@ export class TableServer {
       this.#seen.push({ request: `${method} ${decodeURIComponent(url)}`, headers: known, body: String(body) });
     this.#changes.emit('change');
   }
+}
+
+function originOf(server: Server): string {
+  return `http://localhost:${(server.address() as AddressInfo).port}`;
 }
 
 const PAGES: Readonly<Record<string, string>> = {
@@ -108,15 +127,16 @@ export async function observe(
   await treat(context, kind, treatment);
   server.take();
   const seen = new Seen(context, page);
-  const path = `${server.origin}/${treatment === 'redirected' ? treatment : 'asked'}/${encodeURIComponent(kind)}`;
+  const origin = KINDS[kind]?.isElsewhere ? server.elsewhere : server.origin;
+  const path = `${origin}/${treatment === 'redirected' ? treatment : 'asked'}/${encodeURIComponent(kind)}`;
   const outcome = await bounded(KINDS[kind]?.send(page, path, context));
   if (!KINDS[kind]?.unended?.includes(treatment)) await seen.settled();
-  else if (KINDS[kind]?.endsAtServer) await server.arrived('/final/');
+  else if (KINDS[kind]?.endsAtServer) await server.arrived(treatment === 'plain' ? '/asked/' : '/final/');
   // Before asking Playwright for bodies: it may fetch one again.
   const asked = server.take();
   const observation = { server: asked, page: outcome, playwright: await seen.all() };
   await context.unrouteAll();
-  return normalized(observation, server.origin);
+  return normalized(observation, [server.origin, server.elsewhere]);
 }
 
 async function treat(context: BrowserContext, kind: string, treatment: Treatment): Promise<void> {
@@ -242,9 +262,9 @@ async function bounded<T>(asked: Promise<T> = Promise.reject(new Error('nothing 
   return await Promise.race([asked.catch(failed), late]).finally(() => clearTimeout(timer));
 }
 
-function normalized(observation: Observation, origin: string): Observation {
-  const port = new URL(origin).port;
-  const text = JSON.stringify(observation).replaceAll(port, '11111');
+function normalized(observation: Observation, origins: string[]): Observation {
+  const ports = origins.map((origin) => new URL(origin).port);
+  const text = ports.reduce((text, port, at) => text.replaceAll(port, `1111${at}`), JSON.stringify(observation));
   return JSON.parse(text.replaceAll(/"\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT"/g, '"<date>"'));
 }
 

@@ -40,6 +40,7 @@ export function aTestInfo(given: Partial<TestInfo> = {}): RecordedTest {
       attached.push(JSON.parse(String(body)));
     },
     ...given,
+    ...(given.errors && { errors: [...given.errors] }),
   } as unknown as RecordedTest;
 }
 

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { expect, test } from '@playwright/test';
 import { exposedNetwork, parseExposure } from '../../../src/options/expose-network.ts';
 import { NetworkRuleError, parseNetworkRules } from '../../../src/options/network-rules.ts';
@@ -14,9 +15,16 @@ const cases: [rules: string, listed: string[], notListed: string[]][] = [
       'http://127.0.0.1:8080/',
       'http://[::1]:1/',
       'ws://localhost:5173/',
+      'http://localhost.:3000/',
+      'http://app.localhost./',
+      'http://127.8.0.1/',
+      'http://0.0.0.0:3000/',
+      'http://[::ffff:127.0.0.1]/',
+      `http://${hostname().toLowerCase()}:3000/`,
     ],
     [
       'http://localhost.example.com/',
+      'http://127.0.0.1.example.com/',
       'http://notlocalhost/',
       'http://10.0.0.1/',
       'http://example.com/?u=http://localhost/',

@@ -103,7 +103,7 @@ test('connects only to servers that are exposed', async () => {
   }
 });
 
-test('with `auto`, connects to what the test visits, and to nothing that only the relay names', async () => {
+test('with `auto`, connects to loopback once the test visits it, not because the relay names it', async () => {
   await using server = await startEcho();
   const { port } = server;
   const url = `http://127.0.0.1:${port}/page`;
@@ -119,7 +119,8 @@ test('with `auto`, connects to what the test visits, and to nothing that only th
   };
   const origin = new URL(url).origin;
   expect(await reaches()).toEqual(['EACCES', []]);
-  expect(await reaches(call('goto', { url: 'http://127.0.0.1:1/' }))).toEqual(['EACCES', []]);
+  expect(await reaches(call('goto', { url: 'http://example.com/' }))).toEqual(['EACCES', []]);
+  expect(await reaches(call('goto', { url: 'http://localhost:1/' }))).toEqual(['connected', [origin]]);
   expect(await reaches(call('evaluateExpression', { expression: `"goto" ${url}` }))).toEqual(['EACCES', []]);
   expect(await reaches(call('goto', { url }))).toEqual(['connected', [origin]]);
   expect(await reaches(call('newContext', { baseURL: origin }))).toEqual(['connected', [origin]]);

@@ -1,12 +1,13 @@
 import type { Protocol } from 'devtools-protocol';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
-import type { BrowserModel } from '../../model/browser-model.ts';
 import type { FrameDocument } from '../../model/frame.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import { pageOf, type Session, type Target } from '../../model/session.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { announcedRequest } from '../announced-request.ts';
 import { isFile } from '../files/is-file.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
 import { byLowerCase } from '../proxy/headers/header-list.ts';
@@ -15,7 +16,7 @@ import { originOf } from './loopback-origin.ts';
 import { type Initiator, Navigations } from './navigations.ts';
 import { addressOf, UNKNOWN, WindowGroups } from './window-groups.ts';
 
-/** Whether an address or origin belongs to a place that the test visits in a browser context. */
+/** Whether an address or origin belongs to a page of this machine, in a browser context that has visited one. */
 export type IsOwn = (contextId: string | undefined, address: string) => boolean;
 
 /** A request, followed through its redirects, and its initiator. */
@@ -33,22 +34,23 @@ interface Judged {
  * them, the initiator is the document that makes it; for a navigation, any document that can navigate the frame.
  */
 export class Initiators {
-  readonly #model: BrowserModel;
+  readonly #transport: InterceptorTransport;
   readonly #isOwn: IsOwn;
   readonly #groups: WindowGroups;
   readonly #navigations: Navigations;
   /** By network ID, until the request ends or turns out never to be announced. */
   readonly #judged: SessionMap<string, Promise<Judged>>;
-  /** Loaders of denied navigations from foreign pages: their documents do not belong to the server. */
-  readonly #refused: SessionMap<string, true>;
+  /** Redirects that were made here, by the ID that the redirected request had in the Fetch domain. */
+  readonly #redirects: SessionMap<string, Promise<Judged>>;
 
-  constructor(model: BrowserModel, isOwn: IsOwn) {
-    this.#model = model;
+  constructor(transport: InterceptorTransport, isOwn: IsOwn) {
+    const { model } = transport;
+    this.#transport = transport;
     this.#isOwn = isOwn;
     this.#groups = new WindowGroups(model);
     this.#navigations = new Navigations(model);
     this.#judged = new SessionMap(model);
-    this.#refused = new SessionMap(model);
+    this.#redirects = new SessionMap(model);
     model.frames.onDocument((document) => this.#meetDocument(document));
   }
 
@@ -57,11 +59,9 @@ export class Initiators {
    * redirects have the same initiator. Never rejects.
    */
   async of(paused: PausedRequest): Promise<Initiator> {
-    const { networkId, target } = paused;
-    // A link with a `download` attribute: Chromium treats it as a download only on the link's own origin, including
-    // redirects.
-    if (networkId === undefined) return paused.isNavigation ? this.#ofNavigation(paused, target) : 'foreign';
-    const judged = this.#judge(networkId, paused, this.#judged.get(networkId));
+    const { networkId } = paused;
+    if (networkId === undefined) return await this.#ofUnannounced(paused);
+    const judged = this.#judge(paused, this.#judged.get(networkId));
     this.#judged.set(networkId, judged, paused.sessionId);
     const { initiator, request } = await judged;
     const isUnannounced = !request && initiator === 'foreign';
@@ -73,16 +73,20 @@ export class Initiators {
    * A response from the proxy or the test redirects a request: the next request with its ID, to that address, has the
    * same initiator.
    */
-  noteRedirect({ networkId, url, sessionId }: PausedRequest, location: string): void {
+  noteRedirect(paused: PausedRequest, location: string): void {
+    const { networkId, requestId, url, sessionId } = paused;
     const parsed = parsedUrl(location, url);
-    if (networkId === undefined || !parsed) return;
+    if (!parsed) return;
     const leadsTo = withoutFragment(parsed.href);
-    const before = this.#judged.get(networkId);
+    const before = networkId === undefined ? undefined : this.#judged.get(networkId);
     const after = async (): Promise<Judged> => {
-      const { request = null, initiator = 'foreign' } = (await before) ?? {};
+      const { request = null, initiator = networkId === undefined ? await this.of(paused) : 'foreign' } =
+        (await before) ?? {};
       return { request, initiator, leadsTo };
     };
-    this.#judged.set(networkId, after(), sessionId);
+    const judged = after();
+    this.#redirects.set(requestId, judged, sessionId);
+    if (networkId !== undefined) this.#judged.set(networkId, judged, sessionId);
   }
 
   /** A new target of the client. @param url its address now */
@@ -101,9 +105,11 @@ export class Initiators {
   /** Takes messages from the browser. */
   observe(message: CdpMessage): void {
     const { id, method, sessionId, params } = message;
-    const session = this.#model.session(sessionId);
+    const session = this.#transport.model.session(sessionId);
     if (id !== undefined) this.#navigations.observe(message);
-    else if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') this.#endRequest(message);
+    else if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') {
+      this.#judged.delete(String(fieldsOf<Protocol.Network.LoadingFailedEvent>(params).requestId));
+    }
     // A session that a test opens reports all of it again.
     else if (!session?.isClients) return;
     else if (method === 'Network.responseReceived') this.#expectDocument(session, params);
@@ -111,21 +117,30 @@ export class Initiators {
     else this.#navigations.observe(message);
   }
 
-  async #judge(networkId: string, paused: PausedRequest, before?: Promise<Judged>): Promise<Judged> {
+  async #judge(paused: PausedRequest, before?: Promise<Judged>): Promise<Judged> {
     const last = await before;
-    if (!paused.isRedirected && last?.request?.url === paused.url) {
+    if (paused.redirectedFrom === undefined && last?.request?.url === paused.url) {
       return { request: last.request, initiator: last.initiator };
     }
     // Redirects of beacons and of worker scripts are announced late or never.
     if (!paused.isNavigation && last?.leadsTo === paused.url) return { request: null, initiator: last.initiator };
-    const request = await this.#model.requests.announced(networkId, paused.url);
+    const request = await announcedRequest(this.#transport, paused, paused.url);
     const initiator = request ? await this.#ofRequest(paused, request, last) : 'foreign';
     const page = pageOf(paused.target.session);
-    if (request && paused.isNavigation && page) {
-      this.#navigations.note({ ...paused, page }, initiator);
-      if (initiator === 'foreign') this.#refused.set(request.loaderId, true, paused.sessionId);
-    }
+    if (request && paused.isNavigation && page) this.#navigations.note({ ...paused, page }, initiator);
     return { request, initiator };
+  }
+
+  /** The browser announces no request of a document that is being left, and no download link. */
+  async #ofUnannounced(paused: PausedRequest): Promise<Initiator> {
+    const { redirectedFrom, isNavigation, target, url } = paused;
+    // A link with a `download` attribute: Chromium treats it as a download only on the link's own origin, including
+    // redirects.
+    if (isNavigation) return this.#ofNavigation(paused, target);
+    // Its window may already show another document: its group proves nothing.
+    if (redirectedFrom === undefined) return this.#ofSource(paused, target) ?? 'foreign';
+    const before = await this.#redirects.get(redirectedFrom);
+    return before?.leadsTo === url ? before.initiator : 'foreign';
   }
 
   async #ofRequest(paused: PausedRequest, request: NetworkRequest, before: Judged | undefined): Promise<Initiator> {
@@ -147,14 +162,17 @@ export class Initiators {
     const navigation = { ...paused, page };
     if (this.#navigations.isTests(navigation)) return 'test';
     const first = request && this.#navigations.before(navigation, request.loaderId);
-    if (first) return first;
-    const { origin, referer } = sources(paused, target);
-    const source = origin ?? referer;
-    if (source !== undefined) return this.#whose(target, source);
-    return this.#isGroupOwn(page, paused.url) ? 'own' : 'foreign';
+    return first ?? this.#ofSource(paused, target) ?? (this.#isGroupOwn(page, paused.url) ? 'own' : 'foreign');
   }
 
-  /** Whether all documents of a page's window group, past and present, belong to places that the test visits. */
+  /** Null if no header shows it. */
+  #ofSource(paused: PausedRequest, target: ProxiedTarget): Initiator | null {
+    const { origin, referer } = sources(paused, target);
+    const source = origin ?? referer;
+    return source === undefined ? null : this.#whose(target, source);
+  }
+
+  /** Whether all documents of a page's window group, past and present, are from this machine. */
   #isGroupOwn({ id, contextId }: Target, url: string): boolean {
     // Only a file's page may navigate a frame to a file: the browser enforces that.
     const leading = [...this.#groups.addresses(id)].filter((address) => !isFile(url) || isFile(address));
@@ -173,17 +191,18 @@ export class Initiators {
       // A worker. Its own script has the origin of the document that starts it: the browser enforces that.
       return this.#whose(target, documentUrl) === 'own' && (documentUrl !== url || type === 'Script');
     }
-    const document = this.#model.frames.document(loaderId);
+    const document = this.#transport.model.frames.document(loaderId);
     return document !== undefined && (await this.#isOwnDocument(document, target));
   }
 
   async #isOwnDocument(document: FrameDocument, target: ProxiedTarget): Promise<boolean> {
-    if (this.#isError(document)) return false;
+    if (document.isUnreachable) return false;
     const { url, frame, session } = document;
     const address = addressOf(url);
     if (address !== null) return this.#whose(target, address) === 'own';
     // Sandboxed or not, its parent wrote it.
-    const parent = url === 'about:srcdoc' ? this.#model.frames.get(frame.parentId)?.documents.at(-1) : undefined;
+    const parent =
+      url === 'about:srcdoc' ? this.#transport.model.frames.get(frame.parentId)?.documents.at(-1) : undefined;
     if (parent) return await this.#isOwnDocument(parent, target);
     const origin = await document.origin();
     if (origin === null) return false;
@@ -191,18 +210,6 @@ export class Initiators {
     // Its origin is opaque (`data:`, sandboxed): any document in its group may have created it.
     const page = pageOf(session);
     return page !== undefined && document.isPresent && this.#isGroupOwn(page, url);
-  }
-
-  /** The browser's own error page, or a response from elsewhere: not a page of the server in its address. */
-  #isError(document: FrameDocument): boolean {
-    return document.isUnreachable || this.#refused.get(document.loaderId) === true;
-  }
-
-  #endRequest({ method, params }: CdpMessage): void {
-    const id = String(fieldsOf<Protocol.Network.LoadingFailedEvent>(params).requestId);
-    this.#judged.delete(id);
-    // A document has its loader's ID.
-    if (method === 'Network.loadingFailed') this.#refused.delete(id);
   }
 
   /**
@@ -215,22 +222,22 @@ export class Initiators {
   }
 
   #meetDocument(document: FrameDocument): void {
-    const { url, frame, session, loaderId, isRestored } = document;
+    const { url, frame, session, isUnreachable, isRestored } = document;
     const page = pageOf(session);
     if (!page) return;
     this.#navigations.meetDocument(document, page);
     const address = addressOf(url);
-    const isOwn = address !== null && !this.#isError(document) && this.#isOwn(page.contextId, address);
+    const isOwn = address !== null && !isUnreachable && this.#isOwn(page.contextId, address);
     if (isOwn && !isRestored && frame.parentId === undefined) this.#groups.restart(page.id);
-    this.#groups.add(page.id, this.#refused.get(loaderId) || isRestored ? UNKNOWN : address);
+    this.#groups.add(page.id, isRestored ? UNKNOWN : address);
     if (isOwn) this.#noteOwn(page, document, url);
   }
 
   #movedWithin(session: Session, params: unknown): void {
     const { frameId, url } = fieldsOf<Protocol.Page.NavigatedWithinDocumentEvent>(params);
     const page = pageOf(session);
-    const document = this.#model.frames.get(String(frameId))?.documents.at(-1);
-    if (!page || !document || this.#isError(document)) return;
+    const document = this.#transport.model.frames.get(String(frameId))?.documents.at(-1);
+    if (!page || !document || document.isUnreachable) return;
     const isWithinOwn = [document.url, String(url)].every((address) => this.#isOwn(page.contextId, address));
     if (isWithinOwn) this.#noteOwn(page, document, String(url));
   }

@@ -1,5 +1,20 @@
-import { isLoopbackHost } from '../../../common/url/loopback.ts';
+import { loopbackHosts } from '../../../common/url/loopback-hosts.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
+import { urlPatternsOf } from '../../../common/url/url-patterns.ts';
+import type { ProxiedHosts } from '../proxied-hosts.ts';
+
+const { globs, expressions } = loopbackHosts();
+const isLoopback = new RegExp(`^(?:${expressions.join('|')})$`);
+
+/** Every server of this machine, on every port. */
+export const LOOPBACK: ProxiedHosts = {
+  matches: (url) => {
+    const { protocol = '', hostname = '' } = parsedUrl(url) ?? {};
+    return /^(http|ws)s?:$/.test(protocol) && isLoopback.test(hostname);
+  },
+  urlPatterns: globs.flatMap((host) => urlPatternsOf(host, null)),
+  hostExpressions: expressions.map((host) => `^${host}:\\d+$`),
+};
 
 /** The origin of an address, including `blob:` addresses; null if it is opaque, or the text is not an address. */
 export function originOf(url: unknown): string | null {
@@ -7,10 +22,8 @@ export function originOf(url: unknown): string | null {
   return origin === undefined || origin === 'null' ? null : origin;
 }
 
-/** The origin of an `http:` or `https:` address on this machine's loopback; null for any other text. */
+/** The origin of a server of this machine, for the address of a page, request or WebSocket; null for any other text. */
 export function loopbackOrigin(url: unknown): string | null {
-  const parsed = typeof url === 'string' ? parsedUrl(url) : null;
-  if (!parsed) return null;
-  const { protocol, hostname, origin } = parsed;
-  return /^https?:$/.test(protocol) && isLoopbackHost(hostname) ? origin : null;
+  if (typeof url !== 'string' || !LOOPBACK.matches(url)) return null;
+  return originOf(url.replace(/^ws/, 'http'));
 }

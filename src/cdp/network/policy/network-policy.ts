@@ -1,35 +1,35 @@
 import type { Protocol } from 'devtools-protocol';
-import type { BrowserModel } from '../../model/browser-model.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { ProxiedHosts } from '../proxied-hosts.ts';
 import type { ProxiedTarget, ProxiedTargets } from '../proxied-targets.ts';
 import type { PausedRequest } from '../proxy/paused-request.ts';
 import { Initiators } from './initiators.ts';
+import { LOOPBACK, originOf } from './loopback-origin.ts';
 import { placeOf, VisitedPlaces } from './visited-places.ts';
 
-/** A visit of the runner: where it goes, and in which page or frame. */
-export interface Visit {
-  target: ProxiedTarget;
-  /** An origin, or the directory of a `file:` page. */
-  place: string;
+/** Callbacks of a policy that lets the pages that a test visits reach this machine. */
+export interface PolicyEvents {
+  /** Called once per browser context for each origin, or directory of a `file:` page, that is reached by intent. */
+  onPlace(place: string): void;
+  /** Called for each address on this machine that another page has requested without permission. */
+  onDenied?(url: string): void;
 }
 
-/** Callbacks of a policy that lets pages reach what the test visits. */
-export interface PolicyEvents {
-  /** Called once per browser context for each origin, or directory of a `file:` page, that the runner visits. */
-  onPlace(place: string): void;
-  /** Called for each address there that another page has requested without permission. */
-  onDenied?(url: string): void;
+/** What a browser context reaches. */
+interface Reach {
+  places: VisitedPlaces;
+  hosts: ProxiedHosts;
 }
 
 /** Matches all `file:` addresses. */
 const ALL_FILES = 'file:///*';
 
 /**
- * Decides what pages reach through this machine. Every page reaches listed hosts. A place that the test itself visits
- * (a loopback origin of this machine, or the directory of a `file:` page) is reachable from then on, in that browser
- * context, for pages from such places. Requests, navigations and redirects that any other page initiates there are
- * denied ({@link Initiators}).
+ * Decides what pages reach through this machine. Every page reaches listed hosts. A test that visits a page of this
+ * machine (of a server on loopback, or a `file:` page) trusts it: from then on, in that browser context, pages from
+ * loopback and from the directories of such files reach every server on loopback, and files in these directories.
+ * Requests, navigations and redirects there that any other page initiates are denied ({@link Initiators}).
  */
 export class NetworkPolicy {
   readonly #listed: ProxiedHosts;
@@ -38,14 +38,14 @@ export class NetworkPolicy {
   readonly #initiators: Initiators | undefined;
   readonly #hasFiles: boolean;
   /** By browser context. */
-  readonly #places = new Map<string | undefined, VisitedPlaces>();
+  readonly #reaches = new Map<string | undefined, Reach>();
 
   /**
    * @param events without them, only listed hosts are reachable
    * @param hasFiles whether visits of files count
    */
   constructor(
-    model: BrowserModel,
+    transport: InterceptorTransport,
     listed: ProxiedHosts,
     targets: ProxiedTargets,
     events?: PolicyEvents,
@@ -55,53 +55,45 @@ export class NetworkPolicy {
     this.#listed = listed;
     this.#targets = targets;
     this.#events = events;
-    const isOwn = (contextId: string | undefined, url: string) => this.#places.get(contextId)?.has(url) === true;
-    if (events) this.#initiators = new Initiators(model, isOwn);
+    const isOwn = (contextId: string | undefined, url: string) => {
+      const reach = this.#reaches.get(contextId);
+      return reach !== undefined && (LOOPBACK.matches(originOf(url) ?? '') || reach.places.has(url));
+    };
+    if (events) this.#initiators = new Initiators(transport, isOwn);
   }
 
   /** The hosts that pages of a target's browser context may reach; {@link allows} judges each request to them. */
   hostsOf({ session }: ProxiedTarget): ProxiedHosts {
-    const places = this.#places.get(session.target.contextId);
-    if (!places) return this.#listed;
-    const { origins } = places;
-    return {
-      matches: (url) => this.#listed.matches(url) || places.has(url),
-      urlPatterns: [
-        ...this.#listed.urlPatterns,
-        ...origins.flatMap((origin) => [`${origin}/*`, `${origin.replace('//', '//*@')}/*`]),
-        ...(places.directories.length > 0 ? [ALL_FILES] : []),
-      ],
-      hostExpressions: [...this.#listed.hostExpressions, ...origins.map(hostExpression)],
-    };
+    return this.#reaches.get(session.target.contextId)?.hosts ?? this.#listed;
   }
 
   /** Whether an address is reachable in any context. */
   reachesAnywhere(url: string): boolean {
-    return this.#listed.matches(url) || [...this.#places.values()].some((places) => places.has(url));
+    return this.#listed.matches(url) || [...this.#reaches.values()].some(({ hosts }) => hosts.matches(url));
   }
 
   /**
-   * Returns the visit if a command of the runner goes to a place that its context could not reach so far; it can from
-   * now on. Null for all other commands.
+   * Returns the page in which a command of the runner visits this machine, if its context reaches more from now on.
+   * Null for all other commands.
    */
-  visit({ method, sessionId, params }: CdpMessage): Visit | null {
+  visit({ method, sessionId, params }: CdpMessage): ProxiedTarget | null {
     if (!this.#events || method !== 'Page.navigate') return null;
     const { url } = fieldsOf<Protocol.Page.NavigateRequest>(params);
     const target = this.#targets.of(sessionId);
     const place = placeOf(url);
+    const isFile = place?.startsWith('file:') === true;
     if (
       place === null ||
-      (place.startsWith('file:') && !this.#hasFiles) ||
       !target ||
-      this.#listed.matches(String(url))
+      (isFile ? !this.#hasFiles || this.#listed.matches(String(url)) : this.#listsLoopback)
     )
       return null;
     const { contextId } = target.session.target;
-    const places = this.#places.get(contextId) ?? new VisitedPlaces();
-    this.#places.set(contextId, places);
-    if (!places.add(place)) return null;
-    this.#events.onPlace(place);
-    return { target, place };
+    const before = this.#reaches.get(contextId);
+    const { places } = before ?? { places: new VisitedPlaces() };
+    if (!this.#note(places, place) || (before && !isFile)) return null;
+    this.#reaches.set(contextId, { places, hosts: this.#hostsWith(places) });
+    return target;
   }
 
   /** A new target, which waits for the debugger. @param url its address now */
@@ -113,7 +105,7 @@ export class NetworkPolicy {
   observeCommand(command: CdpMessage): void {
     if (command.method === 'Target.disposeBrowserContext') {
       const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(command.params);
-      this.#places.delete(String(browserContextId));
+      this.#reaches.delete(String(browserContextId));
     }
     const target = this.#targets.of(command.sessionId)?.session.target;
     if (target) this.#initiators?.observeCommand(command, target);
@@ -125,20 +117,21 @@ export class NetworkPolicy {
   }
 
   /**
-   * Whether a paused request is proxied to one of these hosts. Never rejects.
+   * Whether a paused request to one of these hosts is proxied; a denied one must fail. Never rejects.
    * @param url where the request goes: the test may send it elsewhere than the page asked
    */
   async allows(paused: PausedRequest, url: string): Promise<boolean> {
     const places = this.#placesFor(paused);
     if (this.#listed.matches(url)) {
-      // It may redirect to a place that the test visits.
+      // It may redirect to a server that is not listed.
       if (places) void this.#initiators?.of(paused);
       return true;
     }
-    if (!places?.has(url) || !this.#initiators) return false;
+    if (!places || !this.#initiators) return false;
     const isAllowed = (await this.#initiators.of(paused)) !== 'foreign';
+    if (isAllowed) this.#note(places, originOf(url));
     // The request of a closed page needs no report.
-    if (!isAllowed && this.#targets.get(paused.sessionId)) this.#events?.onDenied?.(url);
+    else if (this.#targets.get(paused.sessionId)) this.#events?.onDenied?.(url);
     return isAllowed;
   }
 
@@ -155,11 +148,30 @@ export class NetworkPolicy {
   }
 
   #placesFor({ target }: PausedRequest): VisitedPlaces | undefined {
-    return this.#places.get(target.session.target.contextId);
+    return this.#reaches.get(target.session.target.contextId)?.places;
   }
-}
 
-function hostExpression(origin: string): string {
-  const { hostname, port, protocol } = new URL(origin);
-  return `^${`${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`.replace(/[.[\]]/g, '\\$&')}$`;
+  /** Whether every page reaches all of loopback, so that visits change nothing. */
+  get #listsLoopback(): boolean {
+    return LOOPBACK.urlPatterns.every((pattern) => this.#listed.urlPatterns.includes(pattern));
+  }
+
+  #hostsWith(places: VisitedPlaces): ProxiedHosts {
+    const all = [this.#listed, LOOPBACK];
+    return {
+      matches: (url) => all.some((hosts) => hosts.matches(url)) || places.has(url),
+      urlPatterns: [
+        ...all.flatMap(({ urlPatterns }) => urlPatterns),
+        ...(places.directories.length > 0 ? [ALL_FILES] : []),
+      ],
+      hostExpressions: all.flatMap(({ hostExpressions }) => hostExpressions),
+    };
+  }
+
+  /** Returns whether a place is new. */
+  #note(places: VisitedPlaces, place: string | null): boolean {
+    const isNew = place !== null && places.add(place);
+    if (isNew) this.#events?.onPlace(place);
+    return isNew;
+  }
 }

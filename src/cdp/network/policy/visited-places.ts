@@ -4,7 +4,10 @@ import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { loopbackOrigin, originOf } from './loopback-origin.ts';
 
-/** Places on this machine that a test has visited, see {@link placeOf}: origins, and directories of `file:` pages. */
+/**
+ * Places on this machine that a test or a page that it visited has reached, see {@link placeOf}: origins, and
+ * directories of `file:` pages.
+ */
 export class VisitedPlaces {
   readonly #places = new Set<string>();
 
@@ -31,15 +34,12 @@ export class VisitedPlaces {
   }
 }
 
-/**
- * What is proxied for a test that visits an address: its origin, or its directory and everything below; null for
- * nothing.
- */
+/** The place of this machine that a page is from: its origin, or its directory; null if it is from elsewhere. */
 export function placeOf(url: unknown): string | null {
   const parsed = typeof url === 'string' ? parsedUrl(url) : null;
   if (!parsed) return null;
   const { protocol, host, href } = parsed;
-  if (protocol !== 'file:') return loopbackOrigin(url);
+  if (protocol !== 'file:') return /^http/.test(protocol) ? loopbackOrigin(url) : null;
   if (host !== '') return null;
   const file = withDriveLetter(href.replace(/[?#].*$/, ''));
   if (isDirectory(file)) return file.endsWith('/') ? file : `${file}/`;

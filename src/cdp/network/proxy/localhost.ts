@@ -20,7 +20,7 @@ export function addressesOf(isHere: boolean, timeout: number): Addresses {
 }
 
 export function isLocalhost(hostname: string): boolean {
-  return hostname === 'localhost' || hostname.endsWith('.localhost');
+  return /(^|\.)localhost\.?$/.test(hostname);
 }
 
 const bothHere: LookupFunction = (_hostname, { all }, callback) => {

@@ -23,8 +23,11 @@ export interface PausedRequest {
   method: string;
   /** A document for a frame or a page: scripts cannot set its headers. */
   isNavigation: boolean;
-  /** A redirect caused it. False if the browser restarts a request, as for a font behind a redirect. */
-  isRedirected: boolean;
+  /**
+   * The ID, in the Fetch domain, of the request whose redirect caused it. Undefined also if the browser restarts a
+   * request, as for a font behind a redirect.
+   */
+  redirectedFrom: string | undefined;
   /** Its type, in the terms of CDP's `Network.ResourceType`. */
   resourceType: string;
   headers: Record<string, string>;
@@ -72,7 +75,7 @@ export function pausedRequest(target: ProxiedTarget, params: unknown): PausedReq
     url: request.url,
     method: request.method,
     isNavigation: resourceType === 'Document',
-    isRedirected: redirectedRequestId !== undefined,
+    redirectedFrom: redirectedRequestId,
     resourceType: resourceType ?? 'Other',
     headers: request.headers,
     hasBody: request.hasPostData === true || (request.postDataEntries ?? []).length > 0,

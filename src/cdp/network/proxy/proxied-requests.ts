@@ -6,6 +6,7 @@ import { SessionMap } from '../../model/per-session.ts';
 import { firstOf } from '../../model/requests.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { announcedRequest } from '../announced-request.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
@@ -142,12 +143,11 @@ export class ProxiedRequests {
   /** The headers to send, including those that the browser would have added. */
   async #headers(paused: PausedRequest, changes: ContinueFields): Promise<Record<string, string>> {
     const { networkId, target, isNavigation, resourceType } = paused;
-    const { requests } = this.#transport.model;
     // At this stage the browser reports an `EventSource` as a fetch.
     const isOfScript = /^(XHR|Fetch|EventSource)$/.test(resourceType);
     const mayHaveValues = changes.headers === undefined && mayHaveOwnBytes(paused.headers);
-    if (networkId !== undefined && (isOfScript || mayHaveValues)) await requests.announced(networkId);
-    const announced = requests.get(networkId);
+    if (isOfScript || mayHaveValues) await announcedRequest(this.#transport, paused);
+    const announced = this.#transport.model.requests.get(networkId);
     const headers = requestHeaders(paused, changes, announced);
     if (networkId !== undefined && this.#bodiless.delete(networkId)) {
       for (const name of Object.keys(headers)) if (/^content-/i.test(name)) delete headers[name];
@@ -156,7 +156,8 @@ export class ProxiedRequests {
     const isEvents = type === 'EventSource';
     // The browser's own downloads have no such ID; the client's cache setting does not apply to them.
     const cacheDisabled = (target.cacheDisabled && networkId !== undefined) || isEvents;
-    const how = { isNavigation, isPosted: method === 'POST', cacheDisabled };
+    const isLeft = networkId === undefined && !isNavigation;
+    const how = { isNavigation, isPosted: method === 'POST', cacheDisabled, isLeft };
     const complete = await this.#parts.implied.complete(headers, target, how);
     const lastId = isEvents ? this.#parts.streams.lastEventId(paused, String(url)) : undefined;
     return { ...(lastId && { 'last-event-id': Buffer.from(lastId).toString('latin1') }), ...complete };
@@ -165,10 +166,9 @@ export class ProxiedRequests {
   /** Some redirects turn a POST into a GET, which has neither the body nor the headers that describe it. */
   #noteRedirect(paused: PausedRequest, method: string, response: ProxyResponse): void {
     const { networkId } = paused;
-    if (networkId === undefined) return;
     const location = redirectOf(response);
     if (location !== null) this.#parts.onRedirect(paused, location);
-    if (/^(GET|HEAD)$/.test(method)) return;
+    if (networkId === undefined || /^(GET|HEAD)$/.test(method)) return;
     const isDropped = response.status === 303 || (method === 'POST' && /^30[12]$/.test(String(response.status)));
     if (isDropped) this.#bodiless.set(networkId, true, paused.sessionId);
   }

@@ -19,8 +19,8 @@ const visit = v.object({
 });
 
 /**
- * The servers that a relay reaches through this machine: those that `exposeNetwork` lists, and with `auto` loopback
- * origins that the test itself visits. Judged here, because the relay is another machine.
+ * The servers that a relay reaches through this machine: those that `exposeNetwork` lists, and with `auto` those on
+ * loopback once the test itself visits one. Judged here, because the relay is another machine.
  */
 export class ExposedServers {
   /** Of pages; with TLS, if a server has it: the relay adds that. */
@@ -35,7 +35,7 @@ export class ExposedServers {
     this.#exposure = exposure;
   }
 
-  /** Origins that were reached because the test visits them. */
+  /** Origins that were reached because the test visits this machine. */
   get origins(): string[] {
     return [...this.#reached];
   }
@@ -64,8 +64,7 @@ export class ExposedServers {
   /** Whether requests to an address come through this machine. */
   reaches(url: string): boolean {
     if (this.#exposure.hosts?.matches(url)) return true;
-    const origin = loopbackOrigin(url.replace(/^ws/, 'http'));
-    return origin !== null && this.#visited.has(origin);
+    return this.#visited.size > 0 && loopbackOrigin(url) !== null;
   }
 
   /** Connects a stream of the relay to a server. */
@@ -95,21 +94,12 @@ export class ExposedServers {
   }
 
   #allows(host: string, port: number): boolean {
-    const name = host.includes(':') ? `[${host}]` : host;
-    const origins = ['http', 'https'].flatMap((scheme) => originOf(`${scheme}://${name}:${port}`) ?? []);
-    if (origins.length === 0) return false;
-    if (this.#exposure.hosts?.matches(`http://${name}:${port}`)) return true;
-    const found = origins.filter((origin) => this.#visited.has(origin));
-    for (const origin of found) this.#reached.add(origin);
-    return found.length > 0;
-  }
-}
-
-/** Null: it is not an address. What a relay sends may be anything. */
-function originOf(address: string): string | null {
-  try {
-    return new URL(address).origin;
-  } catch {
-    return null;
+    const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    if (this.#exposure.hosts?.matches(url)) return true;
+    const origin = loopbackOrigin(url);
+    if (this.#visited.size === 0 || origin === null) return false;
+    const secure = loopbackOrigin(url.replace('http', 'https'));
+    this.#reached.add(secure !== null && this.#visited.has(secure) ? secure : origin);
+    return true;
   }
 }

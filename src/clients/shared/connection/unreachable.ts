@@ -26,7 +26,7 @@ export function unreachableText(url: string, error: string, exposed: ExposedNetw
   return url.startsWith('file:///') && NO_FILE.test(error) ? ofFile(url, exposed) : null;
 }
 
-/** Added to the test's own error, which does not say which option to set. */
+/** Comes before the test's own error, which does not say which option to set. */
 export function unreachableError(texts: Iterable<string>): PoolwrightError {
   return withoutStack(new PoolwrightError('NOT_CARRIED', [...texts].join('\n')));
 }
@@ -35,7 +35,7 @@ function ofServer({ origin, host }: URL, { byIntent }: ExposedNetwork): string {
   if (!byIntent) {
     return `${origin} was not reached: a hosted browser reaches servers of this machine only through it. To allow this, set \`exposeNetwork: '<loopback>'\`.`;
   }
-  return `${origin} was not reached: it was requested by a page or redirect. A hosted browser reaches servers of this machine only if the test navigates to them (\`page.goto\`), and only from their pages. To allow this, set \`exposeNetwork: 'auto,${host}'\`.`;
+  return `${origin} was not reached: a page or redirect from elsewhere requested it. A hosted browser reaches servers of this machine only for pages of this machine that the test navigates to (\`page.goto\`). To allow this, set \`exposeNetwork: 'auto,${host}'\`.`;
 }
 
 function ofFile(url: string, { byIntent }: ExposedNetwork): string {

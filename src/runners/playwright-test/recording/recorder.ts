@@ -3,7 +3,6 @@ import type { RecordedConnection } from '../../../clients/shared/connection/leas
 import type { HeldBrowser, HeldTest, WorkerHolds } from '../../../clients/shared/hold/holds.ts';
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import { notify } from '../../../common/text/notify.ts';
-import type { PoolwrightError } from '../../../errors.ts';
 import { ATTACHMENT_NAME, keyOf } from '../../../record/test-record.ts';
 import { clientFailure } from './client-failure.ts';
 import { heldTest } from './held-test.ts';
@@ -105,19 +104,19 @@ export class Recorder {
   }
 
   /**
-   * The test's contexts are closed. Attaches its record if it used a browser. Returns the error to add to its failure
-   * if its browser was lost, or its pages did not reach a server or file of this machine.
+   * The test's contexts are closed. Attaches its record if it used a browser. If it has failed because its browser was
+   * lost, or its pages did not reach a server or file of this machine, that is its first error: it caused the others.
    */
-  async end(testInfo: TestInfo, sink: RecordSink | null): Promise<PoolwrightError | null> {
+  async end(testInfo: TestInfo, sink: RecordSink | null): Promise<void> {
     const test = this.#tests.get(testInfo);
-    if (!test) return null;
+    if (!test) return;
     test.depth -= 1;
-    if (test.depth > 0) return null;
+    if (test.depth > 0) return;
     const isUsed = test.use.hasUsedBrowser();
     this.#current = null;
     // The use of a hook counts for its test. If the record is attached, this was one of its `afterAll` hooks.
-    if (wasHook(testInfo) || test.attached || !isUsed || !sink) return null;
-    return await this.#attach(test, sink);
+    if (wasHook(testInfo) || test.attached || !isUsed || !sink) return;
+    await this.#attach(test, sink);
   }
 
   /**
@@ -131,7 +130,7 @@ export class Recorder {
     await this.#attach(test, sink);
   }
 
-  async #attach(test: OpenTest, sink: RecordSink): Promise<PoolwrightError | null> {
+  async #attach(test: OpenTest, sink: RecordSink): Promise<void> {
     test.attached = true;
     const { testInfo, use } = test;
     const { workerIndex, config, errors } = testInfo;
@@ -140,8 +139,9 @@ export class Recorder {
     if (failure) use.lastUsed()?.markBroken(failure);
     const end = { facts, failed: errors.length > 0, workerIndex, shard: config.shard };
     const ended = await use.end(end, sink);
-    if (!ended) return null;
+    if (!ended) return;
     const { attachment, error, film } = ended;
+    if (error) errors.unshift({ message: String(error) });
     testInfo.annotations.push({ type: ATTACHMENT_NAME, description: attachment.sessionId });
     await testInfo.attach(ATTACHMENT_NAME, {
       body: JSON.stringify(attachment, null, 2),
@@ -154,6 +154,5 @@ export class Recorder {
         notify(`no film of ${testInfo.title}: ${reason}`),
       );
     }
-    return error;
   }
 }

@@ -15,8 +15,8 @@ interface Cause {
   what: string;
   /** No header shows the cause, and a foreign page may be involved. */
   isHidden: boolean;
-  /** It continues after its document is gone, which the browser no longer reports (docs/network.md). */
-  outlives?: boolean;
+  /** It is sent while its document is left, without a header that shows its cause (docs/network.md). */
+  isLost?: boolean;
 }
 
 /**
@@ -26,18 +26,25 @@ interface Cause {
 export class InitiatorHistory {
   readonly #context: BrowserContext;
   readonly #own: DevServer;
+  readonly #second: DevServer;
   readonly #foreign: DevServer;
   readonly #ground: Ground;
-  readonly #causes: Cause[] = [];
+  /** By number, which no other history has: a request may arrive after its history has ended. */
+  readonly #causes = new Map<number, Cause>();
   readonly #requests = new Map<number, Request[]>();
   readonly #ended = new Set<Request>();
   readonly #waiting = new Set<() => void>();
   #sawForeign = false;
   readonly log: string[] = [];
 
-  constructor(context: BrowserContext, own: DevServer, foreign: DevServer, ground: Ground) {
+  constructor(
+    context: BrowserContext,
+    [own, second, foreign]: readonly [DevServer, DevServer, DevServer],
+    ground: Ground,
+  ) {
     this.#context = context;
     this.#own = own;
+    this.#second = second;
     this.#foreign = foreign;
     this.#ground = ground;
     context.on('request', (request) => {
@@ -96,14 +103,15 @@ export class InitiatorHistory {
     await this.#settled();
     const last = await this.#context.newPage();
     await last.goto(this.#urlOf('own', false));
-    const seen = new Set(this.#own.requests.map(({ query }) => numberOf(`?${query}`)));
-    for (const [number, { who, what, isHidden, outlives }] of this.#causes.entries()) {
+    const received = [this.#own, this.#second].flatMap(({ requests }) => requests);
+    const seen = new Set(received.map(({ query }) => numberOf(`?${query}`)));
+    for (const [number, { who, what, isHidden, isLost }] of this.#causes) {
       const where = `${who}: ${what}\n${this.log.join('\n')}`;
       if (who === 'foreign' && seen.has(number)) throw new Error(`carried for a foreign page, #${number}, ${where}`);
       const requests = this.#requests.get(number) ?? [];
       const failures = requests.map((request) => request.failure()?.errorText ?? '');
       const isRefused = requests.length > 0 ? failures.some((text) => text.includes('REFUSED')) : denied.has(number);
-      const isDocumented = outlives || (isHidden && this.#sawForeign);
+      const isDocumented = isLost || (isHidden && this.#sawForeign);
       if (who !== 'foreign' && isRefused && !isDocumented) throw new Error(`refused, #${number}, ${where}`);
     }
   }
@@ -136,14 +144,14 @@ export class InitiatorHistory {
       if (!frame || /^chrome-error/.test(frame.url())) continue;
       const whose = await this.#work(frame, `window.author ?? (window.author = self.origin)`);
       if (typeof whose !== 'string') continue;
-      if (whose === 'own' || whose === this.#own.url) return { frame, who: 'own' };
+      if (whose === 'own' || whose === this.#own.url || whose === this.#second.url) return { frame, who: 'own' };
       if (whose === 'foreign' || whose.includes('evil.example')) return { frame, who: 'foreign' };
     }
     return null;
   }
 
   async #frame(frame: Frame, who: Who, step: Extract<InitiatorStep, { do: 'frame' }>): Promise<void> {
-    const url = this.#urlOf(step.host, step.silent, who === 'foreign' && step.host === 'own' ? who : undefined);
+    const url = this.#urlOf(step.host, step.silent, who === 'foreign' && step.host !== 'foreign' ? who : undefined);
     const html = `<script>window.author = '${who}'</script>`;
     await this.#work(
       frame,
@@ -163,14 +171,15 @@ export class InitiatorHistory {
   }
 
   async #act(frame: Frame, who: Who, step: Extract<InitiatorStep, { do: 'lead' | 'fetch' }>): Promise<void> {
-    const number = this.#causes.length;
+    const number = nextNumber();
     // If the response comes from a foreign server, that server is the cause.
     const cause = step.to === 'through foreign' ? 'foreign' : who;
-    const url = this.#wayTo(step.to, number);
+    const url = this.#wayTo(step, number);
     const isOpaque = /^(about|data|blob|$)/.test(frame.url()) || step.written !== 'no';
     const isHidden = step.hidden || isOpaque || (await this.#isSilent(frame));
     if (step.to !== 'foreign') {
-      this.#causes.push({ who: cause, what: JSON.stringify(step), isHidden, outlives: step.way === 'beacon' });
+      const isLost = isHidden && step.do === 'fetch' && step.when === 'as it is left';
+      this.#causes.set(number, { who: cause, what: JSON.stringify(step), isHidden, isLost });
     }
     if (step.to.includes('foreign')) this.#sawForeign = true;
     const script = step.do === 'lead' ? leading(step, url) : fetching(step, url);
@@ -190,24 +199,27 @@ export class InitiatorHistory {
     return (await this.#work(frame, `document.querySelector('meta[name=referrer]') !== null`)) !== false;
   }
 
-  #wayTo(to: string, number: number): string {
+  #wayTo({ to, port }: Pick<Extract<InitiatorStep, { do: 'lead' }>, 'to' | 'port'>, number: number): string {
     if (to === 'foreign') return this.#urlOf('foreign', false);
-    const hit = `${this.#own.url}/page?n=${number}&html=hit`;
+    const [server, other] = port === 'own' ? [this.#own, this.#second] : [this.#second, this.#own];
+    const hit = `${server.url}/page?n=${number}&html=hit`;
     if (to === 'own') return hit;
-    const through = to === 'through own' ? this.#own.url : `http://evil.example:${this.#foreign.port}`;
+    const through = to === 'through own' ? other.url : `http://evil.example:${this.#foreign.port}`;
     return `${through}/redirect?${to === 'through own' ? `n=${number}&` : ''}to=${encodeURIComponent(hit)}`;
   }
 
   /** @param cause the initiator, if it is neither the test nor a page of the server */
-  #urlOf(host: 'own' | 'foreign', silent: boolean, cause?: Who): string {
+  #urlOf(host: 'own' | 'second' | 'foreign', silent: boolean, cause?: Who): string {
     const isForeign = host === 'foreign' && this.#ground.hasForeign;
     if (isForeign) this.#sawForeign = true;
     const html = silent
       ? '<meta name=referrer content=no-referrer><link rel=icon href=data:,>'
       : '<link rel=icon href=data:,>';
     if (isForeign) return `http://evil.example:${this.#foreign.port}/page?html=${encodeURIComponent(html)}`;
-    if (cause) this.#causes.push({ who: cause, what: 'a frame', isHidden: true });
-    return `${this.#own.url}/page?${cause ? `n=${this.#causes.length - 1}&` : ''}html=${encodeURIComponent(html)}`;
+    const number = cause && nextNumber();
+    if (cause && number) this.#causes.set(number, { who: cause, what: 'a frame', isHidden: true });
+    const { url } = host === 'second' ? this.#second : this.#own;
+    return `${url}/page?${number === undefined ? '' : `n=${number}&`}html=${encodeURIComponent(html)}`;
   }
 
   #isOver(number: number): boolean {
@@ -248,6 +260,13 @@ export class InitiatorHistory {
     });
     return await Promise.race([frame.evaluate(script).catch(() => undefined), late]).finally(() => clearTimeout(timer));
   }
+}
+
+let lastNumber = 0;
+
+function nextNumber(): number {
+  lastNumber += 1;
+  return lastNumber;
 }
 
 /** Returns the number of a request from its address, or from the address that it redirects to. */

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 
 /** The steps of histories in which every request has a known cause, and the scripts that pages run for them. */
 
-const HOSTS = ['own', 'own', 'foreign'] as const;
+/** `own` and `second` are servers of the suite on two ports; the test visits the first. */
+const HOSTS = ['own', 'own', 'second', 'foreign'] as const;
 const WAYS = ['location', 'link', 'get', 'post', 'refresh', 'open'] as const;
 const TARGETS = ['_self', '_parent', '_top', 'opener', 'child', '_blank', 'named', 'noopener', 'download'] as const;
 const LEAVES = ['stays', 'stays', 'blanks', 'closes', 'blanks the opener', 'is removed'] as const;
@@ -13,6 +14,7 @@ const acts = {
   actor: any,
   hidden: fc.boolean(),
   to: fc.constantFrom('own', 'own', 'own', 'foreign', 'through foreign', 'through own'),
+  port: fc.constantFrom('own', 'second'),
   leave: fc.constantFrom(...LEAVES),
 } as const;
 const step = fc.oneof(
@@ -31,7 +33,8 @@ const step = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('fetch' as const),
       ...acts,
-      way: fc.constantFrom('fetch', 'image', 'beacon', 'worker'),
+      way: fc.constantFrom('fetch', 'image', 'beacon', 'keepalive', 'worker'),
+      when: fc.constantFrom('now', 'now', 'as it is left'),
       written: fc.constantFrom('no', 'frame'),
     }),
   },
@@ -105,12 +108,18 @@ export function leading({ way, target, hidden }: Lead, url: string): string {
 }
 
 /** Returns a script that sends a request for its document. */
-export function fetching({ way, hidden }: Fetching, url: string): string {
+export function fetching(step: Fetching, url: string): string {
+  const script = fetchingNow(step, url);
+  return step.when === 'now' ? script : `addEventListener('pagehide', () => { ${script} }, { once: true });`;
+}
+
+function fetchingNow({ way, hidden }: Fetching, url: string): string {
   const [to, policy] = [JSON.stringify(url), hidden ? `'no-referrer'` : `''`];
   if (way === 'image') return `const image = new Image(); image.referrerPolicy = ${policy}; image.src = ${to};`;
   if (way === 'beacon') return `navigator.sendBeacon(${to}, 'x');`;
-  const fetched = `fetch(${to}, { mode: 'no-cors', referrerPolicy: ${policy} }).catch(() => 0);`;
-  if (way === 'fetch') return fetched;
+  const keepalive = way === 'keepalive' ? `keepalive: true, method: 'POST',` : '';
+  const fetched = `fetch(${to}, { ${keepalive} mode: 'no-cors', referrerPolicy: ${policy} }).catch(() => 0);`;
+  if (way !== 'worker') return fetched;
   return `new Worker(URL.createObjectURL(new Blob([${JSON.stringify(fetched)}])));`;
 }
 

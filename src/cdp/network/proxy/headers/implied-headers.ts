@@ -17,6 +17,8 @@ interface Sending {
   isPosted?: boolean;
   /** The client has disabled the target's cache, or the request bypasses it. */
   cacheDisabled?: boolean;
+  /** Its document is being left: the browser adds no languages. */
+  isLeft?: boolean;
 }
 
 /** A page's languages, requested from the page. */
@@ -79,7 +81,7 @@ export class ImpliedHeaders {
     return { ...(agent && { [AGENT]: agent }), ...byLowerCase(headers) };
   }
 
-  async #ofDocument(headers: Headers, { id, target }: Session, { isNavigation }: Sending): Promise<Headers> {
+  async #ofDocument(headers: Headers, { id, target }: Session, { isNavigation, isLeft }: Sending): Promise<Headers> {
     const given = byLowerCase(headers);
     const known = this.#byContext.get(target.contextId) ?? {};
     // A page that navigates at once cannot respond before the navigation ends, but its navigation request has the
@@ -89,7 +91,7 @@ export class ImpliedHeaders {
     const agent = given[AGENT] ?? known[AGENT];
     const implied = { ...(language && { [LANGUAGE]: language }), ...(agent && { [AGENT]: agent }) };
     this.#byContext.set(target.contextId, implied);
-    return { ...implied, ...given };
+    return isLeft ? { ...(agent && { [AGENT]: agent }), ...given } : { ...implied, ...given };
   }
 
   /** Whether an event is about one of our worlds: in a browser without a proxy, the client gets no such event. */
