@@ -1,4 +1,5 @@
 import { BackForwardCache } from './contexts/back-forward-cache.ts';
+import { BrowserHealth } from './contexts/browser-health.ts';
 import { HiddenTargets } from './contexts/hidden-targets.ts';
 import { KeepBrowserOpen } from './contexts/keep-browser-open.ts';
 import { LostScreenshots } from './contexts/lost-screenshots.ts';
@@ -24,6 +25,8 @@ import type { Screencast } from './screencast/screencast.ts';
 import type { InterceptorFactory } from './transport/interceptor.ts';
 import { type CdpTransport, type ConnectOptions, connectTransport } from './transport/transport.ts';
 
+export { BrowserHealth };
+
 /** The client that uses a transport. */
 export type Client = 'playwright' | 'puppeteer';
 
@@ -38,6 +41,8 @@ export interface InterceptorOptions extends NetworkOptions {
   persistent?: PersistentOptions | undefined;
   /** Counts the bytes that the browser transfers. */
   meter?: Meter | undefined;
+  /** Reports whether the browser is good for the next test. */
+  health?: BrowserHealth;
   /** Takes pictures of pages, while there is a receiver. */
   screencast?: Screencast | undefined;
   /** Called with a description of each part of an upload that does not reach the browser unchanged. */
@@ -66,7 +71,7 @@ export async function openTransport(cdpUrl: string, options: TransportOptions = 
  * pass them last to first. Each position has its reason.
  */
 export async function interceptorsFor(options: InterceptorOptions): Promise<InterceptorFactory[]> {
-  const { client = 'playwright', persistent, meter, savings = new Savings(), screencast } = options;
+  const { client = 'playwright', persistent, meter, savings = new Savings(), screencast, health } = options;
   const isPlaywright = client === 'playwright';
   const list = isPlaywright ? nextToPlaywright(options, savings) : nextToPuppeteer(options, savings);
   // After the interceptors that act for the client: it retries a screenshot no matter which of them requested it.
@@ -82,8 +87,8 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   // After downloads, which delays events: bytes count when they arrive. Before hidden targets, which do not count.
   if (meter) list.push((transport) => new Metering(transport, meter, (url) => network?.proxies(url) ?? false));
   // Next to the browser: a target hidden from the client is hidden from all other interceptors, too.
-  if (persistent) list.push((transport) => new PersistentContext(transport, persistent));
-  else list.push((transport) => new HiddenTargets(transport));
+  if (persistent) list.push((transport) => new PersistentContext(transport, persistent, health));
+  else list.push((transport) => new HiddenTargets(transport, health));
   // After all that may open a session on the browser: the next one that it announces must be ours.
   const [receiver] = screencast?.receivers ?? [];
   const filmedPages = receiver && (await loadFilmedPages());

@@ -7,6 +7,7 @@ import { SessionMap } from '../model/per-session.ts';
 import type { Session, Target } from '../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import type { BrowserHealth } from './browser-health.ts';
 import { HiddenTargets } from './hidden-targets.ts';
 
 /** What happens to a persistent context when it closes. */
@@ -69,11 +70,11 @@ export class PersistentContext implements Interceptor {
   #settled = false;
   #firstCommand: number | undefined;
 
-  constructor(transport: InterceptorTransport, options: PersistentOptions) {
+  constructor(transport: InterceptorTransport, options: PersistentOptions, health?: BrowserHealth) {
     this.#transport = transport;
     this.#options = options;
-    this.#hidden = new HiddenTargets(transport);
-    transport.view.addRule(({ target }) => !this.#settled && this.#isOwn(target));
+    this.#hidden = new HiddenTargets(transport, health);
+    transport.view.addRule((target) => !this.#settled && this.#isOwn(target));
     this.#closing = new SessionMap(transport.model, (_, isClosed) => isClosed());
   }
 
@@ -95,12 +96,12 @@ export class PersistentContext implements Interceptor {
     return this.#withoutContextId(command);
   }
 
-  onMessage(message: CdpMessage): CdpMessage | null {
-    if (this.#hidden.onMessage(message) === null) return null;
+  onMessage(message: CdpMessage): CdpMessage {
+    const shown = this.#hidden.onMessage(message);
     const { id, sessionId } = message;
-    if (sessionId !== undefined) return message;
+    if (sessionId !== undefined) return shown;
     if (!this.#settled && id !== undefined && id === this.#firstCommand) setImmediate(() => this.#show());
-    return message;
+    return shown;
   }
 
   /** Older browsers have no ID for the default context. */

@@ -3,7 +3,7 @@ import { setImmediate } from '../../common/clock.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BrowserModel } from './browser-model.ts';
 import { SessionMap } from './per-session.ts';
-import { type Session, type Veil, withDescendants } from './session.ts';
+import { type Session, type Target, type Veil, withDescendants } from './session.ts';
 
 /** What the view does on the connection. */
 export interface ViewEnds {
@@ -14,6 +14,10 @@ export interface ViewEnds {
   /** Resumes a target in case it waits for the debugger, and detaches from it. */
   letGo(session: Session): void;
 }
+
+/** The fields of a target that decide whether it is shown. */
+type AnnouncedTarget = Pick<Target, 'contextId' | 'type'>;
+type TargetRule = (target: AnnouncedTarget) => boolean;
 
 /** For targets that are hidden from all interceptors and then detached. */
 const OURS: Veil = { state: 'ours', keepsPages: false };
@@ -29,11 +33,11 @@ export class ClientView {
   readonly #model: BrowserModel;
   readonly #ends: ViewEnds;
   readonly #contexts = new Map<string, Veil>();
-  /** Our own targets that the browser reports without a session. */
+  /** Our own targets, and those that a rule hides, while the browser reports them without a session. */
   readonly #targets = new Set<string>();
   /** Targets whose next session is for our own commands. */
   readonly #claimed = new Set<string>();
-  readonly #rules: ((session: Session) => boolean)[] = [];
+  readonly #rules: TargetRule[] = [];
   /** The next session on the browser itself is for our own commands. */
   #claimsBrowser = false;
   readonly #whenShown: ((session: Session) => void)[] = [];
@@ -50,8 +54,11 @@ export class ClientView {
     model.onSession((session) => this.#judge(session));
   }
 
-  /** Adds a rule that marks a new session as ours: no interceptor sees its target, and we detach from it. */
-  addRule(isOurs: (session: Session) => boolean): void {
+  /**
+   * Adds a rule for targets that the browser announces to the client: for those it applies to, no interceptor sees the
+   * target, and we detach from it. Sessions that a test opens are not affected.
+   */
+  addRule(isOurs: TargetRule): void {
     this.#rules.push(isOurs);
   }
 
@@ -81,11 +88,6 @@ export class ClientView {
   /** Sets the listener for the events of one of our sessions. */
   listen(sessionId: string, listener: (event: CdpMessage) => void): void {
     this.#listeners.set(sessionId, listener, sessionId);
-  }
-
-  /** Marks a reported target as ours. */
-  own(targetId: string): void {
-    this.#targets.add(targetId);
   }
 
   /** Marks a context and its pages as ours, and keeps the pages attached. */
@@ -143,9 +145,12 @@ export class ClientView {
     const fields = fieldsOf<Protocol.Target.AttachedToTargetEvent & Protocol.Target.TargetDestroyedEvent>(params);
     const session = this.#model.session(fields.sessionId);
     if (session) return session.veil?.state === 'ours';
-    const { targetId = fields.targetId, browserContextId } = fieldsOf<Protocol.Target.TargetInfo>(fields.targetInfo);
+    const info = fieldsOf<Protocol.Target.TargetInfo>(fields.targetInfo);
+    const { targetId = fields.targetId, browserContextId: contextId } = info;
     if (method === 'Target.targetDestroyed') return this.#targets.delete(String(targetId));
-    if (this.#contexts.get(String(browserContextId))?.state === 'ours') this.#targets.add(String(targetId));
+    const veil = this.#contexts.get(String(contextId));
+    const isHidden = !veil && method === 'Target.targetCreated' && this.#isRuledOut(announced(info));
+    if (isHidden || veil?.state === 'ours') this.#targets.add(String(targetId));
     return this.#targets.has(String(targetId));
   }
 
@@ -211,11 +216,15 @@ export class ClientView {
   #veilOf(session: Session): Veil | undefined {
     const { target, parent } = session;
     let veil = parent?.veil ?? this.#contexts.get(target.contextId ?? '');
-    if (!parent && this.#rules.some((isOurs) => isOurs(session))) veil = OURS;
+    if (!veil && !parent && this.#isRuledOut(target)) veil = OURS;
     // Only one page is held back: the client itself has opened any other page in that context.
     if (veil?.state === 'held' && target.type === 'page' && this.#hasOtherPage(session)) return undefined;
     if (veil?.state === 'ours' && !(veil.keepsPages && target.type === 'page')) this.#ends.letGo(session);
     return veil;
+  }
+
+  #isRuledOut(target: AnnouncedTarget): boolean {
+    return this.#rules.some((isOurs) => isOurs(target));
   }
 
   #hasOtherPage(session: Session): boolean {
@@ -229,4 +238,11 @@ export class ClientView {
       for (const each of withDescendants(session)) if (each.veil?.state !== 'ours') each.veil = veil;
     }
   }
+}
+
+function announced({
+  type,
+  browserContextId,
+}: Partial<Record<keyof Protocol.Target.TargetInfo, unknown>>): AnnouncedTarget {
+  return { type: String(type), contextId: typeof browserContextId === 'string' ? browserContextId : undefined };
 }

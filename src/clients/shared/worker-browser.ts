@@ -48,7 +48,7 @@ export interface WorkerBrowserOptions<Connection extends LeasedConnection = Leas
 
 /** How often a browser is requested: one that cannot be connected to is given back and replaced. */
 const CONNECT_ATTEMPTS = 2;
-/** How long a browser may take to respond before it is passed on to another worker, in ms. */
+/** How long a browser may be silent while it is made ready for another worker, in ms. */
 const HEALTH_MS = 3_000;
 
 const SHARED_CONTEXT =
@@ -318,7 +318,9 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
   async #release(connection: Connection, wanted: 'healthy' | 'rolled-over' = 'healthy', unused = false): Promise<void> {
     const isOpen = connection.lost() === null;
     const isReusable = isOpen && wanted === 'healthy' && (unused || this.#options.reuse === 'run');
-    const isHealthy = isReusable ? await connection.isResponsive(HEALTH_MS) : isOpen;
+    const fault = isReusable ? await connection.settle(HEALTH_MS) : null;
+    if (fault !== null) this.#note(`session ${connection.lease.sessionId} ends here, without another test: ${fault}`);
+    const isHealthy = isOpen && fault === null;
     // Disconnecting from a silent browser would block until the service has ended it.
     const disconnected = connection.close();
     if (isReusable && isHealthy) await disconnected;

@@ -61,7 +61,10 @@ export class StubTargets implements CommandTarget {
       this.#contexts.set(browserContextId, host);
       return { browserContextId };
     },
-    'Target.getBrowserContexts': () => ({ browserContextIds: [...this.#contexts.keys()] }),
+    'Target.getBrowserContexts': () => ({
+      browserContextIds: [...this.#contexts.keys()],
+      defaultBrowserContextId: this.#defaultContext,
+    }),
     'Target.disposeBrowserContext': (params) => {
       const { browserContextId } = v.parse(ofContext, params);
       if (!this.#contexts.has(browserContextId)) throw noContext(browserContextId);

@@ -88,7 +88,7 @@ export class FakeConnection implements RecordedConnection {
   }
 
   breaks(): void {
-    this.loss = { at: Date.parse('2030-01-01T00:00:00.000Z'), seen: 'its link closed', silent: false };
+    this.loss = { at: Date.parse('2030-01-01T00:00:00.000Z'), seen: 'its link closed', how: 'closed' };
   }
 
   observedBytes = () => this.bytes;
@@ -98,6 +98,9 @@ export class FakeConnection implements RecordedConnection {
   distance = () => ({ roundTripMs: null, savedMs: this.saved });
   commands = () => this.sent;
   lost = () => this.loss;
+  markBroken = (seen: string) => {
+    this.loss ??= { at: Date.parse('2030-01-01T00:00:00.000Z'), seen, how: 'broken' };
+  };
 }
 
 /** A broker that keeps the reports it receives. */

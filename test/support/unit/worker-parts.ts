@@ -220,15 +220,15 @@ export class ScriptedParts {
     const connection = {
       lease: session.lease,
       lost: () => loss,
-      isResponsive: () =>
+      settle: () =>
         this.answer(() => {
           session.answered = !session.hung && loss === null;
-          return session.answered;
+          return session.answered ? null : 'it does not respond';
         }),
       close: () => this.answer(() => undefined),
       lose: (silent: boolean) => {
         if (loss) return;
-        loss = { at: 0, seen: '', silent };
+        loss = { at: 0, seen: '', how: silent ? 'silent' : 'closed' };
         session.open = 0;
         // Only the browser's own end is a loss. A browser that was given back is closed by the worker.
         if (session.returned.length > 0) return;

@@ -93,6 +93,14 @@ export async function openThroughRelay(
       closed,
       close,
     },
+    // Playwright beside the relay closes its contexts when this connection ends.
+    health: {
+      fault: () => null,
+      clean: async () => {
+        await connection?.ask();
+        return null;
+      },
+    },
     connect: async (timeout) => {
       const opening = openConnection(timeout);
       // Without a connection, Playwright would wait for its time limit.

@@ -17,7 +17,7 @@ import { type ContextMode, contextMode } from '../../../options/context-mode.ts'
 import { type Exposure, parseExposure } from '../../../options/expose-network.ts';
 import type { ConnectionSettings } from '../../../options/lease-plan.ts';
 import { redactText } from '../../../redact.ts';
-import { followConnection } from './connection-lifetime.ts';
+import { followConnection, type HealthCheck } from './connection-lifetime.ts';
 import type { ConnectionEvents, LeasedConnection, RecordedConnection } from './leased-connection.ts';
 import { unreachableText } from './unreachable.ts';
 
@@ -39,6 +39,7 @@ export interface ClientLibrary<Browser> {
 /** A connection to a browser that no client library uses yet. */
 export interface OpenedConnection<Browser> {
   transport: Pick<CdpTransport, 'ask' | 'close' | 'closed' | 'traffic'>;
+  health: HealthCheck;
   figures: Figures;
   /** Whether requests to this address went through this machine and were not denied. */
   wasProxied(url: string): boolean;
@@ -96,7 +97,7 @@ export async function connectThrough<Browser>(
   const opened = library.open
     ? await library.open(lease, options, mode)
     : await openFor(library, lease, options, { mode, exposure, screencast });
-  const { transport, figures, wasProxied } = opened;
+  const { transport, figures, health, wasProxied } = opened;
   traceTime('worker', 'the connection is open');
   let cut: ConnectionClosed | null = null;
   void transport.closed.then((why) => {
@@ -107,6 +108,7 @@ export async function connectThrough<Browser>(
     const browser = await opened.connect(Math.max(1, deadline - monotonicNow()));
     const life = followConnection({
       transport,
+      health,
       isConnected: () => library.isConnected(browser),
       disconnect: () => library.disconnect(browser),
       onSilent: options.onSilent,
@@ -139,9 +141,10 @@ async function openFor<Browser>(
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
 ): Promise<OpenedConnection<Browser>> {
   // Loaded here, because processes without a browser do not need it.
-  const { openTransport } = await import('../../../cdp/pipeline.ts');
+  const { BrowserHealth, openTransport } = await import('../../../cdp/pipeline.ts');
   const meter = options.metering ? new Meter() : undefined;
   const savings = new Savings();
+  const health = new BrowserHealth();
   const places = new VisitedPlaces();
   const denied = new Set<string>();
   const traffic = new ProxiedTraffic();
@@ -150,6 +153,7 @@ async function openFor<Browser>(
     sessionId,
     client,
     meter,
+    health,
     screencast,
     ahead: options.ahead,
     sharesBrowser: options.reuse !== 'test',
@@ -169,6 +173,7 @@ async function openFor<Browser>(
   });
   return {
     transport,
+    health,
     connect: (timeout) => connect(transport, timeout),
     figures: {
       observedBytes: () => meter?.total() ?? null,

@@ -20,14 +20,19 @@ export interface RecordedConnection {
   distance(): { roundTripMs: number | null; savedMs: number };
   /** Number of commands that the client has sent since then. */
   commands(): number;
-  /** Null while the connection is open and the browser responds, and after a release. */
+  /** Null while the connection is open and the browser works, and after a release. */
   lost(): Loss | null;
+  /** The client has failed on this browser: it counts as lost. @param seen in what way, as part of a sentence */
+  markBroken(seen: string): void;
 }
 
 /** A client's connection to one leased browser, as far as workers need it. Implemented for Playwright and Puppeteer. */
 export interface LeasedConnection extends RecordedConnection {
-  /** Whether the browser responds within `ms`, plus the time that pending data takes to send. */
-  isResponsive(ms: number): Promise<boolean>;
+  /**
+   * Makes the browser ready for the next test: closes what tests have left in it. Returns why no other test may use it;
+   * null if it is as good as before. It may be silent for `ms`, plus the time that pending data takes to send.
+   */
+  settle(ms: number): Promise<string | null>;
   /** Disconnects without ending the browser. */
   close(): Promise<void>;
 }

@@ -2,14 +2,17 @@ import type { LeasedBrowser, SessionReport } from '../../../broker/rpc/messages/
 import { withoutStack } from '../../../common/error-message.ts';
 import { LeaseError } from '../../../errors.ts';
 
-/** A browser that was lost while a test used it. */
+/** A browser that was lost, or turned out to be broken, while a test used it. */
 export interface Loss {
   /** ms since the epoch. */
   at: number;
   /** How this process noticed the loss. */
   seen: string;
-  /** Whether the browser stopped responding and was given up. */
-  silent: boolean;
+  /**
+   * `silent`: the browser stopped responding and was given up. `broken`: it responds, but it or the client fails, so no
+   * other test may use it.
+   */
+  how: 'broken' | 'closed' | 'silent';
 }
 
 /** How far the clocks of the service and of this machine may differ, in ms. */
@@ -17,22 +20,24 @@ const CLOCK_TOLERANCE_MS = 3_000;
 
 /** One sentence for report and record: the session, its status at the service, and the likely cause. */
 export function describeLoss(lease: LeasedBrowser, loss: Loss, report: SessionReport | null): string {
+  const { sessionId } = lease;
+  if (loss.how === 'broken') return `session ${sessionId} is broken: ${loss.seen}`;
   const status = report?.status ? `status "${report.status}" at the service` : 'status at the service unknown';
-  return `session ${lease.sessionId} was lost (${loss.seen}; ${status}): ${likelyCause(lease, loss, report?.status ?? null)}`;
+  return `session ${sessionId} was lost (${loss.seen}; ${status}): ${likelyCause(lease, loss, report?.status ?? null)}`;
 }
 
 /** The error that is added to the test's own one. */
 export function lossError(lease: LeasedBrowser, description: string): LeaseError {
   const error = new LeaseError(
     'BROWSER_LOST',
-    `The hosted browser was lost during this test. This is an infrastructure failure, not a test failure: ${description}. The next test gets a new browser.`,
+    `The hosted browser failed during this test. This is an infrastructure failure, not a test failure: ${description}. The next test gets a new browser.`,
     { sessionId: lease.sessionId },
   );
   return withoutStack(error);
 }
 
 function likelyCause(lease: LeasedBrowser, loss: Loss, status: string | null): string {
-  if (loss.silent) return 'the browser hung, or the network to it was cut';
+  if (loss.how === 'silent') return 'the browser hung, or the network to it was cut';
   if (loss.at >= Date.parse(lease.expiresAt) - CLOCK_TOLERANCE_MS) {
     return lease.leaseId === null
       ? "its `duration` ended: the test took longer than the session's remaining time"

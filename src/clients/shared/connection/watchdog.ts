@@ -23,10 +23,10 @@ interface Watched {
 /** Checks whether a browser responds. */
 export interface Watchdog {
   /**
-   * Whether the browser responds. It may be silent for `ms`, plus the time that the data sent before takes on a slow
-   * uplink.
+   * Whether the browser responds to a request. It may be silent for `ms`, plus the time that the data sent before takes
+   * on a slow uplink.
    */
-  isResponsive(ms: number): Promise<boolean>;
+  isResponsive(ms: number, request: Promise<unknown>): Promise<boolean>;
   stop(): void;
 }
 
@@ -37,21 +37,21 @@ export interface Watchdog {
 export function watch({ ping, traffic, isConnected }: Watched, onSilent: (seconds: number) => void): Watchdog {
   /** How many of the sent bytes precede the last request that got a response. */
   let delivered = 0;
-  const probe = async (ms: number) => {
+  const probe = async (ms: number, request: Promise<unknown>) => {
     const { sent } = traffic();
-    const outcome = await waitForResponse(ping(), traffic, ms + Math.max(0, sent - delivered) / SLOWEST_UPLINK);
+    const outcome = await waitForResponse(request, traffic, ms + Math.max(0, sent - delivered) / SLOWEST_UPLINK);
     if (outcome === 'responded') delivered = Math.max(delivered, sent);
     return outcome;
   };
   let timer: NodeJS.Timeout | null = setTimeout(check, INTERVAL_MS).unref();
   async function check() {
-    const outcome = await probe(SILENCE_MS);
+    const outcome = await probe(SILENCE_MS, ping());
     if (timer === null || !isConnected()) return;
     if (outcome === 'silent') onSilent(SILENCE_MS / 1000);
     else timer = setTimeout(check, INTERVAL_MS).unref();
   }
   return {
-    isResponsive: async (ms) => (await probe(ms)) === 'responded',
+    isResponsive: async (ms, request) => (await probe(ms, request)) === 'responded',
     stop: () => {
       if (timer) clearTimeout(timer);
       timer = null;

@@ -5,6 +5,7 @@ import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import { notify } from '../../../common/text/notify.ts';
 import type { PoolwrightError } from '../../../errors.ts';
 import { ATTACHMENT_NAME, keyOf } from '../../../record/test-record.ts';
+import { clientFailure } from './client-failure.ts';
 import { heldTest } from './held-test.ts';
 import { wasHook } from './hook-or-test.ts';
 import { testFactsOf } from './test-facts.ts';
@@ -135,6 +136,8 @@ export class Recorder {
     const { testInfo, use } = test;
     const { workerIndex, config, errors } = testInfo;
     const facts = testFactsOf(testInfo, use.startedAt);
+    const failure = errors.map(clientFailure).find((text) => text !== null);
+    if (failure) use.lastUsed()?.markBroken(failure);
     const end = { facts, failed: errors.length > 0, workerIndex, shard: config.shard };
     const ended = await use.end(end, sink);
     if (!ended) return null;

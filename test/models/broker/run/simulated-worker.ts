@@ -121,7 +121,7 @@ export class Worker {
       lease,
       lost: () => null,
       close,
-      isResponsive: () => close().then(() => true),
+      settle: () => close().then(() => null),
     } as unknown as LeasedConnection;
   }
 }

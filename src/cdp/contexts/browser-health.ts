@@ -1,0 +1,240 @@
+import type { Protocol } from 'devtools-protocol';
+import * as v from 'valibot';
+import { monotonicNow, systemClock } from '../../common/clock.ts';
+import { within } from '../../common/pause.ts';
+import { printable } from '../../common/text/printable.ts';
+import type { CommandParams, InterceptorTransport } from '../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+
+const contextList = v.looseObject({
+  browserContextIds: v.array(v.string()),
+  // Chromium reports it since 2025.
+  defaultBrowserContextId: v.optional(v.string()),
+});
+const targetList = v.looseObject({
+  targetInfos: v.array(
+    v.looseObject({ targetId: v.string(), type: v.string(), browserContextId: v.optional(v.string()) }),
+  ),
+});
+
+/** How long opening a context or a page may take before the browser counts as broken, in ms. */
+const OPENED_MS = 10_000;
+/** How long it may take from when the client no longer waits for it, in ms. */
+const OPENED_LATE_MS = 3_000;
+/** Time limit for closing one leftover, in ms: Chromium never responds for some workers of a disposed context. */
+const CLOSED_MS = 1_000;
+/** How often leftovers are looked for and closed. */
+const SWEEPS = 4;
+/** The delay before the next look, in ms: workers end some time after their context. */
+const LOOK_MS = 50;
+/** A test has closed the context meanwhile. This says nothing about the browser. */
+const CLOSED_MEANWHILE = /browser context with id/i;
+/** What opens a context or a page, and its name in messages. */
+const OPENS: Readonly<Record<string, string>> = {
+  'Target.createBrowserContext': 'a context',
+  'Target.createTarget': 'a page',
+};
+
+/** What a browser has besides its default context. */
+interface Contents {
+  readonly contexts: readonly string[];
+  readonly targets: readonly v.InferOutput<typeof targetList>['targetInfos'][number][];
+  /** Undefined: the browser does not report it. */
+  readonly defaultContext: string | undefined;
+}
+
+/** What the browser has, and must not have. */
+type Left = Pick<Contents, 'contexts' | 'targets'>;
+type Cleaning = 'Browser.cancelDownload' | 'Target.closeTarget' | 'Target.disposeBrowserContext';
+
+/** A context or page that is being opened. */
+interface Opening {
+  readonly what: string;
+  readonly since: number;
+  readonly isContext: boolean;
+}
+
+/**
+ * Whether a browser is still good for the next test: it opens contexts and pages, and has nothing that it did not have
+ * when this client connected. `HiddenTargets` feeds it, next to the browser.
+ */
+export class BrowserHealth {
+  #transport: InterceptorTransport | undefined;
+  /** What the browser had when the client connected. */
+  #before: Contents = { contexts: [], targets: [], defaultContext: undefined };
+  #asked = false;
+  /** Contexts that were opened on this connection, and are not closed. */
+  readonly #own = new Set<string>();
+  /** Contexts that are not the client's: of other clients, or closed. */
+  readonly #foreign = new Set<string>();
+  /** Contexts and pages that are being opened, and contexts that are being closed, by the command's ID. */
+  readonly #opening = new Map<number, Opening>();
+  readonly #closing = new Map<number, string>();
+  /** Contexts that {@link clean} has closed. The browser may still list them. */
+  readonly #disposed = new Set<string>();
+  /** Downloads in progress. */
+  readonly #downloads = new Set<string>();
+  #refusal: string | null = null;
+
+  /** The connection is open. */
+  attach(transport: InterceptorTransport): void {
+    this.#transport = transport;
+  }
+
+  /**
+   * The client is about to learn of targets: first looks at what the browser has. The browser responds to commands in
+   * their order, so this is known before it announces a target.
+   */
+  look(): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    this.#contents().then(
+      (contents) => {
+        this.#before = contents;
+        for (const id of contents.contexts) if (!this.#own.has(id)) this.#foreign.add(id);
+      },
+      () => undefined,
+    );
+  }
+
+  /** Whether the client may see targets of a context: it has opened it, or it is the browser's default context. */
+  isClients(contextId: string | undefined): boolean {
+    if (contextId === undefined) return false;
+    const { defaultContext } = this.#before;
+    if (this.#own.has(contextId)) return true;
+    return defaultContext === undefined ? !this.#foreign.has(contextId) : contextId === defaultContext;
+  }
+
+  onCommand({ id, method = '', params }: CdpMessage): void {
+    if (id === undefined) return;
+    const what = OPENS[method];
+    if (what) {
+      const isContext = method === 'Target.createBrowserContext';
+      this.#opening.set(id, { what, since: monotonicNow(), isContext });
+    }
+    if (method === 'Target.disposeBrowserContext') {
+      this.#closing.set(id, String(fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params).browserContextId));
+    }
+  }
+
+  onMessage({ id, method, params, result, error, sessionId }: CdpMessage): void {
+    if (id !== undefined) {
+      this.#onResponse(id, result, error, sessionId === undefined);
+    } else if (method === 'Browser.downloadWillBegin') {
+      this.#downloads.add(String(fieldsOf<Protocol.Browser.DownloadWillBeginEvent>(params).guid));
+    } else if (method === 'Browser.downloadProgress') {
+      const { guid, state } = fieldsOf<Protocol.Browser.DownloadProgressEvent>(params);
+      if (state !== 'inProgress') this.#downloads.delete(String(guid));
+    }
+  }
+
+  #onResponse(id: number, result: unknown, error: CdpMessage['error'], isClients: boolean): void {
+    const opening = this.#opening.get(id);
+    const closed = this.#closing.get(id);
+    this.#opening.delete(id);
+    this.#closing.delete(id);
+    // The sessions that a test opens may send anything.
+    if (opening && error && isClients && !CLOSED_MEANWHILE.test(String(error.message))) {
+      this.#refusal ??= `it refused to open ${opening.what}: "${printable(String(error.message))}"`;
+    }
+    const { browserContextId } = fieldsOf<Protocol.Target.CreateBrowserContextResponse>(result);
+    if (opening?.isContext && typeof browserContextId === 'string') this.#own.add(browserContextId);
+    if (closed !== undefined && !error) this.#closed(closed);
+  }
+
+  #closed(contextId: string): void {
+    if (this.#own.delete(contextId)) this.#foreign.add(contextId);
+  }
+
+  /**
+   * Why the browser is broken although it responds; null if it is not known to be.
+   * @param limit how long opening a context or a page may take, in ms
+   */
+  fault(limit = OPENED_MS): string | null {
+    if (this.#refusal !== null) return this.#refusal;
+    for (const { what, since } of this.#opening.values()) {
+      const ms = monotonicNow() - since;
+      if (ms >= limit) return `it has not opened ${what} within ${Math.round(ms / 1000)} s`;
+    }
+    return null;
+  }
+
+  /**
+   * Closes what the browser has and did not have when the client connected. For a clean browser, this takes one round
+   * trip. Returns why the browser must not be used again; null if it is as it was.
+   * @throws PoolwrightError when the connection is closed
+   */
+  async clean(): Promise<string | null> {
+    for (const guid of this.#downloads) void this.#try('Browser.cancelDownload', { guid });
+    for (let sweep = 1; ; sweep += 1) {
+      // In one flight.
+      const closing = [...this.#own].map((id) => this.#dispose(id));
+      const [contents] = await Promise.all([this.#contents(), ...closing]);
+      const left = this.#leftovers(contents);
+      if (left.contexts.length + left.targets.length === 0) break;
+      if (sweep === SWEEPS) return describeLeft(left);
+      await this.#close(left);
+    }
+    for (const since = monotonicNow(); this.#opening.size > 0; await delay(LOOK_MS)) {
+      if (monotonicNow() - since >= OPENED_LATE_MS) return this.fault(0);
+    }
+    return this.fault();
+  }
+
+  #leftovers({ contexts, targets, defaultContext }: Contents): Left {
+    const known = new Set(this.#before.targets.map(({ targetId }) => targetId));
+    const before = new Set(this.#before.contexts);
+    const left = contexts.filter((id) => !before.has(id) && !this.#disposed.has(id));
+    return {
+      contexts: left,
+      targets: targets.filter(({ targetId, type, browserContextId: contextId }) => {
+        if (known.has(targetId)) return false;
+        if (contextId === undefined) return true;
+        // They end with their context.
+        if (left.includes(contextId) || before.has(contextId) || this.#disposed.has(contextId)) return false;
+        // Extensions and profiles have workers there.
+        return type === 'page' || (defaultContext !== undefined && contextId !== defaultContext);
+      }),
+    };
+  }
+
+  async #close({ contexts, targets }: Left): Promise<void> {
+    await Promise.all([
+      ...contexts.map((id) => this.#dispose(id)),
+      ...targets.map(({ targetId }) => this.#try('Target.closeTarget', { targetId })),
+    ]);
+    await delay(LOOK_MS);
+  }
+
+  async #dispose(browserContextId: string): Promise<void> {
+    const isDisposed = await this.#try('Target.disposeBrowserContext', { browserContextId });
+    this.#closed(browserContextId);
+    if (isDisposed) this.#disposed.add(browserContextId);
+  }
+
+  /** Whether the browser does it, in time. */
+  async #try<Method extends Cleaning>(method: Method, params: CommandParams<Method>): Promise<boolean> {
+    const done = this.#transport?.call(method, params).then(
+      () => true,
+      () => false,
+    );
+    return done === undefined ? false : await within(done, CLOSED_MS, false);
+  }
+
+  async #contents(): Promise<Contents> {
+    const asked = [this.#transport?.call('Target.getBrowserContexts'), this.#transport?.call('Target.getTargets')];
+    const [contexts, targets] = await Promise.all(asked);
+    const { browserContextIds, defaultBrowserContextId } = v.parse(contextList, contexts);
+    const { targetInfos } = v.parse(targetList, targets);
+    return { contexts: browserContextIds, targets: targetInfos, defaultContext: defaultBrowserContextId };
+  }
+}
+
+function describeLeft({ contexts, targets }: Left): string {
+  const kinds = [...contexts.map(() => 'context'), ...targets.map(({ type }) => printable(type))];
+  return `it keeps what was opened in it, and does not close it: ${[...new Set(kinds)].slice(0, 5).join(', ')}`;
+}
+
+async function delay(ms: number): Promise<void> {
+  await new Promise<void>((resolve) => systemClock.after(ms, resolve));
+}
