@@ -4,9 +4,10 @@ import { type Duplex, duplexPair } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import type { RunningBrowser } from '../browser/running-browser.ts';
+import { brokenResponse } from '../faults/broken-browser.ts';
 import { applyFault, applyFaultAfter, type LinkCutter } from '../faults/browser-fault.ts';
 import type { FaultList, Firing } from '../faults/fault-list.ts';
-import { browserFault } from '../faults/fault-rule.ts';
+import { type BrokenBrowserFault, browserFault } from '../faults/fault-rule.ts';
 import { spoilHandshake } from '../faults/handshake-fault.ts';
 import { HOST_REFUSED, type HostCheck } from '../server/host-check.ts';
 import { LinkDirection } from '../server/link-direction.ts';
@@ -35,6 +36,7 @@ export class CdpRelay implements LinkCutter {
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
+  readonly #spoilt = new WeakMap<BrowserSession, Set<BrokenBrowserFault>>();
   /** Sockets whose handshake a fault holds up. */
   readonly #held = new Set<Duplex>();
   /** Clients' sockets, with the session that each is joined to. */
@@ -94,6 +96,10 @@ export class CdpRelay implements LinkCutter {
     for (const [socket, of] of this.#sockets) if (of === session) socket.destroy();
   }
 
+  spoil(session: BrowserSession, fault: BrokenBrowserFault): void {
+    this.#spoilt.set(session, (this.#spoilt.get(session) ?? new Set()).add(fault));
+  }
+
   async #admit(
     request: IncomingMessage,
     client: Duplex,
@@ -127,8 +133,14 @@ export class CdpRelay implements LinkCutter {
       link.on('error', () => link.terminate());
       link.on('message', (data, isBinary) => {
         // As Chromium's own server does.
-        if (isBinary) link.terminate();
-        else browserEnd.receive(data as Buffer); // of the type that is set by default
+        if (isBinary) {
+          link.terminate();
+          return;
+        }
+        const message = data as Buffer; // of the type that is set by default
+        const broken = brokenResponse(this.#spoilt.get(session) ?? new Set(), message);
+        if (broken?.passes !== false) browserEnd.receive(message);
+        if (broken) link.send(broken.text, { binary: false });
       });
     });
   }

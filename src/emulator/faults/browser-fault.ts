@@ -1,10 +1,12 @@
 import type { BrowserSession } from '../state/browser-session.ts';
-import type { BrowserFault } from './fault-rule.ts';
+import type { BrokenBrowserFault, BrowserFault } from './fault-rule.ts';
 
 /** What holds the sessions' CDP links. */
 export interface LinkCutter {
   /** Breaks the links of a session that are open now, without a close frame. */
   cut(session: BrowserSession): void;
+  /** Spoils what a session's browser does, on all links. */
+  spoil(session: BrowserSession, fault: BrokenBrowserFault): void;
 }
 
 type Act = (session: BrowserSession, links: LinkCutter) => void;
@@ -14,6 +16,9 @@ const ACTS: Record<BrowserFault, Act> = {
   stallBrowser: (session) => session.browser?.stall(),
   cutLink: (session, links) => links.cut(session),
   endSession: (session) => void session.stop(),
+  refuseContexts: (session, links) => links.spoil(session, 'refuseContexts'),
+  refusePages: (session, links) => links.spoil(session, 'refusePages'),
+  foreignTarget: (session, links) => links.spoil(session, 'foreignTarget'),
 };
 
 /** Applies a fault to a session's browser. An ended session has none: nothing happens. */

@@ -11,6 +11,9 @@ const ACTIONS: Record<string, BrowserFault | 'resume'> = {
   resume: 'resume',
   cut: 'cutLink',
   end: 'endSession',
+  'refuse-contexts': 'refuseContexts',
+  'refuse-pages': 'refusePages',
+  'foreign-target': 'foreignTarget',
 };
 
 // Not the service's API but a test's hand on the emulator: none of it is in `/doc`.

@@ -1,0 +1,78 @@
+import { expect, test } from '../support/e2e/fixtures.ts';
+import { hostedAttachments, reportedTests, runPlaywright } from '../support/e2e/run-playwright.ts';
+import { suite, wrappedConfig } from '../support/e2e/suites.ts';
+
+/** A browser that answers, but is broken, costs at most one test, which says so. */
+
+test.use({ browsers: 'stub' });
+
+const TESTS = suite(
+  [1, 2, 3, 4].map((n) => `test('${n}', async ({ page }) => { await page.goto('about:blank'); });`).join('\n'),
+);
+const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
+
+for (const { effect, fails } of [
+  { effect: { refuseContexts: true }, fails: /is broken: it refused to open a context: "The browser is broken/ },
+  { effect: { refusePages: true }, fails: /is broken: it refused to open a page: "The browser is broken/ },
+  { effect: { foreignTarget: true }, fails: null },
+] as const) {
+  const [name] = Object.keys(effect);
+  test(`${name} costs ${fails ? 'one test' : 'no test'}`, async ({ newConsumer, service }) => {
+    const { baseURL, apiKey } = service.emulator;
+    const response = await fetch(`${baseURL}/__emulator/faults`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ faults: [{ match: CREATE, effect, count: 1 }] }),
+    });
+    expect(response.ok).toBe(true);
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': TESTS });
+    const run = await runPlaywright(consumer, ['--workers=1'], service.env);
+    expect(run.code, run.output).toBe(fails ? 1 : 0);
+    const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
+    const statuses = results.map((result) => result?.status);
+    expect(statuses).toEqual([fails ? 'failed' : 'passed', 'passed', 'passed', 'passed']);
+    const [failure, ...others] = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
+    if (fails) expect(failure).toMatch(fails);
+    else expect(failure).toBe(null);
+    expect(others).toEqual([null, null, null]);
+    const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+    expect(sessions).toHaveLength(fails ? 2 : 1);
+    expect(await service.running()).toEqual([]);
+  });
+}
+
+test.describe('what tests leave in a browser', () => {
+  test.use({ browsers: 'shell' });
+
+  test('is closed before the next worker gets it: contexts, pages and a dialog', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      'tests/a.spec.ts': suite(`
+        const listed = async (browser) => {
+          const cdp = await browser.newBrowserCDPSession();
+          const { targetInfos } = await cdp.send('Target.getTargets');
+          const { browserContextIds } = await cdp.send('Target.getBrowserContexts');
+          return { cdp, pages: targetInfos.filter(({ type }) => type === 'page').length, contexts: browserContextIds.length };
+        };
+        test('leaves', async ({ browser }) => {
+          await (await browser.newContext()).newPage();
+          const { cdp, pages } = await listed(browser);
+          console.log('BEFORE', pages - 1);
+          const { browserContextId } = await cdp.send('Target.createBrowserContext');
+          await cdp.send('Target.createTarget', { url: 'about:blank', browserContextId });
+          await cdp.send('Target.createTarget', { url: 'data:text/html,<script>alert(1)</script>' });
+          throw new Error('fails');
+        });
+        test('finds', async ({ browser }) => {
+          const { pages, contexts } = await listed(browser);
+          console.log('AFTER', pages, contexts);
+        });`),
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], service.env);
+    const before = /BEFORE (\d+)/.exec(run.output)?.[1];
+    expect(run.output).toContain(`AFTER ${before} 0`);
+    expect(await service.allSessions()).toBe(1);
+  });
+});
