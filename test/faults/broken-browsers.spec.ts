@@ -2,7 +2,7 @@ import { expect, test } from '../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../support/e2e/suites.ts';
 
-/** A browser that answers, but is broken, costs at most one test, which says so. */
+/** A browser that answers, but is broken, costs at most one test, whose record names the cause. */
 
 test.use({ browsers: 'stub' });
 

@@ -6,12 +6,14 @@ import { printable } from '../../common/text/printable.ts';
 import type { CommandParams, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
-const contextList = v.looseObject({
+/** Response to `Target.getBrowserContexts`. */
+export const contextList = v.looseObject({
   browserContextIds: v.array(v.string()),
   // Chromium reports it since 2025.
   defaultBrowserContextId: v.optional(v.string()),
 });
-const targetList = v.looseObject({
+/** Response to `Target.getTargets`. */
+export const targetList = v.looseObject({
   targetInfos: v.array(
     v.looseObject({ targetId: v.string(), type: v.string(), browserContextId: v.optional(v.string()) }),
   ),
@@ -27,7 +29,7 @@ const CLOSED_MS = 1_000;
 const SWEEPS = 4;
 /** The delay before the next look, in ms: workers end some time after their context. */
 const LOOK_MS = 50;
-/** A test has closed the context meanwhile. This says nothing about the browser. */
+/** A test has closed the context meanwhile. The browser is not the cause. */
 const CLOSED_MEANWHILE = /browser context with id/i;
 /** What opens a context or a page, and its name in messages. */
 const OPENS: Readonly<Record<string, string>> = {
@@ -161,7 +163,7 @@ export class BrowserHealth {
 
   /**
    * Closes what the browser has and did not have when the client connected. For a clean browser, this takes one round
-   * trip. Returns why the browser must not be used again; null if it is as it was.
+   * trip. Returns why the browser must not be used again; null if nothing is left.
    * @throws PoolwrightError when the connection is closed
    */
   async clean(): Promise<string | null> {

@@ -7,7 +7,7 @@ import { SessionMap } from '../model/per-session.ts';
 import type { Session, Target } from '../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
-import type { BrowserHealth } from './browser-health.ts';
+import { type BrowserHealth, contextList, targetList } from './browser-health.ts';
 import { HiddenTargets } from './hidden-targets.ts';
 
 /** What happens to a persistent context when it closes. */
@@ -16,16 +16,6 @@ export interface PersistentOptions {
   clear: boolean;
 }
 
-const contextList = v.looseObject({
-  browserContextIds: v.array(v.string()),
-  // Chromium reports it since 2025.
-  defaultBrowserContextId: v.optional(v.string()),
-});
-const targetList = v.looseObject({
-  targetInfos: v.array(
-    v.looseObject({ targetId: v.string(), type: v.string(), browserContextId: v.optional(v.string()) }),
-  ),
-});
 const createdTarget = v.looseObject({ targetId: v.string() });
 const attached = v.looseObject({ sessionId: v.string() });
 

@@ -133,7 +133,10 @@ export class CdpRelay implements LinkCutter {
       link.on('error', () => link.terminate());
       link.on('message', (data, isBinary) => {
         // As Chromium's own server does.
-        if (isBinary) return link.terminate();
+        if (isBinary) {
+          link.terminate();
+          return;
+        }
         const message = data as Buffer; // of the type that is set by default
         const broken = brokenResponse(this.#spoilt.get(session) ?? new Set(), message);
         if (broken?.passes !== false) browserEnd.receive(message);

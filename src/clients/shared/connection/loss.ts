@@ -1,5 +1,6 @@
 import type { LeasedBrowser, SessionReport } from '../../../broker/rpc/messages/protocol.ts';
 import { withoutStack } from '../../../common/error-message.ts';
+import { printable } from '../../../common/text/printable.ts';
 import { LeaseError } from '../../../errors.ts';
 
 /** A browser that was lost, or turned out to be broken, while a test used it. */
@@ -20,6 +21,10 @@ const CLOCK_TOLERANCE_MS = 3_000;
 
 /** One sentence for report and record: the session, its status at the service, and the likely cause. */
 export function describeLoss(lease: LeasedBrowser, loss: Loss, report: SessionReport | null): string {
+  return printable(description(lease, loss, report));
+}
+
+function description(lease: LeasedBrowser, loss: Loss, report: SessionReport | null): string {
   const { sessionId } = lease;
   if (loss.how === 'broken') return `session ${sessionId} is broken: ${loss.seen}`;
   const status = report?.status ? `status "${report.status}" at the service` : 'status at the service unknown';
