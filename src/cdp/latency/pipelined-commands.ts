@@ -9,7 +9,7 @@ type State =
   /** The client has not sent the command. */
   | { readonly is: 'waiting' }
   /** The same, and the response has arrived. */
-  | { readonly is: 'responded'; readonly response: CdpMessage; readonly at: number }
+  | { readonly is: 'responded'; readonly response: CdpMessage }
   /** The client has sent this command, and waits for the response. */
   | { readonly is: 'asked'; readonly command: CdpMessage }
   /** Another component takes it; null if there is no usable response. */
@@ -32,8 +32,6 @@ interface Sent {
 interface Uses {
   /** Decides about each result without an exception. Default: all are usable. */
   isUsable?(response: CdpMessage): boolean;
-  /** How long a response stays valid, in ms. Default: forever. */
-  freshMs?: number;
 }
 
 /** The most commands that may wait for the client; the oldest is dropped. */
@@ -86,11 +84,6 @@ export class PipelinedCommands {
     const sent = this.#find(key);
     if (!sent) return false;
     const { state } = sent;
-    const { freshMs = Number.POSITIVE_INFINITY } = this.#uses;
-    if (state.is === 'responded' && this.#savings.now() - state.at > freshMs) {
-      this.#drop(sent);
-      return false;
-    }
     this.#waiting.delete(sent);
     this.#savings.used(sent.sentAt);
     if (state.is === 'responded') this.#transport.deliver({ ...state.response, id: command.id });
@@ -126,7 +119,7 @@ export class PipelinedCommands {
     if (state.is === 'asked') this.#transport.pass(state.command);
     if (state.is === 'taken') state.taker(isUsable ? message : null);
     if (state.is !== 'waiting') return null;
-    if (isUsable) sent.state = { is: 'responded', response: message, at: this.#savings.now() };
+    if (isUsable) sent.state = { is: 'responded', response: message };
     else this.#waiting.delete(sent);
     return null;
   }

@@ -15,12 +15,6 @@ import { isRead } from './recognised-reads.ts';
 const HARMLESS = /^(?:Network|Fetch|Log|Target|IO)\.|^Runtime\.releaseObject$|^Page\.screencastFrameAck$/;
 
 /**
- * How long a read stays valid after it arrives, in ms. A client sends its next read as soon as it gets the response
- * before it; one that waits longer needs the current state.
- */
-const FRESH_MS = 100;
-
-/**
  * Events after which earlier reads of a document may be invalid. When frames come or go, a barrier from before that is
  * not a barrier any more.
  */
@@ -61,7 +55,7 @@ export class PipelinedReads implements Interceptor {
   constructor(transport: InterceptorTransport, savings: Savings) {
     this.#transport = transport;
     this.#savings = savings;
-    this.#sent = new PipelinedCommands(transport, savings, { freshMs: FRESH_MS });
+    this.#sent = new PipelinedCommands(transport, savings);
     this.#sessions = new PerSession(transport.model, () => ({}));
     this.#worlds = new UtilityWorlds(transport.model);
     transport.model.onWorldEnd((world) => {
@@ -81,7 +75,10 @@ export class PipelinedReads implements Interceptor {
     if (trail && isRead(command)) {
       const follower = this.#habits.observe(trail.keys, command, trail.names);
       if (follower) trail.asked(follower, id);
-      return this.#sent.ask(commandKey(command), command) ? null : command;
+      if (this.#sent.ask(commandKey(command), command)) return null;
+      // What was sent before this command would be older than its response.
+      this.#sent.drop((of) => of === sessionId);
+      return command;
     }
     this.#end(sessionId);
     const world = this.#worldOf(command);

@@ -89,9 +89,7 @@ export class ReadHabits {
       return `${MARK}${name}`;
     });
     if (!isKnown) return null;
-    const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
-    const makesValue = MAKES_VALUE.has(method) && returnByValue !== true;
-    const result = makesValue ? digest(`${method} ${template}`) : null;
+    const result = makesValue({ method, params }) ? digest(`${method} ${template}`) : null;
     const follower = { method, template, result, worth: NEW_WORTH };
     for (const list of [this.#listOf(keys.alone), this.#listOf(keys.inPlace)]) this.#add(list, follower);
     return follower;
@@ -128,6 +126,12 @@ export class ReadHabits {
     if (list.length >= this.#maxFollowers) list.splice(0);
     list.push({ ...follower });
   }
+}
+
+/** Whether the response to a command contains a value that later commands refer to. */
+export function makesValue({ method = '', params }: CdpMessage): boolean {
+  const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
+  return MAKES_VALUE.has(method) && returnByValue !== true;
 }
 
 /** Whether two followers of one command are the same read. */

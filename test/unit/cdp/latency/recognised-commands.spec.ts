@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { isRead, isSetUp } from '../../../../src/cdp/latency/puppeteer/reads/recognised-commands.ts';
+import { belongsTo, isSetUp, readOf } from '../../../../src/cdp/latency/puppeteer/reads/recognised-commands.ts';
 
 /** Puppeteer's own commands, in the spelling of its versions 22 to 25. */
 
@@ -11,15 +11,18 @@ function call(text: string) {
   return { method: 'Runtime.callFunctionOn', params: { functionDeclaration, executionContextId: 4, arguments: [] } };
 }
 
-const READS = [
-  "async (element) => {\n  if (!element.isConnected) {\n    return 'Node is detached from document';\n  }\n  if (element.nodeType !== Node.ELEMENT_NODE) {\n    return 'Node is not of type HTMLElement';\n  }\n  return;\n}",
-  'element => {\n  return element instanceof SVGElement;\n}',
-  'async (element, threshold) => { const visibleRatio = await new Promise(resolve => { const observer = new IntersectionObserver(entries => { resolve(entries[0].intersectionRatio); observer.disconnect(); }); observer.observe(element); }); return threshold === 1 ? visibleRatio === 1 : visibleRatio > threshold; }',
-  'element => { if (!(element instanceof Element)) { return null; } return [...element.getClientRects()].map(rect => { return { x: rect.x, y: rect.y, width: rect.width, height: rect.height }; }); }',
-  '() => { return { documentWidth: document.documentElement.clientWidth, documentHeight: document.documentElement.clientHeight, }; }',
-  'poller => {\n  void poller.start();\n}',
-  'poller => {\n  return poller.result();\n}',
-];
+const READS = {
+  connected:
+    "async (element) => {\n  if (!element.isConnected) {\n    return 'Node is detached from document';\n  }\n  if (element.nodeType !== Node.ELEMENT_NODE) {\n    return 'Node is not of type HTMLElement';\n  }\n  return;\n}",
+  svg: 'element => {\n  return element instanceof SVGElement;\n}',
+  visible:
+    'async (element, threshold) => { const visibleRatio = await new Promise(resolve => { const observer = new IntersectionObserver(entries => { resolve(entries[0].intersectionRatio); observer.disconnect(); }); observer.observe(element); }); return threshold === 1 ? visibleRatio === 1 : visibleRatio > threshold; }',
+  box: 'element => { if (!(element instanceof Element)) { return null; } return [...element.getClientRects()].map(rect => { return { x: rect.x, y: rect.y, width: rect.width, height: rect.height }; }); }',
+  viewport:
+    '() => { return { documentWidth: document.documentElement.clientWidth, documentHeight: document.documentElement.clientHeight, }; }',
+  start: 'poller => {\n  void poller.start();\n}',
+  result: 'poller => {\n  return poller.result();\n}',
+};
 
 const OTHERS = [
   "element => { if (!(element instanceof HTMLElement)) { throw new Error('Cannot focus non-HTMLElement'); } return element.focus(); }",
@@ -33,22 +36,34 @@ const OTHERS = [
 ];
 
 test('recognizes what Puppeteer only reads in its own world', () => {
-  for (const text of READS) {
-    expect([text, isRead(call(text), true)]).toEqual([text, true]);
+  for (const [kind, text] of Object.entries(READS)) {
+    expect([text, readOf(call(text), true)]).toEqual([text, kind]);
     // The same text from a test runs in the page's own world.
-    expect([text, isRead(call(text), false)]).toEqual([text, false]);
+    expect([text, readOf(call(text), false)]).toEqual([text, null]);
   }
-  for (const text of OTHERS) expect([text, isRead(call(text), true)]).toEqual([text, false]);
+  for (const text of OTHERS) expect([text, readOf(call(text), true)]).toEqual([text, null]);
 });
 
 test('recognizes nodes, and the document in any world', () => {
-  expect(isRead(call('() => {\n  return document;\n}'), false)).toBe(true);
-  expect(isRead({ method: 'DOM.describeNode', params: { objectId: '1.2.3' } }, false)).toBe(true);
-  expect(isRead({ method: 'DOM.describeNode', params: { objectId: '1.2.3', depth: -1 } }, false)).toBe(false);
-  expect(isRead({ method: 'DOM.resolveNode', params: { backendNodeId: 2, executionContextId: 4 } }, false)).toBe(true);
-  expect(isRead({ method: 'DOM.resolveNode', params: { nodeId: 2 } }, false)).toBe(false);
+  expect(readOf(call('() => {\n  return document;\n}'), false)).toBe('document');
+  expect(readOf({ method: 'DOM.describeNode', params: { objectId: '1.2.3' } }, false)).toBe('node');
+  expect(readOf({ method: 'DOM.describeNode', params: { objectId: '1.2.3', depth: -1 } }, false)).toBe(null);
+  expect(readOf({ method: 'DOM.resolveNode', params: { backendNodeId: 2, executionContextId: 4 } }, false)).toBe(
+    'object',
+  );
+  expect(readOf({ method: 'DOM.resolveNode', params: { nodeId: 2 } }, false)).toBe(null);
   for (const method of ['Input.dispatchMouseEvent', 'Runtime.evaluate', 'Page.navigate', 'DOM.setFileInputFiles'])
-    expect(isRead({ method, params: {} }, true)).toBe(false);
+    expect(readOf({ method, params: {} }, true)).toBe(null);
+});
+
+test('knows that any other read may be the first command of a call', () => {
+  // `isIntersectingViewport()` and `clickablePoint()` of a handle that was used before.
+  expect(belongsTo('connected', 'visible')).toBe(false);
+  expect(belongsTo('box', 'visible')).toBe(false);
+  // `contentFrame()`
+  expect(belongsTo('node', 'object')).toBe(false);
+  expect(belongsTo('connected', 'node')).toBe(false);
+  expect(belongsTo('visible', 'svg')).toBe(true);
 });
 
 test('recognizes what Puppeteer prepares in its own world of a document', () => {

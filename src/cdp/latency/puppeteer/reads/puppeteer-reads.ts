@@ -1,30 +1,27 @@
 import type { Protocol } from 'devtools-protocol';
-import { PerSession } from '../../../model/per-session.ts';
+import { Attached, PerSession } from '../../../model/per-session.ts';
 import type { World } from '../../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../../transport/message.ts';
 import { commandKey, PipelinedCommands } from '../../pipelined-commands.ts';
-import { type Follower, ReadHabits } from '../../reads/read-habits.ts';
+import { type Follower, makesValue, ReadHabits, tokenOf } from '../../reads/read-habits.ts';
+import { referencedObjects } from '../../remote-objects.ts';
 import type { Savings } from '../../savings.ts';
 import { UtilityWorlds } from '../../utility-worlds.ts';
 import { ObjectCounts } from './object-counts.ts';
 import { ReadTrail, valueIn } from './read-trail.ts';
-import { isRead, isSetUp } from './recognised-commands.ts';
+import { isSetUp, type ReadKind, readOf } from './recognised-commands.ts';
 
 /** Commands that change nothing in a document, so that earlier reads stay valid. */
-const HARMLESS = /^(?:Network|Fetch|Log|Target|IO|Emulation|Performance)\./;
+const HARMLESS = /^(?:Network|Fetch|Log|Target|IO|Performance)\./;
 /** Events after which earlier reads of a document may be invalid. */
 const INVALIDATING_EVENTS = /^(?:Page\.javascriptDialogOpening|Debugger\.paused|Inspector\.targetCrashed|Target\..*)$/;
-/** How long a read stays valid after it arrives, in ms: Puppeteer sends its next read at once. */
-const FRESH_MS = 100;
-/** A click on the element that a selector matches has nine reads; the first query in a document, seven. */
+/** The first query in a document has seven followers. */
 const MAX_FOLLOWERS = 16;
 
 /** What Puppeteer is doing in a session. */
 interface SessionState {
   trail?: ReadTrail | undefined;
-  /** The query that the previous trail began with. */
-  previous: string;
 }
 
 /**
@@ -32,6 +29,11 @@ interface SessionState {
  * objects will have, or as soon as the response arrives that contains them. Puppeteer gets each response when it sends
  * exactly that command. Only recognized commands are sent: reads, and what Puppeteer prepares in its own world of a new
  * document; and none while an input event is pending, because a read could overtake it.
+ *
+ * A read answers only the call that it was sent in: a test may wait before the next one, and the page may change.
+ * Puppeteer's commands do not show where a call ends, so a read is sent only behind a command that it always follows
+ * ({@link belongsTo}). Any other command, which may be the first one of a call, goes to the browser, and what was sent
+ * before it is dropped.
  *
  * Objects are released without waiting: Puppeteer ignores the response.
  */
@@ -43,16 +45,18 @@ export class PuppeteerReads implements Interceptor {
   readonly #worlds: UtilityWorlds;
   readonly #objects: ObjectCounts;
   readonly #habits = new ReadHabits(MAX_FOLLOWERS);
+  /** The nodes of objects that Puppeteer has got, see {@link tokenOf}: they never change. */
+  readonly #nodes = new Attached<World, Map<string, string>>(() => new Map());
   readonly #sessions: PerSession<SessionState>;
 
   constructor(transport: InterceptorTransport, savings: Savings) {
     this.#transport = transport;
     this.#savings = savings;
-    this.#reads = new PipelinedCommands(transport, savings, { freshMs: FRESH_MS });
+    this.#reads = new PipelinedCommands(transport, savings);
     this.#setUps = new PipelinedCommands(transport, savings);
     this.#worlds = new UtilityWorlds(transport.model);
     this.#objects = new ObjectCounts(transport.model);
-    this.#sessions = new PerSession(transport.model, () => ({ previous: '' }));
+    this.#sessions = new PerSession(transport.model, () => ({}));
     transport.model.onWorldEnd(({ session: { id } }) => {
       this.#end(id);
       this.#setUps.drop((of) => of === id);
@@ -69,17 +73,20 @@ export class PuppeteerReads implements Interceptor {
     if (method === 'Runtime.releaseObject') return this.#release(command);
     if (HARMLESS.test(method)) return command;
     const { trail } = state;
-    const isKnown = this.#isRead(command) || this.#isSetUp(command);
-    const isNext = trail !== undefined && isKnown && !this.#isOver(trail);
+    const kind = readOf(command, this.#isUtility(command));
+    const isNext = trail && (kind ? trail.includes(command, kind) : this.#isSetUp(command));
     const follower = isNext ? this.#habits.observe(trail.keys, command, trail.names) : null;
     if (!isNext || !follower) {
       this.#end(sessionId);
-      this.#begin(command, state, isKnown);
+      this.#begin(command, state, kind);
       return command;
     }
-    trail.asked(follower, id);
+    trail.asked(follower, id, kind);
     const key = commandKey(command);
-    return this.#reads.ask(key, command) || this.#setUps.ask(key, command) ? null : command;
+    if (this.#reads.ask(key, command) || this.#setUps.ask(key, command)) return null;
+    // What was sent before this command would be older than its response.
+    this.#reads.drop((of) => of === sessionId);
+    return command;
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
@@ -94,7 +101,7 @@ export class PuppeteerReads implements Interceptor {
     const passed = set && this.#reads.onMessage(set);
     const state = this.#sessions.of(sessionId);
     if (passed?.id === undefined || !state?.trail) return passed;
-    state.trail.responded(passed.id, passed, this.#savings.now());
+    state.trail.responded(passed.id, passed);
     this.#sendFollowers(state.trail, state);
     return passed;
   }
@@ -107,26 +114,30 @@ export class PuppeteerReads implements Interceptor {
   /** The world's document may be gone by then, or the object: Puppeteer takes no notice. */
   #release(command: CdpMessage): CdpMessage | null {
     const { id, method, params, sessionId } = command;
-    if (!this.#savings.isFar || !this.#objects.worldOf(command)) return command;
+    const world = this.#objects.worldOf(command);
+    for (const objectId of referencedObjects(command)) if (world) this.#nodes.of(world).delete(objectId);
+    if (!this.#savings.isFar || !world) return command;
     this.#reads.post({ method, params, sessionId });
     this.#savings.used();
     this.#transport.deliver({ id, sessionId, result: {} });
     return null;
   }
 
-  #begin(command: CdpMessage, state: SessionState, isKnown: boolean): void {
+  #begin(command: CdpMessage, state: SessionState, kind: ReadKind | null): void {
     const { method, sessionId = '' } = command;
     const world = this.#objects.worldOf(command);
-    if (!world || !(isKnown || (method === 'Runtime.callFunctionOn' && this.#isUtility(command)))) return;
+    const isUtility = this.#isUtility(command);
+    if (!world || !(kind || this.#isSetUp(command) || (method === 'Runtime.callFunctionOn' && isUtility))) return;
     const worlds = [...world.session.worlds.values()].filter(({ frameId }) => frameId === world.frameId);
     const main = worlds.find(({ isDefault }) => isDefault);
     const utility = worlds.find((each) => this.#worlds.includes(each));
-    const root = ReadHabits.rootOf(command);
-    const keys = ReadHabits.keysOf(command, `${state.previous} ${root}`);
-    state.previous = root;
+    // What follows depends on whether the object is one of the test's.
+    const keys = ReadHabits.keysOf(command, `${isUtility} ${ReadHabits.rootOf(command)}`);
     const known = { main: `world ${main?.id}`, utility: `world ${utility?.id}` };
-    const trail = new ReadTrail(command, sessionId, keys, known);
+    const trail = new ReadTrail(command, kind ?? 'other', sessionId, keys, known);
     state.trail = trail;
+    const node = kind === 'node' ? this.#nodes.of(world).get(referencedObjects(command)[0] ?? '') : undefined;
+    if (node !== undefined) trail.name(node, 'head');
     if (!this.#savings.isFar || this.#worlds.isWatched(sessionId)) return;
     if (this.#transport.isPending((pending) => pending.method.startsWith('Input.'))) return;
     trail.todo = this.#habits.followers(keys);
@@ -160,6 +171,10 @@ export class PuppeteerReads implements Interceptor {
       const value = valueIn(response);
       if (value === null) trail.todo = [];
       else trail.name(value, result);
+      const object = this.#objects.worldOf({ params: { objectId: value }, sessionId: trail.sessionId });
+      const { backendNodeId } = fieldsOf<Protocol.DOM.ResolveNodeRequest>(command.params);
+      const node = tokenOf('backendNodeId', backendNodeId);
+      if (value !== null && object && node !== null) this.#nodes.of(object).set(value, node);
       this.#sendFollowers(trail, state);
     };
     (isSetUp ? this.#setUps : this.#reads).send(commandKey(command), command, onResponse);
@@ -171,25 +186,16 @@ export class PuppeteerReads implements Interceptor {
    * @param head the command, if it is the trail's first one
    */
   #expect(command: CdpMessage, name: string, trail: ReadTrail, head?: CdpMessage): World | undefined {
-    const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(command.params);
     const world = this.#objects.worldOf(command);
-    if (!world || command.method === 'DOM.describeNode' || returnByValue === true) return undefined;
+    if (!world || command.method === 'DOM.describeNode' || !makesValue(command)) return undefined;
     const objectId = this.#objects.next(world, trail.expect(world, head));
     if (objectId !== null) trail.values.set(name, objectId);
     return world;
   }
 
-  #isOver({ respondedAt }: ReadTrail): boolean {
-    return respondedAt !== null && this.#savings.now() - respondedAt > FRESH_MS;
-  }
-
   #isUtility(command: CdpMessage): boolean {
     const world = this.#objects.worldOf(command);
     return world !== undefined && this.#worlds.includes(world);
-  }
-
-  #isRead(command: CdpMessage): boolean {
-    return isRead(command, this.#isUtility(command));
   }
 
   #isSetUp(command: CdpMessage): boolean {

@@ -1,10 +1,11 @@
 import type { World } from '../../../model/session.ts';
 import { type CdpMessage, fieldsOf } from '../../../transport/message.ts';
-import { type Follower, type HabitKeys, isSame, tokenOf } from '../../reads/read-habits.ts';
+import { type Follower, type HabitKeys, isSame, makesValue, tokenOf } from '../../reads/read-habits.ts';
 import { SentFollowers } from '../../reads/sent-followers.ts';
-import { objectOf } from '../../remote-objects.ts';
+import { objectOf, referencedObjects } from '../../remote-objects.ts';
+import { belongsTo, type ReadKind } from './recognised-commands.ts';
 
-/** A command of Puppeteer's, and what it has sent since. */
+/** A command of Puppeteer's, and what it has sent since in the same call. */
 export class ReadTrail {
   readonly sessionId: string;
   readonly keys: HabitKeys;
@@ -16,8 +17,10 @@ export class ReadTrail {
   readonly sent = new SentFollowers();
   /** What Puppeteer is going to send, as far as it is not on its way. */
   todo: readonly Follower[] = [];
-  /** When Puppeteer last got a response; null before that. In ms. */
-  respondedAt: number | null = null;
+  /** What Puppeteer's latest command reads. */
+  latest: ReadKind | 'other';
+  /** The name of the value that this command results in, or else of the one that it is about. */
+  subject: string;
   /** Names of the values in the responses that Puppeteer waits for, by command ID. */
   readonly #results = new Map<number, string>();
   /** The number of objects on their way, in each world. */
@@ -25,8 +28,19 @@ export class ReadTrail {
   /** The first command, if it creates an object. */
   #head: { readonly id: number | undefined; readonly world: World } | null = null;
 
-  /** @param known further values, by name */
-  constructor(head: CdpMessage, sessionId: string, keys: HabitKeys, known: Record<string, string>) {
+  /**
+   * @param kind what the first command reads
+   * @param known further values, by name
+   */
+  constructor(
+    head: CdpMessage,
+    kind: ReadKind | 'other',
+    sessionId: string,
+    keys: HabitKeys,
+    known: Record<string, string>,
+  ) {
+    this.latest = kind;
+    this.subject = makesValue(head) ? 'head' : 'head 0';
     this.sessionId = sessionId;
     this.keys = keys;
     for (const [name, token] of Object.entries(known)) this.name(token, name);
@@ -61,16 +75,28 @@ export class ReadTrail {
     this.values.set(name, token);
   }
 
-  /** Puppeteer sends a follower itself. @param id of its command */
-  asked(follower: Follower, id: number | undefined): void {
+  /** Whether a read belongs to the same call as what Puppeteer has sent so far. */
+  includes(command: CdpMessage, kind: ReadKind): boolean {
+    if (!belongsTo(kind, this.latest)) return false;
+    const { backendNodeId } = fieldsOf<{ backendNodeId: number }>(command.params);
+    const token = tokenOf('backendNodeId', backendNodeId) ?? referencedObjects(command)[0];
+    // The size of the viewport is about no value.
+    return kind === 'viewport' || (token !== undefined && this.names.get(token) === this.subject);
+  }
+
+  /** Puppeteer sends a follower itself. @param id of its command @param kind null for a part of the set-up */
+  asked(follower: Follower, id: number | undefined, kind: ReadKind | null): void {
+    if (kind) {
+      this.latest = kind;
+      this.subject = follower.result ?? this.subject;
+    }
     this.sent.asked(follower);
     this.todo = this.todo.filter((next) => !isSame(next, follower));
     if (id !== undefined && follower.result !== null) this.#results.set(id, follower.result);
   }
 
   /** Puppeteer gets a response. */
-  responded(id: number, message: CdpMessage, now: number): void {
-    this.respondedAt = now;
+  responded(id: number, message: CdpMessage): void {
     if (this.#head?.id === id) this.arrived(this.#head.world);
     const name = this.#results.get(id);
     const token = valueIn(message);

@@ -4,23 +4,72 @@ import { type CdpMessage, fieldsOf } from '../../../transport/message.ts';
 /** The beginning of the name that Puppeteer gives to its world in each document. */
 export const UTILITY_WORLD = '__puppeteer_utility_world__';
 
+/** What a command reads. */
+export type ReadKind =
+  | 'document'
+  | 'node'
+  | 'object'
+  | 'connected'
+  | 'svg'
+  | 'visible'
+  | 'box'
+  | 'viewport'
+  | 'start'
+  | 'result';
+
 /** Puppeteer's own functions that only read, as text with single spaces. Other spellings are not recognized. */
-const READS = [
+const READS: readonly (readonly [ReadKind, RegExp])[] = [
   // Whether an element is one, and attached
-  /^async \(?(\w+)\)? => \{ if \(!\1\.isConnected\) \{ return '[\w ]+'; \} if \(\1\.nodeType !== Node\.ELEMENT_NODE\) \{ return '[\w ]+'; \} return; \}$/,
-  /^\(?(\w+)\)? => \{ return \1 instanceof SVGElement; \}$/,
+  [
+    'connected',
+    /^async \(?(\w+)\)? => \{ if \(!\1\.isConnected\) \{ return '[\w ]+'; \} if \(\1\.nodeType !== Node\.ELEMENT_NODE\) \{ return '[\w ]+'; \} return; \}$/,
+  ],
+  ['svg', /^\(?(\w+)\)? => \{ return \1 instanceof SVGElement; \}$/],
   // How much of it is in the viewport
-  /^async \((\w+), (\w+)\) => \{ const (\w+) = await new Promise\((\w+) => \{ const (\w+) = new IntersectionObserver\((\w+) => \{ \4\(\6\[0\]\.intersectionRatio\); \5\.disconnect\(\); \}\); \5\.observe\(\1\); \}\); return \2 === 1 \? \3 === 1 : \3 > \2; \}$/,
+  [
+    'visible',
+    /^async \((\w+), (\w+)\) => \{ const (\w+) = await new Promise\((\w+) => \{ const (\w+) = new IntersectionObserver\((\w+) => \{ \4\(\6\[0\]\.intersectionRatio\); \5\.disconnect\(\); \}\); \5\.observe\(\1\); \}\); return \2 === 1 \? \3 === 1 : \3 > \2; \}$/,
+  ],
   // Where it is
-  /^\(?(\w+)\)? => \{ if \(!\(\1 instanceof Element\)\) \{ return null; \} return \[\.\.\.\1\.getClientRects\(\)\]\.map\((\w+) => \{ return \{ x: \2\.x, y: \2\.y, width: \2\.width, height: \2\.height,? \}; \}\); \}$/,
+  [
+    'box',
+    /^\(?(\w+)\)? => \{ if \(!\(\1 instanceof Element\)\) \{ return null; \} return \[\.\.\.\1\.getClientRects\(\)\]\.map\((\w+) => \{ return \{ x: \2\.x, y: \2\.y, width: \2\.width, height: \2\.height,? \}; \}\); \}$/,
+  ],
   // The size of the viewport
-  /^\(\) => \{ return \{ documentWidth: document\.documentElement\.clientWidth, documentHeight: document\.documentElement\.clientHeight,? \}; \}$/,
+  [
+    'viewport',
+    /^\(\) => \{ return \{ documentWidth: document\.documentElement\.clientWidth, documentHeight: document\.documentElement\.clientHeight,? \}; \}$/,
+  ],
   // An object of Puppeteer's that waits for a selector: it only observes the document
-  /^\(?(\w+)\)? => \{ void \1\.start\(\); \}$/,
-  /^\(?(\w+)\)? => \{ return \1\.result\(\); \}$/,
+  ['start', /^\(?(\w+)\)? => \{ void \1\.start\(\); \}$/],
+  ['result', /^\(?(\w+)\)? => \{ return \1\.result\(\); \}$/],
 ];
 /** It cannot be replaced by the page. */
 const DOCUMENT = /^\(\) => \{ return document; \}$/;
+
+/**
+ * What a read can follow within one call, and only there: no call of Puppeteer's begins with such a read of what that
+ * command is about, and none ends before it. `other` is a function in Puppeteer's own world, such as a query.
+ *
+ * The position of an element does not follow its visibility: `handle.clickablePoint()` begins with it. Neither does
+ * whether it is connected follow anything but its new object: later calls, which reuse that object, begin with it.
+ */
+const FOLLOWS: Partial<Record<ReadKind, readonly (ReadKind | 'other')[]>> = {
+  node: ['document', 'other'],
+  object: ['node'],
+  connected: ['object'],
+  svg: ['connected'],
+  visible: ['svg'],
+  viewport: ['box'],
+  start: ['other'],
+  result: ['start'],
+};
+
+/** Whether a read belongs to the same call as the command before it. */
+export function belongsTo(kind: ReadKind, previous: ReadKind | 'other'): boolean {
+  return FOLLOWS[kind]?.includes(previous) ?? false;
+}
+
 const PAGE_BINDING = /^function addPageBinding\(type, name\b/;
 const INJECTED =
   /^\(\(\) => \{\s*const module = \{\};[\s\S]*return module\.exports\.default;\s*\}\)\(\)\s*\/\/# sourceURL=pptr:internal\s*$/;
@@ -46,17 +95,18 @@ export function isSetUp({ method, params }: CdpMessage, isUtility: boolean): boo
 }
 
 /**
- * Whether a command only reads in a document, or makes an object for a node.
+ * What a command reads, if it only reads in a document or makes an object for a node; otherwise null.
  * @param isUtility whether it runs in Puppeteer's own world
  */
-export function isRead({ method, params }: CdpMessage, isUtility: boolean): boolean {
+export function readOf({ method, params }: CdpMessage, isUtility: boolean): ReadKind | null {
   const fields = Object.keys(fieldsOf(params)).sort().join();
-  if (method === 'DOM.describeNode') return fields === 'objectId';
-  if (method === 'DOM.resolveNode') return fields === 'backendNodeId,executionContextId';
-  if (method !== 'Runtime.callFunctionOn') return false;
+  if (method === 'DOM.describeNode') return fields === 'objectId' ? 'node' : null;
+  if (method === 'DOM.resolveNode') return fields === 'backendNodeId,executionContextId' ? 'object' : null;
+  if (method !== 'Runtime.callFunctionOn') return null;
   const { functionDeclaration } = fieldsOf<Fields>(params);
   const text = String(functionDeclaration).replace(SOURCE_URL, '').replaceAll(/\s+/g, ' ').trim();
-  return DOCUMENT.test(text) || (isUtility && READS.some((read) => read.test(text)));
+  if (DOCUMENT.test(text)) return 'document';
+  return (isUtility && READS.find(([, read]) => read.test(text))?.[0]) || null;
 }
 
 function isText(value: unknown, beginning: string): boolean {
