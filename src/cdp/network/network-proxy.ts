@@ -5,6 +5,7 @@ import type { LocalDownloads } from '../files/local-downloads.ts';
 import { SessionMap } from '../model/per-session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import type { ContextProxies } from './context-proxy/context-proxies.ts';
 import { isFile } from './files/is-file.ts';
 import { ProxiedFiles } from './files/proxied-files.ts';
 import { PageBinding } from './page-binding.ts';
@@ -29,6 +30,8 @@ export interface ProxyParts {
   traffic: ProxiedTraffic | undefined;
   /** Takes downloads whose content the browser does not need. */
   downloads: LocalDownloads;
+  /** The proxies of browser contexts. */
+  proxies: ContextProxies;
   /** Default: connections start on this machine. */
   dial?: Dial | undefined;
 }
@@ -54,14 +57,14 @@ export class NetworkProxy implements Interceptor {
   /** Requests that the client has paused, by session and ID. */
   readonly #withClient: SessionMap<string, PausedRequest>;
 
-  constructor(transport: InterceptorTransport, { targets, policy, traffic, downloads, dial }: ProxyParts) {
+  constructor(transport: InterceptorTransport, { targets, policy, traffic, proxies, downloads, dial }: ProxyParts) {
     this.#transport = transport;
     this.#policy = policy;
     this.#targets = targets;
     this.#withClient = new SessionMap(transport.model);
     const documents = new ProxiedDocuments(transport.model, targets, (target) => policy.hostsOf(target));
     this.#binding = new PageBinding(transport, documents);
-    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, traffic, dial });
+    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, proxies, traffic, dial });
     const streams = new StreamedResponses(transport, documents, this.#binding);
     this.#implied = new ImpliedHeaders(transport);
     this.#files = new ProxiedFiles(transport, traffic);
@@ -69,6 +72,7 @@ export class NetworkProxy implements Interceptor {
     this.#requests = new ProxiedRequests(transport, {
       implied: this.#implied,
       traffic,
+      proxies,
       dial,
       downloads,
       streams,

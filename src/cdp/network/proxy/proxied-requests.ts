@@ -6,11 +6,13 @@ import { SessionMap } from '../../model/per-session.ts';
 import { firstOf } from '../../model/requests.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import type { ContextProxies } from '../context-proxy/context-proxies.ts';
+import type { ContextProxy } from '../context-proxy/context-proxy.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
 import { whenAbandoned } from './abandoned-requests.ts';
-import { Credentials } from './credentials.ts';
+import { Credentials, challengeOf } from './credentials.ts';
 import type { Dial } from './dial.ts';
 import { type Failure, howBroken } from './failures.ts';
 import {
@@ -43,12 +45,14 @@ interface Parts {
   streams: StreamedResponses;
   traffic: ProxiedTraffic | undefined;
   dial?: Dial | undefined;
+  /** The proxies of browser contexts. */
+  proxies: ContextProxies;
   /** Called with the `Location` of a redirect before the browser gets the response. */
   onRedirect: (paused: PausedRequest, location: string) => void;
 }
 
 /** A request to make, without the page's connection settings. */
-type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors'> & { isScripts: boolean };
+type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors' | 'proxy'> & { isScripts: boolean };
 
 /** Makes the proxied requests and gives the results to the browser. */
 export class ProxiedRequests {
@@ -199,22 +203,33 @@ export class ProxiedRequests {
   /** Makes a request, and retries it with credentials from its address or the client. */
   async #authorized(paused: PausedRequest, request: WorkerRequest): Promise<Outcome> {
     const { target } = paused;
-    const retry = (authorization: string) =>
-      this.#outcome(target, { ...request, headers: { ...request.headers, authorization } });
-    let outcome = await this.#outcome(target, request);
-    const own = Credentials.inAddress(request.url, outcome);
-    if (own !== null) outcome = await retry(own);
-    for (let tries = 0; tries < MAX_CREDENTIALS && target.clientIntercepts; tries += 1) {
-      const authorization = await this.#credentials.ask(paused, outcome);
-      if (authorization === null) break;
-      outcome = await retry(authorization);
+    const proxy = this.#parts.proxies.of(target.session.target.contextId);
+    const headers = { ...request.headers };
+    const outcome = () => this.#outcome(target, { ...request, headers }, proxy);
+    let last = await outcome();
+    const own = Credentials.inAddress(request.url, last);
+    if (own !== null) {
+      headers.authorization = own;
+      last = await outcome();
     }
-    return outcome;
+    for (let tries = 0; tries < MAX_CREDENTIALS && target.clientIntercepts; tries += 1) {
+      const given = await this.#credentials.ask(paused, last, proxy);
+      if (given === null) break;
+      if (given.isForProxy && proxy) proxy.authorization = given.authorization;
+      else headers.authorization = given.authorization;
+      last = await outcome();
+      if (proxy && challengeOf(last)?.isForProxy) proxy.authorization = undefined;
+    }
+    return last;
   }
 
-  async #outcome({ offlineBy, ignoreHTTPSErrors }: ProxiedTarget, request: WorkerRequest): Promise<Outcome> {
+  async #outcome(
+    { offlineBy, ignoreHTTPSErrors }: ProxiedTarget,
+    request: WorkerRequest,
+    proxy: ContextProxy | undefined,
+  ): Promise<Outcome> {
     if (offlineBy !== null) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
-    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors });
+    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors, proxy });
   }
 
   /**
