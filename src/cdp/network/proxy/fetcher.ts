@@ -8,8 +8,10 @@ import {
 } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { monotonicNow } from '../../../common/clock.ts';
+import { pause } from '../../../common/pause.ts';
 import { type ContextProxy, originOf } from '../context-proxy/context-proxy.ts';
 import { dialThrough } from '../context-proxy/tunnel.ts';
+import type { EmulatedLink } from '../network-conditions.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { Connections, type Server } from './connections.ts';
 import type { Dial } from './dial.ts';
@@ -28,6 +30,8 @@ export interface ProxyRequest {
   ignoreHTTPSErrors: boolean;
   /** The proxy of the page's context. */
   proxy?: ContextProxy | undefined;
+  /** The emulated connection. Default: the real one. */
+  link?: EmulatedLink | undefined;
   /** Whether the browser downloads the response: never, if its headers ask for that, or always. */
   download: 'never' | 'may-be' | 'is';
   signal: AbortSignal;
@@ -163,10 +167,11 @@ export class ProxyFetcher {
   }
 
   async #fetch(request: ProxyRequest, route: Route): Promise<Outcome> {
-    const { method, headers, body, download, signal } = request;
+    const { method, headers, body, download, signal, link } = request;
     const { connections, origin, path, ignoreHTTPSErrors } = route;
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
     const asked = monotonicNow();
+    await link?.sent(body?.length ?? 0, signal);
     const response = await this.#send(connections, ignoreHTTPSErrors, {
       origin,
       path,
@@ -176,6 +181,8 @@ export class ProxyFetcher {
       signal,
       responseHeaders: 'raw',
     });
+    const missing = (link?.latency ?? 0) - (monotonicNow() - asked);
+    if (missing > 0) await pause(missing, signal);
     const waited = monotonicNow() - asked;
     const received = pairs(response.headers);
     const header = (wanted: string) => headerOf(received, wanted);
@@ -186,7 +193,7 @@ export class ProxyFetcher {
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
     // Chromium does not decode a body that it gets over CDP, so this code must.
     const decoder = bodiless ? undefined : DECODERS[encoding]?.();
-    const source = new ResponseBody(response.body, decoder);
+    const source = new ResponseBody(response.body, decoder, (bytes) => link?.received(bytes, signal));
     // A body that is known to be large is not buffered.
     const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
     const patience = bodiless ? RESPONSE_MS : STREAM_MS;

@@ -52,7 +52,7 @@ interface Parts {
 }
 
 /** A request to make, without the page's connection settings. */
-type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors' | 'proxy'> & { isScripts: boolean };
+type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors' | 'proxy' | 'link'> & { isScripts: boolean };
 
 /** Makes the proxied requests and gives the results to the browser. */
 export class ProxiedRequests {
@@ -224,12 +224,13 @@ export class ProxiedRequests {
   }
 
   async #outcome(
-    { offlineBy, ignoreHTTPSErrors }: ProxiedTarget,
+    { conditions, ignoreHTTPSErrors }: ProxiedTarget,
     request: WorkerRequest,
     proxy: ContextProxy | undefined,
   ): Promise<Outcome> {
-    if (offlineBy !== null) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
-    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors, proxy });
+    if (conditions?.isOffline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
+    const link = conditions?.links.find((each) => each.matches(request.url));
+    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors, proxy, link });
   }
 
   /**

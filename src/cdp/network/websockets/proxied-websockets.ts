@@ -119,7 +119,7 @@ export class ProxiedWebSockets {
     this.#connections.set(key, connection);
     const target = this.#parts.targets.get(session.id);
     // Checked here again: the page's own check is not trusted.
-    if (!target || target.offlineBy !== null || !this.#parts.documents.mayReach(document, url)) {
+    if (!target || target.conditions?.isOffline || !this.#parts.documents.mayReach(document, url)) {
       return this.#end(key, number, ABNORMAL, '');
     }
     const cookie = await this.#cookies(url, session.id);
