@@ -8,6 +8,7 @@ import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { ContextProxies } from '../context-proxy/context-proxies.ts';
 import type { ContextProxy } from '../context-proxy/context-proxy.ts';
+import type { RequestCookies } from '../cookies/request-cookies.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
@@ -24,7 +25,7 @@ import {
   type ProxyResponse,
 } from './fetcher.ts';
 import { mayHaveOwnBytes } from './headers/announced-values.ts';
-import { byLowerCase } from './headers/header-list.ts';
+import { byLowerCase, headerOf } from './headers/header-list.ts';
 import type { ImpliedHeaders } from './headers/implied-headers.ts';
 import { ReportedResponses } from './headers/reported-responses.ts';
 import {
@@ -47,8 +48,11 @@ interface Parts {
   dial?: Dial | undefined;
   /** The proxies of browser contexts. */
   proxies: ContextProxies;
+  cookies: RequestCookies;
   /** Called with the `Location` of a redirect before the browser gets the response. */
   onRedirect: (paused: PausedRequest, location: string) => void;
+  /** Called after a response that sets cookies. */
+  onCookies: () => void;
 }
 
 /** A request to make, without the page's connection settings. */
@@ -101,15 +105,18 @@ export class ProxiedRequests {
   /**
    * Never rejects: a request that is gone needs no response.
    * @param changes made by the client
+   * @param isStale whether cookies may have changed since the browser has paused it
    */
-  async proxy(paused: PausedRequest, changes: ContinueFields): Promise<void> {
-    const { sessionId, requestId, networkId = requestId } = paused;
+  async proxy(before: PausedRequest, changes: ContinueFields, isStale: boolean): Promise<void> {
+    const { sessionId, requestId, networkId = requestId } = before;
     const abort = new AbortController();
     this.#underWay.set(networkId, abort, sessionId);
-    const endWatch = whenAbandoned(this.#transport, paused, () => abort.abort());
+    const endWatch = whenAbandoned(this.#transport, before, () => abort.abort());
     try {
+      const url = typeof changes.url === 'string' ? changes.url : before.url;
+      const paused = await this.#parts.cookies.refreshed(before, url, isStale);
       const request: WorkerRequest = {
-        url: typeof changes.url === 'string' ? changes.url : paused.url,
+        url,
         method: typeof changes.method === 'string' ? changes.method : paused.method,
         headers: await this.#headers(paused, changes),
         body: await requestBody(this.#transport, paused, changes),
@@ -131,9 +138,11 @@ export class ProxiedRequests {
       else {
         this.#noteRedirect(paused, request.method, outcome);
         this.#keepBody(paused, outcome);
+        outcome = { ...outcome, headers: await this.#parts.cookies.set(paused, outcome.headers) };
       }
       const [method, params] = responseCommand(requestId, outcome);
       await this.#transport.call(method, params, sessionId);
+      if (!('failure' in outcome) && headerOf(outcome.received, 'set-cookie') !== undefined) this.#parts.onCookies();
     } catch {
       // Its page or the connection is gone; if not, the request must not wait forever.
       this.#transport.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
