@@ -1,5 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
+import { isLoopbackHost } from '../../../common/url/loopback.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
@@ -101,16 +102,10 @@ export class RequestCookies {
     const mayBePartitioned =
       this.#partitioned.has(target.session.target.contextId) || (place !== null && this.#isCrossSite(place, paused));
     if (!isStale && !(mayBePartitioned && hasCredentials)) return paused;
-    let cookies: Cookie[];
-    try {
-      cookies = v.parse(allCookies, await this.#transport.call('Network.getAllCookies', {}, sessionId)).cookies;
-    } catch {
-      // A worker's session cannot tell.
-      return paused;
-    }
-    const own = cookies.filter((cookie) => isFor(cookie, url));
+    const own = (await this.all(sessionId))?.filter((cookie) => isFor(cookie, url));
+    if (!own) return paused;
     const unpartitioned = isStale ? this.#fresh(own, header, place, paused) : header;
-    const partitioned = hasCredentials ? own.filter((cookie) => this.#isOfPartition(cookie, place, paused)) : [];
+    const partitioned = hasCredentials ? own.filter((cookie) => this.isOfPartition(cookie, paused)) : [];
     const chosen = [unpartitioned, ...partitioned.map(textOf)].filter((text) => text !== '').join('; ');
     const { [name]: _before, ...others } = headers;
     return { ...paused, headers: chosen === '' ? others : { ...others, [name]: chosen } };
@@ -124,8 +119,7 @@ export class RequestCookies {
     const { target, sessionId, url } = paused;
     this.#partitioned.add(target.session.target.contextId);
     const place = this.#placeOf(paused);
-    const isAllowed = headerOf(headers, 'access-control-allow-credentials') !== undefined;
-    if (place && (isAllowed || !mayLackCredentials(paused))) {
+    if (place && (await this.hadCredentials(paused, headers))) {
       const hasCrossSiteAncestor = this.#isCrossSite(place, paused);
       const partitionKey = { topLevelSite: place.top, hasCrossSiteAncestor };
       for (const { value } of lines) {
@@ -136,6 +130,41 @@ export class RequestCookies {
       }
     }
     return headers.filter((header) => !isOurs(header));
+  }
+
+  /** All cookies of a session's context; null if it does not tell, like one of a worker. */
+  async all(sessionId: string): Promise<Cookie[] | null> {
+    try {
+      return v.parse(allCookies, await this.#transport.call('Network.getAllCookies', {}, sessionId)).cookies;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Whether a cookie is partitioned, and for requests such as this one. */
+  isOfPartition({ partitionKey }: Cookie, paused: PausedRequest): boolean {
+    const place = this.#placeOf(paused);
+    if (!partitionKey || !place) return false;
+    const { topLevelSite, hasCrossSiteAncestor } = partitionKey;
+    return isWithin(place.top, topLevelSite) && this.#isCrossSite(place, paused) === hasCrossSiteAncestor;
+  }
+
+  /** Whether a request had credentials, by its cookies and its response. @param received headers of the response */
+  async hadCredentials(paused: PausedRequest, received: HeaderList): Promise<boolean> {
+    if (byLowerCase(paused.headers).cookie !== undefined) return true;
+    if (mayLackCredentials(paused) && !headerOf(received, 'access-control-allow-credentials')) return false;
+    const place = this.#placeOf(paused);
+    const isSameSite = place !== null && !this.#isCrossSite(place, paused);
+    // It has none of the cookies that it would have with credentials.
+    const own = (await this.all(paused.sessionId))?.filter((cookie) => isFor(cookie, paused.url)) ?? [];
+    return !own.some(({ partitionKey, sameSite }) => !partitionKey && (isSameSite || sameSite === 'None'));
+  }
+
+  /** Scheme and registrable domain of an address, as far as the browser has reported it. */
+  siteOf(url: string): string {
+    const { protocol, hostname } = new URL(url);
+    const known = [...this.#domains.values()].find((domain) => `.${hostname}`.endsWith(`.${domain}`));
+    return `${protocol}//${known ?? hostname}`;
   }
 
   /** The unpartitioned cookies to send now: those that the browser chose, and new ones that the request may have. */
@@ -155,15 +184,8 @@ export class RequestCookies {
     return this.#transport.model.session(sessionId)?.target.contextId;
   }
 
-  #isOfPartition({ partitionKey }: Cookie, place: Place | null, paused: PausedRequest): boolean {
-    if (!partitionKey || !place) return false;
-    const { topLevelSite, hasCrossSiteAncestor } = partitionKey;
-    return isWithin(place.top, topLevelSite) && this.#isCrossSite(place, paused) === hasCrossSiteAncestor;
-  }
-
   #isCrossSite({ top, documents }: Place, { url }: PausedRequest): boolean {
-    const parsed = new URL(top);
-    const site = `${parsed.protocol}//${this.#domains.get(parsed.hostname) ?? parsed.hostname}`;
+    const site = this.siteOf(top);
     return ![url, ...documents].every((each) => isWithin(each, site));
   }
 
@@ -202,19 +224,20 @@ function textOf({ name, value }: Cookie): string {
 
 /** Whether a cookie is for an address, by its domain, path and scheme. */
 function isFor({ domain, path, secure }: Cookie, url: string): boolean {
-  const { hostname, pathname, protocol } = new URL(url);
+  const parsed = new URL(url);
+  const { hostname, pathname } = parsed;
   const isOfHost = domain.startsWith('.') ? `.${hostname}`.endsWith(domain) : hostname === domain;
   const isOfPath = pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`);
-  return isOfHost && isOfPath && (!secure || protocol === 'https:' || isTrustworthy(hostname));
+  return isOfHost && isOfPath && (!secure || isTrustworthy(parsed));
 }
 
-/** Chromium sends secure cookies to these without TLS, too. */
-function isTrustworthy(hostname: string): boolean {
-  return /^(.*\.)?localhost$/.test(hostname) || /^127\.|^\[::1\]$/.test(hostname);
+/** Whether Chromium trusts a connection to it: by TLS, or because it does not leave the machine. */
+export function isTrustworthy({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || isLoopbackHost(hostname);
 }
 
 /** Whether an address is of a site, which is a scheme and a registrable domain. */
-function isWithin(url: string, site: string): boolean {
+export function isWithin(url: string, site: string): boolean {
   const [one, other] = [parsedUrl(url), parsedUrl(site)];
   if (!one || !other || one.protocol !== other.protocol) return false;
   return one.hostname === other.hostname || one.hostname.endsWith(`.${other.hostname}`);

@@ -9,6 +9,7 @@ import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { ContextProxies } from '../context-proxy/context-proxies.ts';
 import type { ContextProxy } from '../context-proxy/context-proxy.ts';
 import type { RequestCookies } from '../cookies/request-cookies.ts';
+import { SiteData } from '../cookies/site-data.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
@@ -65,6 +66,7 @@ export class ProxiedRequests {
   readonly #fetcher: ProxyFetcher;
   readonly #credentials: Credentials;
   readonly #reported: ReportedResponses;
+  readonly #siteData: SiteData;
   /** Network IDs of requests that lost their body in a redirect. */
   readonly #bodiless: SessionMap<string, true>;
   /** By network ID. */
@@ -76,6 +78,7 @@ export class ProxiedRequests {
     this.#fetcher = new ProxyFetcher(parts.traffic, parts.dial);
     this.#credentials = new Credentials(transport);
     this.#reported = new ReportedResponses(transport);
+    this.#siteData = new SiteData(transport, parts.cookies);
     this.#bodiless = new SessionMap(transport.model);
     this.#underWay = new SessionMap(transport.model, (abort) => abort.abort());
   }
@@ -138,6 +141,7 @@ export class ProxiedRequests {
       else {
         this.#noteRedirect(paused, request.method, outcome);
         this.#keepBody(paused, outcome);
+        await this.#siteData.clear(paused, outcome.received);
         outcome = { ...outcome, headers: await this.#parts.cookies.set(paused, outcome.headers) };
       }
       const [method, params] = responseCommand(requestId, outcome);
