@@ -38,7 +38,7 @@ export interface ProxyParts {
   dial?: Dial | undefined;
 }
 
-/** A request that the client releases within this time, in ms, has the cookies of now, unless something changed them. */
+/** A request that the client releases within this time, in ms, has current cookies, unless a command changed them. */
 const FRESH_MS = 50;
 /** Time limit for a page to confirm that it has our scripts, in ms: a running page takes a few ms. */
 const PREPARED_MS = 2_000;

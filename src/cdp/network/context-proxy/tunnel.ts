@@ -69,7 +69,7 @@ async function httpTunnel(stream: Duplex, host: string, port: number, authorizat
 
 async function socksTunnel(stream: Duplex, host: string, port: number, type: 4 | 5): Promise<Duplex> {
   // Loaded only for contexts with such a proxy.
-  const { SocksClient } = await import('../../../common/socks-library.ts');
+  const { SocksClient } = await import('../../../common/libraries/socks-library.ts');
   try {
     const { socket } = await SocksClient.createConnection({
       proxy: { host: 'proxy', port: 1, type },
