@@ -1,10 +1,13 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
+import { monotonicNow } from '../../common/clock.ts';
 import { within } from '../../common/pause.ts';
 import type { LocalDownloads } from '../files/local-downloads.ts';
 import { SessionMap } from '../model/per-session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import type { ContextProxies } from './context-proxy/context-proxies.ts';
+import { RequestCookies } from './cookies/request-cookies.ts';
 import { isFile } from './files/is-file.ts';
 import { ProxiedFiles } from './files/proxied-files.ts';
 import { PageBinding } from './page-binding.ts';
@@ -29,10 +32,14 @@ export interface ProxyParts {
   traffic: ProxiedTraffic | undefined;
   /** Takes downloads whose content the browser does not need. */
   downloads: LocalDownloads;
+  /** The proxies of browser contexts. */
+  proxies: ContextProxies;
   /** Default: connections start on this machine. */
   dial?: Dial | undefined;
 }
 
+/** A request that the client releases within this time, in ms, has current cookies, unless a command changed them. */
+const FRESH_MS = 50;
 /** Time limit for a page to confirm that it has our scripts, in ms: a running page takes a few ms. */
 const PREPARED_MS = 2_000;
 
@@ -51,28 +58,38 @@ export class NetworkProxy implements Interceptor {
   readonly #implied: ImpliedHeaders;
   readonly #files: ProxiedFiles;
   readonly #binding: PageBinding;
-  /** Requests that the client has paused, by session and ID. */
-  readonly #withClient: SessionMap<string, PausedRequest>;
+  readonly #cookies: RequestCookies;
+  /** Requests that the client has paused, by session and ID, with the state of cookies then. */
+  readonly #withClient: SessionMap<string, { paused: PausedRequest; since: number; changes: number }>;
+  /** How many commands of the client and responses may have changed cookies. */
+  #cookieChanges = 0;
 
-  constructor(transport: InterceptorTransport, { targets, policy, traffic, downloads, dial }: ProxyParts) {
+  constructor(transport: InterceptorTransport, { targets, policy, traffic, proxies, downloads, dial }: ProxyParts) {
     this.#transport = transport;
     this.#policy = policy;
     this.#targets = targets;
     this.#withClient = new SessionMap(transport.model);
+    this.#cookies = new RequestCookies(transport);
     const documents = new ProxiedDocuments(transport.model, targets, (target) => policy.hostsOf(target));
     this.#binding = new PageBinding(transport, documents);
-    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, traffic, dial });
+    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, proxies, traffic, dial });
     const streams = new StreamedResponses(transport, documents, this.#binding);
     this.#implied = new ImpliedHeaders(transport);
     this.#files = new ProxiedFiles(transport, traffic);
     const onRedirect = (paused: PausedRequest, location: string) => policy.noteProxiedRedirect(paused, location);
+    const onCookies = () => {
+      this.#cookieChanges += 1;
+    };
     this.#requests = new ProxiedRequests(transport, {
       implied: this.#implied,
       traffic,
+      proxies,
+      cookies: this.#cookies,
       dial,
       downloads,
       streams,
       onRedirect,
+      onCookies,
     });
   }
 
@@ -101,6 +118,8 @@ export class NetworkProxy implements Interceptor {
 
   onCommand(command: CdpMessage): CdpMessage | null {
     const { method = '', sessionId } = command;
+    if (!method.startsWith('Fetch.')) this.#cookieChanges += 1;
+    this.#cookies.observeCommand(command);
     if (method === 'Target.detachFromTarget' && this.#keep(command)) return null;
     if (sessionId === undefined) return command;
     if (this.#requests.onCommand(command) === null) return null;
@@ -121,6 +140,7 @@ export class NetworkProxy implements Interceptor {
   #onMessage(message: CdpMessage): CdpMessage | null {
     const { id, method = '', sessionId, params } = message;
     if (sessionId === undefined) return message;
+    this.#cookies.observe(message);
     if (id !== undefined || method.startsWith('Network.')) return this.#requests.onMessage(message);
     if (method.startsWith('Runtime.') && this.#implied.isOfOwnWorld(message)) return null;
     if (method === 'Runtime.bindingCalled') return this.#binding.onMessage(message);
@@ -128,10 +148,11 @@ export class NetworkProxy implements Interceptor {
     const paused = target && pausedRequest(target, params);
     if (!paused) return message;
     if (target.clientIntercepts) {
-      this.#withClient.set(key(sessionId, paused.requestId), paused, sessionId);
+      const held = { paused, since: monotonicNow(), changes: this.#cookieChanges };
+      this.#withClient.set(key(sessionId, paused.requestId), held, sessionId);
       return message;
     }
-    void this.#proxy(paused, { requestId: paused.requestId });
+    void this.#proxy(paused, { requestId: paused.requestId }, false);
     return null;
   }
 
@@ -160,13 +181,15 @@ export class NetworkProxy implements Interceptor {
     const { id, method, params } = command;
     const fields: ContinueFields = fieldsOf(params);
     const known = key(sessionId, fields.requestId);
-    const paused = this.#withClient.get(known);
+    const held = this.#withClient.get(known);
     this.#withClient.delete(known);
-    if (!paused) return command;
+    if (!held) return command;
+    const { paused, since, changes } = held;
     const location = method === 'Fetch.fulfillRequest' ? redirectOf(params) : null;
     if (location !== null) this.#policy.noteRedirected(paused, location);
     if (method !== 'Fetch.continueRequest' || !this.#isReached(paused, fields)) return command;
-    void this.#proxy(paused, fields);
+    const isStale = changes !== this.#cookieChanges || monotonicNow() - since > FRESH_MS;
+    void this.#proxy(paused, fields, isStale);
     this.#transport.deliver({ id, sessionId, result: {} });
     return null;
   }
@@ -174,8 +197,9 @@ export class NetworkProxy implements Interceptor {
   /**
    * Proxies a request that has no response yet, denies it, or lets it continue to the network. Never rejects.
    * @param fields the parameters of the release
+   * @param isStale whether cookies may have changed since the browser has paused it
    */
-  async #proxy(paused: PausedRequest, fields: ContinueFields): Promise<void> {
+  async #proxy(paused: PausedRequest, fields: ContinueFields, isStale: boolean): Promise<void> {
     const { target, sessionId, requestId } = paused;
     if (!this.#isReached(paused, fields)) {
       this.#transport.post('Fetch.continueRequest', fields as Protocol.Fetch.ContinueRequestRequest, sessionId);
@@ -190,7 +214,7 @@ export class NetworkProxy implements Interceptor {
     if (isFile(paused.url)) return await this.#files.proxy(paused, fields);
     // Needed for a page that is older than its context's first proxied host.
     if (paused.isNavigation && target.isDocument) await this.#prepareWithin(target);
-    await this.#requests.proxy(paused, fields);
+    await this.#requests.proxy(paused, fields, isStale);
   }
 
   #isReached(paused: PausedRequest, fields: ContinueFields): boolean {

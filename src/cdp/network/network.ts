@@ -1,6 +1,7 @@
 import { LocalDownloads } from '../files/local-downloads.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
 import type { CdpMessage } from '../transport/message.ts';
+import { ContextProxies, type IsClientsProxy } from './context-proxy/context-proxies.ts';
 import type { NetworkProxy } from './network-proxy.ts';
 import { NetworkPolicy, type PolicyEvents } from './policy/network-policy.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
@@ -18,6 +19,8 @@ export interface NetworkOptions {
   traffic?: ProxiedTraffic | undefined;
   /** Connects to servers from another machine. Files are not read then. Default: connections start on this machine. */
   dial?: Dial | undefined;
+  /** Whether a context's proxy on this machine is the client's own. Default: all are the test's. */
+  isClientsProxy?: IsClientsProxy;
   /** Takes downloads that need not go through the browser. Without it, the browser gets all of them. */
   downloads?: LocalDownloads;
 }
@@ -57,6 +60,7 @@ export class Network implements Interceptor {
   readonly #transport: InterceptorTransport;
   readonly #options: NetworkOptions;
   readonly #targets: ProxiedTargets;
+  readonly #proxies: ContextProxies;
   #proxy: NetworkProxy | null;
 
   constructor(transport: InterceptorTransport, options: NetworkOptions, loaded?: typeof NetworkProxy) {
@@ -66,7 +70,8 @@ export class Network implements Interceptor {
       this.policy.begin(target, url);
       this.#proxy?.begin(target);
     });
-    const { proxiedHosts = NONE, byIntent, dial } = options;
+    const { proxiedHosts = NONE, byIntent, dial, isClientsProxy = () => false } = options;
+    this.#proxies = new ContextProxies(isClientsProxy);
     // Files of this machine are not those of the test, if its servers are on another one.
     this.policy = new NetworkPolicy(transport, proxiedHosts, this.#targets, byIntent, dial === undefined);
     this.#proxy = loaded ? this.#make(loaded) : null;
@@ -80,17 +85,20 @@ export class Network implements Interceptor {
       void this.#lead(command, led);
       return null;
     }
-    return this.#proxy ? this.#proxy.onCommand(command) : command;
+    const sent = this.#proxies.onCommand(command);
+    return this.#proxy ? this.#proxy.onCommand(sent) : sent;
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
     this.#targets.observe(message);
     this.policy.observe(message);
+    this.#proxies.observe(message);
     return this.#proxy ? this.#proxy.onMessage(message) : message;
   }
 
   end(): void {
     this.#proxy?.end();
+    this.#proxies.end();
   }
 
   /** Sends a navigation once the browser knows what is proxied for it. Never rejects. */
@@ -110,6 +118,7 @@ export class Network implements Interceptor {
     return new Loaded(this.#transport, {
       targets: this.#targets,
       policy: this.policy,
+      proxies: this.#proxies,
       traffic,
       dial,
       downloads,

@@ -2,6 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import type { BrowserModel } from '../model/browser-model.ts';
 import type { Session } from '../model/session.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { emulatedConditions, type NetworkConditions } from './network-conditions.ts';
 
 /** A target that makes requests, with the client's settings for them. */
 export interface ProxiedTarget {
@@ -16,8 +17,8 @@ export interface ProxiedTarget {
   /** The client pauses all requests of the target, for routes or credentials. */
   clientIntercepts: boolean;
   ignoreHTTPSErrors: boolean;
-  /** The session that has turned the network off, if any. */
-  offlineBy: string | null;
+  /** The network that the client or a test emulates. */
+  conditions: NetworkConditions | null;
   cacheDisabled: boolean;
   /** The script that we install in its documents, from the next one on, and the browser's response to that. */
   script: { source: string; added: Promise<unknown> } | null;
@@ -45,7 +46,7 @@ export class ProxiedTargets {
     model.onSessionEnd(({ id }) => {
       const target = this.of(id);
       // A setting made by a test's session ends with that session.
-      if (target?.offlineBy === id) target.offlineBy = null;
+      if (target?.conditions?.by === id) target.conditions = null;
     });
   }
 
@@ -76,7 +77,8 @@ export class ProxiedTargets {
   }
 
   /** Takes the client's commands, including those that a test sends. */
-  observeCommand({ method, params, sessionId }: CdpMessage): void {
+  observeCommand(command: CdpMessage): void {
+    const { method, params, sessionId } = command;
     if (sessionId === undefined && method === 'Security.setIgnoreCertificateErrors') {
       this.#ignoresHTTPSErrors = ignores(params);
       for (const session of this.#model.sessions()) {
@@ -97,9 +99,8 @@ export class ProxiedTargets {
       target.ignoreHTTPSErrors = ignores(params);
     } else if (method === 'Network.setCacheDisabled') {
       target.cacheDisabled = fieldsOf<Protocol.Network.SetCacheDisabledRequest>(params).cacheDisabled === true;
-    } else if (method === 'Network.emulateNetworkConditions') {
-      const { offline } = fieldsOf<Protocol.Network.EmulateNetworkConditionsRequest>(params);
-      target.offlineBy = offline === true ? String(sessionId) : null;
+    } else {
+      target.conditions = emulatedConditions(command) ?? target.conditions;
     }
   }
 
@@ -119,7 +120,7 @@ export class ProxiedTargets {
       hasOwnOrigin: inherited?.hasOwnOrigin ?? false,
       clientIntercepts: false,
       ignoreHTTPSErrors: inherited?.ignoreHTTPSErrors ?? this.#ignoresHTTPSErrors,
-      offlineBy: inherited?.offlineBy == null ? null : session.id,
+      conditions: inherited?.conditions ? { ...inherited.conditions, by: session.id } : null,
       cacheDisabled: false,
       script: null,
       isKept: false,

@@ -9,7 +9,7 @@ import {
   type ConnectionOptions,
   connectThrough,
 } from '../shared/connection/connect-through.ts';
-import { assertPersistent, withoutEmulation } from './context-options.ts';
+import { assertPersistent, assertReachable, TestProxies, withoutEmulation } from './context-options.ts';
 
 /** Playwright's connection to one leased browser. */
 export interface PlaywrightConnection extends Connection<Browser> {
@@ -41,7 +41,9 @@ export async function connectPlaywright(
   lease: LeasedBrowser,
   options: ConnectionOptions,
 ): Promise<PlaywrightConnection> {
-  const connection = await connectThrough(libraryOf(chromium, options.relay), lease, options);
+  const proxies = new TestProxies();
+  const library = { ...libraryOf(chromium, options.relay), isOwnProxy: (server: string) => !proxies.has(server) };
+  const connection = await connectThrough(library, lease, options);
   const { browser, mode } = connection;
   // A relay serves a browser that looks as if it were launched: such a browser shows no default context.
   const defaultContext = options.relay === undefined ? browser.contexts()[0] : undefined;
@@ -63,6 +65,10 @@ export async function connectPlaywright(
     hasContexts,
     isInUse: () => opening > 0 || hasContexts(),
     newContext: async (given = {}, use = {}) => {
+      // As Playwright merges them.
+      const merged = { ...use, ...given };
+      assertReachable(merged, options);
+      proxies.add(merged.proxy);
       if (mode.persistent) {
         const taken = hasContexts();
         if (taken) options.onNote(SECOND_CONTEXT);

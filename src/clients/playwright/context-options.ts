@@ -1,5 +1,9 @@
 import type { BrowserContextOptions } from '@playwright/test';
+import { proxyServer } from '../../cdp/network/context-proxy/context-proxy.ts';
+import { isLoopbackHost } from '../../common/url/loopback.ts';
+import { parsedUrl } from '../../common/url/parsed-url.ts';
 import { OptionsError } from '../../errors.ts';
+import { parseExposure } from '../../options/expose-network.ts';
 
 /** Adapts the options of `newContext` to a hosted browser. */
 
@@ -63,4 +67,59 @@ export function assertPersistent(options: BrowserContextOptions, where: string):
     `${where}.${name}`,
     `\`${where}.${name}\` is not supported in a persistent context, which is the browser's own. ${instead} \`hosted: { context: 'isolated' }\`.`,
   );
+}
+
+/**
+ * Rejects client certificates and proxies that a hosted browser cannot use: this machine presents and connects to them,
+ * for the requests that it makes itself.
+ * @throws OptionsError
+ */
+export function assertReachable(
+  { clientCertificates = [], proxy }: Pick<BrowserContextOptions, 'clientCertificates' | 'proxy'>,
+  { exposeNetwork, relay }: { exposeNetwork: string; relay?: string | undefined },
+): void {
+  const { hosts, byIntent } = parseExposure(exposeNetwork);
+  if (clientCertificates.length > 0 && relay !== undefined) {
+    const field = 'newContext.clientCertificates';
+    throw new OptionsError(field, `\`${field}\` is not supported through a relay. Remove the option \`relay\`.`);
+  }
+  for (const { origin } of clientCertificates) {
+    const url = parsedUrl(origin);
+    // Playwright rejects it.
+    if (!url) continue;
+    if (hosts?.matches(url.href) || (byIntent && isLoopbackHost(url.hostname))) continue;
+    const field = 'newContext.clientCertificates';
+    throw new OptionsError(
+      field,
+      `\`${field}\`: no certificate can be presented to ${url.origin}, because a hosted browser connects to it directly. Set \`exposeNetwork: '${exposing(exposeNetwork, url.host)}'\`: this machine then makes the requests to it.`,
+    );
+  }
+  const server = proxy ? proxyServer(proxy.server) : null;
+  if (!server || !isLoopbackHost(server.host) || hosts || byIntent) return;
+  throw new OptionsError(
+    'newContext.proxy',
+    `\`newContext.proxy\`: a hosted browser cannot reach the proxy ${server.host}:${server.port} of this machine. It is used for hosts that pages reach through this machine: set \`exposeNetwork\`. For all other hosts, set \`session: { proxyUrl }\` to a proxy on the internet.`,
+  );
+}
+
+function exposing(exposeNetwork: string, host: string): string {
+  return /^(none)?$/.test(exposeNetwork.trim()) ? host : `${exposeNetwork},${host}`;
+}
+
+/** The proxies that tests name. Playwright has others: one for each context with client certificates. */
+export class TestProxies {
+  readonly #named = new Set<string>();
+
+  add(proxy: BrowserContextOptions['proxy']): void {
+    if (proxy) this.#named.add(normalized(proxy.server));
+  }
+
+  has(server: string): boolean {
+    return this.#named.has(normalized(server));
+  }
+}
+
+function normalized(server: string): string {
+  const { scheme, host, port } = proxyServer(server) ?? {};
+  return `${scheme}://${host}:${port}`;
 }

@@ -21,7 +21,8 @@ const QUIET = [
   '--disable-sync',
   '--disable-breakpad',
   '--disable-search-engine-choice-screen',
-  '--disable-features=AimEnabled,AimServerEligibilityEnabled,AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,GlobalMediaControls,InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PreconnectToSearch,Translate',
+  // Playwright also turns off the partitions of storage: `storageState` is for the frames of other sites, too.
+  '--disable-features=AimEnabled,AimServerEligibilityEnabled,AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,GlobalMediaControls,InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PreconnectToSearch,ThirdPartyStoragePartitioning,Translate',
   // Requests that no switch turns off go to an invalid address, so that they cost no bandwidth.
   `--gaia-url=https://accounts.${NOWHERE}`,
   `--component-updater=url-source=http://updates.${NOWHERE}/`,

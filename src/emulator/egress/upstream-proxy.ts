@@ -6,7 +6,7 @@ const SOCKS_PORT = 1080;
 /** Connects to a host through a SOCKS5 proxy, which looks the name up. @throws the reason, as an Error */
 export async function connectThrough(upstream: string, host: string, port: number): Promise<Outgoing> {
   // Loaded only where there is an upstream proxy.
-  const { SocksClient } = await import('./socks-library.ts');
+  const { SocksClient } = await import('../../common/libraries/socks-library.ts');
   const url = new URL(upstream);
   const { hostname, port: proxyPort } = url;
   const { username: userId, password } = urlCredentials(url);

@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import { Windows } from '../../cdp/latency/contexts/windows.ts';
 import { Savings } from '../../cdp/latency/savings.ts';
 import { Meter } from '../../cdp/metering/meter.ts';
+import { connected } from '../../cdp/network/proxy/dial.ts';
 import { openTransport } from '../../cdp/pipeline.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { errorMessage } from '../../common/error-message.ts';
@@ -103,7 +104,7 @@ export class Lease {
       ...(byIntent && {
         byIntent: { onPlace: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) },
       }),
-      dial: (host, port) => this.#streams.dial({ host, port, by: 'page' }),
+      dial: async (host, port) => await connected(this.#streams.dial({ host, port, by: 'page' })),
       onIncompleteUpload: (text) => this.#send({ type: 'notCarried', text }),
     });
     this.#transport = transport;

@@ -7,6 +7,7 @@ export type Use<T> = (value: T) => Promise<void>;
 /** Options of `use` that a hosted browser may have to change. */
 export type ContextUse = Pick<
   PlaywrightTestOptions,
+  | 'clientCertificates'
   | 'colorScheme'
   | 'contextOptions'
   | 'deviceScaleFactor'
@@ -14,6 +15,7 @@ export type ContextUse = Pick<
   | 'httpCredentials'
   | 'isMobile'
   | 'locale'
+  | 'proxy'
   | 'timezoneId'
   | 'userAgent'
   | 'viewport'

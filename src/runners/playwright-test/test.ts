@@ -68,12 +68,14 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
       {
         serviceWorkers,
         contextOptions,
+        clientCertificates,
         colorScheme,
         deviceScaleFactor,
         hasTouch,
         httpCredentials,
         isMobile,
         locale,
+        proxy,
         timezoneId,
         userAgent,
         viewport,
@@ -84,7 +86,8 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
     ) => {
       if (isLocal(hosted)) return await use(serviceWorkers);
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
-      await recordTestWith({ ...emulation, httpCredentials, contextOptions }, serviceWorkers, use, testInfo);
+      const own = { clientCertificates, httpCredentials, proxy, contextOptions };
+      await recordTestWith({ ...emulation, ...own }, serviceWorkers, use, testInfo);
     },
     TEST_OPTION,
   ],

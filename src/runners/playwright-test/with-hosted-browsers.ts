@@ -202,12 +202,14 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
       {
         serviceWorkers,
         contextOptions,
+        clientCertificates,
         colorScheme,
         deviceScaleFactor,
         hasTouch,
         httpCredentials,
         isMobile,
         locale,
+        proxy,
         timezoneId,
         userAgent,
         viewport,
@@ -216,7 +218,7 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
       testInfo: TestInfo,
     ) => {
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
-      const context = { ...emulation, httpCredentials, contextOptions };
+      const context = { ...emulation, clientCertificates, httpCredentials, proxy, contextOptions };
       await recordTestWith(context, use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo);
     },
   };

@@ -2,9 +2,8 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Protocol } from 'devtools-protocol';
-import { clearTimeout, setTimeout } from '../../../common/clock.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
-import { type Dial, dialServer } from './dial.ts';
+import { CONNECT_TIMEOUT_MS, type Dial, dialServer } from './dial.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
 import { Agent, buildConnector } from './undici-library.ts';
 
@@ -16,8 +15,6 @@ export interface Server {
   securityDetails: Protocol.Network.SecurityDetails | null;
 }
 
-/** Time limit for connecting, in ms. */
-const CONNECT_TIMEOUT_MS = 30_000;
 /** Short, because a server may close an idle connection just when the next request is sent. In ms. */
 const KEEP_ALIVE_MS = 1_000;
 
@@ -53,7 +50,7 @@ export class Connections {
   /** By origin. */
   readonly #servers = new Map<string, Server>();
 
-  /** @param dial default: connections start on this machine */
+  /** @param dial default: connections start on this machine and go directly to the server */
   constructor(responseTimeout: number, traffic?: ProxiedTraffic, dial?: Dial) {
     this.#responseTimeout = responseTimeout;
     this.#traffic = traffic;
@@ -136,29 +133,17 @@ export class Connections {
   }
 }
 
-/** Connects through another machine, for undici. */
+/** Connects with `dial`, for undici. */
 function dialing(dial: Dial, rejectUnauthorized: boolean): ReturnType<typeof buildConnector> {
   return ({ hostname, port, protocol }, done) => {
     const isSecure = protocol === 'https:';
     const number = Number(port) || (isSecure ? 443 : 80);
-    const socket = dialServer(dial, { hostname, port: number, isSecure, rejectUnauthorized });
-    const timer = setTimeout(() => socket.destroy(timedOut()), CONNECT_TIMEOUT_MS);
-    const failed = (error: Error) => {
-      clearTimeout(timer);
-      done(error, null);
-    };
-    socket.once('error', failed);
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      clearTimeout(timer);
-      socket.off('error', failed);
+    dialServer(dial, { hostname, port: number, isSecure, rejectUnauthorized }).then(
       // undici needs no more of it than a stream has.
-      done(null, socket as Socket);
-    });
+      (stream) => done(null, stream as Socket),
+      (error) => done(error, null),
+    );
   };
-}
-
-function timedOut(): Error {
-  return Object.assign(new Error('connect timed out'), { code: 'ETIMEDOUT' });
 }
 
 function securityOf(socket: TLSSocket): Protocol.Network.SecurityDetails | null {

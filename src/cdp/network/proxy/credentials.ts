@@ -4,14 +4,17 @@ import { urlCredentials } from '../../../common/url/credentials.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { type ContextProxy, originOf } from '../context-proxy/context-proxy.ts';
 import type { Outcome } from './fetcher.ts';
 import type { PausedRequest } from './paused-request.ts';
 
+const BASIC = /^basic\b/i;
 /** Time limit for the client's response, in ms: it has the credentials at hand. */
 const RESPONSE_MS = 10_000;
 
 /**
- * Asks the client for `httpCredentials` when a proxied request gets a 401, as the browser does for its own requests.
+ * Asks the client for `httpCredentials` when a proxied request gets a 401, or a 407 of a proxy, as the browser does for
+ * its own requests.
  */
 export class Credentials {
   readonly #transport: InterceptorTransport;
@@ -25,20 +28,30 @@ export class Credentials {
   /** `Authorization` from the name and password in the address, which are tried first; null if there are none. */
   static inAddress(url: string, outcome: Outcome): string | null {
     const { username, password } = urlCredentials(new URL(url));
-    return username !== '' && challengeOf(outcome) !== null ? basic(username, password) : null;
+    return username !== '' && challengeOf(outcome)?.isForProxy === false ? basic(username, password) : null;
   }
 
-  /** `Authorization` for a retry; null if there is none, or the server asks for another scheme. */
-  async ask({ sessionId, requestId, url }: PausedRequest, outcome: Outcome): Promise<string | null> {
+  /**
+   * `Authorization`, or `Proxy-Authorization`, for a retry; null if there is none, or another scheme is required.
+   * @param proxy of the request's context
+   */
+  async ask(
+    { sessionId, requestId, url }: PausedRequest,
+    outcome: Outcome,
+    proxy: ContextProxy | undefined,
+  ): Promise<{ authorization: string; isForProxy: boolean } | null> {
     const challenge = challengeOf(outcome);
-    if (challenge === null) return null;
+    if (challenge === null || (challenge.isForProxy && !proxy)) return null;
+    const { isForProxy } = challenge;
     const key = `${sessionId} ${requestId}`;
     const given = new Promise<string | null>((resolve) => this.#asked.set(key, resolve, sessionId));
-    const [, realm = ''] = /realm="([^"]*)"/i.exec(challenge) ?? [];
-    const authChallenge = { source: 'Server', origin: new URL(url).origin, scheme: 'basic', realm };
+    const [, realm = ''] = /realm="([^"]*)"/i.exec(challenge.value) ?? [];
+    const origin = isForProxy && proxy ? originOf(proxy.server) : new URL(url).origin;
+    const authChallenge = { source: isForProxy ? 'Proxy' : 'Server', origin, scheme: 'basic', realm };
     const params = { requestId, request: { url }, authChallenge };
     this.#transport.deliver({ sessionId, method: 'Fetch.authRequired', params });
-    return await within(given, RESPONSE_MS, null).finally(() => this.#asked.delete(key));
+    const authorization = await within(given, RESPONSE_MS, null).finally(() => this.#asked.delete(key));
+    return authorization === null ? null : { authorization, isForProxy };
   }
 
   /** Returns null for the client's response to our own event. */
@@ -55,12 +68,17 @@ export class Credentials {
   }
 }
 
-/** The challenge of a server; null if there is none or its scheme is not supported. */
-function challengeOf(outcome: Outcome): string | null {
-  if ('failure' in outcome || outcome.status !== 401) return null;
-  const isBasic = ({ name, value }: { name: string; value: string }) =>
-    /^www-authenticate$/i.test(name) && /^basic\b/i.test(value);
-  return outcome.headers.find(isBasic)?.value ?? null;
+/** The challenge of a server or proxy; null if there is none or its scheme is not supported. */
+export function challengeOf(outcome: Outcome): { value: string; isForProxy: boolean } | null {
+  if ('failure' in outcome) {
+    const value = outcome.proxyChallenge;
+    return value !== undefined && BASIC.test(value) ? { value, isForProxy: true } : null;
+  }
+  const isForProxy = outcome.status === 407;
+  if (outcome.status !== 401 && !isForProxy) return null;
+  const header = isForProxy ? /^proxy-authenticate$/i : /^www-authenticate$/i;
+  const found = outcome.headers.find(({ name, value }) => header.test(name) && BASIC.test(value));
+  return found ? { value: found.value, isForProxy } : null;
 }
 
 function basic(username: string, password: string): string {

@@ -1,25 +1,29 @@
+import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 
-/** Connects to a server from another machine. The stream emits `connect`, or an error with Node's code. */
-export type Dial = (host: string, port: number) => Duplex;
+/** Connects to a server from elsewhere, or through something. @throws an error with Node's or Chromium's code */
+export type Dial = (host: string, port: number) => Promise<Duplex>;
 
 /** A server, and whether its certificate must be valid. */
-interface Destination {
+export interface Destination {
   hostname: string;
   port: number;
   isSecure: boolean;
   rejectUnauthorized: boolean;
 }
 
-/**
- * Dials a server, and adds TLS here if its address needs that. The first event is `connect`, `secureConnect` or
- * `error`.
- */
-export function dialServer(dial: Dial, { hostname, port, isSecure, rejectUnauthorized }: Destination): Duplex {
+/** Time limit for connecting, in ms. */
+export const CONNECT_TIMEOUT_MS = 30_000;
+
+/** Dials a server, and adds TLS here if its address needs that. */
+export async function dialServer(
+  dial: Dial,
+  { hostname, port, isSecure, rejectUnauthorized }: Destination,
+): Promise<Duplex> {
   const host = hostname.replace(/^\[|\]$/g, '');
-  const stream = dial(host, port);
+  const stream = await dial(host, port);
   if (!isSecure) return stream;
   const socket = connectTls({
     // Node needs no more of it than a stream has.
@@ -29,5 +33,20 @@ export function dialServer(dial: Dial, { hostname, port, isSecure, rejectUnautho
     ALPNProtocols: ['http/1.1'],
   });
   stream.once('error', (error) => socket.destroy(error));
-  return socket;
+  return await connected(socket, 'secureConnect');
+}
+
+/** Waits until a stream is connected. @throws its error, or `ETIMEDOUT`; the stream is closed then */
+export async function connected<Stream extends Duplex>(
+  stream: Stream,
+  event: 'connect' | 'secureConnect' = 'connect',
+): Promise<Stream> {
+  const signal = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
+  try {
+    await once(stream, event, { signal });
+    return stream;
+  } catch (error) {
+    stream.destroy();
+    throw signal.aborted ? Object.assign(new Error('connect timed out'), { code: 'ETIMEDOUT' }) : error;
+  }
 }

@@ -9,6 +9,21 @@ export interface Failure {
   detail: string;
   /** Chromium's own name, if CDP has no term for it. */
   netError?: NetError | undefined;
+  /** The challenge of the context's proxy, which wants a name and password. */
+  proxyChallenge?: string | undefined;
+}
+
+/** The proxy of a context does not connect to a server. */
+export class TunnelError extends Error {
+  readonly netError: NetError;
+  /** `Proxy-Authenticate`, if the proxy asks for a name and password. */
+  readonly challenge: string | undefined;
+
+  constructor(netError: NetError, challenge?: string) {
+    super(`the proxy of the context failed: ${netError}`);
+    this.netError = netError;
+    this.challenge = challenge;
+  }
 }
 
 /** By Node's error codes. */
@@ -34,8 +49,20 @@ const FAILURES: readonly [code: RegExp, failure: Protocol.Network.ErrorReason, n
 /** The reason why a request failed. */
 export function failureOf(error: unknown): Failure {
   const { code = '', message } = error as NodeJS.ErrnoException;
+  if (error instanceof TunnelError) {
+    return { failure: 'Failed', netError: error.netError, proxyChallenge: error.challenge, detail: message };
+  }
   const [, failure = 'Failed', netError] = FAILURES.find(([pattern]) => pattern.test(code)) ?? [];
   return { failure, netError, detail: message || code || String(error) };
+}
+
+/** Chromium's name for the reason why a proxy was not reached; null if it was. */
+export function unreachedProxy(error: unknown): NetError | null {
+  const { failure, netError } = failureOf(error);
+  if (netError?.startsWith('net::ERR_CERT_')) return 'net::ERR_PROXY_CERTIFICATE_INVALID';
+  return /^(ConnectionRefused|NameNotResolved|AddressUnreachable)$/.test(failure)
+    ? 'net::ERR_PROXY_CONNECTION_FAILED'
+    : null;
 }
 
 /** Chromium's name for the way a body was cut short. @param head of the response, as the server sent it */

@@ -8,10 +8,14 @@ import {
 } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { monotonicNow } from '../../../common/clock.ts';
+import { pause } from '../../../common/pause.ts';
+import { type ContextProxy, originOf } from '../context-proxy/context-proxy.ts';
+import { dialThrough } from '../context-proxy/tunnel.ts';
+import type { EmulatedLink } from '../network-conditions.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { Connections, type Server } from './connections.ts';
 import type { Dial } from './dial.ts';
-import { type Failure, failureOf } from './failures.ts';
+import { type Failure, failureOf, unreachedProxy } from './failures.ts';
 import { type HeaderList, headerOf } from './headers/header-list.ts';
 import { ResponseBody } from './response-body.ts';
 
@@ -24,6 +28,10 @@ export interface ProxyRequest {
   body: Buffer | null;
   /** The page's context ignores certificate errors. */
   ignoreHTTPSErrors: boolean;
+  /** The proxy of the page's context. */
+  proxy?: ContextProxy | undefined;
+  /** The emulated connection. Default: the real one. */
+  link?: EmulatedLink | undefined;
   /** Whether the browser downloads the response: never, if its headers ask for that, or always. */
   download: 'never' | 'may-be' | 'is';
   signal: AbortSignal;
@@ -86,24 +94,40 @@ const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompres
   br: createBrotliDecompress,
 };
 
+/** Where a request is sent: to its server, or to a proxy. */
+interface Route {
+  connections: Connections;
+  origin: string;
+  path: string;
+  headers: Record<string, string>;
+  ignoreHTTPSErrors: boolean;
+}
+
 /**
  * Makes pages' requests from this machine. It does not follow redirects: the page does, and the browser pauses each one
  * again.
  */
 export class ProxyFetcher {
   readonly #connections: Connections;
+  readonly #traffic: ProxiedTraffic | undefined;
+  readonly #dial: Dial | undefined;
 
   /** @param dial default: connections start on this machine */
   constructor(traffic?: ProxiedTraffic, dial?: Dial) {
+    this.#traffic = traffic;
+    this.#dial = dial;
     this.#connections = new Connections(RESPONSE_MS, traffic, dial);
   }
 
   /** Never rejects. */
   async fetch(request: ProxyRequest): Promise<Outcome> {
+    const route = this.#route(request);
     try {
-      return await this.#fetch(request);
+      return await this.#fetch(request, route);
     } catch (error) {
-      return failureOf(error);
+      const failure = failureOf(error);
+      const netError = route.origin === new URL(request.url).origin ? null : unreachedProxy(error);
+      return netError ? { ...failure, failure: 'Failed', netError } : failure;
     }
   }
 
@@ -112,30 +136,53 @@ export class ProxyFetcher {
     this.#connections.close();
   }
 
-  async #send(agent: Dispatcher, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+  async #send(
+    connections: Connections,
+    ignoreHTTPSErrors: boolean,
+    options: Dispatcher.RequestOptions,
+  ): Promise<Dispatcher.ResponseData> {
     for (;;) {
       try {
-        return await agent.request(options);
+        return await connections.agent(ignoreHTTPSErrors).request(options);
       } catch (error) {
-        if (!this.#connections.wasStale(error)) throw error;
+        if (!connections.wasStale(error)) throw error;
       }
     }
   }
 
-  async #fetch(request: ProxyRequest): Promise<Outcome> {
-    const { url, method, headers, body, ignoreHTTPSErrors, download, signal } = request;
+  /** Where a request is sent, and on which connections. */
+  #route({ url, ignoreHTTPSErrors, proxy }: ProxyRequest): Route {
+    const { origin, pathname, search, protocol, host } = new URL(url);
+    const path = `${pathname}${search}`;
+    const direct = { connections: this.#connections, origin, path, headers: {}, ignoreHTTPSErrors };
+    if (!proxy?.serves(url)) return direct;
+    const { server, authorization } = proxy;
+    if (protocol === 'https:' || server.scheme.startsWith('socks')) {
+      proxy.connections ??= new Connections(RESPONSE_MS, this.#traffic, dialThrough(proxy, this.#dial));
+      return { ...direct, connections: proxy.connections };
+    }
+    // An HTTP proxy makes such a request itself.
+    const headers = { host, ...(authorization !== undefined && { 'proxy-authorization': authorization }) };
+    return { ...direct, origin: originOf(server), path: `${origin}${path}`, headers, ignoreHTTPSErrors: false };
+  }
+
+  async #fetch(request: ProxyRequest, route: Route): Promise<Outcome> {
+    const { method, headers, body, download, signal, link } = request;
+    const { connections, origin, path, ignoreHTTPSErrors } = route;
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
     const asked = monotonicNow();
-    const { origin, pathname, search } = new URL(url);
-    const response = await this.#send(this.#connections.agent(ignoreHTTPSErrors), {
+    await link?.sent(body?.length ?? 0, signal);
+    const response = await this.#send(connections, ignoreHTTPSErrors, {
       origin,
-      path: `${pathname}${search}`,
+      path,
       method: method as Dispatcher.HttpMethod,
-      headers: { ...sent, 'accept-encoding': ACCEPTED },
+      headers: { ...sent, ...route.headers, 'accept-encoding': ACCEPTED },
       body,
       signal,
       responseHeaders: 'raw',
     });
+    const missing = (link?.latency ?? 0) - (monotonicNow() - asked);
+    if (missing > 0) await pause(missing, signal);
     const waited = monotonicNow() - asked;
     const received = pairs(response.headers);
     const header = (wanted: string) => headerOf(received, wanted);
@@ -146,7 +193,7 @@ export class ProxyFetcher {
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
     // Chromium does not decode a body that it gets over CDP, so this code must.
     const decoder = bodiless ? undefined : DECODERS[encoding]?.();
-    const source = new ResponseBody(response.body, decoder);
+    const source = new ResponseBody(response.body, decoder, (bytes) => link?.received(bytes, signal));
     // A body that is known to be large is not buffered.
     const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
     const patience = bodiless ? RESPONSE_MS : STREAM_MS;
@@ -166,7 +213,7 @@ export class ProxyFetcher {
       rest: ended ? null : source,
       isDownload,
       exchange: {
-        server: this.#connections.serverOf(url),
+        server: connections.serverOf(origin),
         waited,
         head,
         bytes: () => head.length + source.encodedBytes,

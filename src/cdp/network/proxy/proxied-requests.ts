@@ -7,11 +7,15 @@ import { firstOf } from '../../model/requests.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { announcedRequest } from '../announced-request.ts';
+import type { ContextProxies } from '../context-proxy/context-proxies.ts';
+import type { ContextProxy } from '../context-proxy/context-proxy.ts';
+import type { RequestCookies } from '../cookies/request-cookies.ts';
+import { SiteData } from '../cookies/site-data.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
 import { whenAbandoned } from './abandoned-requests.ts';
-import { Credentials } from './credentials.ts';
+import { Credentials, challengeOf } from './credentials.ts';
 import type { Dial } from './dial.ts';
 import { type Failure, howBroken } from './failures.ts';
 import {
@@ -23,7 +27,7 @@ import {
   type ProxyResponse,
 } from './fetcher.ts';
 import { mayHaveOwnBytes } from './headers/announced-values.ts';
-import { byLowerCase } from './headers/header-list.ts';
+import { byLowerCase, headerOf } from './headers/header-list.ts';
 import type { ImpliedHeaders } from './headers/implied-headers.ts';
 import { ReportedResponses } from './headers/reported-responses.ts';
 import {
@@ -44,12 +48,17 @@ interface Parts {
   streams: StreamedResponses;
   traffic: ProxiedTraffic | undefined;
   dial?: Dial | undefined;
+  /** The proxies of browser contexts. */
+  proxies: ContextProxies;
+  cookies: RequestCookies;
   /** Called with the `Location` of a redirect before the browser gets the response. */
   onRedirect: (paused: PausedRequest, location: string) => void;
+  /** Called after a response that sets cookies. */
+  onCookies: () => void;
 }
 
 /** A request to make, without the page's connection settings. */
-type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors'> & { isScripts: boolean };
+type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors' | 'proxy' | 'link'> & { isScripts: boolean };
 
 /** Makes the proxied requests and gives the results to the browser. */
 export class ProxiedRequests {
@@ -58,6 +67,7 @@ export class ProxiedRequests {
   readonly #fetcher: ProxyFetcher;
   readonly #credentials: Credentials;
   readonly #reported: ReportedResponses;
+  readonly #siteData: SiteData;
   /** Network IDs of requests that lost their body in a redirect. */
   readonly #bodiless: SessionMap<string, true>;
   /** By network ID. */
@@ -69,6 +79,7 @@ export class ProxiedRequests {
     this.#fetcher = new ProxyFetcher(parts.traffic, parts.dial);
     this.#credentials = new Credentials(transport);
     this.#reported = new ReportedResponses(transport);
+    this.#siteData = new SiteData(transport, parts.cookies);
     this.#bodiless = new SessionMap(transport.model);
     this.#underWay = new SessionMap(transport.model, (abort) => abort.abort());
   }
@@ -98,15 +109,18 @@ export class ProxiedRequests {
   /**
    * Never rejects: a request that is gone needs no response.
    * @param changes made by the client
+   * @param isStale whether cookies may have changed since the browser has paused it
    */
-  async proxy(paused: PausedRequest, changes: ContinueFields): Promise<void> {
-    const { sessionId, requestId, networkId = requestId } = paused;
+  async proxy(before: PausedRequest, changes: ContinueFields, isStale: boolean): Promise<void> {
+    const { sessionId, requestId, networkId = requestId } = before;
     const abort = new AbortController();
     this.#underWay.set(networkId, abort, sessionId);
-    const endWatch = whenAbandoned(this.#transport, paused, () => abort.abort());
+    const endWatch = whenAbandoned(this.#transport, before, () => abort.abort());
     try {
+      const url = typeof changes.url === 'string' ? changes.url : before.url;
+      const paused = await this.#parts.cookies.refreshed(before, url, isStale);
       const request: WorkerRequest = {
-        url: typeof changes.url === 'string' ? changes.url : paused.url,
+        url,
         method: typeof changes.method === 'string' ? changes.method : paused.method,
         headers: await this.#headers(paused, changes),
         body: await requestBody(this.#transport, paused, changes),
@@ -128,9 +142,12 @@ export class ProxiedRequests {
       else {
         this.#noteRedirect(paused, request.method, outcome);
         this.#keepBody(paused, outcome);
+        await this.#siteData.clear(paused, outcome.received);
+        outcome = { ...outcome, headers: await this.#parts.cookies.set(paused, outcome.headers) };
       }
       const [method, params] = responseCommand(requestId, outcome);
       await this.#transport.call(method, params, sessionId);
+      if (!('failure' in outcome) && headerOf(outcome.received, 'set-cookie') !== undefined) this.#parts.onCookies();
     } catch {
       // Its page or the connection is gone; if not, the request must not wait forever.
       this.#transport.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
@@ -199,22 +216,34 @@ export class ProxiedRequests {
   /** Makes a request, and retries it with credentials from its address or the client. */
   async #authorized(paused: PausedRequest, request: WorkerRequest): Promise<Outcome> {
     const { target } = paused;
-    const retry = (authorization: string) =>
-      this.#outcome(target, { ...request, headers: { ...request.headers, authorization } });
-    let outcome = await this.#outcome(target, request);
-    const own = Credentials.inAddress(request.url, outcome);
-    if (own !== null) outcome = await retry(own);
-    for (let tries = 0; tries < MAX_CREDENTIALS && target.clientIntercepts; tries += 1) {
-      const authorization = await this.#credentials.ask(paused, outcome);
-      if (authorization === null) break;
-      outcome = await retry(authorization);
+    const proxy = this.#parts.proxies.of(target.session.target.contextId);
+    const headers = { ...request.headers };
+    const outcome = () => this.#outcome(target, { ...request, headers }, proxy);
+    let last = await outcome();
+    const own = Credentials.inAddress(request.url, last);
+    if (own !== null) {
+      headers.authorization = own;
+      last = await outcome();
     }
-    return outcome;
+    for (let tries = 0; tries < MAX_CREDENTIALS && target.clientIntercepts; tries += 1) {
+      const given = await this.#credentials.ask(paused, last, proxy);
+      if (given === null) break;
+      if (given.isForProxy && proxy) proxy.authorization = given.authorization;
+      else headers.authorization = given.authorization;
+      last = await outcome();
+      if (proxy && challengeOf(last)?.isForProxy) proxy.authorization = undefined;
+    }
+    return last;
   }
 
-  async #outcome({ offlineBy, ignoreHTTPSErrors }: ProxiedTarget, request: WorkerRequest): Promise<Outcome> {
-    if (offlineBy !== null) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
-    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors });
+  async #outcome(
+    { conditions, ignoreHTTPSErrors }: ProxiedTarget,
+    request: WorkerRequest,
+    proxy: ContextProxy | undefined,
+  ): Promise<Outcome> {
+    if (conditions?.isOffline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
+    const link = conditions?.links.find((each) => each.matches(request.url));
+    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors, proxy, link });
   }
 
   /**

@@ -18,11 +18,20 @@ export class ResponseBody {
   readonly #source: Readable;
   readonly #decoder: Decoder | undefined;
   readonly #chunks: AsyncIterator<Buffer>;
+  readonly #paced: (bytes: number) => Promise<void> | undefined;
   #read = 0;
+  /** Encoded bytes of the chunks so far. */
+  #arrived = 0;
   /** The next chunk, if an earlier wait for it timed out. */
   #coming: Promise<Buffer | null> | null = null;
 
-  constructor(source: Readable, decoder: Decoder | undefined) {
+  /** @param paced resolves when so many more encoded bytes may have arrived */
+  constructor(
+    source: Readable,
+    decoder: Decoder | undefined,
+    paced: (bytes: number) => Promise<void> | undefined = () => undefined,
+  ) {
+    this.#paced = paced;
     this.#source = source;
     this.#decoder = decoder;
     // Readers handle errors; until there is a reader, errors are ignored.
@@ -111,7 +120,10 @@ export class ResponseBody {
     try {
       const { done, value } = await this.#chunks.next();
       if (done) return null;
+      const before = this.#arrived;
       this.#read += value.length;
+      this.#arrived = this.encodedBytes;
+      await this.#paced(this.#arrived - before);
       return value;
     } catch (error) {
       // An empty body is valid with any encoding.

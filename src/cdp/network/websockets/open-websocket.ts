@@ -1,6 +1,8 @@
+import type { createConnection } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
-import { type Dial, dialServer } from '../proxy/dial.ts';
+import { type Destination, type Dial, dialServer } from '../proxy/dial.ts';
 import { addressesOf, isLocalhost } from '../proxy/localhost.ts';
 
 /** How a page's WebSocket is opened from this machine. */
@@ -30,12 +32,19 @@ export function openWebSocket(
       request.end();
     },
     ...(dial
-      ? { createConnection: () => dialServer(dial, destinationOf(url, !ignoreHTTPSErrors)) }
+      ? { createConnection: connecting(dial, destinationOf(url, !ignoreHTTPSErrors)) }
       : addressesOf(isLocalhost(new URL(url).hostname), HANDSHAKE_TIMEOUT_MS)),
   });
 }
 
-function destinationOf(url: string, rejectUnauthorized: boolean) {
+/** Node waits for the callback if there is no stream yet. */
+function connecting(dial: Dial, destination: Destination): typeof createConnection {
+  return ((_options: unknown, done: (error: Error | null, stream?: Duplex) => void) => {
+    dialServer(dial, destination).then((stream) => done(null, stream), done);
+  }) as unknown as typeof createConnection;
+}
+
+function destinationOf(url: string, rejectUnauthorized: boolean): Destination {
   const { hostname, port, protocol } = new URL(url);
   const isSecure = protocol === 'wss:';
   return { hostname, port: Number(port) || (isSecure ? 443 : 80), isSecure, rejectUnauthorized };

@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import type { RawData, WebSocket } from 'ws';
 import { errorMessage } from '../../../common/error-message.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import type { ContextProxies } from '../context-proxy/context-proxies.ts';
+import { dialThrough } from '../context-proxy/tunnel.ts';
 import type { PageBinding } from '../page-binding.ts';
 import type { ProxiedDocument, ProxiedDocuments } from '../proxied-documents.ts';
 import type { ProxiedTargets } from '../proxied-targets.ts';
@@ -41,6 +43,7 @@ interface Parts {
   targets: ProxiedTargets;
   documents: ProxiedDocuments;
   binding: PageBinding;
+  proxies: ContextProxies;
   traffic: ProxiedTraffic | undefined;
   dial?: Dial | undefined;
 }
@@ -116,7 +119,7 @@ export class ProxiedWebSockets {
     this.#connections.set(key, connection);
     const target = this.#parts.targets.get(session.id);
     // Checked here again: the page's own check is not trusted.
-    if (!target || target.offlineBy !== null || !this.#parts.documents.mayReach(document, url)) {
+    if (!target || target.conditions?.isOffline || !this.#parts.documents.mayReach(document, url)) {
       return this.#end(key, number, ABNORMAL, '');
     }
     const cookie = await this.#cookies(url, session.id);
@@ -130,7 +133,7 @@ export class ProxiedWebSockets {
         protocols,
         headers,
         ignoreHTTPSErrors: target.ignoreHTTPSErrors,
-        dial: this.#parts.dial,
+        dial: this.#dialFor(document, url),
         traffic: this.#parts.traffic,
       });
     } catch (error) {
@@ -150,6 +153,12 @@ export class ProxiedWebSockets {
     });
     socket.on('error', (error) => events.failed(error.message));
     socket.on('close', (code, reason) => this.#end(key, number, code, reason.toString()));
+  }
+
+  #dialFor({ session }: ProxiedDocument, url: string): Dial | undefined {
+    const { proxies, dial } = this.#parts;
+    const proxy = proxies.of(session.target.contextId);
+    return proxy?.serves(url) ? dialThrough(proxy, dial) : dial;
   }
 
   /** @returns the value of the `Cookie` header; empty for none, or if the page is gone */

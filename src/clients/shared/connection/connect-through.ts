@@ -31,6 +31,8 @@ export interface ClientLibrary<Browser> {
   /** @param timeout in ms */
   connect(transport: CdpTransport, timeout: number): Promise<Browser>;
   isConnected(browser: Browser): boolean;
+  /** Whether a context's proxy on this machine is the library's own, and not one that a test named. */
+  isOwnProxy?(server: string): boolean;
   /** Disconnects without ending the browser. */
   disconnect(browser: Browser): Promise<void>;
   /** Opens a connection in another way than through our transport in this process. */
@@ -136,7 +138,7 @@ export async function connectThrough<Browser>(
 }
 
 async function openFor<Browser>(
-  { name: client, connect }: ClientLibrary<Browser>,
+  { name: client, connect, isOwnProxy }: ClientLibrary<Browser>,
   { cdpUrl, sessionId }: LeasedBrowser,
   options: ConnectionOptions,
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
@@ -161,6 +163,7 @@ async function openFor<Browser>(
     savings,
     onIncompleteUpload: (text) => reportUnreachable(options, text),
     ...(client === 'playwright' && mode.persistent && { persistent: { clear: mode.clear } }),
+    ...(isOwnProxy && { isClientsProxy: isOwnProxy }),
     ...(exposure.hosts && { proxiedHosts: exposure.hosts }),
     ...(exposure.byIntent && {
       byIntent: {

@@ -13,16 +13,18 @@ export interface ExposedNetwork {
 const NO_SERVER =
   /^net::ERR_((CONNECTION|TUNNEL|PROXY|ADDRESS|NAME|EMPTY|SOCKET|SOCKS)_|BLOCKED_BY_(PRIVATE|LOCAL)_NETWORK_)/;
 const NO_FILE = /^net::ERR_(FILE_NOT_FOUND|ACCESS_DENIED)$/;
+const NO_PROXY = 'net::ERR_PROXY_CONNECTION_FAILED';
 const LOOPBACK = parseNetworkRules('<loopback>');
 
 /**
- * Explains a failed request to a server or file of this machine, which a remote browser cannot reach by itself. The
- * test only sees a refused connection or a missing file. Null for all other requests.
+ * Explains a failed request to a server, proxy or file of this machine, which a remote browser cannot reach by itself.
+ * The test only sees a refused connection or a missing file. Null for all other requests.
  * @param error the browser's name for it (`net::ERR_…`)
  */
 export function unreachableText(url: string, error: string, exposed: ExposedNetwork): string | null {
   if (exposed.wasProxied(url)) return null;
   if (LOOPBACK.matches(url) && NO_SERVER.test(error)) return ofServer(new URL(url), exposed);
+  if (error === NO_PROXY) return ofProxy(new URL(url), exposed);
   return url.startsWith('file:///') && NO_FILE.test(error) ? ofFile(url, exposed) : null;
 }
 
@@ -36,6 +38,10 @@ function ofServer({ origin, host }: URL, { byIntent }: ExposedNetwork): string {
     return `${origin} was not reached: a hosted browser reaches servers of this machine only through it. To allow this, set \`exposeNetwork: '<loopback>'\`.`;
   }
   return `${origin} was not reached: a page or redirect from elsewhere requested it. A hosted browser reaches servers of this machine only for pages of this machine that the test navigates to (\`page.goto\`). To allow this, set \`exposeNetwork: 'auto,${host}'\`.`;
+}
+
+function ofProxy({ origin, host }: URL, { byIntent }: ExposedNetwork): string {
+  return `${origin} was not reached: the proxy of its context does not respond. A hosted browser uses a proxy on this machine only for hosts that it reaches through this machine. If it is such a proxy, set \`exposeNetwork: '${byIntent ? 'auto,' : ''}${host}'\`.`;
 }
 
 function ofFile(url: string, { byIntent }: ExposedNetwork): string {

@@ -1,0 +1,102 @@
+import { BlockList, isIP } from 'node:net';
+import { isLoopbackHost } from '../../../common/url/loopback.ts';
+import { parsedUrl } from '../../../common/url/parsed-url.ts';
+import type { Connections } from '../proxy/connections.ts';
+
+/** A proxy server. */
+export interface ProxyServer {
+  scheme: 'http' | 'https' | 'socks4' | 'socks5';
+  /** Without brackets. */
+  host: string;
+  port: number;
+}
+
+type Rule = (url: URL) => boolean;
+
+const DEFAULT_PORTS = { http: 80, https: 443, socks4: 1080, socks5: 1080 } as const;
+const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'ws:': '80', 'https:': '443', 'wss:': '443' };
+/** Turns off Chromium's rule that bypasses a proxy for loopback and link-local hosts. Playwright always sets it. */
+const NOT_LOOPBACK = '<-loopback>';
+
+const linkLocal = new BlockList();
+linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
+linkLocal.addSubnet('fe80::', 10, 'ipv6');
+
+/** The proxy of a browser context, with the rules that Chromium has for it. */
+export class ContextProxy {
+  readonly server: ProxyServer;
+  /** `Proxy-Authorization`, as soon as the client has provided it. */
+  authorization: string | undefined;
+  /** The connections through it, once there are any. */
+  connections: Connections | undefined;
+  readonly #bypass: Rule[];
+
+  constructor(server: ProxyServer, bypass: string) {
+    const rules = bypass.split(/[,;]/).flatMap((text) => text.trim().toLowerCase() || []);
+    this.server = server;
+    this.#bypass = rules.filter((text) => text !== NOT_LOOPBACK).map(ruleOf);
+    if (!rules.includes(NOT_LOOPBACK)) this.#bypass.push(isLocal);
+  }
+
+  /** Whether requests to an address go through it. */
+  serves(url: string): boolean {
+    const parsed = parsedUrl(url);
+    return parsed !== null && PORTS[parsed.protocol] !== undefined && !this.#bypass.some((rule) => rule(parsed));
+  }
+}
+
+/** Reads one proxy in Chromium's format: `[scheme://]host[:port]`; null for every other text. */
+export function proxyServer(text: string): ProxyServer | null {
+  const [, named = 'http', address = ''] = /^\s*(?:(\w+):\/\/)?([^/\s]+)\/?\s*$/.exec(text) ?? [];
+  const scheme = named.toLowerCase().replace(/^socks$/, 'socks5');
+  if (scheme !== 'http' && scheme !== 'https' && scheme !== 'socks4' && scheme !== 'socks5') return null;
+  // Read as an address of another scheme, because `URL` does not parse hosts of `socks5:`.
+  const parsed = parsedUrl(`ws://${address}`);
+  if (parsed?.username !== '' || parsed.password !== '') return null;
+  const written = /:(\d+)$/.exec(address)?.[1];
+  return { scheme, host: unbracketed(parsed.hostname), port: Number(written ?? DEFAULT_PORTS[scheme]) };
+}
+
+/** The address of a proxy that speaks HTTP. */
+export function originOf({ scheme, host, port }: ProxyServer): string {
+  return `${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}
+
+/** One rule of Chromium's list: `[scheme://]host[:port]` with `*`, `.domain`, a range of addresses, or `<local>`. */
+function ruleOf(text: string): Rule {
+  if (text === '<local>') return ({ hostname }) => !hostname.includes('.') && isIP(unbracketed(hostname)) === 0;
+  const [, scheme, rest = ''] = /^(?:(\w+):\/\/)?(.*)$/.exec(text) ?? [];
+  const isOfScheme: Rule = ({ protocol }) => scheme === undefined || protocol === `${scheme}:`;
+  const range = /^\[?([\da-f.:]+)\]?\/(\d+)$/.exec(rest);
+  if (range) {
+    const inRange = rangeOf(String(range[1]), Number(range[2]));
+    return (url) => isOfScheme(url) && inRange(unbracketed(url.hostname));
+  }
+  const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(isIP(rest) === 6 ? `[${rest}]` : rest) ?? [];
+  const glob = host.startsWith('.') ? `*${host}` : host;
+  const pattern = new RegExp(`^${glob.split('*').map(escaped).join('.*')}$`);
+  return (url) =>
+    isOfScheme(url) && pattern.test(url.hostname) && (port === undefined || (url.port || PORTS[url.protocol]) === port);
+}
+
+function rangeOf(address: string, bits: number): (host: string) => boolean {
+  const family = isIP(address);
+  if (family === 0 || bits > (family === 6 ? 128 : 32)) return () => false;
+  const list = new BlockList();
+  list.addSubnet(address, bits, family === 6 ? 'ipv6' : 'ipv4');
+  return (host) => isIP(host) !== 0 && list.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function isLocal({ hostname }: URL): boolean {
+  const host = unbracketed(hostname);
+  if (isLoopbackHost(host)) return true;
+  return isIP(host) !== 0 && linkLocal.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function unbracketed(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -1,0 +1,284 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Browser, BrowserContextOptions } from '@playwright/test';
+import { chromium } from 'playwright-core';
+import { parseNetworkRules } from '../../../src/options/network-rules.ts';
+import { clientCertificate, startHttpProxy, startSocksProxy, type TestProxy } from '../../support/cdp/context-proxy.ts';
+import { type DevServer, selfSigned, startDevServer } from '../../support/cdp/dev-server.ts';
+import { test as base, expect } from '../../support/cdp/puppeteer.ts';
+
+/** What belongs to a context, as in a local browser: its proxy and its client certificates. */
+
+interface Ways {
+  /** The same Playwright on a browser that reaches this machine, and on one that reaches it through the proxy. */
+  ways: { local: Browser; proxied: Browser };
+  /** Runs it in a new context on both. */
+  bothWays: <T>(
+    options: BrowserContextOptions,
+    look: (context: Awaited<ReturnType<Browser['newContext']>>) => Promise<T>,
+  ) => Promise<{ local: T; proxied: T }>;
+}
+
+const test = base.extend<Ways>({
+  ways: async ({ browserUrl, open }, use) => {
+    const connect = async (isLocal: boolean) =>
+      await chromium.connectOverCDP(
+        await open(await browserUrl(isLocal), {
+          ...(!isLocal && { proxiedHosts: parseNetworkRules('<loopback>') }),
+          isClientsProxy: (server) => server.startsWith('socks5://127.0.0.1'),
+        }),
+      );
+    const [local, proxied] = await Promise.all([connect(true), connect(false)]);
+    await use({ local, proxied });
+    await Promise.all([local.close(), proxied.close()]);
+  },
+  bothWays: async ({ ways }, use) => {
+    await use(async (options, look) => {
+      const go = async (browser: Browser) => {
+        const context = await browser.newContext(options);
+        try {
+          return await look(context);
+        } finally {
+          await context.close();
+        }
+      };
+      return { local: await go(ways.local), proxied: await go(ways.proxied) };
+    });
+  },
+});
+
+/** The failure of a navigation, or the text of its page and the status. */
+async function visit(context: Awaited<ReturnType<Browser['newContext']>>, url: string): Promise<unknown> {
+  const page = await context.newPage();
+  try {
+    const response = await page.goto(url);
+    return [response?.status(), await page.locator('body').innerText()];
+  } catch (error) {
+    return /net::\w+/.exec((error as Error).message)?.[0];
+  } finally {
+    await page.close();
+  }
+}
+
+test.describe('client certificates', () => {
+  const [ada, bob] = [clientCertificate('ada'), clientCertificate('bob')];
+  let server: Server;
+  let origin: string;
+
+  test.beforeAll(async () => {
+    const certificate = selfSigned();
+    server = createServer({ ...certificate, requestCert: true, rejectUnauthorized: false, ca: [ada.cert] });
+    server.on('request', (request, response) => {
+      const socket = request.socket as TLSSocket;
+      const { subject } = socket.getPeerCertificate();
+      response.setHeader('content-type', 'text/html').end(`${subject?.CN ?? 'nobody'} ${socket.authorized}`);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    origin = `https://localhost:${(server.address() as AddressInfo).port}`;
+  });
+
+  test.afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+
+  const certificates = (): Record<string, NonNullable<BrowserContextOptions['clientCertificates']>> => ({
+    'cert and key': [{ origin, cert: ada.cert, key: ada.key }],
+    'pfx and passphrase': [{ origin, pfx: ada.pfx, passphrase: ada.passphrase }],
+    'one that the server does not trust': [{ origin, cert: bob.cert, key: bob.key }],
+    'another origin': [{ origin: origin.replace('localhost', '127.0.0.1'), cert: ada.cert, key: ada.key }],
+    'several origins': [
+      { origin: 'https://localhost', cert: bob.cert, key: bob.key },
+      { origin, cert: ada.cert, key: ada.key },
+    ],
+  });
+
+  for (const name of [
+    'cert and key',
+    'pfx and passphrase',
+    'one that the server does not trust',
+    'another origin',
+    'several origins',
+  ]) {
+    test(`presents client certificates as a local browser does: ${name}`, async ({ bothWays }) => {
+      const clientCertificates = certificates()[name];
+      const seen = await bothWays({ clientCertificates, ignoreHTTPSErrors: true }, async (context) => [
+        await visit(context, origin),
+        await (await context.request.get(origin)).text(),
+      ]);
+      expect(seen.proxied).toEqual(seen.local);
+      if (name === 'cert and key') expect(seen.local).toEqual([[200, 'ada true'], 'ada true']);
+    });
+  }
+
+  test('reports an untrusted server as a local browser does', async ({ bothWays }) => {
+    const clientCertificates = certificates()['cert and key'];
+    const seen = await bothWays({ clientCertificates }, async (context) => await visit(context, origin));
+    expect(seen.proxied).toEqual(seen.local);
+    expect(String(seen.local)).toContain('self-signed certificate');
+  });
+
+  test('does not present the certificates of one context in another', async ({ ways }) => {
+    const [own, other] = await Promise.all([
+      ways.proxied.newContext({ clientCertificates: certificates()['cert and key'], ignoreHTTPSErrors: true }),
+      ways.proxied.newContext({ ignoreHTTPSErrors: true }),
+    ]);
+    for (const [context, text] of [
+      [own, 'ada true'],
+      [other, 'nobody false'],
+      [own, 'ada true'],
+    ] as const) {
+      expect(await visit(context, origin)).toEqual([200, text]);
+    }
+    await Promise.all([own.close(), other.close()]);
+  });
+});
+
+test.describe('the proxy of a context', () => {
+  const SERVERS: Record<string, { secure: boolean }> = { 'http:': { secure: false }, 'https:': { secure: true } };
+  const PROXIES: Record<string, { start: () => Promise<TestProxy>; settings: (port: number) => object }> = {
+    http: { start: () => startHttpProxy(), settings: (port) => ({ server: `localhost:${port}` }) },
+    'http with name and password': {
+      start: async () => await startHttpProxy('ada:se cret'),
+      settings: (port) => ({ server: `http://127.0.0.1:${port}`, username: 'ada', password: 'se cret' }),
+    },
+    'http with a wrong password': {
+      start: async () => await startHttpProxy('ada:se cret'),
+      settings: (port) => ({ server: `http://127.0.0.1:${port}`, username: 'ada', password: 'wrong' }),
+    },
+    'http that wants a password': {
+      start: async () => await startHttpProxy('ada:se cret'),
+      settings: (port) => ({ server: `http://127.0.0.1:${port}` }),
+    },
+    socks5: { start: startSocksProxy, settings: (port) => ({ server: `socks5://localhost:${port}` }) },
+    'bypassed for the host': {
+      start: () => startHttpProxy(),
+      settings: (port) => ({ server: `http://localhost:${port}`, bypass: 'example.com, localhost' }),
+    },
+    'bypassed for another port': {
+      start: () => startHttpProxy(),
+      settings: (port) => ({ server: `http://localhost:${port}`, bypass: '*:1, .localhost, 10.0.0.0/8' }),
+    },
+    'https with an untrusted certificate': {
+      start: async () => await startHttpProxy(undefined, selfSigned()),
+      settings: (port) => ({ server: `https://localhost:${port}` }),
+    },
+    'without a listener': {
+      start: async () => {
+        const proxy = await startHttpProxy();
+        await proxy.close();
+        return { ...proxy, close: async () => undefined };
+      },
+      settings: (port) => ({ server: `http://localhost:${port}` }),
+    },
+  };
+
+  for (const [protocol, { secure }] of Object.entries(SERVERS)) {
+    for (const [name, { start, settings }] of Object.entries(PROXIES)) {
+      // A local Chromium never ends such a navigation.
+      if (secure && / password$/.test(name) && !name.endsWith('name and password')) continue;
+      test(`takes ${protocol} requests as in a local browser: ${name}`, async ({ bothWays }) => {
+        const dev = await startDevServer({ secure });
+        const proxy = await start();
+        try {
+          const options = { proxy: settings(proxy.port) as { server: string }, ignoreHTTPSErrors: true };
+          const { local, proxied } = await bothWays(options, async (context) => {
+            proxy.seen.length = 0;
+            const seen = [await visit(context, `${dev.url}/stream`), await socketOf(context, dev)];
+            return [...seen, [...new Set(proxy.seen)]];
+          });
+          expect(proxied).toEqual(local);
+        } finally {
+          await proxy.close();
+          await dev.close();
+        }
+      });
+    }
+  }
+});
+
+test.describe('hosts that are not proxied', () => {
+  const options = (port: number): BrowserContextOptions => ({ proxy: { server: `http://localhost:${port}` } });
+
+  test("are not reached from a context whose proxy is this machine's", async ({ browserUrl, open }) => {
+    const [dev, proxy] = await Promise.all([startDevServer(), startHttpProxy()]);
+    const transport = await open(await browserUrl(true), { proxiedHosts: parseNetworkRules('app.localhost') });
+    const browser = await chromium.connectOverCDP(transport);
+    const context = await browser.newContext(options(proxy.port));
+    expect(await visit(context, dev.url)).toBe('net::ERR_PROXY_CONNECTION_FAILED');
+    expect([proxy.seen, dev.requests]).toEqual([[], []]);
+    expect(await visit(context, dev.url.replace('localhost', 'app.localhost'))).toContain(200);
+    expect(proxy.seen).not.toEqual([]);
+    await browser.close();
+    await Promise.all([proxy.close(), dev.close()]);
+  });
+
+  test("are reached directly from a context whose proxy is the client's own", async ({ browserUrl, open }) => {
+    const [dev, proxy] = await Promise.all([startDevServer(), startHttpProxy()]);
+    const rules = { proxiedHosts: parseNetworkRules('app.localhost'), isClientsProxy: () => true };
+    const browser = await chromium.connectOverCDP(await open(await browserUrl(true), rules));
+    const context = await browser.newContext(options(proxy.port));
+    expect(await visit(context, dev.url)).toContain(200);
+    expect(proxy.seen).toEqual([]);
+    await browser.close();
+    await Promise.all([proxy.close(), dev.close()]);
+  });
+});
+
+test("uses the proxy of Puppeteer's context", async ({ browserUrl, connectPuppeteer }) => {
+  const [dev, proxy] = await Promise.all([startDevServer(), startHttpProxy('ada:se cret')]);
+  const rules = { proxiedHosts: parseNetworkRules('<loopback>') };
+  const browser = await connectPuppeteer(await browserUrl(false), rules);
+  for (const bypass of [['<-loopback>'], []]) {
+    proxy.seen.length = 0;
+    const context = await browser.createBrowserContext({
+      proxyServer: `http://127.0.0.1:${proxy.port}`,
+      proxyBypassList: bypass,
+    });
+    const page = await context.newPage();
+    await page.authenticate({ username: 'ada', password: 'se cret' });
+    expect((await page.goto(`${dev.url}/stream`))?.status()).toBe(200);
+    // Without the rule, Chromium connects to loopback directly.
+    expect(proxy.seen.length > 0).toBe(bypass.length > 0);
+    await context.close();
+  }
+  await Promise.all([proxy.close(), dev.close()]);
+});
+
+test('ends a request when the proxy refuses its password', async ({ ways }) => {
+  const dev = await startDevServer({ secure: true });
+  const proxy = await startHttpProxy('ada:se cret');
+  const server = `http://localhost:${proxy.port}`;
+  for (const own of [{}, { username: 'ada', password: 'wrong' }]) {
+    const context = await ways.proxied.newContext({ proxy: { server, ...own }, ignoreHTTPSErrors: true });
+    expect(await visit(context, dev.url)).toBe('net::ERR_TUNNEL_CONNECTION_FAILED');
+    await context.close();
+  }
+  await proxy.close();
+  await dev.close();
+});
+
+/** Whether a page's WebSocket opens. */
+async function socketOf(context: Awaited<ReturnType<Browser['newContext']>>, dev: DevServer): Promise<unknown> {
+  const page = await context.newPage();
+  try {
+    await page.goto(`${dev.url}/page`);
+    return await page.evaluate(
+      (url) =>
+        new Promise((resolve) => {
+          const socket = new WebSocket(url);
+          socket.onopen = () => resolve('open');
+          socket.onerror = () => resolve('failed');
+        }),
+      dev.url.replace('http', 'ws'),
+    );
+  } catch {
+    return 'no page';
+  } finally {
+    await page.close();
+  }
+}
