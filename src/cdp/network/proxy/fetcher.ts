@@ -1,15 +1,8 @@
-import {
-  type BrotliDecompress,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  type Gunzip,
-  type Inflate,
-} from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { monotonicNow } from '../../../common/clock.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { Connections, type Server } from './connections.ts';
+import { ACCEPTED, decodingOf } from './content-encoding.ts';
 import type { Dial } from './dial.ts';
 import { type Failure, failureOf } from './failures.ts';
 import { type HeaderList, headerOf } from './headers/header-list.ts';
@@ -36,13 +29,13 @@ export type Outcome = ProxyResponse | Failure;
 export interface WholeResponse {
   status: number;
   phrase: string;
-  /** Headers that match `body`, in wire text, with names as the server wrote them. */
+  /** In wire text, with names as the server wrote them. */
   headers: HeaderList;
   body: Buffer;
 }
 
 export interface ProxyResponse extends WholeResponse {
-  /** All headers that the server sent, including those that describe the body before decoding. */
+  /** All headers that the server sent. */
   received: HeaderList;
   /** The part after `body`, if that is incomplete: for a body larger than {@link MAX_BODY_BYTES}, or a stream. */
   rest: ResponseBody | null;
@@ -75,16 +68,6 @@ const STREAM_MS = 50;
 /** Headers of a single connection, which the sender sets itself. */
 const OF_CONNECTION =
   /^(:.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|expect|accept-encoding)$/i;
-
-/** The content encodings that requests accept. */
-export const ACCEPTED = 'gzip, deflate, br';
-
-const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompress>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
 
 /**
  * Makes pages' requests from this machine. It does not follow redirects: the page does, and the browser pauses each one
@@ -142,13 +125,13 @@ export class ProxyFetcher {
     const { statusCode: status, statusText: phrase } = response;
     const lines = received.map(({ name, value }) => `${name}: ${value}\r\n`);
     const head = `HTTP/1.1 ${status} ${phrase}\r\n${lines.join('')}\r\n`;
-    const encoding = (header('content-encoding') ?? '').toLowerCase();
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
-    // Chromium does not decode a body that it gets over CDP, so this code must.
-    const decoder = bodiless ? undefined : DECODERS[encoding]?.();
-    const source = new ResponseBody(response.body, decoder);
+    const encodings = received.filter(({ name }) => /^content-encoding$/i.test(name)).map(({ value }) => value);
+    // Chromium does not decode a body that it gets over CDP, whatever its headers, so this code must.
+    const decoding = bodiless ? null : decodingOf(encodings.join());
+    const source = new ResponseBody(response.body, decoding);
     // A body that is known to be large is not buffered.
-    const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
+    const known = decoding || bodiless ? 0 : Number(header('content-length') ?? 0);
     const patience = bodiless ? RESPONSE_MS : STREAM_MS;
     const isDownload = status === 200 && (download === 'is' || (download === 'may-be' && isDownloaded(header)));
     const most = isDownload ? DOWNLOAD_BYTES : MAX_BODY_BYTES;
@@ -157,10 +140,7 @@ export class ProxyFetcher {
     return {
       status,
       phrase,
-      headers: received.filter(
-        // Neither is correct for a decoded body.
-        ({ name }) => decoder === undefined || !/^content-(encoding|length)$/i.test(name),
-      ),
+      headers: received,
       received,
       body: begun,
       rest: ended ? null : source,

@@ -1,9 +1,7 @@
-import { pipeline, type Readable } from 'node:stream';
-import type { BrotliDecompress, Gunzip, Inflate } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import { monotonicNow } from '../../../common/clock.ts';
 import { within } from '../../../common/pause.ts';
-
-type Decoder = Gunzip | Inflate | BrotliDecompress;
+import type { Decoding } from './content-encoding.ts';
 
 /**
  * Chunks that arrive within this time, in ms, are passed on together: for streams, and for bodies that are just large.
@@ -16,24 +14,18 @@ const BULK_BYTES = 16 * 1024;
 /** A response's body, decoded and read on demand: the rest stays with the server. */
 export class ResponseBody {
   readonly #source: Readable;
-  readonly #decoder: Decoder | undefined;
   readonly #chunks: AsyncIterator<Buffer>;
-  #read = 0;
   /** The next chunk, if an earlier wait for it timed out. */
   #coming: Promise<Buffer | null> | null = null;
+  /** Bytes read so far, encoded as on the network. */
+  encodedBytes = 0;
 
-  constructor(source: Readable, decoder: Decoder | undefined) {
+  constructor(source: Readable, decoding: Decoding | null) {
     this.#source = source;
-    this.#decoder = decoder;
     // Readers handle errors; until there is a reader, errors are ignored.
     source.on('error', () => undefined);
-    const body = decoder ? pipeline(source, decoder, () => undefined) : source;
-    this.#chunks = body[Symbol.asyncIterator]();
-  }
-
-  /** Bytes read so far, encoded as on the network. */
-  get encodedBytes(): number {
-    return this.#decoder?.bytesWritten ?? this.#read;
+    const encoded = this.#counted(source);
+    this.#chunks = (decoding?.(encoded) ?? encoded)[Symbol.asyncIterator]();
   }
 
   /**
@@ -108,15 +100,14 @@ export class ResponseBody {
   }
 
   async #take(): Promise<Buffer | null> {
-    try {
-      const { done, value } = await this.#chunks.next();
-      if (done) return null;
-      this.#read += value.length;
-      return value;
-    } catch (error) {
-      // An empty body is valid with any encoding.
-      if ((error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && this.#decoder?.bytesWritten === 0) return null;
-      throw error;
+    const { done, value } = await this.#chunks.next();
+    return done ? null : value;
+  }
+
+  async *#counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.encodedBytes += chunk.length;
+      yield chunk;
     }
   }
 }
