@@ -95,7 +95,7 @@ export class OfferedResponses {
         this.#takers.set(id, resolve);
         this.#notify({ op: 'more', id });
       });
-    return new ReadableStream(
+    return new ReadableStream<Uint8Array<ArrayBuffer>>(
       {
         start: (controller) => {
           const abort = () => {
