@@ -11,13 +11,15 @@ interface Destination {
   port: number;
   isSecure: boolean;
   rejectUnauthorized: boolean;
+  /** Default: HTTP/1 only. */
+  allowH2?: boolean;
 }
 
 /**
  * Dials a server, and adds TLS here if its address needs that. The first event is `connect`, `secureConnect` or
  * `error`.
  */
-export function dialServer(dial: Dial, { hostname, port, isSecure, rejectUnauthorized }: Destination): Duplex {
+export function dialServer(dial: Dial, { hostname, port, isSecure, rejectUnauthorized, allowH2 }: Destination): Duplex {
   const host = hostname.replace(/^\[|\]$/g, '');
   const stream = dial(host, port);
   if (!isSecure) return stream;
@@ -26,7 +28,7 @@ export function dialServer(dial: Dial, { hostname, port, isSecure, rejectUnautho
     socket: stream as Socket,
     servername: isIP(host) ? '' : host,
     rejectUnauthorized,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: allowH2 ? ['http/1.1', 'h2'] : ['http/1.1'],
   });
   stream.once('error', (error) => socket.destroy(error));
   return socket;

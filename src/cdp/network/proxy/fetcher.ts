@@ -6,6 +6,7 @@ import { ACCEPTED, decodingOf } from './content-encoding.ts';
 import type { Dial } from './dial.ts';
 import { type Failure, failureOf } from './failures.ts';
 import { type HeaderList, headerOf } from './headers/header-list.ts';
+import { takeExchange } from './http1/response-socket.ts';
 import { ResponseBody } from './response-body.ts';
 
 /** A page's request that is made from this machine. */
@@ -48,7 +49,7 @@ export interface ProxyResponse extends WholeResponse {
     waited: number;
     /** The head as the server sent it, in wire text. */
     head: string;
-    /** Bytes of the response that crossed the network so far, without chunk framing. */
+    /** Bytes of the response that crossed the network so far. */
     bytes(): number;
   };
 }
@@ -120,11 +121,9 @@ export class ProxyFetcher {
       responseHeaders: 'raw',
     });
     const waited = monotonicNow() - asked;
-    const received = pairs(response.headers);
+    const { head, bytes } = exchangeOf(response);
+    const { status, phrase, headers: received } = head;
     const header = (wanted: string) => headerOf(received, wanted);
-    const { statusCode: status, statusText: phrase } = response;
-    const lines = received.map(({ name, value }) => `${name}: ${value}\r\n`);
-    const head = `HTTP/1.1 ${status} ${phrase}\r\n${lines.join('')}\r\n`;
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
     const encodings = received.filter(({ name }) => /^content-encoding$/i.test(name)).map(({ value }) => value);
     // Chromium does not decode a body that it gets over CDP, whatever its headers, so this code must.
@@ -148,8 +147,8 @@ export class ProxyFetcher {
       exchange: {
         server: this.#connections.serverOf(url),
         waited,
-        head,
-        bytes: () => head.length + source.encodedBytes,
+        head: head.text,
+        bytes: () => head.text.length + (bytes?.() ?? source.encodedBytes),
       },
     };
   }
@@ -165,8 +164,14 @@ function isDownloaded(header: (name: string) => string | undefined): boolean {
   return /^application\/(octet-stream|zip|gzip|x-(zip|gzip|tar|bzip2?|7z|rar)\S*|vnd\.(ms|openxml)\S+)/.test(type);
 }
 
-/** @param raw alternating names and values, as undici gives them for `responseHeaders: 'raw'` */
-function pairs(raw: unknown): HeaderList {
-  const flat = raw as string[];
-  return flat.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: flat[at + 1] ?? '' }] : []));
+/** What a response was on its connection. */
+function exchangeOf({ statusCode: status, headers: raw }: Dispatcher.ResponseData) {
+  // Alternating names and values, as undici gives them for `responseHeaders: 'raw'`.
+  const flat = raw as unknown as string[];
+  const exchange = takeExchange(flat);
+  if (exchange) return { head: exchange.head, bytes: () => exchange.bytes };
+  // HTTP/2, which has no such lines.
+  const headers = flat.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: flat[at + 1] ?? '' }] : []));
+  const lines = headers.map(({ name, value }) => `${name}: ${value}\r\n`);
+  return { head: { status, phrase: '', headers, text: `HTTP/1.1 ${status}\r\n${lines.join('')}\r\n` } };
 }
