@@ -67,7 +67,11 @@ test('decodes each body as the browser does', async ({ far }) => {
     const [encoding, body] = CASES[decodeURIComponent(String(url).slice(1))] ?? [[], Buffer.from('a page')];
     response
       .on('error', () => undefined)
-      .writeHead(200, { 'content-length': body.length, 'content-type': 'text/html', 'content-encoding': encoding as string });
+      .writeHead(200, {
+        'content-length': body.length,
+        'content-type': 'text/html',
+        'content-encoding': encoding as string,
+      });
     // In two parts, the first of which may be a part of a head.
     response.write(body.subarray(0, 7));
     response.end(body.subarray(7));

@@ -94,7 +94,9 @@ for (const pieces of ['at once', 'byte by byte']) {
           async (path) => {
             const response = await fetch(path).catch(() => null);
             const text = await response?.text().catch(() => null);
-            return typeof text === 'string' && [response?.status, response?.statusText, [...(response?.headers ?? [])], text];
+            return (
+              typeof text === 'string' && [response?.status, response?.statusText, [...(response?.headers ?? [])], text]
+            );
           },
           `/${encodeURIComponent(name)}`,
         );
