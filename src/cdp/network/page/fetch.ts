@@ -24,15 +24,13 @@ export function fetchOffered(responses: OfferedResponses): void {
 }
 
 function whole(response: Response, id: string, signal: AbortSignal | null, responses: OfferedResponses): Response {
-  // An opaque response must stay opaque.
-  if (response.type === 'opaque') {
-    responses.drop(id);
-    return response;
-  }
+  const body = responses.body(id, signal);
+  // An opaque response must stay opaque: its body is read on for the server and the client only.
+  if (response.type === 'opaque') return response;
   const { status, statusText, headers, url, type, redirected } = response;
   // It is empty, but the browser considers it unfinished until it is read.
   response.arrayBuffer().catch(() => undefined);
-  const full = new Response(responses.body(id, signal), { status, statusText, headers });
+  const full = new Response(body, { status, statusText, headers });
   return Object.defineProperties(full, {
     url: { value: url },
     type: { value: type },

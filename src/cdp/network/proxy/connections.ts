@@ -1,9 +1,11 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Protocol } from 'devtools-protocol';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { CONNECT_TIMEOUT_MS, type Dial, dialServer } from './dial.ts';
+import { ResponseSocket } from './http1/response-socket.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
 import { Agent, buildConnector } from './undici-library.ts';
 
@@ -18,23 +20,10 @@ export interface Server {
 /** Short, because a server may close an idle connection just when the next request is sent. In ms. */
 const KEEP_ALIVE_MS = 1_000;
 
-/**
- * State of the current request on a connection: whether it is the first one, and how many bytes were read before it was
- * sent.
- */
-interface Turn {
-  isFirst: boolean;
-  bytesRead: number;
-}
-
-/** Connections of proxies; null before the first request. */
-const turns = new WeakMap<object, Turn | null>();
-
 // The only way to find out which connection undici uses for a request.
 subscribe('undici:client:sendHeaders', (message) => {
-  const { socket } = message as { socket: Socket };
-  const last = turns.get(socket);
-  if (last !== undefined) turns.set(socket, { isFirst: last === null, bytesRead: socket.bytesRead });
+  const { socket } = message as { socket: unknown };
+  if (socket instanceof ResponseSocket) socket.begin();
 });
 
 /** A proxy's connections, and what it knows about their servers. */
@@ -47,6 +36,8 @@ export class Connections {
   #lenient: Agent | undefined;
   /** Errors of connections that responded to earlier requests, but not to the last one. */
   readonly #ofStale = new WeakSet<object>();
+  /** Origins that speak HTTP/2 only. */
+  readonly #onlyOver2 = new Set<string>();
   /** By origin. */
   readonly #servers = new Map<string, Server>();
 
@@ -85,29 +76,24 @@ export class Connections {
   }
 
   #newAgent(rejectUnauthorized: boolean): Agent {
-    const connector = (isHere: boolean) =>
-      buildConnector({
-        timeout: CONNECT_TIMEOUT_MS,
-        allowH2: false,
-        rejectUnauthorized,
-        ...addressesOf(isHere, CONNECT_TIMEOUT_MS),
-      });
-    const dial = this.#dial;
-    const [local, other] = dial
-      ? [dialing(dial, rejectUnauthorized), dialing(dial, rejectUnauthorized)]
-      : [connector(true), connector(false)];
+    const connector = (allowH2: boolean) => this.#connector(rejectUnauthorized, allowH2);
+    const [over1, over2] = [connector(false), connector(true)];
     return new Agent({
-      connect: (options, done) =>
-        (isLocalhost(options.hostname) ? local : other)(options, (...made) => {
-          const [, socket] = made;
-          if (socket) {
-            this.#note(new URL(`${options.protocol}//${options.host}`).origin, socket);
-            this.#watch(socket);
-            this.#traffic?.follow(socket);
-          }
-          done(...made);
-        }),
-      allowH2: false,
+      connect: (options, done) => {
+        const { origin } = new URL(`${options.protocol}//${options.host}`);
+        const connected: buildConnector.Callback = (...[error, socket]) => {
+          if (error) return done(error, null);
+          this.#note(origin, socket);
+          this.#traffic?.follow(socket);
+          done(null, (socket as Partial<TLSSocket>).alpnProtocol === 'h2' ? socket : this.#watched(socket));
+        };
+        if (this.#onlyOver2.has(origin)) return over2(options, connected);
+        over1(options, (...[error, socket]) => {
+          if (!hasOtherProtocol(error)) return error ? connected(error, null) : connected(null, socket);
+          this.#onlyOver2.add(origin);
+          over2(options, connected);
+        });
+      },
       headersTimeout: this.#responseTimeout,
       bodyTimeout: this.#responseTimeout,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -116,12 +102,26 @@ export class Connections {
     });
   }
 
-  #watch(socket: Socket): void {
-    turns.set(socket, null);
-    socket.once('error', (error) => {
-      const turn = turns.get(socket);
-      if (turn && !turn.isFirst && socket.bytesRead === turn.bytesRead) this.#ofStale.add(error);
+  #connector(rejectUnauthorized: boolean, allowH2: boolean): buildConnector.connector {
+    if (this.#dial) return dialing(this.#dial, rejectUnauthorized, allowH2);
+    const connector = (isHere: boolean) =>
+      buildConnector({
+        timeout: CONNECT_TIMEOUT_MS,
+        allowH2,
+        rejectUnauthorized,
+        ...addressesOf(isHere, CONNECT_TIMEOUT_MS),
+      });
+    const [local, other] = [connector(true), connector(false)];
+    return (options, done) => (isLocalhost(options.hostname) ? local : other)(options, done);
+  }
+
+  #watched(socket: Socket): Socket {
+    const watched = new ResponseSocket(socket);
+    watched.once('error', (error) => {
+      if (watched.isStale) this.#ofStale.add(error);
     });
+    // undici needs no more of it than a stream has.
+    return watched as Duplex as Socket;
   }
 
   #note(origin: string, socket: Socket): void {
@@ -134,16 +134,21 @@ export class Connections {
 }
 
 /** Connects with `dial`, for undici. */
-function dialing(dial: Dial, rejectUnauthorized: boolean): ReturnType<typeof buildConnector> {
+function dialing(dial: Dial, rejectUnauthorized: boolean, allowH2: boolean): buildConnector.connector {
   return ({ hostname, port, protocol }, done) => {
     const isSecure = protocol === 'https:';
     const number = Number(port) || (isSecure ? 443 : 80);
-    dialServer(dial, { hostname, port: number, isSecure, rejectUnauthorized }).then(
+    dialServer(dial, { hostname, port: number, isSecure, rejectUnauthorized, allowH2 }).then(
       // undici needs no more of it than a stream has.
       (stream) => done(null, stream as Socket),
       (error) => done(error, null),
     );
   };
+}
+
+/** Whether a server does not speak HTTP/1. Others are never spoken to over HTTP/2. */
+function hasOtherProtocol(error: Error | null): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL';
 }
 
 function securityOf(socket: TLSSocket): Protocol.Network.SecurityDetails | null {

@@ -12,6 +12,8 @@ export interface Destination {
   port: number;
   isSecure: boolean;
   rejectUnauthorized: boolean;
+  /** Default: HTTP/1 only. */
+  allowH2?: boolean;
 }
 
 /** Time limit for connecting, in ms. */
@@ -20,7 +22,7 @@ export const CONNECT_TIMEOUT_MS = 30_000;
 /** Dials a server, and adds TLS here if its address needs that. */
 export async function dialServer(
   dial: Dial,
-  { hostname, port, isSecure, rejectUnauthorized }: Destination,
+  { hostname, port, isSecure, rejectUnauthorized, allowH2 }: Destination,
 ): Promise<Duplex> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const stream = await dial(host, port);
@@ -30,7 +32,7 @@ export async function dialServer(
     socket: stream as Socket,
     servername: isIP(host) ? '' : host,
     rejectUnauthorized,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: allowH2 ? ['http/1.1', 'h2'] : ['http/1.1'],
   });
   stream.once('error', (error) => socket.destroy(error));
   return await connected(socket, 'secureConnect');

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { UnusableResponse } from './http1/response-head.ts';
 
 /** Chromium's name for a failure. */
 export type NetError = `net::ERR_${string}`;
@@ -42,8 +43,7 @@ const FAILURES: readonly [code: RegExp, failure: Protocol.Network.ErrorReason, n
   [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, 'Failed', 'net::ERR_CERT_DATE_INVALID'],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'Failed', 'net::ERR_CERT_COMMON_NAME_INVALID'],
   [/^(EPROTO|ERR_SSL_\w+)$/, 'Failed', 'net::ERR_SSL_PROTOCOL_ERROR'],
-  [/^HPE_\w+$/, 'Failed', 'net::ERR_INVALID_HTTP_RESPONSE'],
-  [/^UND_ERR_HEADERS_OVERFLOW$/, 'Failed', 'net::ERR_RESPONSE_HEADERS_TOO_BIG'],
+  [/^ERR_HTTP2_\w+$/, 'Failed', 'net::ERR_HTTP2_PROTOCOL_ERROR'],
 ];
 
 /** The reason why a request failed. */
@@ -52,7 +52,8 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof TunnelError) {
     return { failure: 'Failed', netError: error.netError, proxyChallenge: error.challenge, detail: message };
   }
-  const [, failure = 'Failed', netError] = FAILURES.find(([pattern]) => pattern.test(code)) ?? [];
+  const [, failure = 'Failed', known] = FAILURES.find(([pattern]) => pattern.test(code)) ?? [];
+  const netError: NetError | undefined = error instanceof UnusableResponse ? `net::${error.code}` : known;
   return { failure, netError, detail: message || code || String(error) };
 }
 
@@ -66,8 +67,10 @@ export function unreachedProxy(error: unknown): NetError | null {
 }
 
 /** Chromium's name for the way a body was cut short. @param head of the response, as the server sent it */
-export function howBroken({ code = '' }: NodeJS.ErrnoException, head: string): NetError {
+export function howBroken({ code = '', name }: NodeJS.ErrnoException, head: string): NetError {
   if (/^(Z_|ERR__)/.test(code)) return 'net::ERR_CONTENT_DECODING_FAILED';
+  if (name === 'HTTPParserError') return 'net::ERR_INVALID_CHUNKED_ENCODING';
+  if (/^ERR_HTTP2_/.test(code)) return 'net::ERR_HTTP2_PROTOCOL_ERROR';
   const isOfKnownLength = /^content-length:/im.test(head) && !/^transfer-encoding:/im.test(head);
   return isOfKnownLength ? 'net::ERR_CONTENT_LENGTH_MISMATCH' : 'net::ERR_INCOMPLETE_CHUNKED_ENCODING';
 }

@@ -1,11 +1,3 @@
-import {
-  type BrotliDecompress,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  type Gunzip,
-  type Inflate,
-} from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { monotonicNow } from '../../../common/clock.ts';
 import { pause } from '../../../common/pause.ts';
@@ -14,9 +6,11 @@ import { dialThrough } from '../context-proxy/tunnel.ts';
 import type { EmulatedLink } from '../network-conditions.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { Connections, type Server } from './connections.ts';
+import { ACCEPTED, decodingOf } from './content-encoding.ts';
 import type { Dial } from './dial.ts';
 import { type Failure, failureOf, unreachedProxy } from './failures.ts';
 import { type HeaderList, headerOf } from './headers/header-list.ts';
+import { takeExchange } from './http1/response-socket.ts';
 import { ResponseBody } from './response-body.ts';
 
 /** A page's request that is made from this machine. */
@@ -44,13 +38,13 @@ export type Outcome = ProxyResponse | Failure;
 export interface WholeResponse {
   status: number;
   phrase: string;
-  /** Headers that match `body`, in wire text, with names as the server wrote them. */
+  /** In wire text, with names as the server wrote them. */
   headers: HeaderList;
   body: Buffer;
 }
 
 export interface ProxyResponse extends WholeResponse {
-  /** All headers that the server sent, including those that describe the body before decoding. */
+  /** All headers that the server sent. */
   received: HeaderList;
   /** The part after `body`, if that is incomplete: for a body larger than {@link MAX_BODY_BYTES}, or a stream. */
   rest: ResponseBody | null;
@@ -63,7 +57,7 @@ export interface ProxyResponse extends WholeResponse {
     waited: number;
     /** The head as the server sent it, in wire text. */
     head: string;
-    /** Bytes of the response that crossed the network so far, without chunk framing. */
+    /** Bytes of the response that crossed the network so far. */
     bytes(): number;
   };
 }
@@ -83,16 +77,6 @@ const STREAM_MS = 50;
 /** Headers of a single connection, which the sender sets itself. */
 const OF_CONNECTION =
   /^(:.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|expect|accept-encoding)$/i;
-
-/** The content encodings that requests accept. */
-export const ACCEPTED = 'gzip, deflate, br';
-
-const DECODERS: Readonly<Record<string, () => Gunzip | Inflate | BrotliDecompress>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
 
 /** Where a request is sent: to its server, or to a proxy. */
 interface Route {
@@ -184,18 +168,16 @@ export class ProxyFetcher {
     const missing = (link?.latency ?? 0) - (monotonicNow() - asked);
     if (missing > 0) await pause(missing, signal);
     const waited = monotonicNow() - asked;
-    const received = pairs(response.headers);
+    const { head, bytes } = exchangeOf(response);
+    const { status, phrase, headers: received } = head;
     const header = (wanted: string) => headerOf(received, wanted);
-    const { statusCode: status, statusText: phrase } = response;
-    const lines = received.map(({ name, value }) => `${name}: ${value}\r\n`);
-    const head = `HTTP/1.1 ${status} ${phrase}\r\n${lines.join('')}\r\n`;
-    const encoding = (header('content-encoding') ?? '').toLowerCase();
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
-    // Chromium does not decode a body that it gets over CDP, so this code must.
-    const decoder = bodiless ? undefined : DECODERS[encoding]?.();
-    const source = new ResponseBody(response.body, decoder, (bytes) => link?.received(bytes, signal));
+    const encodings = received.filter(({ name }) => /^content-encoding$/i.test(name)).map(({ value }) => value);
+    // Chromium does not decode a body that it gets over CDP, whatever its headers, so this code must.
+    const decoding = bodiless ? null : decodingOf(encodings.join());
+    const source = new ResponseBody(response.body, decoding, (bytes) => link?.received(bytes, signal));
     // A body that is known to be large is not buffered.
-    const known = decoder || bodiless ? 0 : Number(header('content-length') ?? 0);
+    const known = decoding || bodiless ? 0 : Number(header('content-length') ?? 0);
     const patience = bodiless ? RESPONSE_MS : STREAM_MS;
     const isDownload = status === 200 && (download === 'is' || (download === 'may-be' && isDownloaded(header)));
     const most = isDownload ? DOWNLOAD_BYTES : MAX_BODY_BYTES;
@@ -204,10 +186,7 @@ export class ProxyFetcher {
     return {
       status,
       phrase,
-      headers: received.filter(
-        // Neither is correct for a decoded body.
-        ({ name }) => decoder === undefined || !/^content-(encoding|length)$/i.test(name),
-      ),
+      headers: received,
       received,
       body: begun,
       rest: ended ? null : source,
@@ -215,8 +194,8 @@ export class ProxyFetcher {
       exchange: {
         server: connections.serverOf(origin),
         waited,
-        head,
-        bytes: () => head.length + source.encodedBytes,
+        head: head.text,
+        bytes: () => head.text.length + (bytes?.() ?? source.encodedBytes),
       },
     };
   }
@@ -232,8 +211,14 @@ function isDownloaded(header: (name: string) => string | undefined): boolean {
   return /^application\/(octet-stream|zip|gzip|x-(zip|gzip|tar|bzip2?|7z|rar)\S*|vnd\.(ms|openxml)\S+)/.test(type);
 }
 
-/** @param raw alternating names and values, as undici gives them for `responseHeaders: 'raw'` */
-function pairs(raw: unknown): HeaderList {
-  const flat = raw as string[];
-  return flat.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: flat[at + 1] ?? '' }] : []));
+/** What a response was on its connection. */
+function exchangeOf({ statusCode: status, headers: raw }: Dispatcher.ResponseData) {
+  // Alternating names and values, as undici gives them for `responseHeaders: 'raw'`.
+  const flat = raw as unknown as string[];
+  const exchange = takeExchange(flat);
+  if (exchange) return { head: exchange.head, bytes: () => exchange.bytes };
+  // HTTP/2, which has no such lines.
+  const headers = flat.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: flat[at + 1] ?? '' }] : []));
+  const lines = headers.map(({ name, value }) => `${name}: ${value}\r\n`);
+  return { head: { status, phrase: '', headers, text: `HTTP/1.1 ${status}\r\n${lines.join('')}\r\n` } };
 }

@@ -15,17 +15,11 @@ import type { ProxiedTarget } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
 import { whenAbandoned } from './abandoned-requests.ts';
+import { ACCEPTED } from './content-encoding.ts';
 import { Credentials, challengeOf } from './credentials.ts';
 import type { Dial } from './dial.ts';
 import { type Failure, howBroken } from './failures.ts';
-import {
-  ACCEPTED,
-  MAX_BODY_BYTES,
-  type Outcome,
-  ProxyFetcher,
-  type ProxyRequest,
-  type ProxyResponse,
-} from './fetcher.ts';
+import { MAX_BODY_BYTES, type Outcome, ProxyFetcher, type ProxyRequest, type ProxyResponse } from './fetcher.ts';
 import { mayHaveOwnBytes } from './headers/announced-values.ts';
 import { byLowerCase, headerOf } from './headers/header-list.ts';
 import type { ImpliedHeaders } from './headers/implied-headers.ts';

@@ -1,9 +1,7 @@
-import { pipeline, type Readable } from 'node:stream';
-import type { BrotliDecompress, Gunzip, Inflate } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import { monotonicNow } from '../../../common/clock.ts';
 import { within } from '../../../common/pause.ts';
-
-type Decoder = Gunzip | Inflate | BrotliDecompress;
+import type { Decoding } from './content-encoding.ts';
 
 /**
  * Chunks that arrive within this time, in ms, are passed on together: for streams, and for bodies that are just large.
@@ -16,33 +14,25 @@ const BULK_BYTES = 16 * 1024;
 /** A response's body, decoded and read on demand: the rest stays with the server. */
 export class ResponseBody {
   readonly #source: Readable;
-  readonly #decoder: Decoder | undefined;
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #paced: (bytes: number) => Promise<void> | undefined;
-  #read = 0;
-  /** Encoded bytes of the chunks so far. */
-  #arrived = 0;
   /** The next chunk, if an earlier wait for it timed out. */
   #coming: Promise<Buffer | null> | null = null;
+  /** Bytes read so far, encoded as on the network. */
+  encodedBytes = 0;
 
   /** @param paced resolves when so many more encoded bytes may have arrived */
   constructor(
     source: Readable,
-    decoder: Decoder | undefined,
+    decoding: Decoding | null,
     paced: (bytes: number) => Promise<void> | undefined = () => undefined,
   ) {
     this.#paced = paced;
     this.#source = source;
-    this.#decoder = decoder;
     // Readers handle errors; until there is a reader, errors are ignored.
     source.on('error', () => undefined);
-    const body = decoder ? pipeline(source, decoder, () => undefined) : source;
-    this.#chunks = body[Symbol.asyncIterator]();
-  }
-
-  /** Bytes read so far, encoded as on the network. */
-  get encodedBytes(): number {
-    return this.#decoder?.bytesWritten ?? this.#read;
+    const encoded = this.#counted(source);
+    this.#chunks = (decoding?.(encoded) ?? encoded)[Symbol.asyncIterator]();
   }
 
   /**
@@ -117,18 +107,15 @@ export class ResponseBody {
   }
 
   async #take(): Promise<Buffer | null> {
-    try {
-      const { done, value } = await this.#chunks.next();
-      if (done) return null;
-      const before = this.#arrived;
-      this.#read += value.length;
-      this.#arrived = this.encodedBytes;
-      await this.#paced(this.#arrived - before);
-      return value;
-    } catch (error) {
-      // An empty body is valid with any encoding.
-      if ((error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && this.#decoder?.bytesWritten === 0) return null;
-      throw error;
+    const { done, value } = await this.#chunks.next();
+    return done ? null : value;
+  }
+
+  async *#counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.encodedBytes += chunk.length;
+      await this.#paced(chunk.length);
+      yield chunk;
     }
   }
 }
