@@ -1,8 +1,11 @@
+import type { Protocol } from 'devtools-protocol';
 import { LocalDownloads } from '../files/local-downloads.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { NetworkProxy } from './network-proxy.ts';
+import { PageBinding } from './page-binding.ts';
 import { NetworkPolicy, type PolicyEvents, type Visit } from './policy/network-policy.ts';
+import { ProxiedDocuments } from './proxied-documents.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
 import { ProxiedTargets } from './proxied-targets.ts';
 import type { ProxiedTraffic } from './proxied-traffic.ts';
@@ -57,6 +60,8 @@ export class Network implements Interceptor {
   readonly #transport: InterceptorTransport;
   readonly #options: NetworkOptions;
   readonly #targets: ProxiedTargets;
+  readonly #documents: ProxiedDocuments;
+  readonly #binding: PageBinding;
   #proxy: NetworkProxy | null;
 
   constructor(transport: InterceptorTransport, options: NetworkOptions, loaded?: typeof NetworkProxy) {
@@ -69,12 +74,15 @@ export class Network implements Interceptor {
     const { proxiedHosts = NONE, byIntent, dial } = options;
     // Files of this machine are not those of the test, if its servers are on another one.
     this.policy = new NetworkPolicy(transport.model, proxiedHosts, this.#targets, byIntent, dial === undefined);
+    this.#documents = new ProxiedDocuments(transport.model, this.#targets, (target) => this.policy.hostsOf(target));
+    this.#binding = new PageBinding(transport, this.#documents);
     this.#proxy = loaded ? this.#make(loaded) : null;
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
     this.#targets.observeCommand(command);
     this.policy.observeCommand(command);
+    this.#comeFirst(command);
     const visit = this.policy.visit(command);
     if (visit) {
       void this.#lead(command, visit);
@@ -91,6 +99,14 @@ export class Network implements Interceptor {
 
   end(): void {
     this.#proxy?.end();
+  }
+
+  /** A script of the test may replace the same functions as ours, which must be there first, even before any visit. */
+  #comeFirst({ method, sessionId, params }: CdpMessage): void {
+    if (!this.#options.byIntent || method !== 'Page.addScriptToEvaluateOnNewDocument') return;
+    const { source, worldName } = fieldsOf<Protocol.Page.AddScriptToEvaluateOnNewDocumentRequest>(params);
+    const target = worldName || !source ? undefined : this.#targets.of(sessionId);
+    if (target?.isDocument) void this.#binding.install(target, this.policy.candidates, false);
   }
 
   /** Sends a navigation once the browser knows what is proxied for it. Never rejects. */
@@ -110,6 +126,8 @@ export class Network implements Interceptor {
     return new Loaded(this.#transport, {
       targets: this.#targets,
       policy: this.policy,
+      documents: this.#documents,
+      binding: this.#binding,
       traffic,
       dial,
       downloads,

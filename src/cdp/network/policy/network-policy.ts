@@ -22,6 +22,8 @@ export interface PolicyEvents {
   onDenied?(url: string): void;
 }
 
+/** Any loopback host, and some others, as an expression for `host:port`. */
+const LOOPBACK = '^(([^:]+\\.)?localhost\\.?|[0-9.]+|\\[[0-9a-f:]+\\]):\\d+$';
 /** Matches all `file:` addresses. */
 const ALL_FILES = 'file:///*';
 
@@ -73,6 +75,11 @@ export class NetworkPolicy {
       ],
       hostExpressions: [...this.#listed.hostExpressions, ...origins.map(hostExpression)],
     };
+  }
+
+  /** Hosts that pages may come to reach, as regular expressions for `host:port`: more than they reach now. */
+  get candidates(): string[] {
+    return [...this.#listed.hostExpressions, ...(this.#events ? [LOOPBACK] : [])];
   }
 
   /** Whether an address is reachable in any context. */
