@@ -4,15 +4,16 @@ import { monotonicNow } from '../../common/clock.ts';
 import { within } from '../../common/pause.ts';
 import type { LocalDownloads } from '../files/local-downloads.ts';
 import { SessionMap } from '../model/per-session.ts';
+import type { Session } from '../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { ContextProxies } from './context-proxy/context-proxies.ts';
 import { RequestCookies } from './cookies/request-cookies.ts';
 import { isFile } from './files/is-file.ts';
 import { ProxiedFiles } from './files/proxied-files.ts';
-import { PageBinding } from './page-binding.ts';
+import type { PageBinding } from './page-binding.ts';
 import type { NetworkPolicy } from './policy/network-policy.ts';
-import { ProxiedDocuments } from './proxied-documents.ts';
+import type { ProxiedDocuments } from './proxied-documents.ts';
 import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
 import type { ProxiedTraffic } from './proxied-traffic.ts';
 import type { Dial } from './proxy/dial.ts';
@@ -29,6 +30,8 @@ const RELEASES = new Set(['Fetch.continueRequest', 'Fetch.fulfillRequest', 'Fetc
 export interface ProxyParts {
   targets: ProxiedTargets;
   policy: NetworkPolicy;
+  documents: ProxiedDocuments;
+  binding: PageBinding;
   traffic: ProxiedTraffic | undefined;
   /** Takes downloads whose content the browser does not need. */
   downloads: LocalDownloads;
@@ -64,17 +67,18 @@ export class NetworkProxy implements Interceptor {
   /** How many commands of the client and responses may have changed cookies. */
   #cookieChanges = 0;
 
-  constructor(transport: InterceptorTransport, { targets, policy, traffic, proxies, downloads, dial }: ProxyParts) {
+  constructor(transport: InterceptorTransport, parts: ProxyParts) {
+    const { targets, policy, documents, binding, traffic, proxies, downloads, dial } = parts;
     this.#transport = transport;
     this.#policy = policy;
     this.#targets = targets;
     this.#withClient = new SessionMap(transport.model);
     this.#cookies = new RequestCookies(transport);
-    const documents = new ProxiedDocuments(transport.model, targets, (target) => policy.hostsOf(target));
-    this.#binding = new PageBinding(transport, documents);
-    new ProxiedWebSockets(transport, { targets, documents, binding: this.#binding, proxies, traffic, dial });
-    const streams = new StreamedResponses(transport, documents, this.#binding);
+    this.#binding = binding;
     this.#implied = new ImpliedHeaders(transport);
+    const implied = this.#implied;
+    new ProxiedWebSockets(transport, { targets, documents, binding, proxies, implied, traffic, dial });
+    const streams = new StreamedResponses(transport, documents, binding);
     this.#files = new ProxiedFiles(transport, traffic);
     const onRedirect = (paused: PausedRequest, location: string) => policy.noteProxiedRedirect(paused, location);
     const onCookies = () => {
@@ -99,8 +103,11 @@ export class NetworkProxy implements Interceptor {
     this.#stopRequests(target);
     // The client does not need these events; the proxy uses them to find the initiator.
     if (target.isShared) this.#transport.post('Network.enable', {}, target.session.id);
-    if (!target.isDocument) return;
-    void this.#prepare(target);
+    if (!target.isDocument) {
+      this.#prepareWorker(target.session, target);
+      return;
+    }
+    void this.#prepare(target, true);
     this.#implied.prepare(target.session);
   }
 
@@ -112,7 +119,7 @@ export class NetworkProxy implements Interceptor {
   async extend(led: ProxiedTarget): Promise<void> {
     for (const target of this.#targets.in(led.session.target.contextId)) {
       if (!target.clientIntercepts) this.#stopRequests(target);
-      if (target.isDocument && (target === led || target.script)) await this.#prepareWithin(target);
+      if (target.isDocument && (target === led || target.scripts.reach)) await this.#prepareWithin(target);
     }
   }
 
@@ -141,6 +148,7 @@ export class NetworkProxy implements Interceptor {
     const { id, method = '', sessionId, params } = message;
     if (sessionId === undefined) return message;
     this.#cookies.observe(message);
+    if (method === 'Target.attachedToTarget') this.#beginWorker(params);
     if (id !== undefined || method.startsWith('Network.')) return this.#requests.onMessage(message);
     if (method.startsWith('Runtime.') && this.#implied.isOfOwnWorld(message)) return null;
     if (method === 'Runtime.bindingCalled') return this.#binding.onMessage(message);
@@ -158,6 +166,13 @@ export class NetworkProxy implements Interceptor {
 
   end(): void {
     this.#requests.end();
+  }
+
+  /** A dedicated worker of a page, which waits for the debugger. */
+  #beginWorker(params: unknown): void {
+    const session = this.#transport.model.session(fieldsOf<Protocol.Target.AttachedToTargetEvent>(params).sessionId);
+    const target = session?.target.type === 'worker' ? this.#targets.serving(session) : undefined;
+    if (session && target && this.#reachesAny(target)) this.#prepareWorker(session, target);
   }
 
   /**
@@ -230,8 +245,16 @@ export class NetworkProxy implements Interceptor {
   }
 
   /** Installs our scripts for documents of the hosts that the target reaches, from its next document on. */
-  async #prepare(target: ProxiedTarget): Promise<void> {
-    await this.#binding.prepare(target, this.#policy.hostsOf(target).hostExpressions);
+  async #prepare(target: ProxiedTarget, isNew = false): Promise<void> {
+    await this.#binding.prepare(target, this.#expressions(target), isNew);
+  }
+
+  #prepareWorker(session: Session, target: ProxiedTarget): void {
+    this.#binding.prepareWorker(session, this.#expressions(target));
+  }
+
+  #expressions(target: ProxiedTarget) {
+    return { candidates: this.#policy.candidates, hosts: this.#policy.hostsOf(target).hostExpressions };
   }
 
   /** The same before a navigation, which an unresponsive page must not block. */

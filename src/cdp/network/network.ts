@@ -1,9 +1,12 @@
+import type { Protocol } from 'devtools-protocol';
 import { LocalDownloads } from '../files/local-downloads.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { ContextProxies, type IsClientsProxy } from './context-proxy/context-proxies.ts';
 import type { NetworkProxy } from './network-proxy.ts';
+import { PageBinding } from './page-binding.ts';
 import { NetworkPolicy, type PolicyEvents } from './policy/network-policy.ts';
+import { ProxiedDocuments } from './proxied-documents.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
 import { type ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
 import type { ProxiedTraffic } from './proxied-traffic.ts';
@@ -61,6 +64,8 @@ export class Network implements Interceptor {
   readonly #options: NetworkOptions;
   readonly #targets: ProxiedTargets;
   readonly #proxies: ContextProxies;
+  readonly #documents: ProxiedDocuments;
+  readonly #binding: PageBinding;
   #proxy: NetworkProxy | null;
 
   constructor(transport: InterceptorTransport, options: NetworkOptions, loaded?: typeof NetworkProxy) {
@@ -74,12 +79,15 @@ export class Network implements Interceptor {
     this.#proxies = new ContextProxies(isClientsProxy);
     // Files of this machine are not those of the test, if its servers are on another one.
     this.policy = new NetworkPolicy(transport, proxiedHosts, this.#targets, byIntent, dial === undefined);
+    this.#documents = new ProxiedDocuments(transport.model, this.#targets, (target) => this.policy.hostsOf(target));
+    this.#binding = new PageBinding(transport, this.#documents);
     this.#proxy = loaded ? this.#make(loaded) : null;
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
     this.#targets.observeCommand(command);
     this.policy.observeCommand(command);
+    this.#comeFirst(command);
     const led = this.policy.visit(command);
     if (led) {
       void this.#lead(command, led);
@@ -101,6 +109,14 @@ export class Network implements Interceptor {
     this.#proxies.end();
   }
 
+  /** A script of the test may replace the same functions as ours, which must be there first, even before any visit. */
+  #comeFirst({ method, sessionId, params }: CdpMessage): void {
+    if (!this.#options.byIntent || method !== 'Page.addScriptToEvaluateOnNewDocument') return;
+    const { source, worldName } = fieldsOf<Protocol.Page.AddScriptToEvaluateOnNewDocumentRequest>(params);
+    const target = worldName || !source ? undefined : this.#targets.of(sessionId);
+    if (target?.isDocument) void this.#binding.install(target, this.policy.candidates, false);
+  }
+
   /** Sends a navigation once the browser knows what is proxied for it. Never rejects. */
   async #lead(command: CdpMessage, target: ProxiedTarget): Promise<void> {
     try {
@@ -119,6 +135,8 @@ export class Network implements Interceptor {
       targets: this.#targets,
       policy: this.policy,
       proxies: this.#proxies,
+      documents: this.#documents,
+      binding: this.#binding,
       traffic,
       dial,
       downloads,

@@ -1,11 +1,13 @@
 import type { BrowserModel } from '../model/browser-model.ts';
 import { mainWorldOf } from '../model/frames.ts';
-import type { World } from '../model/session.ts';
+import { PerSession } from '../model/per-session.ts';
+import type { Session, World } from '../model/session.ts';
+import { originOf } from './policy/loopback-origin.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
-import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
+import { isWorker, type ProxiedTarget, type ProxiedTargets } from './proxied-targets.ts';
 
-/** The main world of a document of a proxied host. */
-export type ProxiedDocument = World;
+/** The main world of a document of a proxied host, or a worker of one. */
+export type ProxiedDocument = Pick<World, 'session' | 'uniqueId' | 'origin' | 'frameId'>;
 
 /**
  * The documents that a proxy may talk to. The browser reports which document calls: a page's own claims are not
@@ -16,16 +18,29 @@ export class ProxiedDocuments {
   readonly #model: BrowserModel;
   readonly #targets: ProxiedTargets;
   readonly #hostsOf: (target: ProxiedTarget) => ProxiedHosts;
+  /** A worker has one world, and the browser reports its origin with its target. */
+  readonly #workers: PerSession<ProxiedDocument>;
 
   constructor(model: BrowserModel, targets: ProxiedTargets, hostsOf: (target: ProxiedTarget) => ProxiedHosts) {
     this.#model = model;
     this.#targets = targets;
     this.#hostsOf = hostsOf;
+    this.#workers = new PerSession(model, (session) => {
+      const { id: uniqueId, target } = session;
+      return { session, uniqueId, origin: originOf(target.url) ?? '', frameId: undefined };
+    });
+  }
+
+  worker({ id }: Session): ProxiedDocument {
+    return this.#workers.of(id) as ProxiedDocument;
   }
 
   /** The document whose script called the binding. */
   calling(sessionId: string, contextId: unknown): ProxiedDocument | undefined {
-    return this.#proxied(this.#model.session(sessionId)?.worlds.get(contextId as number));
+    const session = this.#model.session(sessionId);
+    const worker = session && isWorker(session) ? this.#workers.of(sessionId) : undefined;
+    if (worker) return this.mayReach(worker, worker.origin) ? worker : undefined;
+    return this.#proxied(session?.worlds.get(contextId as number));
   }
 
   /** The current document of a frame. */
@@ -34,8 +49,8 @@ export class ProxiedDocuments {
   }
 
   /** Whether a document may reach an address. */
-  mayReach({ session }: ProxiedDocument, url: string): boolean {
-    const target = this.#targets.get(session.id);
+  mayReach({ session }: Pick<ProxiedDocument, 'session'>, url: string): boolean {
+    const target = this.#targets.serving(session);
     return target !== undefined && this.#hostsOf(target).matches(url);
   }
 

@@ -4,6 +4,9 @@ import type { Session } from '../model/session.ts';
 import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { emulatedConditions, type NetworkConditions } from './network-conditions.ts';
 
+/** Our script in documents, or what it reaches. */
+export type ScriptPurpose = 'install' | 'reach';
+
 /** A target that makes requests, with the client's settings for them. */
 export interface ProxiedTarget {
   /** The client's own session on it. */
@@ -20,10 +23,19 @@ export interface ProxiedTarget {
   /** The network that the client or a test emulates. */
   conditions: NetworkConditions | null;
   cacheDisabled: boolean;
-  /** The script that we install in its documents, from the next one on, and the browser's response to that. */
-  script: { source: string; added: Promise<unknown> } | null;
+  /** The headers that the client adds to each request. */
+  extraHeaders: Record<string, string>;
+  /** The languages that the client emulates, as in `Accept-Language`; undefined for the browser's own. */
+  languages: string | undefined;
+  /** The scripts that we install in its documents, from the next one on, and the browser's responses to that. */
+  readonly scripts: Partial<Record<ScriptPurpose, { source: string; added: Promise<unknown> }>>;
   /** The client has detached; the session is kept for the target's requests. */
   isKept: boolean;
+}
+
+/** Whether a session's target is a worker of any kind. */
+export function isWorker({ target }: Session): boolean {
+  return /^(worker|service_worker|shared_worker)$/.test(target.type);
 }
 
 /** Targets whose requests can be paused. A dedicated worker's are paused with its page's. */
@@ -53,6 +65,12 @@ export class ProxiedTargets {
   /** The target of one of the client's own sessions. */
   get(sessionId: string | undefined): ProxiedTarget | undefined {
     const session = this.#model.session(sessionId);
+    return session && this.#targets.get(session);
+  }
+
+  /** The target whose settings apply to a session: its own one or, for a dedicated worker, that of its page. */
+  serving(session: Session | undefined): ProxiedTarget | undefined {
+    if (session?.target.type === 'worker') return this.serving(session.parent);
     return session && this.#targets.get(session);
   }
 
@@ -91,10 +109,18 @@ export class ProxiedTargets {
     if (own && method === 'Fetch.disable') own.clientIntercepts = false;
     // These apply to the target, no matter which session sets them.
     const target = this.of(sessionId);
-    if (!target) return;
+    if (target) this.#apply(target, command);
+  }
+
+  #apply(target: ProxiedTarget, command: CdpMessage): void {
+    const { method, params } = command;
     if (method === 'Network.setExtraHTTPHeaders') {
       const { headers } = fieldsOf<Protocol.Network.SetExtraHTTPHeadersRequest>(params);
-      target.hasOwnOrigin = Object.keys(headers ?? {}).some((name) => /^(origin|referer)$/i.test(name));
+      target.extraHeaders = fieldsOf<Record<string, string>>(headers) as Record<string, string>;
+      target.hasOwnOrigin = Object.keys(target.extraHeaders).some((name) => /^(origin|referer)$/i.test(name));
+    } else if (method === 'Emulation.setUserAgentOverride') {
+      const { acceptLanguage } = fieldsOf<Protocol.Emulation.SetUserAgentOverrideRequest>(params);
+      target.languages = typeof acceptLanguage === 'string' && acceptLanguage !== '' ? acceptLanguage : undefined;
     } else if (method === 'Security.setIgnoreCertificateErrors') {
       target.ignoreHTTPSErrors = ignores(params);
     } else if (method === 'Network.setCacheDisabled') {
@@ -118,11 +144,13 @@ export class ProxiedTargets {
       isDocument: target.type === 'page' || target.type === 'iframe',
       isShared: target.type === 'shared_worker',
       hasOwnOrigin: inherited?.hasOwnOrigin ?? false,
+      extraHeaders: inherited?.extraHeaders ?? {},
+      languages: inherited?.languages,
       clientIntercepts: false,
       ignoreHTTPSErrors: inherited?.ignoreHTTPSErrors ?? this.#ignoresHTTPSErrors,
       conditions: inherited?.conditions ? { ...inherited.conditions, by: session.id } : null,
       cacheDisabled: false,
-      script: null,
+      scripts: {},
       isKept: false,
     };
     this.#targets.set(session, met);

@@ -90,7 +90,6 @@ const DIFFERENCES: readonly Difference[] = [
     treatments: ['mocked', 'continued', 'redirected by the test'],
     paths: /^server\.0(\.request|\.headers\.x-continued)?$|^playwright\.requests\.GET \/(asked|final)\/prefetch$/,
   },
-  { row: "a WebSocket's handshake", kinds: ['WebSocket'], paths: /accept-language$|^playwright\.others/ },
 ];
 
 /** The browser itself varies here: a source that is closed while its stream ends. */

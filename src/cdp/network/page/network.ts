@@ -4,39 +4,58 @@ import { OfferedResponses, type OfferMessage } from './offered-responses.ts';
 import { proxyWebSockets, type SocketMessage } from './web-socket.ts';
 import { requestOffered } from './xml-http-request.ts';
 
-/** What the transport passes to each document together with the script. */
+/** What the transport passes to each document or worker together with the script. */
 interface Given {
   /** Name of the binding that takes the page's messages. */
   binding: string;
   /** Name of the symbol through which the page takes the transport's messages. */
   mailbox: string;
-  /** Regular expressions for `host:port` of what is proxied. */
+  /** Regular expressions for `host:port` of what may become proxied. */
+  hostExpressions: string[];
+}
+
+/** Sets what is proxied, as regular expressions for `host:port`. */
+interface ReachMessage {
+  op: 'reach';
   hostExpressions: string[];
 }
 
 /**
- * Runs in each document before its own scripts. In documents of proxied hosts, `fetch`, `XMLHttpRequest`, `EventSource`
- * and `WebSocket` take what the transport offers them; other documents stay unchanged.
+ * Runs in each document before its own scripts and those of the test, and in workers. In documents of hosts that may be
+ * proxied, `fetch`, `XMLHttpRequest`, `EventSource` and `WebSocket` take what the transport offers them; other
+ * documents stay unchanged. In workers, only `WebSocket` does.
+ * @returns takes the transport's messages
  */
-export function run({ binding, mailbox, hostExpressions }: Given): void {
+export function run({ binding, mailbox, hostExpressions }: Given): unknown {
   const scope = globalThis as unknown as Record<string, ((text: string) => void) | undefined>;
   const post = scope[binding];
   // Scripts of the page must not see it.
   delete scope[binding];
+  // An empty frame has its parent's origin; documents with an opaque origin stay unchanged.
+  if (!post || !URL.canParse(self.origin) || !matcherOf(hostExpressions)(new URL(self.origin))) return undefined;
+  const notify = (message: object) => post(JSON.stringify(message));
+  let isProxied = matcherOf([]);
+  const takeOfSocket = proxyWebSockets(notify, (url) => isProxied(url));
+  const responses = new OfferedResponses(notify);
+  if (globalThis.document) {
+    fetchOffered(responses);
+    requestOffered(responses);
+    listenOffered(responses);
+  }
+  const take = (message: OfferMessage | SocketMessage | ReachMessage) => {
+    if (message.op === 'offer' || message.op === 'piece') return responses.take(message);
+    if (message.op !== 'reach') return takeOfSocket(message);
+    isProxied = matcherOf(message.hostExpressions);
+    return undefined;
+  };
+  Object.defineProperty(globalThis, Symbol.for(mailbox), { value: take });
+  return take;
+}
+
+function matcherOf(hostExpressions: string[]): (url: URL) => boolean {
   const tests = hostExpressions.map((expression) => new RegExp(expression));
-  const isProxied = ({ hostname, port, protocol }: URL) => {
+  return ({ hostname, port, protocol }) => {
     const host = `${hostname}:${port || (protocol === 'https:' || protocol === 'wss:' ? 443 : 80)}`;
     return tests.some((test) => test.test(host));
   };
-  // An empty frame has its parent's origin; documents with an opaque origin stay unchanged.
-  if (!post || !URL.canParse(self.origin) || !isProxied(new URL(self.origin))) return;
-  const notify = (message: object) => post(JSON.stringify(message));
-  const takeOfSocket = proxyWebSockets(notify, isProxied);
-  const responses = new OfferedResponses(notify);
-  fetchOffered(responses);
-  requestOffered(responses);
-  listenOffered(responses);
-  const take = (message: OfferMessage | SocketMessage) =>
-    message.op === 'offer' || message.op === 'piece' ? responses.take(message) : takeOfSocket(message);
-  Object.defineProperty(globalThis, Symbol.for(mailbox), { value: take });
 }

@@ -14,7 +14,8 @@ interface Opened {
   stop?: ((why: Stop) => void) | undefined;
 }
 
-const { LOADING } = XMLHttpRequest;
+/** Of `XMLHttpRequest`, which service workers do not have. */
+const LOADING = 3;
 
 /** Lets `XMLHttpRequest` take offered responses. */
 export function requestOffered(responses: OfferedResponses): void {

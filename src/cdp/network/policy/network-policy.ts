@@ -67,6 +67,11 @@ export class NetworkPolicy {
     return this.#reaches.get(session.target.contextId)?.hosts ?? this.#listed;
   }
 
+  /** Hosts that pages may come to reach, as regular expressions for `host:port`: more than they reach now. */
+  get candidates(): string[] {
+    return [...this.#listed.hostExpressions, ...(this.#events ? LOOPBACK.hostExpressions : [])];
+  }
+
   /** Whether an address is reachable in any context. */
   reachesAnywhere(url: string): boolean {
     return this.#listed.matches(url) || [...this.#reaches.values()].some(({ hosts }) => hosts.matches(url));

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { type Destination, type Dial, dialServer } from '../proxy/dial.ts';
+import { failureOf } from '../proxy/failures.ts';
 import { addressesOf, isLocalhost } from '../proxy/localhost.ts';
 
 /** How a page's WebSocket is opened from this machine. */
@@ -29,6 +30,8 @@ export function openWebSocket(
     rejectUnauthorized: !ignoreHTTPSErrors,
     finishRequest: (request) => {
       request.once('socket', (socket) => traffic?.follow(socket));
+      // As a browser writes it.
+      if (protocols.length > 0) request.setHeader('Sec-WebSocket-Protocol', protocols.join(', '));
       request.end();
     },
     ...(dial
@@ -48,4 +51,46 @@ function destinationOf(url: string, rejectUnauthorized: boolean): Destination {
   const { hostname, port, protocol } = new URL(url);
   const isSecure = protocol === 'wss:';
   return { hostname, port: Number(port) || (isSecure ? 443 : 80), isSecure, rejectUnauthorized };
+}
+
+const HANDSHAKE = 'Error during WebSocket handshake:';
+
+/** Chromium's descriptions of failures, by those of `ws`; `$1` is what the expression finds. */
+const DESCRIPTIONS: readonly [found: RegExp, description: string][] = [
+  [/^Unexpected server response: (\d+)/, `${HANDSHAKE} Unexpected response code: $1`],
+  // Chromium takes a response without a status line for one of HTTP/0.9.
+  [/^Parse Error: Expected HTTP\/.*/, `${HANDSHAKE} Unexpected response code: 200`],
+  [/^Parse Error: .*/, `${HANDSHAKE} net::ERR_INVALID_HTTP_RESPONSE`],
+  [
+    /^Server sent no subprotocol$/,
+    `${HANDSHAKE} Sent non-empty 'Sec-WebSocket-Protocol' header but no response was received`,
+  ],
+  [
+    /^Server sent a subprotocol but none was requested$/,
+    `${HANDSHAKE} Response must not include 'Sec-WebSocket-Protocol' header if not present in request`,
+  ],
+  [
+    /^Server sent an invalid subprotocol$/,
+    `${HANDSHAKE} 'Sec-WebSocket-Protocol' header value in response does not match any of sent values`,
+  ],
+  [/^Invalid Sec-WebSocket-Accept header$/, `${HANDSHAKE} Incorrect 'Sec-WebSocket-Accept' header value`],
+  [/^Invalid Upgrade header$/, `${HANDSHAKE} 'Upgrade' header is missing`],
+  [/^socket hang up$/, 'Connection closed before receiving a handshake response'],
+  [
+    /^WebSocket was closed before the connection was established$/,
+    'WebSocket is closed before the connection is established.',
+  ],
+  [/^Invalid WebSocket frame: RSV.*/, 'One or more reserved bits are on'],
+  [/^Invalid WebSocket frame: invalid UTF-8 sequence$/, 'Could not decode a text frame as UTF-8.'],
+];
+
+/** Why a WebSocket failed, in Chromium's words. */
+export function describeFailure(error: NodeJS.ErrnoException): string {
+  for (const [found, description] of DESCRIPTIONS) {
+    if (found.test(error.message)) return error.message.replace(found, description);
+  }
+  if (error.code?.startsWith('WS_ERR_')) return error.message;
+  const { failure, netError } = failureOf(error);
+  const name = failure.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+  return `Error in connection establishment: ${netError ?? `net::ERR_${name}`}`;
 }

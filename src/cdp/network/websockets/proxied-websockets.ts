@@ -1,16 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import * as v from 'valibot';
 import type { RawData, WebSocket } from 'ws';
-import { errorMessage } from '../../../common/error-message.ts';
+import { clearTimeout, setTimeout } from '../../../common/clock.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { ContextProxies } from '../context-proxy/context-proxies.ts';
 import { dialThrough } from '../context-proxy/tunnel.ts';
 import type { PageBinding } from '../page-binding.ts';
 import type { ProxiedDocument, ProxiedDocuments } from '../proxied-documents.ts';
-import type { ProxiedTargets } from '../proxied-targets.ts';
+import type { ProxiedTarget, ProxiedTargets } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { Dial } from '../proxy/dial.ts';
 import { wireText } from '../proxy/headers/header-bytes.ts';
-import { openWebSocket } from './open-websocket.ts';
+import { byLowerCase } from '../proxy/headers/header-list.ts';
+import type { ImpliedHeaders } from '../proxy/headers/implied-headers.ts';
+import { cookieHeader } from './cookie-header.ts';
+import { describeFailure, openWebSocket } from './open-websocket.ts';
 import { WebSocketEvents } from './websocket-events.ts';
 
 const id = v.pipe(v.number(), v.integer());
@@ -29,38 +33,44 @@ const said = v.variant('op', [
     userAgent: v.string(),
   }),
   v.object({ op: v.literal('text'), id, data: v.string() }),
-  v.object({ op: v.literal('binary'), id, data: v.string() }),
+  v.object({ op: v.literal('binary'), id, data: v.string(), isUnreported: v.optional(v.boolean(), false) }),
   v.object({ op: v.literal('close'), id, code: v.optional(closeCode), reason: closeReason }),
 ]);
 type Said = v.InferOutput<typeof said>;
 type Opening = Extract<Said, { op: 'open' }>;
 
-const cookieList = v.looseObject({
-  cookies: v.array(v.looseObject({ name: v.string(), value: v.string(), path: v.string() })),
-});
+/** A WebSocket of a page, and the server's side of it. */
+interface Connection {
+  key: string;
+  /** The page's own number. */
+  id: number;
+  document: ProxiedDocument;
+  /** Undefined while it is being opened. */
+  socket: WebSocket | undefined;
+  /** Why it failed, if it did. */
+  failure?: string;
+  events: WebSocketEvents;
+}
 
 interface Parts {
   targets: ProxiedTargets;
   documents: ProxiedDocuments;
   binding: PageBinding;
   proxies: ContextProxies;
+  implied: ImpliedHeaders;
   traffic: ProxiedTraffic | undefined;
   dial?: Dial | undefined;
 }
 
-interface Connection {
-  document: ProxiedDocument;
-  /** Undefined while it is being opened. */
-  socket: WebSocket | undefined;
-  events: WebSocketEvents;
-}
-
-/** Code of a failed connection; neither side sends it. */
+/** Close codes that neither side sends: of a failed connection, and of a page that is gone. */
 const ABNORMAL = 1006;
+const GOING_AWAY = 1001;
+/** Time limit for a server to confirm that a page is gone, in ms. */
+const LEAVING_MS = 1_000;
 
 /**
- * Pages' WebSockets to proxied hosts. CDP cannot pause these, so a replacement for `WebSocket` in the page talks to
- * this class, which talks to the server.
+ * WebSockets of pages and workers to proxied hosts. CDP cannot pause these, so our script in the page talks to this
+ * class, which talks to the server.
  */
 export class ProxiedWebSockets {
   readonly #transport: InterceptorTransport;
@@ -75,16 +85,22 @@ export class ProxiedWebSockets {
       const { success, output: data } = v.safeParse(said, payload);
       if (success) this.#take(document, data);
     });
-    transport.model.onWorldEnd((world) => this.#leave(world));
+    transport.model.onWorldEnd((world) => this.#leave((document) => document === world));
+    transport.model.onSessionEnd((session) => this.#leave((document) => document.session === session));
   }
 
-  /** A document is gone and can no longer receive anything. */
-  #leave(document: ProxiedDocument): void {
-    for (const [key, connection] of this.#connections) {
-      if (connection.document !== document) continue;
+  /** Closes the connections of a document or worker that is gone and can no longer receive anything. */
+  #leave(isGone: (document: ProxiedDocument) => boolean): void {
+    for (const connection of [...this.#connections.values()]) {
+      const { key, document, socket, events } = connection;
+      if (!isGone(document)) continue;
       this.#connections.delete(key);
-      connection.events.closed();
-      connection.socket?.close();
+      // The browser reports it for a frame, not for a page.
+      if (document.frameId !== document.session.target.id) events.closed();
+      if (!socket) continue;
+      socket.close(GOING_AWAY);
+      const timer = setTimeout(() => socket.terminate(), LEAVING_MS);
+      socket.once('close', () => clearTimeout(timer));
     }
   }
 
@@ -100,59 +116,72 @@ export class ProxiedWebSockets {
     if (message.op === 'close') {
       // While it is opening, this aborts it, which its events report.
       if (socket) socket.close(message.code, message.reason);
-      else this.#end(key, message.id, ABNORMAL, '');
+      else this.#fail(connection, 'WebSocket is closed before the connection is established.');
       return;
     }
     if (!socket || socket.readyState !== socket.OPEN) return;
     const binary = message.op === 'binary';
-    events.sent(message.data, binary);
+    if (!binary || !message.isUnreported) events.sent(message.data, binary);
     const bytes = Buffer.from(message.data, binary ? 'base64' : 'utf8');
     socket.send(bytes, { binary });
   }
 
   /** Never rejects. */
   async #open(key: string, document: ProxiedDocument, opening: Opening): Promise<void> {
-    const { origin, session } = document;
-    const { id: number, url, protocols, userAgent } = opening;
-    const events = new WebSocketEvents(this.#transport, session.id, url);
-    const connection: Connection = { document, socket: undefined, events };
+    const { id: number, url } = opening;
+    const events = new WebSocketEvents(this.#transport, document.session.id, url);
+    const connection: Connection = { key, id: number, document, socket: undefined, events };
     this.#connections.set(key, connection);
-    const target = this.#parts.targets.get(session.id);
+    const target = this.#parts.targets.serving(document.session);
     // Checked here again: the page's own check is not trusted.
-    if (!target || target.conditions?.isOffline || !this.#parts.documents.mayReach(document, url)) {
-      return this.#end(key, number, ABNORMAL, '');
-    }
-    const cookie = await this.#cookies(url, session.id);
+    const isAllowed = target !== undefined && this.#parts.documents.mayReach(document, url);
+    const headers = isAllowed ? await this.#headers(document, target, opening) : {};
     if (this.#connections.get(key) !== connection) return;
-    const uncached = { pragma: 'no-cache', 'cache-control': 'no-cache' };
-    const own = { ...uncached, origin, 'user-agent': wireText(userAgent) };
-    const headers = { ...own, ...(cookie !== '' && { cookie: wireText(cookie) }) };
-    let socket: WebSocket;
-    try {
-      socket = openWebSocket(url, {
-        protocols,
-        headers,
-        ignoreHTTPSErrors: target.ignoreHTTPSErrors,
-        dial: this.#dialFor(document, url),
-        traffic: this.#parts.traffic,
-      });
-    } catch (error) {
-      events.failed(errorMessage(error));
-      return this.#end(key, number, ABNORMAL, '');
+    events.sending(headers);
+    if (!isAllowed) return this.#fail(connection, 'Error in connection establishment: net::ERR_FAILED');
+    if (target.conditions?.isOffline) {
+      return this.#fail(connection, 'Error in connection establishment: net::ERR_INTERNET_DISCONNECTED');
     }
-    connection.socket = socket;
+    const { ignoreHTTPSErrors } = target;
+    const { protocols } = opening;
+    const { traffic } = this.#parts;
+    const dial = this.#dialFor(document, url);
+    try {
+      const wire = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, wireText(value)]));
+      const options = { protocols, headers: wire, ignoreHTTPSErrors, dial, traffic };
+      connection.socket = openWebSocket(url, options);
+      this.#follow(connection, connection.socket);
+    } catch (error) {
+      this.#fail(connection, describeFailure(error as Error));
+    }
+  }
+
+  #follow(connection: Connection, socket: WebSocket): void {
+    const { document, id, events } = connection;
+    let headers: IncomingHttpHeaders = {};
+    socket.on('upgrade', (response) => {
+      headers = response.headers;
+    });
     socket.on('open', () => {
-      events.opened();
-      this.#parts.binding.post(document, { id: number, op: 'open', protocol: socket.protocol });
+      events.opened(headers as Record<string, string>);
+      const { protocol } = socket;
+      const extensions = headers['sec-websocket-extensions'] ?? '';
+      this.#parts.binding.post(document, { id, op: 'open', protocol, extensions });
     });
     socket.on('message', (data: RawData, binary: boolean) => {
       // Not fragments: the socket's default is a single buffer.
       const text = (data as Buffer).toString(binary ? 'base64' : 'utf8');
       events.received(text, binary);
-      this.#parts.binding.post(document, { id: number, op: binary ? 'binary' : 'text', data: text });
+      this.#parts.binding.post(document, { id, op: binary ? 'binary' : 'text', data: text });
     });
-    socket.on('error', (error) => events.failed(error.message));
-    socket.on('close', (code, reason) => this.#end(key, number, code, reason.toString()));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // After the handshake, a broken connection is not an error.
+      if (!events.isOpen || error.code?.startsWith('WS_ERR_')) connection.failure = describeFailure(error);
+    });
+    socket.on('close', (code, reason) => {
+      if (connection.failure !== undefined) this.#fail(connection, connection.failure);
+      else this.#end(connection, 'closed', code, reason.toString());
+    });
   }
 
   #dialFor({ session }: ProxiedDocument, url: string): Dial | undefined {
@@ -161,26 +190,46 @@ export class ProxiedWebSockets {
     return proxy?.serves(url) ? dialThrough(proxy, dial) : dial;
   }
 
-  /** @returns the value of the `Cookie` header; empty for none, or if the page is gone */
-  async #cookies(url: string, sessionId: string): Promise<string> {
-    try {
-      // `ws:` addresses have the cookies of `http:` ones.
-      const urls = [url.replace(/^ws/, 'http')];
-      const { cookies } = v.parse(cookieList, await this.#transport.call('Network.getCookies', { urls }, sessionId));
-      // The browser's order; for equal paths, the browser does not report which cookie is older.
-      const longestPathFirst = cookies.sort((one, other) => other.path.length - one.path.length);
-      return longestPathFirst.map(({ name, value }) => `${name}=${value}`).join('; ');
-    } catch {
-      return '';
-    }
+  /** The headers of the handshake, as a browser would send them. */
+  async #headers(document: ProxiedDocument, target: ProxiedTarget, opening: Opening): Promise<Record<string, string>> {
+    const { extraHeaders, languages, isDocument } = target;
+    const sending = { isNavigation: false, cacheDisabled: true };
+    const [cookie, implied] = await Promise.all([
+      cookieHeader(this.#transport, opening.url, this.#pageOf(target)),
+      isDocument ? this.#parts.implied.complete({}, target, sending) : {},
+    ]);
+    const { origin } = new URL(document.origin);
+    return {
+      ...implied,
+      pragma: 'no-cache',
+      'cache-control': 'no-cache',
+      'accept-encoding': 'gzip, deflate, br, zstd',
+      'user-agent': opening.userAgent,
+      ...byLowerCase(extraHeaders),
+      // Emulated languages come before other headers of the test.
+      ...(isDocument && languages && { 'accept-language': languages }),
+      origin,
+      ...(cookie !== '' && { cookie }),
+    };
   }
 
-  #end(key: string, id: number, code: number, reason: string): void {
-    const connection = this.#connections.get(key);
-    if (!connection) return;
+  /** A page that shares its cookies: a worker's session cannot read them. */
+  #pageOf(target: ProxiedTarget): ProxiedTarget | undefined {
+    if (target.isDocument) return target;
+    return this.#parts.targets.in(target.session.target.contextId).find(({ isDocument }) => isDocument);
+  }
+
+  #fail(connection: Connection, reason: string): void {
+    if (this.#connections.get(connection.key) !== connection) return;
+    connection.events.failed(reason);
+    this.#end(connection, 'failed', ABNORMAL, '');
+  }
+
+  #end(connection: Connection, op: 'closed' | 'failed', code: number, reason: string): void {
+    const { key, id, document, events } = connection;
+    if (this.#connections.get(key) !== connection) return;
     this.#connections.delete(key);
-    connection.events.closed();
-    const wasClean = code !== ABNORMAL;
-    this.#parts.binding.post(connection.document, { id, op: wasClean ? 'closed' : 'failed', code, reason, wasClean });
+    events.closed();
+    this.#parts.binding.post(document, { id, op, code, reason, wasClean: code !== ABNORMAL });
   }
 }

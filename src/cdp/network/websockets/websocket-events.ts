@@ -10,17 +10,27 @@ const BINARY = 2;
 export class WebSocketEvents {
   readonly #sessionId: string;
   readonly #transport: InterceptorTransport;
+  readonly #url: string;
   readonly #requestId = randomUUID();
+  /** The handshake has succeeded. */
+  isOpen = false;
 
   constructor(transport: InterceptorTransport, sessionId: string, url: string) {
     this.#sessionId = sessionId;
     this.#transport = transport;
+    this.#url = url;
     this.#report('webSocketCreated', { url });
-    this.#report('webSocketWillSendHandshakeRequest', { wallTime: dateNow() / 1000, request: { headers: {} } });
   }
 
-  opened(): void {
-    const response = { status: 101, statusText: 'Switching Protocols', headers: {} };
+  /** @param headers of the handshake */
+  sending(headers: Record<string, string>): void {
+    this.#report('webSocketWillSendHandshakeRequest', { wallTime: dateNow() / 1000, request: { headers } });
+  }
+
+  /** @param headers of the server's response */
+  opened(headers: Record<string, string>): void {
+    this.isOpen = true;
+    const response = { status: 101, statusText: 'Switching Protocols', headers };
     this.#report('webSocketHandshakeResponseReceived', { response });
   }
 
@@ -34,8 +44,12 @@ export class WebSocketEvents {
     this.#report('webSocketFrameReceived', { response: frame(data, binary) });
   }
 
+  /** Also in the console, where a browser explains it. */
   failed(errorMessage: string): void {
     this.#report('webSocketFrameError', { errorMessage });
+    const text = `WebSocket connection to '${this.#url}' failed: ${errorMessage}`;
+    const entry = { source: 'network', level: 'error', text, timestamp: dateNow() };
+    this.#transport.deliver({ sessionId: this.#sessionId, method: 'Log.entryAdded', params: { entry } });
   }
 
   closed(): void {

@@ -55,6 +55,29 @@ test('sends the browser nothing until the test navigates to this machine', () =>
   expect(places).toEqual([]);
 });
 
+test("comes before the test's scripts, which may replace the same functions", async () => {
+  const { list, toBrowser, attach } = aLink();
+  attach('s1', 'c1');
+  const add = (id: number, params: object) => ({
+    id,
+    sessionId: 's1',
+    method: 'Page.addScriptToEvaluateOnNewDocument',
+    params,
+  });
+  const scripts = () => toBrowser.filter(({ method }) => method === 'Page.addScriptToEvaluateOnNewDocument');
+  // Playwright's own script, in its utility world.
+  list.command(add(1, { source: '', worldName: 'utility' }));
+  expect(scripts().map(({ id }) => id)).toEqual([1]);
+  list.command(add(2, { source: 'globalThis.WebSocket = class {}' }));
+  list.command(add(3, { source: 'globalThis.fetch = null' }));
+  expect(scripts().map(({ id }) => !isOwnId(id) && id)).toEqual([1, false, 2, 3]);
+  // The visit adds the hosts, but installs nothing again.
+  list.command(navigate(4, 's1', 'http://localhost:4173/a'));
+  await expect.poll(() => toBrowser.at(-1)?.method).toBe('Page.navigate');
+  expect(scripts().map(({ id }) => !isOwnId(id) && id)).toEqual([1, false, 2, 3, false]);
+  expect(JSON.stringify(scripts().at(-1)?.params)).toContain('localhost');
+});
+
 test('configures the browser first, in that context only, and continues the navigation with its own ID', async () => {
   const { list, toBrowser, toClient, places, attach, methods } = aLink();
   attach('s1', 'c1');
@@ -67,6 +90,7 @@ test('configures the browser first, in that context only, and continues the navi
   expect(methods('s1').filter((method) => /addBinding|addScript|Fetch/.test(method ?? ''))).toEqual([
     'Fetch.enable',
     'Runtime.addBinding',
+    'Page.addScriptToEvaluateOnNewDocument',
     'Page.addScriptToEvaluateOnNewDocument',
   ]);
   expect(methods('s2')).toEqual(['Fetch.enable']);

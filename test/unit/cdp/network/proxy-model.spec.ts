@@ -56,6 +56,9 @@ interface Session {
   target: number;
   /** Playwright's own session, and so the proxy's. */
   served: boolean;
+  /** Its documents, or a worker of it, may talk to the proxy. */
+  isBound: boolean;
+  isWorker: boolean;
   intercepts: boolean;
   /** Its existing contexts, and whether each is a listed page's main world. */
   contexts: Map<number, boolean>;
@@ -133,10 +136,12 @@ class Model {
       params: { sessionId: id, targetInfo: { targetId: `target ${target}`, type, browserContextId: 'context' } },
       ...(over !== 'root' && { sessionId: parent?.id ?? 'a session with the browser' }),
     });
-    this.#sessions.push({ id, target, served, intercepts: false, contexts: new Map(), begun: new Map() });
+    const isWorker = type !== 'page' && type !== 'iframe';
+    const isBound = served || (type === 'worker' && parent?.isBound === true);
+    const base = { id, target, served, isBound, isWorker };
+    this.#sessions.push({ ...base, intercepts: false, contexts: new Map(), begun: new Map() });
     equal(this.browser.commands(id, 'Fetch.enable').length, served ? 1 : 0, 'stops requests');
-    const isDocument = type === 'page' || type === 'iframe';
-    equal(this.browser.bindings(id).length, served && isDocument ? 1 : 0, 'bindings');
+    equal(this.browser.bindings(id).length, isBound ? 1 : 0, 'bindings');
   }
 
   #detach(session: Session): void {
@@ -148,7 +153,8 @@ class Model {
     const context = { id, uniqueId: `${++this.#count}`, origin, auxData: { isDefault, frameId: 'frame' } };
     if (session.contexts.has(id)) return;
     this.browser.says({ method: 'Runtime.executionContextCreated', sessionId: session.id, params: { context } });
-    session.contexts.set(id, session.served && isDefault && origin === LISTED_ORIGIN);
+    // The origin of a worker is that of its script, which no message of this test has.
+    session.contexts.set(id, session.served && !session.isWorker && isDefault && origin === LISTED_ORIGIN);
   }
 
   #clear(session: Session): void {

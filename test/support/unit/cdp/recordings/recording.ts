@@ -69,7 +69,8 @@ export function written(message: CdpMessage, { site, directory }: Names): CdpMes
       .replace(/(?:"use strict";)?var page=.*(?=return page\.)/s, '{page}')
       .replace(/page\.run\(.*\)/, 'page.run()')
       // Random for each connection.
-      .replaceAll(/(network)[\da-f]{32}/g, '$1#');
+      .replaceAll(/(network)[\da-f]{32}/g, '$1#')
+      .replace(/(Symbol\.for\(")[\da-f-]{36}.*/, '$1#');
     return named.length > LONGEST_TEXT ? `${named.slice(0, LONGEST_TEXT)}…` : named;
   });
   return JSON.parse(text);
