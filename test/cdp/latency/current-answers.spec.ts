@@ -19,8 +19,8 @@ const ROUND_TRIP_MS = 20;
 const RUNS = propertyRuns(60, 12);
 
 /**
- * The page in version `n`: `#ok` is at `x = 15 * n`, `#far` is in the viewport, `#shown` is visible and `.odd` exists if
- * `n` is odd. The viewport of a new page is 800 pixels wide.
+ * The page in version `n`: `#ok` is at `x = 15 * n`. If `n` is odd, `#far` is in the viewport, `#shown` is visible and
+ * `.odd` exists. The viewport of a new page is 800 pixels wide.
  */
 const PAGE = `<!doctype html><style>b, i, u { position: absolute; width: 10px; height: 10px } i { left: 790px }</style>
   <b id="ok" style="top: 40px">o</b><i id="far">f</i><u id="shown">s</u><p id="parity"></p><script>
