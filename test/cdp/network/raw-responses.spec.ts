@@ -22,7 +22,7 @@ const RESPONSES: Record<string, string> = {
   'two different lengths': withLength('Content-Length: 2\r\nContent-Length: 3\r\n', 'hi!'),
   'a length and chunks': withLength('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', CHUNKS),
   'chunks and a length': withLength('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', CHUNKS),
-  'a length that is no number': withLength('Content-Length: abc\r\n'),
+  'a length that is not a number': withLength('Content-Length: abc\r\n'),
   'a length with a sign': withLength('Content-Length: +2\r\n'),
   'an empty length': withLength('Content-Length: \r\n'),
   'another transfer encoding and a length': withLength('Transfer-Encoding: identity\r\nContent-Length: 2\r\n'),

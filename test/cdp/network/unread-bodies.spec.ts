@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { test as base, expect, LISTED } from '../../support/cdp/proxy-fixtures.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
-/** Bodies that a page reads in part, later, or never: the request ends as in a browser that reaches the server itself. */
+/** Bodies that a page reads in part, later, or never: the request ends as in a browser that reaches the server. */
 
 /** The ways in which a page reads a body; each is the body of a function that returns the result. */
 const READERS = {

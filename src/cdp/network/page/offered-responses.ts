@@ -4,8 +4,8 @@ import { fromBase64 } from './base64.ts';
 export type Notify = (message: object) => void;
 
 /**
- * How much of a body is read on while the page does not read it, in bytes: as in Chromium, where an unread body of 57 MB
- * finishes and one of 58 MB does not. Beyond, the server has to wait.
+ * How much of a body is read on while the page does not read it, in bytes: as in Chromium, where an unread body of
+ * 57 MB finishes and one of 58 MB does not. Beyond, the server has to wait.
  */
 const UNREAD_BYTES = 55 * 1024 * 1024;
 

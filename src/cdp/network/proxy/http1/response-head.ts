@@ -22,7 +22,7 @@ export function mayBeHead(data: Buffer): boolean {
   return begun.length < BEFORE_BYTES + 4 || /http/i.test(begun);
 }
 
-/** The size of the head that data begins with: up to the first empty line, whatever ends its lines. Null without one. */
+/** The size of the head at the beginning of the data: up to the first empty line, whatever ends its lines; or null. */
 export function sizeOfHead(data: Buffer): number | null {
   for (let at = data.indexOf(10, BEFORE_BYTES); at !== -1; at = data.indexOf(10, at + 1)) {
     const next = data[at + 1] === 13 ? at + 2 : at + 1;
@@ -33,7 +33,7 @@ export function sizeOfHead(data: Buffer): number | null {
 
 /**
  * Reads a head as Chromium does, which refuses little: lines that are no headers are left out.
- * @throws UnusableResponse when it is no head at all, or when it is not certain where the body ends
+ * @throws UnusableResponse when it is not a head at all, or when it is not certain where the body ends
  */
 export function responseHead(data: string): ResponseHead {
   const text = data.slice(Math.max(0, data.search(/http/i)));
@@ -53,7 +53,7 @@ export function responseHead(data: string): ResponseHead {
   return { status, phrase, headers, text, framing };
 }
 
-/** Chunks count more than a length, and a length that is no number does not count. */
+/** Chunks count more than a length, and a length that is not a number does not count. */
 function framingOf(status: number, headers: HeaderList): string[] {
   const valuesOf = (wanted: string) =>
     headers.filter(({ name }) => name.toLowerCase() === wanted).flatMap(({ value }) => value.split(/[ \t]*,[ \t]*/));
