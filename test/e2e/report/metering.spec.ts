@@ -47,7 +47,9 @@ test('socket', async ({ page }) => {
   await page.evaluate((size) => new Promise((done) => {
     const socket = new WebSocket(location.href.replace('http', 'ws'));
     socket.onopen = () => socket.send(new Uint8Array(size));
-    socket.onmessage = done;
+    // Until the server's last frame has arrived.
+    socket.onmessage = () => socket.close();
+    socket.onclose = done;
   }), ${BIG_BYTES});
 });
 test('cached', async ({ page }) => {

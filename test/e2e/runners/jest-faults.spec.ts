@@ -37,7 +37,7 @@ test.describe('at a limit of one', () => {
   test('403 › gives the browser to the second worker when the first has finished', async ({ newConsumer, service }) => {
     const stays = `test('stays', async () => {
     await page.goto(process.env.SITE_URL);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
   });`;
     const consumer = await newConsumer();
     await consumer.write({ ...jestConfig({ testTimeout: 60_000 }), 'a.test.js': stays, 'b.test.js': stays });

@@ -35,7 +35,7 @@ function description(lease: LeasedBrowser, loss: Loss, report: SessionReport | n
 export function lossError(lease: LeasedBrowser, description: string): LeaseError {
   const error = new LeaseError(
     'BROWSER_LOST',
-    `The hosted browser failed during this test. This is an infrastructure failure, not a test failure: ${description}. The next test gets a new browser.`,
+    `The hosted browser was lost during this test. This is an infrastructure failure, not a test failure: ${description}. The next test gets a new browser.`,
     { sessionId: lease.sessionId },
   );
   return withoutStack(error);
