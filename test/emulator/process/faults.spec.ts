@@ -260,7 +260,10 @@ test.describe('a fault of a browser', () => {
     const act = (action: string, by = api) => by.call('POST', `/__emulator/sessions/${sessionId}/${action}`);
     expect(await act('explode')).toEqual({
       status: 400,
-      body: { error: 'explode: unknown action; known are crash, stall, resume, cut, end' },
+      body: {
+        error:
+          'explode: unknown action; known are crash, stall, resume, cut, end, refuse-contexts, refuse-pages, foreign-target',
+      },
     });
     const { Api } = await import('../../support/emulator/api.ts');
     expect((await act('crash', new Api(baseURL, 'b'))).status).toBe(404);
