@@ -25,7 +25,7 @@ await main(async () => {
         main: 'bench/main.ts',
         'instant-service': 'bench/broker/instant-service.ts',
         'bare-hop': 'bench/links/bare-hop.ts',
-        'broker-main': 'src/broker/process/main.ts',
+        'broker-main': 'src/broker/main.ts',
         'relay-lease': 'src/relay/lease/main.ts',
       },
       format: ['esm'],

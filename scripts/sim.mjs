@@ -9,7 +9,7 @@ await main(async () => {
   await build({
     config: false,
     // Brokers are started by the path of their file, which lies beside.
-    entry: { sim: 'sim/main.ts', 'broker-main': 'src/broker/process/main.ts' },
+    entry: { sim: 'sim/main.ts', 'broker-main': 'src/broker/main.ts' },
     format: ['esm'],
     target: 'node20',
     platform: 'node',

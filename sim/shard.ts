@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startBroker } from '../src/broker/process/start.ts';
-import type { StartedBroker } from '../src/broker/process/started-broker.ts';
 import { connectToBroker } from '../src/broker/rpc/client.ts';
 import type { HostedProject } from '../src/broker/rpc/messages/protocol.ts';
+import { startBroker } from '../src/broker/start/start.ts';
+import type { StartedBroker } from '../src/broker/start/started-broker.ts';
 import { errorMessage } from '../src/common/error-message.ts';
 
 /** One shard of a run as its broker sees it: real broker process, real sockets, and workers that only hold browsers. */

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startBroker } from '../../src/broker/process/start.ts';
-import type { StartedBroker } from '../../src/broker/process/started-broker.ts';
 import type { HostedProject } from '../../src/broker/rpc/messages/protocol.ts';
+import { startBroker } from '../../src/broker/start/start.ts';
+import type { StartedBroker } from '../../src/broker/start/started-broker.ts';
 import { firstJsonLine } from '../../src/common/json-line.ts';
 
 /** A real broker process with its ledger and its record on disk, and a service that answers at once. */

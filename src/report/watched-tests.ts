@@ -1,6 +1,6 @@
 import type { TestCase, TestResult, TestStep } from '@playwright/test/reporter';
-import type { WatchedBroker } from '../broker/watch/orders.ts';
-import type { RunningTests } from '../broker/watch/requests.ts';
+import type { WatchedBroker } from '../broker/rpc/orders.ts';
+import type { RunningTests } from '../broker/rpc/watch-requests.ts';
 import { keyOf } from '../record/test-record.ts';
 
 type RunningTest = RunningTests[number];
@@ -80,7 +80,7 @@ export class WatchedTests {
   }
 
   async #send(): Promise<void> {
-    const { watchedConnection } = await import('../broker/watch/watched-connection.ts');
+    const { watchedConnection } = await import('../broker/rpc/watched-connection.ts');
     if (!this.#connection) return;
     const tests = [...this.#running.values()].map(({ test, steps }) => ({
       ...test,

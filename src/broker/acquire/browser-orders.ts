@@ -3,14 +3,14 @@ import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError, ServiceError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import { isAmbiguous, type RetryInfo } from '../../service/index.ts';
-import { type HeldBrowser, heldBrowser, type WorkerSlot } from '../leases/held-browser.ts';
-import { noteFor, type RunIdentity } from '../leases/run-identity.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
+import { type HeldBrowser, heldBrowser, type WorkerSlot } from '../browsers/held-browser.ts';
+import { noteFor, type RunIdentity } from '../browsers/run-identity.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../log/log.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
-import type { Log } from '../process/log.ts';
-import type { Ledger } from '../recovery/ledger.ts';
 import { type Order, SurplusOrder } from './pending-orders.ts';
 import { BrowserRequest } from './service/browser-request.ts';
-import type { BrowserService } from './service/browser-service.ts';
 import type { Priority, RequestScheduler, Waiting } from './service/request-scheduler.ts';
 
 /** Remembers the service's last refusal to provide a browser. */

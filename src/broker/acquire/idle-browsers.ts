@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.ts';
-import { type HeldBrowser, idle, isFresh } from '../leases/held-browser.ts';
+import { type HeldBrowser, idle, isFresh } from '../browsers/held-browser.ts';
 import { suits, type WorkerRequest } from './worker-request.ts';
 
 /** How long to keep an idle browser while the remaining tests are unknown, in ms: the time a worker takes to start. */

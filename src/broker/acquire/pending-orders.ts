@@ -1,5 +1,5 @@
 import { LeaseError } from '../../errors.ts';
-import type { HeldBrowser } from '../leases/held-browser.ts';
+import type { HeldBrowser } from '../browsers/held-browser.ts';
 
 /** A browser that is requested from the service but not available yet. */
 export interface Order {

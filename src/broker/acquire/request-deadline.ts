@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import type { WorkerSlot } from '../leases/held-browser.ts';
+import type { WorkerSlot } from '../browsers/held-browser.ts';
 
 /** After this wait without a browser, the terminal shows what the request waits for, in ms … */
 const NOTICE_AFTER_MS = 3_000;

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../common/clock.ts';
-import type { Log } from '../process/log.ts';
+import type { Log } from '../log/log.ts';
 import type { RequestDeadline } from './request-deadline.ts';
 
 /** Requests that become late within this time share one line, in ms. */

@@ -1,4 +1,4 @@
-import type { HeldBrowser } from '../leases/held-browser.ts';
+import type { HeldBrowser } from '../browsers/held-browser.ts';
 import type { WorkerRequest } from './worker-request.ts';
 
 /** A worker that waits for a browser. */

@@ -1,4 +1,4 @@
-import { type HeldBrowser, type Holder, isFresh, lasts, type WorkerSlot } from '../leases/held-browser.ts';
+import { type HeldBrowser, type Holder, isFresh, lasts, type WorkerSlot } from '../browsers/held-browser.ts';
 
 /** A worker's request for a browser. */
 export interface WorkerRequest {

@@ -4,11 +4,11 @@ import { errorMessage } from '../../common/error-message.ts';
 import { pause } from '../../common/pause.ts';
 import { PoolwrightError, ServiceError } from '../../errors.ts';
 import type { EndReason } from '../../record/enums.ts';
-import type { BrowserService } from '../acquire/service/browser-service.ts';
-import type { Log } from '../process/log.ts';
-import type { Ledger } from '../recovery/ledger.ts';
-import { finalBandwidth, LeaseEnd } from './end-lease.ts';
-import { type HeldBrowser, markEnded, markEnding } from './held-browser.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
+import { finalBandwidth, LeaseEnd } from '../browsers/end-lease.ts';
+import { type HeldBrowser, markEnded, markEnding } from '../browsers/held-browser.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../log/log.ts';
 
 /** Delay between two attempts to end a browser, in ms; grows from `first` to `most`. */
 const RETRY_MS = { first: 1_000, most: 15_000 } as const;

@@ -1,7 +1,7 @@
 import { OptionsError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { Holder } from '../browsers/held-browser.ts';
 import type { HostedProject } from '../rpc/messages/protocol.ts';
-import type { Holder } from './held-browser.ts';
 
 /**
  * The requirements of each project on hosted browsers. The runner sets them once, before any worker asks. A worker

@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../../common/clock.ts';
-import type { BrowserService } from '../acquire/service/browser-service.ts';
-import type { Ledger } from '../recovery/ledger.ts';
-import type { HeldBrowser, WorkerSlot } from './held-browser.ts';
-import type { HeldBrowsers } from './held-browsers.ts';
-import { noteFor, type RunIdentity } from './run-identity.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
+import type { HeldBrowser, WorkerSlot } from '../browsers/held-browser.ts';
+import type { HeldBrowsers } from '../browsers/held-browsers.ts';
+import { noteFor, type RunIdentity } from '../browsers/run-identity.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 
 /** How often notes confirm that the run is alive, in ms. */
 const BEAT_MS = 5 * 60_000;

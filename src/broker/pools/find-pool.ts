@@ -1,7 +1,7 @@
 import { OptionsError, ServiceError } from '../../errors.ts';
 import { LIMITS } from '../../service/limits.ts';
 import type { Pool } from '../../service/schemas/index.ts';
-import type { BrowserService } from '../acquire/service/browser-service.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
 
 /**
  * Returns the pool that the option `pool` (or `POOLWRIGHT_POOL`) names by its ID or its unique name.

@@ -1,8 +1,8 @@
 import type { RunPoolOptions } from '../../options/schema/schema.ts';
 import type { Pool } from '../../service/schemas/index.ts';
-import type { BrowserService } from '../acquire/service/browser-service.ts';
-import type { RunIdentity } from '../leases/run-identity.ts';
-import type { Ledger } from '../recovery/ledger.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
+import type { RunIdentity } from '../browsers/run-identity.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { findPool } from './find-pool.ts';
 import { RunPools } from './run-pools.ts';
 

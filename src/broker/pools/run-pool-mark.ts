@@ -1,6 +1,6 @@
 import { LIMITS } from '../../service/limits.ts';
 import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../leases/run-identity.ts';
+import type { RunIdentity } from '../browsers/run-identity.ts';
 
 /** How a broker recognizes its own pool after the response to a create was lost. */
 

@@ -2,9 +2,9 @@ import { PoolwrightError, ServiceError } from '../../errors.ts';
 import type { RunPoolOptions } from '../../options/schema/schema.ts';
 import { isAmbiguous } from '../../service/index.ts';
 import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { BrowserService } from '../acquire/service/browser-service.ts';
-import type { RunIdentity } from '../leases/run-identity.ts';
-import type { Ledger } from '../recovery/ledger.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
+import type { RunIdentity } from '../browsers/run-identity.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { isOfBroker, markedTemplate, runPoolName } from './run-pool-mark.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors.ts';
 import { ServiceClient } from '../../service/index.ts';
-import type { BrokerConfig } from '../process/config.ts';
+import type { BrokerConfig } from '../config/config.ts';
 import { sweepLines } from './run-sweep.ts';
 import { sweep } from './sweep.ts';
 

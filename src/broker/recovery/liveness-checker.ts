@@ -1,6 +1,6 @@
+import type { ParsedNote } from '../browsers/session-note.ts';
+import type { LedgerContent } from '../ledger/ledger-file.ts';
 import { probeSocket, type SocketProbe } from '../rpc/probe-socket.ts';
-import type { LedgerContent } from './ledger-file.ts';
-import type { ParsedNote } from './session-note.ts';
 import { systemIdentity } from './system-identity.ts';
 
 /** Decides which brokers are alive, and which are certainly dead or silent for too long. */

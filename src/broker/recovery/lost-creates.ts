@@ -1,8 +1,8 @@
 import { runningSessions } from '../../service/running-sessions.ts';
-import type { BrowserService } from '../acquire/service/browser-service.ts';
-import type { Log } from '../process/log.ts';
-import type { Ledger } from './ledger.ts';
-import { parseNote } from './session-note.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
+import { parseNote } from '../browsers/session-note.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../log/log.ts';
 
 /** What {@link stopLostCreates} needs. */
 export interface LostCreates {

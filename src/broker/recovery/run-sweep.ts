@@ -1,5 +1,5 @@
 import { within } from '../../common/pause.ts';
-import type { Log } from '../process/log.ts';
+import type { Log } from '../log/log.ts';
 import { emptySweep, type SweepOptions, type SweepResult, sweep } from './sweep.ts';
 
 /** How long the start of a run waits for the sweep, in ms; the sweep then continues in the background. */

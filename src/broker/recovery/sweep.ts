@@ -4,14 +4,14 @@ import { errorMessage } from '../../common/error-message.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
 import type { Pool, Session } from '../../service/schemas/index.ts';
-import { type Endable, endLease } from '../leases/end-lease.ts';
+import { type Endable, endLease } from '../browsers/end-lease.ts';
+import { type ParsedNote, parseNote } from '../browsers/session-note.ts';
+import { workspaceMark } from '../ledger/ledger.ts';
+import { type FoundLedger, type LedgerContent, readLedgers } from '../ledger/ledger-file.ts';
 import { isOfBroker, markInName } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
 import { isSocketDirectory } from '../rpc/socket-address.ts';
-import { workspaceMark } from './ledger.ts';
-import { type FoundLedger, type LedgerContent, readLedgers } from './ledger-file.ts';
 import { type BrokerName, brokerKey, brokerOfNote, type Judging, LivenessChecker } from './liveness-checker.ts';
-import { type ParsedNote, parseNote } from './session-note.ts';
 
 /** Options of a sweep. */
 export interface SweepOptions {

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { clearInterval, setInterval } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
-import { type WatchedBroker, watchOrders } from '../watch/orders.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
 import {
   type GiveBackParams,
@@ -29,6 +28,7 @@ import {
 } from './messages/responses.ts';
 import { brokerLost } from './messages/serialized-error.ts';
 import { OpenRequests } from './open-requests.ts';
+import { type WatchedBroker, watchOrders } from './orders.ts';
 import type { BrokerAddress } from './shared-broker.ts';
 import { PING_MS } from './silence.ts';
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { distFile } from '../../common/dist-file.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
 import { EmulatorError } from '../../errors.ts';
-import { endProcess } from '../process/child-process.ts';
+import { endProcess } from '../config/child-process.ts';
 
 /** The run's emulator: a child of the broker, so that it outlives every browser and ends with the broker. */
 export interface EmbeddedEmulator {

@@ -1,5 +1,5 @@
 import type { RetryInfo } from '../../service/index.ts';
-import type { Log } from '../process/log.ts';
+import type { Log } from '../log/log.ts';
 
 /** How long a refusal of the service explains why a request waits, in ms. */
 const LATELY_MS = 45_000;

@@ -2,11 +2,11 @@ import type { Clock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import type { BrowserOrders } from '../acquire/browser-orders.ts';
 import type { BrowserQueue } from '../acquire/browser-queue.ts';
-import type { BrowserService } from '../acquire/service/browser-service.ts';
-import type { HeldBrowsers } from '../leases/held-browsers.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
+import type { HeldBrowsers } from '../browsers/held-browsers.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../log/log.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
-import type { Log } from '../process/log.ts';
-import type { Ledger } from '../recovery/ledger.ts';
 import { stopLostCreates } from '../recovery/lost-creates.ts';
 import type { RunPhase } from './run-phase.ts';
 

@@ -1,4 +1,4 @@
-import type { BrokerConfig } from '../process/config.ts';
+import type { BrokerConfig } from '../config/config.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 
 /** The service of a run, hosted or started for the run. */

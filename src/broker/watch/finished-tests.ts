@@ -1,6 +1,6 @@
 import type { TestRecord } from '../../record/run-record.ts';
 import { keyOf } from '../../record/test-record.ts';
-import { type FinishedTest, listed } from './view.ts';
+import { type FinishedTest, listed } from '../rpc/view.ts';
 
 /** A test that has ended, with its session. */
 export interface RecordedTest {

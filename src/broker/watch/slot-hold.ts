@@ -1,5 +1,5 @@
-import type { HoldParams, SlotInput } from './requests.ts';
-import type { HoldView } from './view.ts';
+import type { HoldView } from '../rpc/view.ts';
+import type { HoldParams, SlotInput } from '../rpc/watch-requests.ts';
 
 /** A test that waits until a watcher releases it. */
 export class SlotHold {

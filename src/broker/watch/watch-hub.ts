@@ -2,12 +2,20 @@ import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 import { pause } from '../../common/pause.ts';
 import { redactText } from '../../redact.ts';
+import type { WatchOrders } from '../rpc/orders.ts';
+import type { PageView, RunView, SlotView } from '../rpc/view.ts';
+import type {
+  Demand,
+  HoldParams,
+  HubView,
+  PictureParams,
+  RunningTests,
+  RunViewReply,
+  SlotInput,
+} from '../rpc/watch-requests.ts';
 import { FinishedTests, type RecordedTest } from './finished-tests.ts';
 import { Latest } from './latest.ts';
-import type { WatchOrders } from './orders.ts';
-import type { Demand, HoldParams, HubView, PictureParams, RunningTests, RunViewReply, SlotInput } from './requests.ts';
 import { SlotHold } from './slot-hold.ts';
-import type { PageView, RunView, SlotView } from './view.ts';
 import { Watcher } from './watcher.ts';
 
 /** A slot, as the broker knows it. */

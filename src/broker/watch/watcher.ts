@@ -1,5 +1,5 @@
-import type { Demand, PictureParams, WatcherPicture } from './requests.ts';
-import type { PictureSize } from './view.ts';
+import type { PictureSize } from '../rpc/view.ts';
+import type { Demand, PictureParams, WatcherPicture } from '../rpc/watch-requests.ts';
 
 /** One connection that watches the run. */
 export class Watcher {

@@ -2,8 +2,8 @@ import type { BrokerConnection } from '../../broker/rpc/client.ts';
 import { connectInTime, LISTENS_WITHIN_MS } from '../../broker/rpc/connect-in-time.ts';
 import type { HostedProject } from '../../broker/rpc/messages/protocol.ts';
 import { brokerLost } from '../../broker/rpc/messages/serialized-error.ts';
+import type { WatchedBroker } from '../../broker/rpc/orders.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import type { WatchedBroker } from '../../broker/watch/orders.ts';
 import { LeaseError } from '../../errors.ts';
 import type { WorkerBroker } from './worker-browser.ts';
 

@@ -1,6 +1,6 @@
-import type { StartedBroker } from '../../broker/process/started-broker.ts';
 import type { HostedProject, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
+import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
 import { RUN_WIDE_KEYS } from '../../options/defaults.ts';

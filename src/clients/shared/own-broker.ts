@@ -1,5 +1,5 @@
-import type { BrokerStart } from '../../broker/process/start.ts';
-import type { StartedBroker } from '../../broker/process/started-broker.ts';
+import type { BrokerStart } from '../../broker/start/start.ts';
+import type { StartedBroker } from '../../broker/start/started-broker.ts';
 
 /** A process that belongs to no run and needs its own broker. */
 export type OwnBroker = Omit<BrokerStart, 'idleMs' | 'recordDirectory' | 'workers'>;
@@ -10,7 +10,7 @@ export type OwnBroker = Omit<BrokerStart, 'idleMs' | 'recordDirectory' | 'worker
  */
 export async function startOwnBroker(start: OwnBroker): Promise<StartedBroker> {
   // Loaded here, because most workers use their run's broker and do not need this code.
-  const { startBrokerWith } = await import('../../broker/process/start.ts');
+  const { startBrokerWith } = await import('../../broker/start/start.ts');
   const { broker } = await startBrokerWith({ ...start, recordDirectory: null, workers: 1 });
   await broker.started();
   return broker;

@@ -1,7 +1,7 @@
-import type { WatchedBroker, WatchOrders } from '../../broker/watch/orders.ts';
-import type { RunningTests } from '../../broker/watch/requests.ts';
-import type { PictureSize } from '../../broker/watch/view.ts';
-import { type WatchedConnection, watchedConnection } from '../../broker/watch/watched-connection.ts';
+import type { WatchedBroker, WatchOrders } from '../../broker/rpc/orders.ts';
+import type { PictureSize } from '../../broker/rpc/view.ts';
+import type { RunningTests } from '../../broker/rpc/watch-requests.ts';
+import { type WatchedConnection, watchedConnection } from '../../broker/rpc/watched-connection.ts';
 import type { Picture, PictureOptions, PictureReceiver } from '../../cdp/screencast/picture.ts';
 import type { Screencast } from '../../cdp/screencast/screencast.ts';
 

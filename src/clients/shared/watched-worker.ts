@@ -1,4 +1,4 @@
-import type { WatchedBroker, WatchOrders } from '../../broker/watch/orders.ts';
+import type { WatchedBroker, WatchOrders } from '../../broker/rpc/orders.ts';
 import type { RunningTest, ShownWorker, WatchableConnection } from './shown-worker.ts';
 
 const UNWATCHED: WatchOrders = { number: 0, isWatched: false, pictures: null };

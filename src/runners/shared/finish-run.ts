@@ -1,5 +1,5 @@
-import type { StartedBroker } from '../../broker/process/started-broker.ts';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
+import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { PoolwrightError } from '../../errors.ts';
 import type { Budget } from '../../options/schema/budget.ts';
 import { printRun, type WriteOptions, writeRun } from '../../report/publish.ts';

@@ -1,6 +1,6 @@
-import { type BrokerStart, startBrokerWith } from '../../broker/process/start.ts';
-import type { StartedBroker } from '../../broker/process/started-broker.ts';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
+import { type BrokerStart, startBrokerWith } from '../../broker/start/start.ts';
+import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { aheadVariable, holdsFailures } from '../../options/environment.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';

@@ -1,4 +1,4 @@
-import type { FinishedTest, WatchPicture } from '../../broker/watch/view.ts';
+import type { FinishedTest, WatchPicture } from '../../broker/rpc/view.ts';
 
 /** How many finished tests keep their last picture. Those of failed tests are kept longest. */
 const MAX_TESTS = 300;

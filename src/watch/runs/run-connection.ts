@@ -1,5 +1,4 @@
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import type { RunViewReply, WatcherPicture } from '../../broker/watch/requests.ts';
 import {
   type FinishedTest,
   listed,
@@ -7,8 +6,9 @@ import {
   type RunView,
   type WatchedRun,
   type WatchPicture,
-} from '../../broker/watch/view.ts';
-import { connectAsWatcher, type WatcherConnection } from '../../broker/watch/watcher-connection.ts';
+} from '../../broker/rpc/view.ts';
+import type { RunViewReply, WatcherPicture } from '../../broker/rpc/watch-requests.ts';
+import { connectAsWatcher, type WatcherConnection } from '../../broker/rpc/watcher-connection.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 import { LastPictures } from './last-pictures.ts';
 

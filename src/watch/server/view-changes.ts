@@ -1,4 +1,4 @@
-import type { FinishedTest, RunView } from '../../broker/watch/view.ts';
+import type { FinishedTest, RunView } from '../../broker/rpc/view.ts';
 import type { ChangedRun, ViewMessage } from '../messages.ts';
 
 /** What one page has been sent of the runs: it gets only what changed, because a run lists up to 1,000 tests. */

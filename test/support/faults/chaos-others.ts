@@ -1,5 +1,5 @@
 import type { ServiceClient } from 'poolwright/client';
-import { sessionNote } from '../../../src/broker/recovery/session-note.ts';
+import { sessionNote } from '../../../src/broker/browsers/session-note.ts';
 import type { ChaosPlan } from './chaos-plan.ts';
 
 /** Foreign sessions and pools in the same workspace. A run must not change them. */

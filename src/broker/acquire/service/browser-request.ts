@@ -4,9 +4,9 @@ import { hasOwnState } from '../../../options/context-mode.ts';
 import type { LeasePlan } from '../../../options/lease-plan.ts';
 import { LIMITS } from '../../../service/limits.ts';
 import type { Pool, Session } from '../../../service/schemas/index.ts';
-import type { AcquiredBrowser } from '../../leases/acquired-browser.ts';
+import type { AcquiredBrowser } from '../../browsers/acquired-browser.ts';
+import type { BrowserService } from '../../browsers/browser-service.ts';
 import { SurplusOrder } from '../pending-orders.ts';
-import type { BrowserService } from './browser-service.ts';
 import { type Attempts, endsTheRun, type NextStep, nextStep } from './failure-policy.ts';
 import { findCreated, stopTwins } from './find-created.ts';
 

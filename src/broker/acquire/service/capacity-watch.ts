@@ -1,8 +1,8 @@
 import type { Clock } from '../../../common/clock.ts';
 import { pause } from '../../../common/pause.ts';
 import { runningSessions } from '../../../service/running-sessions.ts';
-import { parseNote } from '../../recovery/session-note.ts';
-import type { BrowserService } from './browser-service.ts';
+import type { BrowserService } from '../../browsers/browser-service.ts';
+import { parseNote } from '../../browsers/session-note.ts';
 
 /** How often to read the session list while requests are parked, in ms, plus a random part of up to half as much. */
 const WATCH_INTERVAL_MS = 4_000;

@@ -2,7 +2,7 @@ import type { Clock } from '../../../common/clock.ts';
 import { pause } from '../../../common/pause.ts';
 import { runningSessions } from '../../../service/running-sessions.ts';
 import type { Session } from '../../../service/schemas/index.ts';
-import type { BrowserService } from './browser-service.ts';
+import type { BrowserService } from '../../browsers/browser-service.ts';
 
 /** Polling interval for a found session that is still starting, in ms … */
 const POLL_MS = 1_000;

@@ -1,5 +1,5 @@
 import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
-import type { WatchedConnection } from '../../../broker/watch/watched-connection.ts';
+import type { WatchedConnection } from '../../../broker/rpc/watched-connection.ts';
 import type { Control, Screencast } from '../../../cdp/screencast/screencast.ts';
 import { type Clock, systemClock } from '../../../common/clock.ts';
 import { OptionsError } from '../../../errors.ts';

@@ -1,4 +1,4 @@
-import type { WatchedBroker } from '../../../broker/watch/orders.ts';
+import type { WatchedBroker } from '../../../broker/rpc/orders.ts';
 import type { HoldBroker, Holds, HoldsOptions, WorkerHolds } from './holds.ts';
 
 /** Where holds are recorded, and what they depend on. */
@@ -10,7 +10,7 @@ export interface LazyHoldsOptions extends Omit<HoldsOptions, 'broker'> {
 export function lazyHolds({ broker, ...options }: LazyHoldsOptions): WorkerHolds {
   let loading: Promise<Holds> | undefined;
   const load = async () => {
-    const { watchedConnection } = await import('../../../broker/watch/watched-connection.ts');
+    const { watchedConnection } = await import('../../../broker/rpc/watched-connection.ts');
     const { Holds } = await import('./holds.ts');
     const watched = watchedConnection(broker.watched);
     const { redact, say } = broker;

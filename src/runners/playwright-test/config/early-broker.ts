@@ -1,4 +1,4 @@
-import { spawnBrokerEarly } from '../../../broker/process/spawn-broker.ts';
+import { spawnBrokerEarly } from '../../../broker/start/spawn-broker.ts';
 import { selectedProjects } from '../setup/selected-projects.ts';
 import { isPlainRun } from './plain-run.ts';
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StartedBroker } from '../../../broker/process/started-broker.ts';
+import type { StartedBroker } from '../../../broker/start/started-broker.ts';
 
 /** How much later than the first worker the others start at most, in ms. */
 const SIBLINGS_MS = 50;

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import type { FullConfig } from '@playwright/test';
-import { dropEarlyBroker } from '../../../broker/process/spawn-broker.ts';
-import type { StartedBroker } from '../../../broker/process/started-broker.ts';
 import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
+import { dropEarlyBroker } from '../../../broker/start/spawn-broker.ts';
+import type { StartedBroker } from '../../../broker/start/started-broker.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { OptionsError } from '../../../errors.ts';

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import type { FullConfig } from '@playwright/test';
-import type { StartedBroker } from '../../../broker/process/started-broker.ts';
 import { connectToBroker } from '../../../broker/rpc/client.ts';
 import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
+import type { StartedBroker } from '../../../broker/start/started-broker.ts';
 import { distFile } from '../../../common/dist-file.ts';
 import { within } from '../../../common/pause.ts';
 import { pageOpener } from '../../../common/platform/page-opener.ts';

@@ -1,5 +1,5 @@
-import type { LedgerContent } from '../../../../src/broker/recovery/ledger-file.ts';
-import { parseNote } from '../../../../src/broker/recovery/session-note.ts';
+import { parseNote } from '../../../../src/broker/browsers/session-note.ts';
+import type { LedgerContent } from '../../../../src/broker/ledger/ledger-file.ts';
 import type { ScriptedSession } from '../../../support/unit/broker/scripted-workspace.ts';
 
 /**

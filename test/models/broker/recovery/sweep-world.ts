@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { noteFor, type RunIdentity } from '../../../../src/broker/leases/run-identity.ts';
-import type { Log } from '../../../../src/broker/process/log.ts';
-import { Ledger, workspaceMark } from '../../../../src/broker/recovery/ledger.ts';
-import { type LedgerContent, parseLedger } from '../../../../src/broker/recovery/ledger-file.ts';
+import { noteFor, type RunIdentity } from '../../../../src/broker/browsers/run-identity.ts';
+import { Ledger, workspaceMark } from '../../../../src/broker/ledger/ledger.ts';
+import { type LedgerContent, parseLedger } from '../../../../src/broker/ledger/ledger-file.ts';
+import type { Log } from '../../../../src/broker/log/log.ts';
 import { sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { leasePlan } from '../../../../src/options/lease-plan.ts';
 import { foreignLedger, foreignNote } from '../../../support/unit/broker/foreign-things.ts';

@@ -1,5 +1,5 @@
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
+import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import { firstWorkers } from '../../../../src/report/first-workers.ts';
 import { RemainingTests } from '../../../../src/report/remaining-tests.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';

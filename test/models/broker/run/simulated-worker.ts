@@ -1,7 +1,7 @@
 import type { TestCase, TestResult } from '@playwright/test/reporter';
-import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
 import type { LeasedBrowser } from '../../../../src/broker/rpc/messages/protocol.ts';
 import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
+import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
 import { type WorkerBroker, WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
 import { ATTACHMENT_NAME, keyOf } from '../../../../src/record/test-record.ts';

@@ -1,7 +1,7 @@
 import { Projects } from '../../../../src/broker/leases/projects.ts';
+import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
+import type { Log } from '../../../../src/broker/log/log.ts';
 import { PoolDirectory } from '../../../../src/broker/pools/pool-directory.ts';
-import type { Log } from '../../../../src/broker/process/log.ts';
-import { Ledger } from '../../../../src/broker/recovery/ledger.ts';
 import { createLeasing, type LeasingOptions } from '../../../../src/broker/run/leasing.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import { RunRecorder } from '../../../../src/record/run-recorder.ts';

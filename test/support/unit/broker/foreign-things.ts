@@ -1,4 +1,4 @@
-import { sessionNote } from '../../../../src/broker/recovery/session-note.ts';
+import { sessionNote } from '../../../../src/broker/browsers/session-note.ts';
 
 /** Foreign things, selected by a number. */
 

@@ -1,4 +1,4 @@
-import type { BrowserService } from '../../../../src/broker/acquire/service/browser-service.ts';
+import type { BrowserService } from '../../../../src/broker/browsers/browser-service.ts';
 import { PoolwrightError, ServiceError } from '../../../../src/errors.ts';
 import type { CallOptions, Pool } from '../../../../src/service/index.ts';
 import type { FakeClock } from './fake-clock.ts';

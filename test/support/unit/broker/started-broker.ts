@@ -1,4 +1,4 @@
-import type { BrokerConfig } from '../../../../src/broker/process/config.ts';
+import type { BrokerConfig } from '../../../../src/broker/config/config.ts';
 import { type BrokerRun, runBroker } from '../../../../src/broker/run/run.ts';
 import { startService } from '../../../../src/broker/run/run-service.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ProjectDemand } from '../../../../src/broker/acquire/browser-demand.ts';
 import { type Order, SurplusOrder } from '../../../../src/broker/acquire/pending-orders.ts';
 import { PlanQueue } from '../../../../src/broker/acquire/plan-queue.ts';
-import { type HeldBrowser, heldBrowser, isFresh, markEnding } from '../../../../src/broker/leases/held-browser.ts';
+import { type HeldBrowser, heldBrowser, isFresh, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
 import { planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from '@playwright/test';
 import { BrowserQueue } from '../../../../src/broker/acquire/browser-queue.ts';
-import { type HeldBrowser, leaseTo, markEnding } from '../../../../src/broker/leases/held-browser.ts';
-import { HeldBrowsers } from '../../../../src/broker/leases/held-browsers.ts';
-import { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
+import { type HeldBrowser, leaseTo, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
+import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { Projects } from '../../../../src/broker/leases/projects.ts';
+import { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import { memoryRecorder, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';

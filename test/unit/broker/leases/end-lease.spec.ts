@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { BrowserRequest } from '../../../../src/broker/acquire/service/browser-request.ts';
+import { heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
 import { BrowserEnder } from '../../../../src/broker/leases/browser-ender.ts';
-import { heldBrowser } from '../../../../src/broker/leases/held-browser.ts';
 import { memoryLedger, planOf, quiet } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { type Outcome, ScriptedService } from '../../../support/unit/broker/scripted-service.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { leaseTo, markEnded, markEnding } from '../../../../src/broker/leases/held-browser.ts';
-import { HeldBrowsers } from '../../../../src/broker/leases/held-browsers.ts';
+import { leaseTo, markEnded, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
+import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';
 

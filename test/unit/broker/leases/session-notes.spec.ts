@@ -1,10 +1,10 @@
 import { equal, ok } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { leaseTo, markEnding } from '../../../../src/broker/leases/held-browser.ts';
-import { HeldBrowsers } from '../../../../src/broker/leases/held-browsers.ts';
+import { leaseTo, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
+import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
+import { parseNote } from '../../../../src/broker/browsers/session-note.ts';
 import { SessionNotes, startHeartbeat } from '../../../../src/broker/leases/session-notes.ts';
-import { parseNote } from '../../../../src/broker/recovery/session-note.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { run } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';

@@ -1,8 +1,8 @@
 import { deepEqual } from 'node:assert/strict';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
+import type { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { deleteRunPool, RunPools } from '../../../../src/broker/pools/run-pools.ts';
-import type { Ledger } from '../../../../src/broker/recovery/ledger.ts';
 import type { ServiceError } from '../../../../src/errors.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { memoryLedger, run } from '../../../support/unit/broker/broker-parts.ts';

@@ -15,9 +15,9 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { test as base, expect } from '@playwright/test';
 import fc from 'fast-check';
-import type { Log } from '../../../../src/broker/process/log.ts';
-import { Ledger, type LedgerOwner } from '../../../../src/broker/recovery/ledger.ts';
-import { parseLedger } from '../../../../src/broker/recovery/ledger-file.ts';
+import { Ledger, type LedgerOwner } from '../../../../src/broker/ledger/ledger.ts';
+import { parseLedger } from '../../../../src/broker/ledger/ledger-file.ts';
+import type { Log } from '../../../../src/broker/log/log.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 interface Fixtures {

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { parseNote, sessionNote } from '../../../../src/broker/recovery/session-note.ts';
+import { parseNote, sessionNote } from '../../../../src/broker/browsers/session-note.ts';
 
 const fields = {
   runId: 'gh-42.1',

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from '@playwright/test';
-import { Terminal } from '../../../../src/broker/process/terminal.ts';
+import { Terminal } from '../../../../src/broker/log/terminal.ts';
 import { connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import { PROTOCOL_VERSION } from '../../../../src/broker/rpc/line-socket.ts';
-import { listen } from '../../../../src/broker/rpc/server.ts';
+import { listen } from '../../../../src/broker/server/server.ts';
 import { WatchHub } from '../../../../src/broker/watch/watch-hub.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';

@@ -1,10 +1,10 @@
 import { deepEqual } from 'node:assert/strict';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
-import type { LeaseService } from '../../../../src/broker/leases/lease-service.ts';
-import type { Ledger } from '../../../../src/broker/recovery/ledger.ts';
-import { parseNote } from '../../../../src/broker/recovery/session-note.ts';
+import { parseNote } from '../../../../src/broker/browsers/session-note.ts';
+import type { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
+import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { propertyParts } from '../../../support/property-runs.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { BrowserQueue } from '../../../../src/broker/acquire/browser-queue.ts';
-import { type HeldBrowser, markEnded, markEnding } from '../../../../src/broker/leases/held-browser.ts';
-import { HeldBrowsers } from '../../../../src/broker/leases/held-browsers.ts';
+import { type HeldBrowser, markEnded, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
+import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { endRun } from '../../../../src/broker/run/run-end.ts';
 import { RunPhase } from '../../../../src/broker/run/run-phase.ts';
 import { memoryLedger, memoryRecorder, quiet } from '../../../support/unit/broker/broker-parts.ts';

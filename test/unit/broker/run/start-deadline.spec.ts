@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BrokerConfig } from '../../../../src/broker/process/config.ts';
+import type { BrokerConfig } from '../../../../src/broker/config/config.ts';
 import { startedBroker } from '../../../support/unit/broker/started-broker.ts';
 import { API_KEY, expect, json, test } from '../../../support/unit/http-service.ts';
 

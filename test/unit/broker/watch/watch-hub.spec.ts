@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test';
 import { connectToBroker, openBroker } from '../../../../src/broker/rpc/client.ts';
-import { watchedConnection } from '../../../../src/broker/watch/watched-connection.ts';
-import { connectAsWatcher } from '../../../../src/broker/watch/watcher-connection.ts';
+import { watchedConnection } from '../../../../src/broker/rpc/watched-connection.ts';
+import { connectAsWatcher } from '../../../../src/broker/rpc/watcher-connection.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
 /** How the broker connects those who watch a run with its workers. Real sockets, one process. */

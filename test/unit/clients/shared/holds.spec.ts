@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import type { HoldParams, SlotInput } from '../../../../src/broker/watch/requests.ts';
+import type { HoldParams, SlotInput } from '../../../../src/broker/rpc/watch-requests.ts';
 import { type HeldTest, Holds } from '../../../../src/clients/shared/hold/holds.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 import type { Environment } from '../../../../src/options/environment.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
-import type { WatchedBroker, WatchOrders } from '../../../../src/broker/watch/orders.ts';
+import type { WatchedBroker, WatchOrders } from '../../../../src/broker/rpc/orders.ts';
 import { Filming, loadFilmedPages } from '../../../../src/cdp/screencast/filming.ts';
 import { Screencast } from '../../../../src/cdp/screencast/screencast.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';

@@ -12,9 +12,9 @@ import {
   shownParams,
   slotParams,
   watchedParams,
-} from './requests.ts';
-import type { WatchHub } from './watch-hub.ts';
-import type { Watcher } from './watcher.ts';
+} from '../rpc/watch-requests.ts';
+import type { WatchHub } from '../watch/watch-hub.ts';
+import type { Watcher } from '../watch/watcher.ts';
 
 /**
  * Handles the requests of one connection that watching needs. Call `gone` when the connection is closed.

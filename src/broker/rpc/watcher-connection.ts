@@ -1,9 +1,15 @@
 import * as v from 'valibot';
 import type { PageInput } from '../../common/page/page-input.ts';
-import { openBroker } from '../rpc/client.ts';
-import { METHODS } from '../rpc/messages/protocol.ts';
-import type { BrokerAddress } from '../rpc/shared-broker.ts';
-import { type Demand, type RunViewReply, runViewReply, type WatcherPicture, watcherPictures } from './requests.ts';
+import { openBroker } from './client.ts';
+import { METHODS } from './messages/protocol.ts';
+import type { BrokerAddress } from './shared-broker.ts';
+import {
+  type Demand,
+  type RunViewReply,
+  runViewReply,
+  type WatcherPicture,
+  watcherPictures,
+} from './watch-requests.ts';
 
 /** The connection of a watcher to a broker. Each call rejects when it is lost. */
 export interface WatcherConnection {

@@ -1,6 +1,6 @@
 import type { LeasePlan } from '../../options/lease-plan.ts';
-import { sessionNote } from '../recovery/session-note.ts';
 import type { WorkerSlot } from './held-browser.ts';
+import { sessionNote } from './session-note.ts';
 
 /** The run whose browsers the broker holds. */
 export interface RunIdentity {

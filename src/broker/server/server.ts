@@ -10,13 +10,10 @@ import type { RunRecorder } from '../../record/run-recorder.ts';
 import { testUsage } from '../../record/test-usage.ts';
 import { redactText } from '../../redact.ts';
 import type { ServiceClient } from '../../service/index.ts';
-import type { LeaseService } from '../leases/lease-service.ts';
 import type { Projects } from '../leases/projects.ts';
-import type { Terminal } from '../process/terminal.ts';
-import type { WatchHub } from '../watch/watch-hub.ts';
-import { handleWatchRequests } from '../watch/watch-requests.ts';
-import { PROTOCOL_VERSION } from './line-socket.ts';
-import { METHODS } from './messages/protocol.ts';
+import type { Terminal } from '../log/terminal.ts';
+import { PROTOCOL_VERSION } from '../rpc/line-socket.ts';
+import { METHODS } from '../rpc/messages/protocol.ts';
 import {
   giveBackParams,
   helloParams,
@@ -29,9 +26,12 @@ import {
   remainingParams,
   sayParams,
   sessionParams,
-} from './messages/requests.ts';
-import { handleRequests, type Role } from './request-handlers.ts';
-import { watchSilence } from './silence.ts';
+} from '../rpc/messages/requests.ts';
+import { handleRequests, type Role } from '../rpc/request-handlers.ts';
+import { watchSilence } from '../rpc/silence.ts';
+import type { LeaseService } from '../run/lease-service.ts';
+import type { WatchHub } from '../watch/watch-hub.ts';
+import { handleWatchRequests } from './watch-requests.ts';
 
 /** Options of the broker's server. */
 export interface ServerOptions {

@@ -11,12 +11,12 @@ import { traceTime } from '../../common/time-trace.ts';
 import { LeaseError, PoolwrightError } from '../../errors.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
 import type { RunRecord } from '../../record/run-record.ts';
+import { endProcess, isThere } from '../config/child-process.ts';
+import { type BrokerConfig, brokerReady } from '../config/config.ts';
 import { connectToBroker } from '../rpc/client.ts';
 import { deserializeError } from '../rpc/messages/serialized-error.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
 import { RUNNER_SILENT_MS } from '../rpc/silence.ts';
-import { endProcess, isThere } from './child-process.ts';
-import { type BrokerConfig, brokerReady } from './config.ts';
 import { letProcessEnd, spawnBroker } from './spawn-broker.ts';
 
 /** Additional time for the broker to report that it could not start in time, in ms. */

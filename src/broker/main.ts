@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
-import { errorMessage } from '../../common/error-message.ts';
-import { firstLine } from '../../common/json-line.ts';
-import { streamEnd } from '../../common/platform/stream-end.ts';
-import { notify } from '../../common/text/notify.ts';
-import { traceTime } from '../../common/time-trace.ts';
-import { redactText } from '../../redact.ts';
-import { serializeError } from '../rpc/messages/serialized-error.ts';
-import { type RunService, startService } from '../run/run-service.ts';
-import { type BrokerConfig, type BrokerReady, brokerConfig } from './config.ts';
+import { errorMessage } from '../common/error-message.ts';
+import { firstLine } from '../common/json-line.ts';
+import { streamEnd } from '../common/platform/stream-end.ts';
+import { notify } from '../common/text/notify.ts';
+import { traceTime } from '../common/time-trace.ts';
+import { redactText } from '../redact.ts';
+import { type BrokerConfig, type BrokerReady, brokerConfig } from './config/config.ts';
+import { serializeError } from './rpc/messages/serialized-error.ts';
+import { type RunService, startService } from './run/run-service.ts';
 
 /**
  * The broker's process. Its standard input carries one line of configuration and then stays open. When it closes, the
@@ -20,7 +20,7 @@ import { type BrokerConfig, type BrokerReady, brokerConfig } from './config.ts';
 process.title = 'poolwright broker';
 
 /** Loaded while the parent may not have sent its line yet. */
-const load = () => import('../run/run.ts');
+const load = () => import('./run/run.ts');
 type Run = Awaited<ReturnType<typeof load>>;
 
 async function main(): Promise<void> {
@@ -71,7 +71,7 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
 
 /** Gives back what the run's dead brokers left. */
 async function sweep(config: BrokerConfig): Promise<void> {
-  const { lastSweep } = await import('../recovery/last-sweep.ts');
+  const { lastSweep } = await import('./recovery/last-sweep.ts');
   const sweeps = lastSweep(config).then((notices) => notices.forEach(notify));
   await sweeps.then(() => reply({ ok: true }), refuse);
 }

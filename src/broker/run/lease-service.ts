@@ -4,6 +4,17 @@ import { issueRelayToken, RELAY_SECRET } from '../../common/relay/relay-token.ts
 import { LeaseError } from '../../errors.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { BrowserQueue } from '../acquire/browser-queue.ts';
+import {
+  asMessage,
+  type HeldBrowser,
+  type Holder,
+  isFresh,
+  savesProfile,
+  takeBackUnused,
+} from '../browsers/held-browser.ts';
+import type { HeldBrowsers } from '../browsers/held-browsers.ts';
+import type { Projects } from '../leases/projects.ts';
+import type { SessionNotes } from '../leases/session-notes.ts';
 import type {
   GiveBackParams,
   IdleParams,
@@ -15,10 +26,6 @@ import type {
 } from '../rpc/messages/protocol.ts';
 import { PrefetchCancelled } from '../rpc/messages/refusals.ts';
 import type { SlotState } from '../watch/watch-hub.ts';
-import { asMessage, type HeldBrowser, type Holder, isFresh, savesProfile, takeBackUnused } from './held-browser.ts';
-import type { HeldBrowsers } from './held-browsers.ts';
-import type { Projects } from './projects.ts';
-import type { SessionNotes } from './session-notes.ts';
 
 /** How long a worker waits until the browser that it gave back has ended and its profile is saved, in ms. */
 const SAVED_MS = 10_000;

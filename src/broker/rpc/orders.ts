@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Method } from '../rpc/messages/protocol.ts';
+import type { Method } from './messages/protocol.ts';
 
 /** What watchers want of a slot. Apart from the other messages, because workers load it even if nobody watches. */
 export const watchOrders = v.object({

@@ -1,7 +1,7 @@
 import type { BrowserIdentity } from '../../common/browser-identity.ts';
 import { ServiceError } from '../../errors.ts';
 import type { CallOptions } from '../../service/index.ts';
-import type { BrowserService } from '../acquire/service/browser-service.ts';
+import type { BrowserService } from './browser-service.ts';
 
 /** The browser to end and how it was acquired. Its server does not matter at the end. */
 export type Endable = Omit<BrowserIdentity, 'servedBy'>;

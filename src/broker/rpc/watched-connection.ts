@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { METHODS } from '../rpc/messages/protocol.ts';
+import { METHODS } from './messages/protocol.ts';
 import type { WatchedBroker } from './orders.ts';
-import { type HoldParams, inputs, type PictureParams, type RunningTests, type SlotInput } from './requests.ts';
+import { type HoldParams, inputs, type PictureParams, type RunningTests, type SlotInput } from './watch-requests.ts';
 
 /** What watchers need from a worker or a runner. Each call rejects when the connection to the broker is lost. */
 export interface WatchedConnection extends Pick<WatchedBroker, 'orders'> {

@@ -1,4 +1,4 @@
-import type { ServiceClient } from '../../../service/index.ts';
+import type { ServiceClient } from '../../service/index.ts';
 
 /** The part of the service client that acquires and ends browsers; tests pass a scripted one. */
 export type BrowserService = Pick<

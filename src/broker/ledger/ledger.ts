@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Endable } from '../leases/end-lease.ts';
-import type { Log } from '../process/log.ts';
+import type { Endable } from '../browsers/end-lease.ts';
+import type { Log } from '../log/log.ts';
 import { type LedgerChange, type LedgerContent, type LedgerEntry, ledgerFileName, ledgerLine } from './ledger-file.ts';
 
 /** Maximum time until the next write after a failed one, in ms. */

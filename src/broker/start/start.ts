@@ -4,8 +4,8 @@ import type { MergedOptions } from '../../options/lease-plan.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from '../../options/run-id.ts';
+import type { BrokerConfig } from '../config/config.ts';
 import { makeSocketAddress } from '../rpc/socket-address.ts';
-import type { BrokerConfig } from './config.ts';
 import { StartedBroker } from './started-broker.ts';
 
 /** Options that a run passes to its broker. */
