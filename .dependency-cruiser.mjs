@@ -26,6 +26,14 @@ const MAY_IMPORT = {
   cli: ['emulator', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
 };
 
+/** The order inside a room, from the ground up: each of these directories and files imports only those before it. */
+const FLOORS = {
+  broker: [
+    ...['rpc', 'browsers', 'log', 'ledger', 'pools', 'leases', 'acquire', 'config', 'recovery', 'watch', 'run'],
+    ...['server', 'main', 'start'],
+  ],
+};
+
 /** A room: a directory, or a file beside them. */
 const room = (name) => `^src/${name}(/|\\.ts$)`;
 
@@ -39,6 +47,25 @@ export default {
       from: { path: room(name) },
       to: { path: '^src/', pathNot: [name, ...allowed].map(room) },
     })),
+    ...Object.entries(FLOORS).flatMap(([name, floors]) => [
+      {
+        name: `${name}-lists-its-floors`,
+        comment: `Add a new directory of src/${name} to FLOORS.`,
+        severity: 'error',
+        from: { path: `^src/${name}/`, pathNot: floors.map((floor) => room(`${name}/${floor}`)) },
+        to: {},
+      },
+      ...floors.map((floor, index) => ({
+        name: `${name}-${floor}-does-not-climb`,
+        comment: `src/${name}/${floor} may import: ${floors.slice(0, index).join(', ') || 'nothing of its room'}.`,
+        severity: 'error',
+        from: { path: room(`${name}/${floor}`) },
+        to: {
+          path: `^src/${name}/`,
+          pathNot: floors.slice(0, index + 1).map((below) => room(`${name}/${below}`)),
+        },
+      })),
+    ]),
     {
       name: 'emulator-shares-schemas-only',
       severity: 'error',

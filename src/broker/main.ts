@@ -20,7 +20,7 @@ import { type RunService, startService } from './run/run-service.ts';
 process.title = 'poolwright broker';
 
 /** Loaded while the parent may not have sent its line yet. */
-const load = () => import('./run/run.ts');
+const load = () => import('./server/run-broker.ts');
 type Run = Awaited<ReturnType<typeof load>>;
 
 async function main(): Promise<void> {

@@ -1,29 +1,26 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { traceTime } from '../../common/time-trace.ts';
-import type { LeaseError } from '../../errors.ts';
+import type { RunRecord } from '../../record/run-record.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
 import { secretsOf as proxySecrets } from '../../service/http/secrets-of.ts';
 import { ServiceClient } from '../../service/index.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { BrokerConfig } from '../config/config.ts';
-import { Projects } from '../leases/projects.ts';
+import type { Projects } from '../leases/projects.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../ledger/ledger.ts';
 import { createLog, type Log } from '../log/log.ts';
-import { Terminal } from '../log/terminal.ts';
+import type { Terminal } from '../log/terminal.ts';
 import { PoolDirectory } from '../pools/pool-directory.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
-import { runRefused } from '../rpc/messages/refusals.ts';
-import { type BrokerHandlers, listen } from '../server/server.ts';
-import { announce } from '../watch/announcement.ts';
-import { WatchHub } from '../watch/watch-hub.ts';
+import type { WatchHub } from '../watch/watch-hub.ts';
+import type { LeaseService } from './lease-service.ts';
 import { createLeasing } from './leasing.ts';
-import { RecentRefusal } from './recent-refusal.ts';
+import type { RecentRefusal } from './recent-refusal.ts';
 import { balanceOf } from './run-balance.ts';
 import { checkRun } from './run-checks.ts';
 import type { RunService } from './run-service.ts';
-import { StartDeadline } from './start-deadline.ts';
+import type { StartDeadline } from './start-deadline.ts';
 
 /** How long the run waits until its observer has taken the final output, in ms. */
 const FLUSH_MS = 2_000;
@@ -36,69 +33,18 @@ export interface BrokerRun {
   close(): Promise<void>;
 }
 
-/**
- * Starts the broker of a run: first the socket, where all requests wait, then the client, then the checks that need no
- * browser (key, pools).
- * @param onItsWay the service, see `startService`
- * @param refused reports why the run cannot start (OptionsError, ServiceError, EmulatorError, PoolwrightError
- * `TIMEOUT`). Until its promise settles, workers go on waiting for browsers; their runner ends them with the run.
- * @returns null if the run cannot start; everything is closed then
- */
-export async function runBroker(
-  config: BrokerConfig,
-  onItsWay: Promise<RunService>,
-  refused: (why: unknown) => Promise<void>,
-): Promise<BrokerRun | null> {
-  const start = new StartDeadline(config.startTimeoutMs);
-  const projects = new Projects(config.projects);
-  const terminal = new Terminal();
-  let begin: (handlers: BrokerHandlers) => void = () => undefined;
-  let beginNot: (why: LeaseError) => void = () => undefined;
-  const begun = new Promise<BrokerHandlers>((resolve, reject) => {
-    begin = resolve;
-    beginNot = reject;
-  });
-  begun.catch(() => undefined); // there may be no listener
-  const hub = new WatchHub({ name: config.name, runner: config.runner });
-  const watchToken = randomBytes(24).toString('base64url');
-  const listening = await listen(config.address, { token: config.token, watchToken, hub, projects, terminal, begun });
-  const withdraw = announce({ address: config.address, token: watchToken });
-  const server = {
-    close: () => {
-      withdraw();
-      listening.close();
-    },
-  };
-  traceTime('broker', 'listens');
-  try {
-    const service = await onItsWay;
-    const log = openLog(config, service, terminal);
-    const overload = new RecentRefusal(log);
-    const client = openClient(service, overload, start);
-    try {
-      const { handlers, ...run } = await startRun(config, {
-        start,
-        service,
-        projects,
-        terminal,
-        log,
-        overload,
-        client,
-        hub,
-      });
-      start.stop();
-      begin(handlers);
-      return { ...run, close: () => run.close().finally(() => server.close()) };
-    } catch (error) {
-      await closeService(client, service);
-      throw error;
-    }
-  } catch (error) {
-    start.stop();
-    beginNot(runRefused());
-    await refused(error).finally(() => server.close());
-    return null;
-  }
+/** What the server needs to handle the requests of a run. */
+export interface BrokerHandlers {
+  leases: LeaseService;
+  recorder: Pick<RunRecorder, 'testUsed'>;
+  client: ServiceClient;
+  secrets: readonly string[];
+  /** Prints a line in the terminal, once. */
+  say(text: string): void;
+  /** Ends the run: gives every browser back and writes the record. */
+  finish(): Promise<RunRecord>;
+  /** Called when a process has been silent for longer than allowed. A worker's connection is closed by then. */
+  hangs(who: 'worker' | 'control', silentMs: number): void;
 }
 
 /** What a run begins with. */
@@ -114,7 +60,10 @@ interface Beginning {
 }
 
 /** Runs the checks, then creates the parts of the broker in order. */
-async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun & { handlers: BrokerHandlers }> {
+export async function startRun(
+  config: BrokerConfig,
+  beginning: Beginning,
+): Promise<BrokerRun & { handlers: BrokerHandlers }> {
   const { start, service, projects, terminal, log, overload, client, hub } = beginning;
   const { embedded } = service;
   const { workers } = config;
@@ -196,12 +145,16 @@ function secretsOf({ token, projects }: BrokerConfig, { apiKey }: RunService): s
   return [apiKey, token, ...new Set(proxies)];
 }
 
-function openLog(config: BrokerConfig, service: RunService, terminal: Terminal): Log {
+export function openLog(config: BrokerConfig, service: RunService, terminal: Terminal): Log {
   const file = config.recordDirectory ? join(config.recordDirectory, 'broker.log') : null;
   return createLog({ file, terminal, secrets: secretsOf(config, service), debug: config.debug });
 }
 
-function openClient({ baseURL, apiKey }: RunService, overload: RecentRefusal, start: StartDeadline): ServiceClient {
+export function openClient(
+  { baseURL, apiKey }: RunService,
+  overload: RecentRefusal,
+  start: StartDeadline,
+): ServiceClient {
   return new ServiceClient({
     baseURL,
     apiKey,
@@ -240,7 +193,7 @@ function runSweep(
   return new RunSweep({ client, baseURL, apiKey, suite, ledgerDirectory, overRuns, deadBrokers, self }, log);
 }
 
-async function closeService(client: ServiceClient, { embedded }: RunService): Promise<void> {
+export async function closeService(client: ServiceClient, { embedded }: RunService): Promise<void> {
   await client.close();
   await embedded?.stop();
 }

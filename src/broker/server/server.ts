@@ -5,11 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import type { RunRecord } from '../../record/run-record.ts';
-import type { RunRecorder } from '../../record/run-recorder.ts';
 import { testUsage } from '../../record/test-usage.ts';
 import { redactText } from '../../redact.ts';
-import type { ServiceClient } from '../../service/index.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../log/terminal.ts';
 import { PROTOCOL_VERSION } from '../rpc/line-socket.ts';
@@ -29,7 +26,7 @@ import {
 } from '../rpc/messages/requests.ts';
 import { handleRequests, type Role } from '../rpc/request-handlers.ts';
 import { watchSilence } from '../rpc/silence.ts';
-import type { LeaseService } from '../run/lease-service.ts';
+import type { BrokerHandlers } from '../run/run.ts';
 import type { WatchHub } from '../watch/watch-hub.ts';
 import { handleWatchRequests } from './watch-requests.ts';
 
@@ -47,20 +44,6 @@ export interface ServerOptions {
    * its reason.
    */
   begun: Promise<BrokerHandlers>;
-}
-
-/** Handles the requests of a run. */
-export interface BrokerHandlers {
-  leases: LeaseService;
-  recorder: Pick<RunRecorder, 'testUsed'>;
-  client: ServiceClient;
-  secrets: readonly string[];
-  /** Prints a line in the terminal, once. */
-  say(text: string): void;
-  /** Ends the run: gives every browser back and writes the record. */
-  finish(): Promise<RunRecord>;
-  /** Called when a process has been silent for longer than allowed. A worker's connection is closed by then. */
-  hangs(who: 'worker' | 'control', silentMs: number): void;
 }
 
 /** A connection that does not send `hello` within this time is closed, in ms. */

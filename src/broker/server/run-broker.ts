@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { traceTime } from '../../common/time-trace.ts';
+import type { LeaseError } from '../../errors.ts';
+import type { BrokerConfig } from '../config/config.ts';
+import { Projects } from '../leases/projects.ts';
+import { Terminal } from '../log/terminal.ts';
+import { runRefused } from '../rpc/messages/refusals.ts';
+import { RecentRefusal } from '../run/recent-refusal.ts';
+import { type BrokerHandlers, type BrokerRun, closeService, openClient, openLog, startRun } from '../run/run.ts';
+import type { RunService } from '../run/run-service.ts';
+import { StartDeadline } from '../run/start-deadline.ts';
+import { announce } from '../watch/announcement.ts';
+import { WatchHub } from '../watch/watch-hub.ts';
+import { listen } from './server.ts';
+
+/**
+ * Starts the broker of a run: first the socket, where all requests wait, then the client, then the checks that need no
+ * browser (key, pools).
+ * @param onItsWay the service, see `startService`
+ * @param refused reports why the run cannot start (OptionsError, ServiceError, EmulatorError, PoolwrightError
+ * `TIMEOUT`). Until its promise settles, workers go on waiting for browsers; their runner ends them with the run.
+ * @returns null if the run cannot start; everything is closed then
+ */
+export async function runBroker(
+  config: BrokerConfig,
+  onItsWay: Promise<RunService>,
+  refused: (why: unknown) => Promise<void>,
+): Promise<BrokerRun | null> {
+  const start = new StartDeadline(config.startTimeoutMs);
+  const projects = new Projects(config.projects);
+  const terminal = new Terminal();
+  let begin: (handlers: BrokerHandlers) => void = () => undefined;
+  let beginNot: (why: LeaseError) => void = () => undefined;
+  const begun = new Promise<BrokerHandlers>((resolve, reject) => {
+    begin = resolve;
+    beginNot = reject;
+  });
+  begun.catch(() => undefined); // there may be no listener
+  const hub = new WatchHub({ name: config.name, runner: config.runner });
+  const watchToken = randomBytes(24).toString('base64url');
+  const listening = await listen(config.address, { token: config.token, watchToken, hub, projects, terminal, begun });
+  const withdraw = announce({ address: config.address, token: watchToken });
+  const server = {
+    close: () => {
+      withdraw();
+      listening.close();
+    },
+  };
+  traceTime('broker', 'listens');
+  try {
+    const service = await onItsWay;
+    const log = openLog(config, service, terminal);
+    const overload = new RecentRefusal(log);
+    const client = openClient(service, overload, start);
+    try {
+      const { handlers, ...run } = await startRun(config, {
+        start,
+        service,
+        projects,
+        terminal,
+        log,
+        overload,
+        client,
+        hub,
+      });
+      start.stop();
+      begin(handlers);
+      return { ...run, close: () => run.close().finally(() => server.close()) };
+    } catch (error) {
+      await closeService(client, service);
+      throw error;
+    }
+  } catch (error) {
+    start.stop();
+    beginNot(runRefused());
+    await refused(error).finally(() => server.close());
+    return null;
+  }
+}
