@@ -85,7 +85,7 @@ export class BrokerUpdates {
     const connection = await connectInTime(LISTENS_WITHIN_MS, () => this.#stopped, this.#address, 'control');
     connection.unref();
     if (this.#stopped) connection.close();
-    else this.watched.follow(connection.watched);
+    else this.watched.follow(connection);
     // If the broker crashes, its replacement knows nothing about the tests.
     void connection.closed.then(() => {
       this.#connection = null;

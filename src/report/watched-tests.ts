@@ -1,6 +1,6 @@
 import type { TestCase, TestResult, TestStep } from '@playwright/test/reporter';
-import type { WatchedBroker } from '../broker/rpc/orders.ts';
-import type { RunningTests } from '../broker/rpc/watch-requests.ts';
+import type { WatchedBroker } from '../broker/rpc/client.ts';
+import type { RunningTests } from '../broker/rpc/watch-calls.ts';
 import { keyOf } from '../record/test-record.ts';
 
 type RunningTest = RunningTests[number];
@@ -61,7 +61,7 @@ export class WatchedTests {
     let number = 0;
     try {
       while (this.#connection === connection) {
-        const orders = await connection.orders(null, number);
+        const orders = await connection.watchOrders({ slot: null, after: number });
         number = orders.number;
         this.#isWatched = orders.isWatched;
         this.#changed();
@@ -80,12 +80,12 @@ export class WatchedTests {
   }
 
   async #send(): Promise<void> {
-    const { watchedConnection } = await import('../broker/rpc/watched-connection.ts');
+    const { watchedCallsOver } = await import('../broker/rpc/watch-calls.ts');
     if (!this.#connection) return;
     const tests = [...this.#running.values()].map(({ test, steps }) => ({
       ...test,
       step: steps.at(-1)?.title ?? null,
     }));
-    await watchedConnection(this.#connection).running(tests);
+    await watchedCallsOver(this.#connection.ask).running({ tests });
   }
 }

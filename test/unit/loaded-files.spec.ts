@@ -48,7 +48,6 @@ test('a worker loads no zod before its tests', () => {
 
 /** What there must be to learn that somebody watches, or that a test holds. */
 const BEFORE_WATCHING = [
-  'broker/rpc/orders.ts',
   'cdp/screencast/browser-openings.ts',
   'cdp/screencast/filming.ts',
   'cdp/screencast/screencast.ts',

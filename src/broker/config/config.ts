@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { runners } from '../../record/enums.ts';
-import { hostedProject, positive } from '../rpc/messages/requests.ts';
+import { hostedProject, positive } from '../rpc/messages/protocol.ts';
 
 /** A broker's standard input and output: one line each. */
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import { LineSocket } from './line-socket.ts';
-import type { Method, Reply } from './messages/protocol.ts';
+import type { Reply } from './messages/protocol.ts';
 import { brokerLost, deserializeError } from './messages/serialized-error.ts';
 import { BROKER_SILENT_MS, watchSilence } from './silence.ts';
 
@@ -55,7 +55,7 @@ export class OpenRequests {
   /**
    * @throws the broker's error; LeaseError `BROKER_LOST` when the connection breaks or is closed, or the broker hangs
    */
-  ask(method: Method, params: object): Promise<unknown> {
+  ask(method: string, params: object): Promise<unknown> {
     if (this.#socket.destroyed) return Promise.reject(lost(false));
     const id = ++this.#last;
     return new Promise((resolve, reject) => {

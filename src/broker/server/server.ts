@@ -2,33 +2,21 @@ import { timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import * as v from 'valibot';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import { testUsage } from '../../record/test-usage.ts';
 import { redactText } from '../../redact.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../log/terminal.ts';
+import type { Handlers, Role } from '../rpc/call-table.ts';
 import { PROTOCOL_VERSION } from '../rpc/line-socket.ts';
-import { METHODS } from '../rpc/messages/protocol.ts';
-import {
-  giveBackParams,
-  helloParams,
-  idleParams,
-  leaseParams,
-  noParams,
-  pingParams,
-  prefetchParams,
-  redactParams,
-  remainingParams,
-  sayParams,
-  sessionParams,
-} from '../rpc/messages/requests.ts';
-import { handleRequests, type Role } from '../rpc/request-handlers.ts';
+import { RUN_CALLS } from '../rpc/messages/protocol.ts';
 import { watchSilence } from '../rpc/silence.ts';
+import { WATCHED_CALLS, WATCHER_CALLS } from '../rpc/watch-calls.ts';
 import type { BrokerHandlers } from '../run/run.ts';
 import type { WatchHub } from '../watch/watch-hub.ts';
-import { handleWatchRequests } from './watch-requests.ts';
+import { handleRequests } from './request-handlers.ts';
+import { watchHandlers } from './watch-handlers.ts';
 
 /** Options of the broker's server. */
 export interface ServerOptions {
@@ -54,12 +42,6 @@ const HELLO_TIMEOUT_MS = 10_000;
 const REPORT_TIMEOUT_MS = 5_000;
 /** How long the runner may take to end the workers of a run that cannot begin, in ms. */
 const REFUSED_MS = 5_000;
-
-/** The record's schema is published, so it is in zod. */
-const testUsageParams = v.pipe(
-  v.unknown(),
-  v.transform((params) => testUsage.parse(params)),
-);
 
 /** Listens on `address` (a socket path, or a named pipe on Windows). */
 export async function listen(address: string, options: ServerOptions, clock: Clock = systemClock): Promise<Server> {
@@ -88,6 +70,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   let reportsTests = false;
   let maySilentMs: number | null = null;
 
+  const watching = watchHandlers(hub, gone.signal);
   const helloTimer = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
   socket.on('error', () => undefined); // 'close' follows and does the cleanup
   socket.on('close', () => {
@@ -109,64 +92,69 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   };
   watchSilence(socket, () => maySilentMs, onSilent, clock);
 
-  const on = handleRequests(socket, begun, () => role);
-  on(METHODS.hello, helloParams, null, (params) => {
-    if (!sameToken(params.token, params.role === 'watcher' ? watchToken : token)) {
-      socket.destroy();
-      throw new LeaseError('BROKER_FAILED', 'wrong broker token');
-    }
-    if (params.version !== PROTOCOL_VERSION) {
-      throw new LeaseError(
-        'BROKER_FAILED',
-        'The runner and its workers load different versions of poolwright: `npm ls poolwright` shows both.',
-      );
-    }
-    clearTimeout(helloTimer);
-    role = params.role;
-    if (params.ownProject) projects.register(holder, params.ownProject);
-    if (params.role === 'worker') slot ??= take(slots);
-    return { slot };
-  });
-  on(METHODS.ping, pingParams, null, ({ silentMs }) => {
-    maySilentMs = silentMs;
-  });
   // If the run cannot begin, the runner ends it with all waiting workers, and the user sees a single error.
   const leasing = begun.catch(async (error: unknown) => {
     await delay(REFUSED_MS);
     throw error;
   });
   leasing.catch(ignored);
-  on(METHODS.lease, leaseParams, ['worker'], async (params) =>
-    (await leasing).leases.lease(params, holder, gone.signal),
-  );
-  on(METHODS.cancelPrefetch, noParams, ['worker'], async () => (await begun).leases.cancelPrefetch(holder));
-  on(METHODS.giveBack, giveBackParams, ['worker'], async (params) => (await begun).leases.giveBack(params, holder));
-  on(METHODS.isWanted, idleParams, ['worker'], async (params) => (await begun).leases.isWanted(params, holder));
-  on(METHODS.testUsage, testUsageParams, ['worker'], async (params) => (await begun).recorder.testUsed(params));
-  on(METHODS.sessionReport, sessionParams, ['worker'], async ({ sessionId }) => {
-    const { client } = await begun;
-    const session = await client.getSession(sessionId, { timeout: REPORT_TIMEOUT_MS, retry: 'none' });
-    const { status, stoppedAt, bandwidthBytes } = session;
-    return { status, stoppedAt: stoppedAt ?? null, bandwidthBytes: bandwidthBytes ?? null };
+  const handlers: Handlers<typeof RUN_CALLS> = {
+    hello: (params) => {
+      if (!sameToken(params.token, params.role === 'watcher' ? watchToken : token)) {
+        socket.destroy();
+        throw new LeaseError('BROKER_FAILED', 'wrong broker token');
+      }
+      if (params.version !== PROTOCOL_VERSION) {
+        throw new LeaseError(
+          'BROKER_FAILED',
+          'The runner and its workers load different versions of poolwright: `npm ls poolwright` shows both.',
+        );
+      }
+      clearTimeout(helloTimer);
+      role = params.role;
+      if (params.ownProject) projects.register(holder, params.ownProject);
+      if (params.role === 'worker') slot ??= take(slots);
+      return { slot };
+    },
+    ping: ({ silentMs }) => {
+      maySilentMs = silentMs;
+    },
+    lease: async (params) => (await leasing).leases.lease(params, holder, gone.signal),
+    cancelPrefetch: async () => (await begun).leases.cancelPrefetch(holder),
+    giveBack: async (params) => (await begun).leases.giveBack(params, holder),
+    isWanted: async (params) => (await begun).leases.isWanted(params, holder),
+    testUsage: async (params) => (await begun).recorder.testUsed(testUsage.parse(params)),
+    sessionReport: async ({ sessionId }) => {
+      const { client } = await begun;
+      const session = await client.getSession(sessionId, { timeout: REPORT_TIMEOUT_MS, retry: 'none' });
+      const { status, stoppedAt, bandwidthBytes } = session;
+      return { status, stoppedAt: stoppedAt ?? null, bandwidthBytes: bandwidthBytes ?? null };
+    },
+    redact: async (params) => {
+      const { secrets } = await begun;
+      return params.texts.map((text) => redactText(text, [...secrets, ...params.secrets]));
+    },
+    say: async ({ text }) => (await begun).say(text),
+    prefetch: async (params) => (await begun).leases.prefetch(params),
+    remaining: async (params) => {
+      const { leases } = await begun;
+      reportsTests = true;
+      leases.remaining(params.projects);
+    },
+    state: async () => {
+      unwatch ??= terminal.watch();
+      const { leases } = await begun;
+      return { ...leases.state(), said: terminal.take() };
+    },
+    finish: async () => (await begun).finish(),
+    watchOrders: ({ slot: ofSlot, after }) => hub.orders(ofSlot, after, gone.signal),
+  };
+  handleRequests(socket, {
+    table: { ...RUN_CALLS, ...WATCHED_CALLS, ...WATCHER_CALLS },
+    handlers: { ...handlers, ...watching.handlers },
+    role: () => role,
+    begun,
   });
-  on(METHODS.redact, redactParams, ['worker'], async (params) => {
-    const { secrets } = await begun;
-    return params.texts.map((text) => redactText(text, [...secrets, ...params.secrets]));
-  });
-  on(METHODS.say, sayParams, ['worker'], async ({ text }) => (await begun).say(text));
-  on(METHODS.prefetch, prefetchParams, ['control'], async (params) => (await begun).leases.prefetch(params));
-  on(METHODS.remaining, remainingParams, ['control'], async ({ projects }) => {
-    const { leases } = await begun;
-    reportsTests = true;
-    leases.remaining(projects);
-  });
-  on(METHODS.watch, noParams, ['control'], async () => {
-    unwatch ??= terminal.watch();
-    const { leases } = await begun;
-    return { ...leases.state(), said: terminal.take() };
-  });
-  const watching = handleWatchRequests(on, hub, gone.signal);
-  on(METHODS.finish, noParams, ['control'], async () => (await begun).finish());
 }
 
 /** Returns the lowest free slot: it identifies processes whose runner does not number them. */

@@ -2,7 +2,7 @@ import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 import { pause } from '../../common/pause.ts';
 import { redactText } from '../../redact.ts';
-import type { WatchOrders } from '../rpc/orders.ts';
+import type { WatchOrders } from '../rpc/messages/protocol.ts';
 import type { PageView, RunView, SlotView } from '../rpc/view.ts';
 import type {
   Demand,
@@ -12,7 +12,7 @@ import type {
   RunningTests,
   RunViewReply,
   SlotInput,
-} from '../rpc/watch-requests.ts';
+} from '../rpc/watch-calls.ts';
 import { FinishedTests, type RecordedTest } from './finished-tests.ts';
 import { Latest } from './latest.ts';
 import { SlotHold } from './slot-hold.ts';

@@ -1,5 +1,5 @@
 import type { PictureSize } from '../rpc/view.ts';
-import type { Demand, PictureParams, WatcherPicture } from '../rpc/watch-requests.ts';
+import type { Demand, PictureParams, WatcherPicture } from '../rpc/watch-calls.ts';
 
 /** One connection that watches the run. */
 export class Watcher {

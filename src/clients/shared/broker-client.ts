@@ -1,17 +1,35 @@
-import type { BrokerConnection } from '../../broker/rpc/client.ts';
+import type { Ask, CallsOfRole } from '../../broker/rpc/call-table.ts';
+import { type BrokerConnection, runCallsOver } from '../../broker/rpc/client.ts';
 import { connectInTime, LISTENS_WITHIN_MS } from '../../broker/rpc/connect-in-time.ts';
-import type { HostedProject } from '../../broker/rpc/messages/protocol.ts';
+import type { HostedProject, RUN_CALLS } from '../../broker/rpc/messages/protocol.ts';
 import { brokerLost } from '../../broker/rpc/messages/serialized-error.ts';
-import type { WatchedBroker } from '../../broker/rpc/orders.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import { LeaseError } from '../../errors.ts';
-import type { WorkerBroker } from './worker-browser.ts';
 
 /**
  * A worker's connection to the broker of its run. Opens on first use, and again when the broker was replaced after a
  * crash. Every request rejects with LeaseError `BROKER_LOST` when there is no broker and none starts within 20 s.
  */
-export class BrokerClient implements WorkerBroker {
+export interface BrokerClient
+  extends CallsOfRole<typeof RUN_CALLS, 'worker'>,
+    Pick<BrokerConnection, 'allowSilence' | 'ask'> {
+  /** Closes the connection, which gives up every browser that was not given back. */
+  close(): void;
+}
+
+/** @param ownProject a project that the run's broker does not know; it is sent to every broker */
+export function brokerClient(address: BrokerAddress, ownProject?: HostedProject): BrokerClient {
+  const connection = new LastingConnection(address, ownProject);
+  const ask: Ask = (method, params) => connection.ask(method, params);
+  return {
+    ...runCallsOver(ask),
+    ask,
+    allowSilence: (ms) => connection.allowSilence(ms),
+    close: () => connection.close(),
+  };
+}
+
+class LastingConnection {
   #connection: Promise<BrokerConnection> | null = null;
   #closed = false;
   /** Set when no broker replaced a dead one: later requests do not wait for it again. */
@@ -19,11 +37,9 @@ export class BrokerClient implements WorkerBroker {
   #silentMs: number | null = null;
 
   readonly #address: BrokerAddress;
-
   readonly #ownProject: HostedProject | undefined;
 
-  /** @param ownProject a project that the run's broker does not know; it is sent to every broker */
-  constructor(address: BrokerAddress, ownProject?: HostedProject) {
+  constructor(address: BrokerAddress, ownProject: HostedProject | undefined) {
     this.#address = address;
     this.#ownProject = ownProject;
   }
@@ -33,43 +49,26 @@ export class BrokerClient implements WorkerBroker {
     this.#silentMs = ms;
     this.#connection?.then(
       (connection) => connection.allowSilence(ms),
-      () => undefined,
+      () => undefined, // the next connection gets it
     );
   }
 
-  readonly lease: WorkerBroker['lease'] = (params) => this.#call((connection) => connection.lease(params));
-  readonly cancelPrefetch: WorkerBroker['cancelPrefetch'] = () =>
-    this.#call((connection) => connection.cancelPrefetch());
-  readonly giveBack: WorkerBroker['giveBack'] = (params) => this.#call((connection) => connection.giveBack(params));
-  readonly isWanted: WorkerBroker['isWanted'] = (params) => this.#call((connection) => connection.isWanted(params));
-  readonly testUsage: WorkerBroker['testUsage'] = (usage) => this.#call((connection) => connection.testUsage(usage));
-  readonly sessionReport: WorkerBroker['sessionReport'] = (id) =>
-    this.#call((connection) => connection.sessionReport(id));
-  readonly redact: BrokerConnection['redact'] = (params) => this.#call((connection) => connection.redact(params));
-  readonly say: WorkerBroker['say'] = (text) => this.#call((connection) => connection.say(text));
-
-  readonly watched: WatchedBroker = {
-    orders: (...given) => this.#call(({ watched }) => watched.orders(...given)),
-    ask: (...given) => this.#call(({ watched }) => watched.ask(...given)),
-  };
-
-  async #call<T>(request: (connection: BrokerConnection) => Promise<T>): Promise<T> {
+  async ask(method: string, params: object): Promise<unknown> {
     const connecting = this.#open();
     try {
-      return await request(await connecting);
+      return await (await connecting).ask(method, params);
     } catch (error) {
       if (!isLost(error) || this.#closed) throw error;
     }
     if (this.#connection === connecting) this.#connection = null;
-    return await request(await this.#open());
+    return await (await this.#open()).ask(method, params);
   }
 
-  /** Closes the connection, which gives up every browser that was not given back. */
   close(): void {
     this.#closed = true;
     this.#connection?.then(
       (connection) => connection.close(),
-      () => undefined,
+      () => undefined, // there is none
     );
   }
 

@@ -8,7 +8,7 @@ import { assertNoEvidence } from '../../options/evidence-option.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
-import { BrokerClient } from './broker-client.ts';
+import { brokerClient } from './broker-client.ts';
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
 import { lazyHolds } from './hold/lazy-holds.ts';
@@ -68,9 +68,9 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   if (shared) assertNotRunWide(options);
   const address: BrokerAddress = shared ?? (await ownBroker(options, project)).address;
   const settings = connectionSettings(options, process.env);
-  const broker = new BrokerClient(address, project);
+  const broker = brokerClient(address, project);
   const parallelIndex = leases++;
-  const watched = new WatchedWorker(broker.watched, parallelIndex);
+  const watched = new WatchedWorker(broker, parallelIndex);
   const holds = lazyHolds({ broker, slot: parallelIndex, environment: process.env });
   const worker = new WorkerBrowser<Connected>({
     broker,

@@ -1,7 +1,7 @@
-import type { WatchedBroker, WatchOrders } from '../../broker/rpc/orders.ts';
+import type { WatchedBroker } from '../../broker/rpc/client.ts';
+import type { WatchOrders } from '../../broker/rpc/messages/protocol.ts';
 import type { PictureSize } from '../../broker/rpc/view.ts';
-import type { RunningTests } from '../../broker/rpc/watch-requests.ts';
-import { type WatchedConnection, watchedConnection } from '../../broker/rpc/watched-connection.ts';
+import { type RunningTests, type WatchedCalls, watchedCallsOver } from '../../broker/rpc/watch-calls.ts';
 import type { Picture, PictureOptions, PictureReceiver } from '../../cdp/screencast/picture.ts';
 import type { Screencast } from '../../cdp/screencast/screencast.ts';
 
@@ -27,7 +27,7 @@ interface ToShow {
 
 /** Sends pictures and tests of one worker, as watchers want them. Loaded when somebody watches. */
 export class ShownWorker {
-  readonly #broker: WatchedConnection;
+  readonly #broker: WatchedCalls;
   readonly #slot: number;
   readonly #toShow: ToShow;
   /** What stops the pictures of a connection. */
@@ -37,7 +37,7 @@ export class ShownWorker {
   #pictures: PictureSize | null = null;
 
   constructor(broker: WatchedBroker, slot: number, toShow: ToShow) {
-    this.#broker = watchedConnection(broker);
+    this.#broker = watchedCallsOver(broker.ask);
     this.#slot = slot;
     this.#toShow = toShow;
   }
@@ -70,7 +70,7 @@ export class ShownWorker {
   report(): void {
     if (!this.#isWatched) return;
     const tests = [...this.#toShow.tests.values()].map((test) => ({ ...test, slot: this.#slot }));
-    this.#broker.running(tests).catch(() => undefined);
+    this.#broker.running({ tests }).catch(() => undefined);
   }
 
   /** Bytes of pictures since the last call, also of those that are not sent to the broker. */
@@ -92,12 +92,12 @@ export class ShownWorker {
 
 /** Sends the pictures of a worker's pages. A picture that is not shown yet holds up the next one of its page. */
 class WatchedPages implements PictureReceiver {
-  readonly #broker: WatchedConnection;
+  readonly #broker: WatchedCalls;
   readonly #slot: number;
   readonly #newBytes: () => number;
   readonly options: PictureOptions;
 
-  constructor(broker: WatchedConnection, slot: number, options: PictureOptions, newBytes: () => number) {
+  constructor(broker: WatchedCalls, slot: number, options: PictureOptions, newBytes: () => number) {
     this.#broker = broker;
     this.#slot = slot;
     this.options = options;
@@ -109,6 +109,6 @@ class WatchedPages implements PictureReceiver {
   }
 
   onPageEnd(target: string): void {
-    this.#broker.pageClosed(this.#slot, target).catch(() => undefined);
+    this.#broker.pageClosed({ slot: this.#slot, target }).catch(() => undefined);
   }
 }

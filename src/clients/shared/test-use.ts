@@ -15,7 +15,7 @@ import { unreachableError } from './connection/unreachable.ts';
 
 /** The part of a broker that is used here. A lost broker is reported when a browser is requested, not here. */
 export interface RecordSink {
-  sessionReport(sessionId: string): Promise<SessionReport>;
+  sessionReport(params: { sessionId: string }): Promise<SessionReport>;
   /** Masks the run's secrets, and those given. */
   redact(params: { texts: string[]; secrets: string[] }): Promise<string[]>;
   testUsage(usage: TestUsage): Promise<void>;
@@ -246,5 +246,5 @@ async function lossAmong(
 
 /** Null when the broker has no report. */
 async function reportOf(sessionId: string, sink: RecordSink): Promise<SessionReport | null> {
-  return await sink.sessionReport(sessionId).catch(() => null);
+  return await sink.sessionReport({ sessionId }).catch(() => null);
 }

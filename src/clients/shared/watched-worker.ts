@@ -1,4 +1,5 @@
-import type { WatchedBroker, WatchOrders } from '../../broker/rpc/orders.ts';
+import type { WatchedBroker } from '../../broker/rpc/client.ts';
+import type { WatchOrders } from '../../broker/rpc/messages/protocol.ts';
 import type { RunningTest, ShownWorker, WatchableConnection } from './shown-worker.ts';
 
 const UNWATCHED: WatchOrders = { number: 0, isWatched: false, pictures: null };
@@ -46,7 +47,7 @@ export class WatchedWorker {
     let orders = UNWATCHED;
     try {
       for (;;) {
-        orders = await this.#broker.orders(this.#slot, orders.number);
+        orders = await this.#broker.watchOrders({ slot: this.#slot, after: orders.number });
         if (orders.isWatched) this.#shown ??= await this.#load();
         this.#shown?.apply(orders);
       }

@@ -1,9 +1,9 @@
-import type { BrokerConnection } from '../../broker/rpc/client.ts';
 import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/lease-plan.ts';
 import { Acquisition } from './acquisition.ts';
+import type { BrokerClient } from './broker-client.ts';
 import type { ConnectionEvents, LeasedConnection } from './connection/leased-connection.ts';
 import { IdleWorker } from './idle-worker.ts';
 import {
@@ -16,11 +16,8 @@ import {
 } from './lease-time.ts';
 import type { RecordSink } from './test-use.ts';
 
-/** The part of a broker connection that workers use. */
-export type WorkerBroker = Omit<
-  BrokerConnection,
-  'closed' | 'finish' | 'prefetch' | 'remaining' | 'slot' | 'unref' | 'watch' | 'watched'
->;
+/** The part of a broker connection that the browser of a worker needs. */
+export type WorkerBroker = Omit<BrokerClient, 'ask' | 'watchOrders'>;
 
 /** The worker that needs a browser, and the broker that provides it. */
 export interface WorkerBrowserOptions<Connection extends LeasedConnection = LeasedConnection> {
@@ -225,7 +222,7 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
   /** Notifies the user, once per project. */
   #note(text: string): void {
     const { name } = this.#options.project;
-    this.#broker.say(name ? `project "${name}": ${text}` : text).catch(() => undefined);
+    this.#broker.say({ text: name ? `project "${name}": ${text}` : text }).catch(() => undefined);
   }
 
   #needs(testTimeout: number): void {

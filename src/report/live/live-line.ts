@@ -57,7 +57,7 @@ export class LiveLine {
   async #refresh(): Promise<void> {
     try {
       this.#connection ??= await connectToBroker(this.#address, 'control');
-      const state = await this.#connection.watch();
+      const state = await this.#connection.state();
       this.#messages = this.#messages.concat(state.said);
       if (!this.#stopped) this.#status.show(liveText(state));
     } catch {

@@ -1,7 +1,7 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
 import { isRunRefused } from '../../broker/rpc/messages/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
-import { BrokerClient } from '../../clients/shared/broker-client.ts';
+import { brokerClient } from '../../clients/shared/broker-client.ts';
 import type { WorkerHolds } from '../../clients/shared/hold/holds.ts';
 import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
@@ -83,8 +83,8 @@ function workerBrowser(
     baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
     webServer: config.webServer,
   });
-  const broker = new BrokerClient(address, ownProject);
-  const watched = new WatchedWorker(broker.watched, parallelIndex);
+  const broker = brokerClient(address, ownProject);
+  const watched = new WatchedWorker(broker, parallelIndex);
   const hosted = new WorkerBrowser<PlaywrightConnection>({
     broker,
     connect: async (lease, events) => {

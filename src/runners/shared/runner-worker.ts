@@ -1,6 +1,6 @@
 import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
-import { BrokerClient } from '../../clients/shared/broker-client.ts';
+import { type BrokerClient, brokerClient } from '../../clients/shared/broker-client.ts';
 import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
 import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
@@ -26,8 +26,8 @@ export class RunnerWorker {
   constructor(runner: Exclude<Runner, 'playwright'>, place: WorkerIndexes) {
     const { address, settings } = runOfWorker(runner);
     const { root, shard } = settings;
-    const broker = new BrokerClient(address);
-    this.#watched = new WatchedWorker(broker.watched, place.parallelIndex);
+    const broker = brokerClient(address);
+    this.#watched = new WatchedWorker(broker, place.parallelIndex);
     const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
     this.#where = {
       ...place,
@@ -113,6 +113,6 @@ function evidenceOf(root: string, directory: string, broker: BrokerClient): Evid
     root,
     directory,
     redact: (texts, secrets) => broker.redact({ texts, secrets }),
-    onFailure: (text) => void broker.say(text).catch(() => undefined),
+    onFailure: (text) => void broker.say({ text }).catch(() => undefined),
   });
 }

@@ -7,7 +7,7 @@ import {
   type WatchedRun,
   type WatchPicture,
 } from '../../broker/rpc/view.ts';
-import type { RunViewReply, WatcherPicture } from '../../broker/rpc/watch-requests.ts';
+import type { RunViewReply, WatcherPicture } from '../../broker/rpc/watch-calls.ts';
 import { connectAsWatcher, type WatcherConnection } from '../../broker/rpc/watcher-connection.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 import { LastPictures } from './last-pictures.ts';
@@ -73,15 +73,15 @@ export class RunConnection implements WatchedRun {
 
   demand(slots: ReadonlyMap<number, PictureSize>): void {
     this.#demand = new Map(slots);
-    this.#send(({ demand }) => demand([...slots].map(([slot, size]) => ({ slot, size }))));
+    this.#send(({ demand }) => demand({ slots: [...slots].map(([slot, size]) => ({ slot, size })) }));
   }
 
   input(slot: number, target: string, input: PageInput): void {
-    this.#send((broker) => broker.input(slot, target, input));
+    this.#send((broker) => broker.input({ slot, target, input }));
   }
 
   release(slot: number): void {
-    this.#send((broker) => broker.release(slot));
+    this.#send((broker) => broker.release({ slot }));
   }
 
   #send(request: (broker: WatcherConnection) => Promise<void>): void {
@@ -91,7 +91,7 @@ export class RunConnection implements WatchedRun {
   async #followView(broker: WatcherConnection): Promise<void> {
     this.#finished = [];
     for (let [after, known] = [0, 0]; ; ) {
-      const reply = await broker.view(after, known);
+      const reply = await broker.runView({ after, known });
       after = reply.number;
       known = reply.view.ended;
       this.#show(reply);
@@ -108,7 +108,7 @@ export class RunConnection implements WatchedRun {
     const picture = { ...rest, data: Buffer.from(data, 'base64') };
     this.#pictures.add(picture);
     if (this.#view) await this.#events.onPicture(this, picture);
-    await broker.shown(number).catch(() => undefined);
+    await broker.shown({ number }).catch(() => undefined);
   }
 
   #show({ view, finished }: RunViewReply): void {

@@ -121,7 +121,7 @@ export class FakeSink implements RecordSink {
     return texts;
   }
 
-  async sessionReport(sessionId: string): Promise<SessionReport> {
+  async sessionReport({ sessionId }: { sessionId: string }): Promise<SessionReport> {
     this.asked.push(sessionId);
     if (this.gone) throw new Error('the broker is gone');
     return { status: this.status, stoppedAt: null, bandwidthBytes: this.bandwidth };

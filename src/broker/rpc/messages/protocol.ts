@@ -1,75 +1,237 @@
+import * as v from 'valibot';
+import { browserIdentity } from '../../../common/browser-identity-schema.ts';
+import type { RunPoolOptions } from '../../../options/schema/schema.ts';
+import type { TestUsage } from '../../../record/test-usage.ts';
+import type { CreateSessionRequest } from '../../../service/schemas/index.ts';
+import { sessionTypes } from '../../../service/session-types.ts';
+import { type Calls, type CallTable, nothing } from '../call-table.ts';
 import type { SerializedError } from './serialized-error.ts';
-
-export type {
-  GiveBackParams,
-  HostedProject,
-  IdleParams,
-  LeaseParams,
-  PrefetchParams,
-  RedactParams,
-  RemainingParams,
-} from './requests.ts';
-export type { LeasedBrowser, RunState, SessionReport } from './responses.ts';
 
 /**
  * The broker's protocol: requests and responses, each one line of JSON. A worker's connection is its claim on its
  * browser: if it breaks without a `giveBack`, the broker ends the browser.
  */
 
-/** The requests that a connection may send. */
-export const METHODS = {
-  hello: 'hello',
-  /** A regular sign of life: each side regards the other one as dead if it stays silent. */
-  ping: 'ping',
-  lease: 'lease',
-  /** Cancels this connection's pending requests that are marked `prefetch`: each fails with ABORTED. */
-  cancelPrefetch: 'cancelPrefetch',
-  giveBack: 'giveBack',
-  /** Whether a worker without a test should give its browser back: another one waits, and the service has none. */
-  isWanted: 'isWanted',
-  testUsage: 'testUsage',
-  say: 'say',
-  sessionReport: 'sessionReport',
-  /** Masks the secrets of the run, which only the broker knows. */
-  redact: 'redact',
-  /** Control only: prefetches browsers for workers that are being started. */
-  prefetch: 'prefetch',
-  /** Control only: sets all remaining tests. They are known as long as this connection is open. */
-  remaining: 'remaining',
-  /**
-   * Control only: returns the state of the browsers. After the first call, responses include the terminal's lines while
-   * the connection is open.
-   */
-  watch: 'watch',
-  /** What watchers want, see `broker/watch`. Responds when it changes. */
-  watched: 'watched',
-  /** Sets the tests that run on this connection. Sent while somebody watches. */
-  running: 'running',
-  /** A picture of a page. Responds when the watchers have shown it. */
-  picture: 'picture',
-  pageClosed: 'pageClosed',
-  /** A test waits. Responds when a watcher has released it. */
-  hold: 'hold',
-  endHold: 'endHold',
-  /** What watchers do in the pages of a hold. */
-  inputs: 'inputs',
-  /** Watchers only: the state of the run. Responds when it is newer than the known one. */
-  runView: 'runView',
-  /** Watchers only: sets for which slots pictures are wanted. */
-  demand: 'demand',
-  /** Watchers only: new pictures. Responds when there is one. */
-  pictures: 'pictures',
-  /** Watchers only: a picture is shown. */
-  shown: 'shown',
-  /** Watchers only: something done in a page of a hold. */
-  input: 'input',
-  /** Watchers only: ends a hold. */
-  release: 'release',
-  /** Control only: ends every browser, writes the run's record and returns it. */
-  finish: 'finish',
-} as const;
+const noParams = v.object({});
+const finite = v.pipe(v.number(), v.finite());
+export const positive = v.pipe(finite, v.gtValue(0));
+const integer = v.pipe(v.number(), v.safeInteger());
+const count = v.pipe(integer, v.minValue(0));
 
-export type Method = keyof typeof METHODS;
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+
+/** What is sent to the service is checked where users write it, and by the service's client before it sends it. */
+const leasePlanMessage = v.object({
+  pool: v.nullable(v.union([v.string(), v.object({ create: v.custom<RunPoolOptions['create']>(isObject) })])),
+  fallback: v.picklist(['session', 'fail']),
+  session: v.custom<CreateSessionRequest>(isObject),
+  reuse: v.picklist(['run', 'worker', 'test']),
+  acquireTimeout: positive,
+});
+
+/** A project on hosted browsers and its requirements. */
+export const hostedProject = v.object({
+  /** Unique within the run; project names may repeat. */
+  id: v.string(),
+  /** For notes and records. */
+  name: v.string(),
+  plan: leasePlanMessage,
+});
+
+/** First message of every connection. */
+const helloParams = v.object({
+  token: v.string(),
+  /** The sender's `PROTOCOL_VERSION`. */
+  version: finite,
+  role: v.picklist(['worker', 'control', 'watcher']),
+  /**
+   * A project that is not part of the run, for example because its tests override options. It is known on this
+   * connection only, where it overrides a project of the run with the same ID.
+   */
+  ownProject: v.optional(hostedProject),
+});
+
+const pingParams = v.object({
+  /** How long this process may be silent before it counts as hung, in ms; null: without limit. */
+  silentMs: v.nullable(positive),
+});
+
+const leaseParams = v.object({
+  /** ID of a project that the broker knows, with its plan. */
+  project: v.string(),
+  parallelIndex: integer,
+  /** Minimum remaining lifetime of the browser, in ms: a test's timeout plus a margin. */
+  needMs: v.pipe(finite, v.minValue(0)),
+  /**
+   * A prefetch for a test that has not started. Workers that need a browser now come first, its failure does not count
+   * as a failure of the run, and `cancelPrefetch` cancels it.
+   */
+  prefetch: v.optional(v.boolean()),
+  /** For a prefetch: the current test attempt, see `keyOf` in the record, if the worker knows it. */
+  during: v.optional(v.pipe(v.string(), v.maxLength(1_000))),
+});
+
+/** The projects of the workers that are being started, one ID per worker; projects on local browsers are ignored. */
+const prefetchParams = v.object({ projects: v.pipe(v.array(v.string()), v.maxLength(1_000)) });
+
+/** Tests that have not started and tests that are running, for each project on hosted browsers. */
+const remainingParams = v.object({
+  projects: v.array(
+    v.object({
+      /** ID of the project. */
+      project: v.string(),
+      /** Tests that have not started, or will be retried, and may use a browser. */
+      waiting: count,
+      /** How many of them will certainly start and open a context, whatever the results of the others. */
+      certain: count,
+      /**
+       * Number of groups of waiting tests that no worker has started. A group is a set of tests that one worker runs
+       * together.
+       */
+      groups: count,
+      /** How many browsers this run has requested or will certainly request, if each attempt takes a fresh one. */
+      asks: count,
+      /**
+       * The workers that run a group. `slot`: their `parallelIndex`; `test`: the current or last attempt; `goesOn`: a
+       * test of the group is among the waiting ones; `asks`: a test of the group is among the certain ones.
+       */
+      running: v.array(v.object({ slot: integer, test: v.string(), goesOn: v.boolean(), asks: v.boolean() })),
+    }),
+  ),
+});
+
+const giveBackParams = v.object({
+  sessionId: v.string(),
+  /**
+   * `healthy`: the browser responded when the worker gave it back. `rolled-over`: it also responded, and is about to
+   * end. `lost`: its connection closed, or it did not respond. `unreachable`: the worker could not connect to it.
+   */
+  condition: v.picklist(['healthy', 'rolled-over', 'lost', 'unreachable']),
+  /** Whether another worker will probably replace this one, as after a failed test. */
+  toBeReplaced: v.boolean(),
+  /** Whether it was prefetched and no test has used it: it is as good as new for every other worker. */
+  unused: v.optional(v.boolean()),
+});
+
+const idleParams = v.object({
+  /** How long the worker has run no test and had no context open, in ms. */
+  idleMs: v.pipe(finite, v.minValue(0)),
+});
+
+/** A browser as a worker receives it. `cdpUrl` is a secret: pass it to the transport only. */
+const leasedBrowser = v.object({
+  ...browserIdentity,
+  type: v.picklist(sessionTypes),
+  /** Whether it has a profile or extensions, which are visible only in its default context. */
+  hasOwnState: v.boolean(),
+  cdpUrl: v.string(),
+  /** ISO 8601: when this run acquired the browser. */
+  startedAt: v.string(),
+  /** Maximum lifetime at the service, in ms. */
+  lifetimeMs: v.number(),
+  /** ISO 8601: when the service ends it. */
+  expiresAt: v.string(),
+  /** Whether another worker of this run used it before. */
+  reused: v.boolean(),
+  /** Lets a relay connect to it, if the run has the secret of a relay. A secret. */
+  relayToken: v.optional(v.string()),
+});
+
+/** The service's data about a session; null where there is none. */
+const sessionReport = v.object({
+  status: v.nullable(v.string()),
+  /** ISO 8601: when it ended. */
+  stoppedAt: v.nullable(v.string()),
+  bandwidthBytes: v.nullable(v.number()),
+});
+
+/** The current state of a run's browsers, for a display. */
+const runState = v.object({
+  /** Browsers held by workers. */
+  inUse: v.pipe(v.number(), v.integer()),
+  /** Workers that wait for a browser. */
+  waiting: v.pipe(v.number(), v.integer()),
+  /** Browsers that the service is asked to end. */
+  ending: v.pipe(v.number(), v.integer()),
+  /** Browsers acquired so far: leased from a pool, and created. */
+  fromPool: v.pipe(v.number(), v.integer()),
+  created: v.pipe(v.number(), v.integer()),
+  /** The longest waiting worker: how long it waits, in ms, and for what. */
+  longest: v.nullable(v.object({ waitedMs: v.number(), waitsFor: v.string() })),
+  /** New lines for the terminal since the last request. */
+  said: v.array(v.string()),
+});
+
+/** What watchers want of a slot. */
+const watchOrders = v.object({
+  /** Increases with every change. */
+  number: v.pipe(v.number(), v.safeInteger()),
+  /** Whether anybody watches the run: the running tests are reported then. */
+  isWatched: v.boolean(),
+  /** Null: no pictures of this slot. */
+  pictures: v.nullable(v.picklist(['large', 'small'])),
+});
+
+/** The requests of workers and runners. Those for watching a run are in `watch-calls.ts`, except the first one. */
+export const RUN_CALLS = {
+  /** First message of every connection. */
+  hello: {
+    roles: null,
+    params: helloParams,
+    /** A worker's number: the lowest that no other open connection has. */
+    result: v.object({ slot: v.nullable(v.number()) }),
+  },
+  /** A regular sign of life: each side regards the other one as dead if it stays silent. */
+  ping: { roles: null, params: pingParams, result: nothing },
+  lease: { roles: ['worker'], params: leaseParams, result: leasedBrowser },
+  /** Cancels this connection's pending requests that are marked `prefetch`: each fails with ABORTED. */
+  cancelPrefetch: { roles: ['worker'], params: noParams, result: nothing },
+  giveBack: { roles: ['worker'], params: giveBackParams, result: nothing },
+  /** Whether a worker without a test should give its browser back: another one waits, and the service has none. */
+  isWanted: { roles: ['worker'], params: idleParams, result: v.boolean() },
+  /** What a test used. The broker checks it with the record's schema, which is published and therefore in zod. */
+  testUsage: { roles: ['worker'], params: v.custom<TestUsage>(isObject), result: nothing },
+  sessionReport: { roles: ['worker'], params: v.object({ sessionId: v.string() }), result: sessionReport },
+  /** Masks secrets of the run, which only the broker knows, and those that the worker knows: its CDP address. */
+  redact: {
+    roles: ['worker'],
+    params: v.object({ texts: v.array(v.string()), secrets: v.array(v.string()) }),
+    /** In the order of the request. */
+    result: v.array(v.string()),
+  },
+  /** Prints a line in the terminal, once per run. */
+  say: { roles: ['worker'], params: v.object({ text: v.pipe(v.string(), v.maxLength(2_000)) }), result: nothing },
+  /** Prefetches browsers for workers that are being started. */
+  prefetch: { roles: ['control'], params: prefetchParams, result: nothing },
+  /** Sets all remaining tests. The broker forgets them when this connection closes. */
+  remaining: { roles: ['control'], params: remainingParams, result: nothing },
+  /** The state of the browsers. After the first call, this connection's owner shows the terminal's lines. */
+  state: { roles: ['control'], params: noParams, result: runState },
+  /** Ends every browser. Returns the run's record, not checked here; the broker has written it by then. */
+  finish: { roles: ['control'], params: noParams, result: v.unknown() },
+  /**
+   * What watchers want of a slot (null: of the runner). Responds when it differs from the orders with the number
+   * `after` (0: none).
+   */
+  watchOrders: {
+    roles: ['worker', 'control'],
+    params: v.object({ slot: v.nullable(count), after: integer }),
+    result: watchOrders,
+  },
+} as const satisfies CallTable;
+
+export type RunCalls = Calls<typeof RUN_CALLS>;
 
 /** The response to the request with this ID. Responses may arrive in any order. */
 export type Reply = { id: number } & ({ result: unknown } | { error: SerializedError });
+
+export type HostedProject = v.InferOutput<typeof hostedProject>;
+export type LeaseParams = v.InferOutput<typeof leaseParams>;
+export type PrefetchParams = v.InferOutput<typeof prefetchParams>;
+export type RemainingParams = v.InferOutput<typeof remainingParams>;
+export type GiveBackParams = v.InferOutput<typeof giveBackParams>;
+export type IdleParams = v.InferOutput<typeof idleParams>;
+export type LeasedBrowser = v.InferOutput<typeof leasedBrowser>;
+export type SessionReport = v.InferOutput<typeof sessionReport>;
+export type RunState = v.InferOutput<typeof runState>;
+export type WatchOrders = v.InferOutput<typeof watchOrders>;

@@ -1,5 +1,5 @@
-import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
-import type { WatchedConnection } from '../../../broker/rpc/watched-connection.ts';
+import type { LeasedBrowser, RunCalls } from '../../../broker/rpc/messages/protocol.ts';
+import type { WatchedCalls } from '../../../broker/rpc/watch-calls.ts';
 import type { Control, Screencast } from '../../../cdp/screencast/screencast.ts';
 import { type Clock, systemClock } from '../../../common/clock.ts';
 import { OptionsError } from '../../../errors.ts';
@@ -9,11 +9,8 @@ import { redactText } from '../../../redact.ts';
 import { HOLD_MS, type HoldLimit, holdLimit } from './hold-limit.ts';
 
 /** The part of a broker that holds need. */
-export interface HoldBroker {
-  readonly watched: Pick<WatchedConnection, 'endHold' | 'hold' | 'inputs' | 'orders'>;
-  redact(params: { texts: string[]; secrets: string[] }): Promise<string[]>;
-  say(text: string): Promise<void>;
-}
+export type HoldBroker = Pick<RunCalls, 'redact' | 'say' | 'watchOrders'> &
+  Pick<WatchedCalls, 'endHold' | 'hold' | 'inputs'>;
 
 /** The holds of one worker, as runners use them. */
 export type WorkerHolds = Pick<Holds, 'hold' | 'holdFailed'>;
@@ -131,9 +128,8 @@ export class Holds {
   }
 
   async #end({ closed }: HeldBrowser, reason: string, { until, end }: HoldLimit, control: Control): Promise<HoldEnd> {
-    const { watched } = this.#broker;
     const slot = this.#slot;
-    const released = watched.hold({ slot, reason, until });
+    const released = this.#broker.hold({ slot, reason, until });
     // After `hold`, so that the broker knows of it.
     void this.#passInputs(control).catch(() => undefined);
     let stop: () => void = () => undefined;
@@ -151,14 +147,14 @@ export class Holds {
       limit,
     ]);
     stop();
-    if (how !== 'released') watched.endHold().catch(() => undefined);
+    if (how !== 'released') this.#broker.endHold().catch(() => undefined);
     return how;
   }
 
   /** Until the hold is over. */
   async #passInputs(control: Control): Promise<void> {
     for (;;) {
-      const inputs = await this.#broker.watched.inputs(this.#slot);
+      const inputs = await this.#broker.inputs({ slot: this.#slot });
       if (inputs === null) return;
       for (const { target, input } of inputs) control.input(target, input);
     }
@@ -167,7 +163,7 @@ export class Holds {
   /** Whether this is a CI run that nobody watches. */
   async #isUnattended(): Promise<boolean> {
     if (!inContinuousIntegration(this.#environment)) return false;
-    return await this.#broker.watched.orders(this.#slot, 0).then(
+    return await this.#broker.watchOrders({ slot: this.#slot, after: 0 }).then(
       ({ isWatched }) => !isWatched,
       () => true,
     );
@@ -180,7 +176,7 @@ export class Holds {
   }
 
   #say(text: string): void {
-    this.#broker.say(text).catch(() => undefined);
+    this.#broker.say({ text }).catch(() => undefined);
   }
 }
 

@@ -44,9 +44,11 @@ async function openUnlessWatched(broker: StartedBroker): Promise<void> {
   const connection = await connectToBroker(broker.address, 'control');
   connection.unref();
   try {
-    const { number, isWatched } = await connection.watched.orders(null, 0);
+    const { number, isWatched } = await connection.watchOrders({ slot: null, after: 0 });
     if (isWatched) return;
-    const orders = await within(connection.watched.orders(null, number), FOUND_WITHIN_MS, { isWatched: false });
+    const orders = await within(connection.watchOrders({ slot: null, after: number }), FOUND_WITHIN_MS, {
+      isWatched: false,
+    });
     if (!orders.isWatched) startWatching();
   } finally {
     connection.close();

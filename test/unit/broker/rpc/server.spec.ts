@@ -71,7 +71,7 @@ test('a run that cannot begin: requests for a browser wait for the end of the ru
   const before = lease().finally(() => {
     leased = 'is answered';
   });
-  const said = worker.say('a word');
+  const said = worker.say({ text: 'a word' });
   beginNot(new LeaseError('BROKER_FAILED', 'cannot lease browsers'));
   await expect(said).rejects.toMatchObject({ code: 'BROKER_FAILED', message: 'cannot lease browsers' });
   const after = lease().finally(() => {

@@ -41,7 +41,7 @@ test('a worker that hangs loses its browser when its allowed silence is over, an
   const line = await connect();
   await until(line.lease(lease));
   line.allowSilence(60_000);
-  await line.say('its bound has arrived');
+  await line.say({ text: 'its bound has arrived' });
   await clock.advance(59_000);
   expect(recorder.sessions[0]).toMatchObject({ endReason: null });
   await clock.advance(2_000);
@@ -56,7 +56,7 @@ test('a worker that sends signs of life keeps its browser, however long its test
   await until(line.lease(lease));
   line.allowSilence(60_000);
   for (let minute = 0; minute < 10; minute += 1) {
-    await line.say('a sign of life');
+    await line.say({ text: 'a sign of life' });
     await clock.advance(55_000);
   }
   expect(hung).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test';
-import { connectToBroker, openBroker } from '../../../../src/broker/rpc/client.ts';
-import { watchedConnection } from '../../../../src/broker/rpc/watched-connection.ts';
+import { type BrokerConnection, connectToBroker, openBroker } from '../../../../src/broker/rpc/client.ts';
+import { watchedCallsOver } from '../../../../src/broker/rpc/watch-calls.ts';
 import { connectAsWatcher } from '../../../../src/broker/rpc/watcher-connection.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
@@ -18,6 +18,11 @@ const PICTURE = {
 };
 const RUNNING = { slot: 0, id: 'a:0', title: 'buys tea-time', project: 'shop', step: 'Click', startedAt: 5 };
 
+/** A worker's connection with the calls for watching. */
+function watched(connection: BrokerConnection) {
+  return { ...connection, ...watchedCallsOver(connection.ask) };
+}
+
 /** Whether a promise settles before everything that is on its way now has arrived. */
 async function settles(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
@@ -30,44 +35,44 @@ async function settles(promise: Promise<unknown>): Promise<boolean> {
 }
 
 test('tells workers what watchers want, and nothing while nobody watches', async ({ broker }) => {
-  const worker = watchedConnection((await broker.connect()).watched);
-  const first = await worker.orders(0, 0);
+  const worker = watched(await broker.connect());
+  const first = await worker.watchOrders({ slot: 0, after: 0 });
   expect(first).toMatchObject({ isWatched: false, pictures: null });
-  const next = worker.orders(0, first.number);
+  const next = worker.watchOrders({ slot: 0, after: first.number });
   expect(await settles(next)).toBe(false);
 
   const watcher = await broker.watch();
-  void watcher.view(0, 0).catch(() => undefined);
-  const watched = await next;
-  expect(watched).toMatchObject({ isWatched: true, pictures: null });
+  void watcher.runView({ after: 0, known: 0 }).catch(() => undefined);
+  const ordered = await next;
+  expect(ordered).toMatchObject({ isWatched: true, pictures: null });
 
   const other = await broker.watch();
-  await watcher.demand([{ slot: 0, size: 'small' }]);
-  const small = await worker.orders(0, watched.number);
+  await watcher.demand({ slots: [{ slot: 0, size: 'small' }] });
+  const small = await worker.watchOrders({ slot: 0, after: ordered.number });
   expect(small.pictures).toBe('small');
-  await other.demand([{ slot: 0, size: 'large' }]);
-  const large = await worker.orders(0, small.number);
+  await other.demand({ slots: [{ slot: 0, size: 'large' }] });
+  const large = await worker.watchOrders({ slot: 0, after: small.number });
   expect(large.pictures).toBe('large');
   // Another slot is not concerned.
-  expect(await worker.orders(1, 0)).toMatchObject({ isWatched: true, pictures: null });
+  expect(await worker.watchOrders({ slot: 1, after: 0 })).toMatchObject({ isWatched: true, pictures: null });
 
   other.close();
-  const again = await worker.orders(0, large.number);
+  const again = await worker.watchOrders({ slot: 0, after: large.number });
   expect(again.pictures).toBe('small');
   watcher.close();
-  const last = await worker.orders(0, again.number);
+  const last = await worker.watchOrders({ slot: 0, after: again.number });
   expect(last).toMatchObject({ isWatched: false, pictures: null });
 });
 
 test('passes a picture on, and lets the next one come when every watcher has shown it', async ({ broker }) => {
-  const worker = watchedConnection((await broker.connect()).watched);
+  const worker = watched(await broker.connect());
   await worker.picture(PICTURE); // nobody wants it
   const [one, two] = [await broker.watch(), await broker.watch()];
-  for (const each of [one, two]) await each.demand([{ slot: 0, size: 'small' }]);
+  for (const each of [one, two]) await each.demand({ slots: [{ slot: 0, size: 'small' }] });
   const shown = worker.picture(PICTURE);
   const [picture] = await one.pictures();
   expect(picture).toMatchObject({ ...PICTURE, url: 'http://x/?token=***' });
-  await one.shown(picture?.number ?? 0);
+  await one.shown({ number: picture?.number ?? 0 });
   expect(await settles(shown)).toBe(false);
   // Somebody who leaves does not hold it up.
   two.close();
@@ -75,7 +80,7 @@ test('passes a picture on, and lets the next one come when every watcher has sho
 
   // Somebody who comes later gets the last picture: a page that does not change has no further one.
   const late = await broker.watch();
-  await late.demand([{ slot: 0, size: 'small' }]);
+  await late.demand({ slots: [{ slot: 0, size: 'small' }] });
   expect(await late.pictures()).toMatchObject([{ target: 'T' }]);
   late.close();
 
@@ -88,7 +93,7 @@ test('passes a picture on, and lets the next one come when every watcher has sho
 
 test('shows slots, running tests, pages and holds, without the secrets of the run', async ({ broker }) => {
   const connection = await broker.connect();
-  const worker = watchedConnection(connection.watched);
+  const worker = watched(connection);
   const session = { sessionId: 'ses_1', since: 7, waitsFor: null };
   const waits = { sessionId: null, since: 9, waitsFor: 'a place: the key tea-time is used elsewhere' };
   broker.hub.begin({
@@ -100,7 +105,7 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
     secrets: ['tea-time'],
   });
   const watcher = await broker.watch();
-  const { number, view } = await watcher.view(0, 0);
+  const { number, view } = await watcher.runView({ after: 0, known: 0 });
   expect(view).toMatchObject({
     name: 'shop',
     runner: 'vitest',
@@ -111,12 +116,12 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
     ],
   });
 
-  await worker.running([RUNNING]);
-  await watcher.demand([{ slot: 0, size: 'small' }]);
+  await worker.running({ tests: [RUNNING] });
+  await watcher.demand({ slots: [{ slot: 0, size: 'small' }] });
   void worker.picture(PICTURE).catch(() => undefined);
   await watcher.pictures();
   const held = worker.hold({ slot: 0, reason: 'log in with tea-time', until: 99 });
-  const later = await broker.until(watcher.view(number, 0));
+  const later = await broker.until(watcher.runView({ after: number, known: 0 }));
   expect(later.view.slots[0]).toEqual({
     slot: 0,
     ...session,
@@ -130,25 +135,25 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
   // The worker dies: its test and its hold are over.
   connection.close();
   await expect(held).rejects.toMatchObject({ code: 'BROKER_LOST' });
-  const after = await broker.until(watcher.view(later.number, 0));
+  const after = await broker.until(watcher.runView({ after: later.number, known: 0 }));
   expect(after.view.slots[0]).toMatchObject({ test: null, hold: null });
 });
 
 test('passes on what watchers do during a hold, until one of them or the worker ends it', async ({ broker }) => {
-  const worker = watchedConnection((await broker.connect()).watched);
+  const worker = watched(await broker.connect());
   const watcher = await broker.watch();
   const typed = { kind: 'text', text: 'x' } as const;
-  await watcher.input(0, 'T', typed); // nothing is on hold
-  expect(await worker.inputs(0)).toBeNull();
+  await watcher.input({ slot: 0, target: 'T', input: typed }); // nothing is on hold
+  expect(await worker.inputs({ slot: 0 })).toBeNull();
 
   const held = worker.hold({ slot: 0, reason: 'r', until: 99 });
-  const inputs = worker.inputs(0);
-  await watcher.input(0, 'T', typed);
-  await watcher.input(1, 'T', typed); // another slot
+  const inputs = worker.inputs({ slot: 0 });
+  await watcher.input({ slot: 0, target: 'T', input: typed });
+  await watcher.input({ slot: 1, target: 'T', input: typed }); // another slot
   expect(await inputs).toEqual([{ target: 'T', input: typed }]);
-  const more = worker.inputs(0);
+  const more = worker.inputs({ slot: 0 });
   expect(await settles(held)).toBe(false);
-  await watcher.release(0);
+  await watcher.release({ slot: 0 });
   await held;
   expect(await more).toBeNull();
 
@@ -164,7 +169,7 @@ test('lets watchers watch, and nothing else', async ({ broker }) => {
     await expect(connectToBroker({ address, token: 'w' }, role)).rejects.toMatchObject({ code: 'BROKER_LOST' });
   }
   const { ask, socket } = await openBroker({ address, token: 'w' }, 'watcher');
-  for (const method of ['lease', 'redact', 'finish', 'watch', 'picture', 'hold', 'remaining'] as const) {
+  for (const method of ['lease', 'redact', 'finish', 'state', 'picture', 'hold', 'remaining'] as const) {
     await expect(ask(method, {})).rejects.toThrow(/is for a (worker|control) only/);
   }
   socket.destroy();

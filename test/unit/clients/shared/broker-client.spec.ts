@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { BrokerClient } from '../../../../src/clients/shared/broker-client.ts';
+import { brokerClient } from '../../../../src/clients/shared/broker-client.ts';
 
 /** The end of a worker's connection to the broker. */
 
@@ -19,16 +19,16 @@ test('does not reopen a closed connection, which would hold browsers for a worke
   const address = join(directory, 'broker.sock');
   const server = createServer((socket) => sockets.push(socket)).listen(address);
   await once(server, 'listening');
-  const client = new BrokerClient({ address, token: 't' });
+  const client = brokerClient({ address, token: 't' });
   client.close();
-  await expect(client.say('anything')).rejects.toMatchObject({ code: 'BROKER_LOST' });
+  await expect(client.say({ text: 'anything' })).rejects.toMatchObject({ code: 'BROKER_LOST' });
   expect(sockets).toEqual([]);
   server.close();
 });
 
 test('stops waiting for the replacement of a crashed broker when the connection is closed', async () => {
-  const client = new BrokerClient({ address: join(directory, 'missing.sock'), token: 't' });
-  const request = client.say('anything').catch((error: unknown) => error);
+  const client = brokerClient({ address: join(directory, 'missing.sock'), token: 't' });
+  const request = client.say({ text: 'anything' }).catch((error: unknown) => error);
   const closed = performance.now();
   client.close();
   expect(await request).toMatchObject({ code: 'BROKER_LOST' });

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import type { HoldParams, SlotInput } from '../../../../src/broker/rpc/watch-requests.ts';
+import type { HoldParams, SlotInput } from '../../../../src/broker/rpc/watch-calls.ts';
 import { type HeldTest, Holds } from '../../../../src/clients/shared/hold/holds.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 import type { Environment } from '../../../../src/options/environment.ts';
@@ -23,27 +23,25 @@ function started({ environment = {}, isWatched = true }: { environment?: Environ
       onInputs = resolve;
     });
   const broker = {
-    watched: {
-      hold: (params: HoldParams) => {
-        begun.push(params);
-        return new Promise<void>((resolve, reject) => {
-          release = () => {
-            resolve();
-            onInputs(null);
-          };
-          lose = () => reject(new LeaseError('BROKER_LOST', 'the broker is gone'));
-        });
-      },
-      endHold: async () => {
-        endHolds += 1;
-        onInputs(null);
-      },
-      inputs,
-      orders: async () => ({ number: 1, isWatched, pictures: null }),
+    hold: (params: HoldParams) => {
+      begun.push(params);
+      return new Promise<void>((resolve, reject) => {
+        release = () => {
+          resolve();
+          onInputs(null);
+        };
+        lose = () => reject(new LeaseError('BROKER_LOST', 'the broker is gone'));
+      });
     },
+    endHold: async () => {
+      endHolds += 1;
+      onInputs(null);
+    },
+    inputs,
+    watchOrders: async () => ({ number: 1, isWatched, pictures: null }),
     redact: async ({ texts, secrets }: { texts: string[]; secrets: string[] }) =>
       texts.map((text) => secrets.concat('hunter2').reduce((masked, secret) => masked.replaceAll(secret, '***'), text)),
-    say: async (text: string) => void said.push(text),
+    say: async ({ text }: { text: string }) => void said.push(text),
   };
   const controls: string[] = [];
   const allowed: number[] = [];

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
-import type { WatchedBroker, WatchOrders } from '../../../../src/broker/rpc/orders.ts';
+import type { WatchedBroker } from '../../../../src/broker/rpc/client.ts';
+import type { WatchOrders } from '../../../../src/broker/rpc/messages/protocol.ts';
 import { Filming, loadFilmedPages } from '../../../../src/cdp/screencast/filming.ts';
 import { Screencast } from '../../../../src/cdp/screencast/screencast.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
@@ -27,7 +28,7 @@ class Orders implements WatchedBroker {
     this.#orders = orders;
   }
 
-  readonly orders = async (_slot: number | null, after: number): Promise<WatchOrders> => {
+  readonly watchOrders = async ({ after }: { after: number }): Promise<WatchOrders> => {
     const next = this.#orders[after];
     if (next) return { number: after + 1, ...next };
     this.#onTaken();
