@@ -53,7 +53,8 @@ const BEFORE_WATCHING = [
   'cdp/screencast/screencast.ts',
   'clients/shared/hold/lazy-holds.ts',
 ];
-const OF_WATCHING = /^(?:watch|film|broker\/watch|cdp\/screencast|clients\/shared\/hold)\/|\/shown-worker\.ts$/;
+const OF_WATCHING =
+  /^(?:watch|film|broker\/watch|cdp\/screencast|clients\/shared\/hold)\/|\/(?:shown-worker|watch-calls|watcher-connection)\.ts$/;
 
 test('a worker loads nothing for watching, holds and films before somebody wants one', () => {
   const entries = [
