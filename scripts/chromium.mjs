@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import yoctoSpinner from 'yocto-spinner';
 
 /**
  * Gets full Chromium and the headless shell on a machine that lacks one. The look-up is the emulator's own, so the
@@ -7,6 +9,8 @@ import { spawnSync } from 'node:child_process';
 
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 const PACKAGE_TIMEOUT_MS = 600_000;
+/** How often progress is shown: a log gets a new line each time. */
+const TICK_MS = { terminal: 1_000, log: 10_000 };
 
 /** Package managers that a fresh Linux machine may have, and what each calls the two; null: it has none. */
 const PACKAGE_MANAGERS = [
@@ -33,25 +37,56 @@ async function find() {
   }
 }
 
-function run(command, args, timeout, env = {}) {
-  const { status } = spawnSync(command, args, { stdio: 'inherit', timeout, env: { ...process.env, ...env } });
-  return status === 0;
+/**
+ * Runs a command, and shows what it does in one line with the seconds so far. Its own output is shown only in part: the
+ * last line while it runs, and its first error when it fails.
+ */
+async function run(what, command, args, timeout, env = {}) {
+  const since = performance.now();
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout, env: { ...process.env, ...env } });
+  const spinner = yoctoSpinner({ text: what }).start();
+  let lines = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      lines = [...lines, ...text.split(/[\r\n]+/).filter((line) => line.trim() !== '')].slice(-200);
+    });
+  }
+  const seconds = () => `${Math.round((performance.now() - since) / 1000)} s`;
+  const timer = setInterval(
+    () => {
+      const last = stripVTControlCharacters(lines.at(-1) ?? '').trim();
+      spinner.text = `${what}  ${seconds()}  ${last.slice(0, 60)}`;
+    },
+    process.stderr.isTTY ? TICK_MS.terminal : TICK_MS.log,
+  );
+  const code = await new Promise((resolve) => {
+    child.once('error', () => resolve(1));
+    child.once('close', resolve);
+  });
+  clearInterval(timer);
+  if (code === 0) return void spinner.success(`${what}  ${seconds()}`);
+  const reason = lines
+    .map((line) => /^\s*(?:Error|E|error): ?(.+)/.exec(stripVTControlCharacters(line))?.[1])
+    .find(Boolean);
+  spinner.warning(`${what}: not possible (${(reason ?? `exit code ${code}, after ${seconds()}`).slice(0, 120)})`);
 }
 
-function download(kinds) {
+async function download(kinds) {
   const targets = kinds.map((kind) => (kind === 'full' ? 'chromium' : 'chromium-headless-shell'));
-  run(process.execPath, ['node_modules/playwright-core/cli.js', 'install', ...targets], DOWNLOAD_TIMEOUT_MS);
+  const args = ['node_modules/playwright-core/cli.js', 'install', ...targets];
+  await run('Downloading Chromium with Playwright', process.execPath, args, DOWNLOAD_TIMEOUT_MS);
 }
 
-function installPackages(kinds) {
+async function installPackages(kinds) {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return;
   const manager = PACKAGE_MANAGERS.find(({ command }) => spawnSync(command, ['--version']).status === 0);
   if (!manager) return;
+  const { command, before, install, packages } = manager;
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  if (manager.before) run(manager.command, manager.before, PACKAGE_TIMEOUT_MS, env);
+  if (before) await run(`Asking ${command} for its packages`, command, before, PACKAGE_TIMEOUT_MS, env);
   // One by one, so that a missing package does not prevent the other.
-  for (const name of kinds.map((kind) => manager.packages[kind]).filter((each) => each !== null)) {
-    run(manager.command, [...manager.install, name], PACKAGE_TIMEOUT_MS, env);
+  for (const name of kinds.map((kind) => packages[kind]).filter((each) => each !== null)) {
+    await run(`Installing ${name} with ${command}`, command, [...install, name], PACKAGE_TIMEOUT_MS, env);
   }
 }
 
@@ -64,14 +99,12 @@ function missing(found) {
 /** Makes sure there is one, and both where possible; throws an error that says what to do. */
 export async function ensureChromium() {
   let found = await find();
-  for (const [how, get] of [
-    ['Playwright’s download', download],
-    ['the system’s package manager', installPackages],
-  ]) {
+  const lacking = missing(found);
+  if (lacking.length > 0) console.log(`Missing: ${lacking.map((kind) => NAMES[kind]).join(', and ')}.`);
+  for (const get of [download, installPackages]) {
     const kinds = missing(found);
     if (kinds.length === 0) break;
-    console.log(`Not on this machine: ${kinds.map((kind) => NAMES[kind]).join(' and ')}. Trying ${how} …`);
-    get(kinds);
+    await get(kinds);
     found = await find();
   }
   if (!found.full && !found.shell) {
