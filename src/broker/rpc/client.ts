@@ -3,7 +3,13 @@ import { clearInterval, setInterval } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import { type Ask, callsOver } from './call-table.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
-import { type HostedProject, RUN_CALLS, type RunCalls } from './messages/protocol.ts';
+import {
+  CONNECTION_CALLS,
+  type ConnectionCalls,
+  type HostedProject,
+  RUN_CALLS,
+  type RunCalls,
+} from './messages/protocol.ts';
 import { PrefetchCancelled } from './messages/refusals.ts';
 import { brokerLost } from './messages/serialized-error.ts';
 import { OpenRequests } from './open-requests.ts';
@@ -99,7 +105,7 @@ export async function openBroker(
   const socket = await openSocket(address);
   const requests = new OpenRequests(socket);
   const ask: Ask = (method, params) => requests.ask(method, params);
-  const { hello, ping } = callsOver(RUN_CALLS, ask);
+  const { hello, ping } = callsOver(CONNECTION_CALLS, ask);
   const { slot } = await hello({ token, version: PROTOCOL_VERSION, role, ownProject });
   return { socket, requests, pinger: new Pinger(ping, requests.closed), slot, ask };
 }
@@ -107,9 +113,9 @@ export async function openBroker(
 /** Pings the broker: shows that this process is alive, and checks that the broker is. */
 class Pinger {
   #silentMs: number | null = null;
-  readonly #send: RunCalls['ping'];
+  readonly #send: ConnectionCalls['ping'];
 
-  constructor(send: RunCalls['ping'], closed: Promise<unknown>) {
+  constructor(send: ConnectionCalls['ping'], closed: Promise<unknown>) {
     this.#send = send;
     const timer = setInterval(() => this.#ping(), PING_MS).unref();
     void closed.then(() => clearInterval(timer));

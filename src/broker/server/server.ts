@@ -10,7 +10,7 @@ import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../log/terminal.ts';
 import type { Handlers, Role } from '../rpc/call-table.ts';
 import { PROTOCOL_VERSION } from '../rpc/line-socket.ts';
-import { RUN_CALLS } from '../rpc/messages/protocol.ts';
+import { CONNECTION_CALLS, RUN_CALLS } from '../rpc/messages/protocol.ts';
 import { watchSilence } from '../rpc/silence.ts';
 import { WATCHED_CALLS, WATCHER_CALLS } from '../rpc/watch-calls.ts';
 import type { BrokerHandlers } from '../run/run.ts';
@@ -98,7 +98,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     throw error;
   });
   leasing.catch(ignored);
-  const handlers: Handlers<typeof RUN_CALLS> = {
+  const handlers: Handlers<typeof CONNECTION_CALLS & typeof RUN_CALLS> = {
     hello: (params) => {
       if (!sameToken(params.token, params.role === 'watcher' ? watchToken : token)) {
         socket.destroy();
@@ -150,7 +150,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     watchOrders: ({ slot: ofSlot, after }) => hub.orders(ofSlot, after, gone.signal),
   };
   handleRequests(socket, {
-    table: { ...RUN_CALLS, ...WATCHED_CALLS, ...WATCHER_CALLS },
+    table: { ...CONNECTION_CALLS, ...RUN_CALLS, ...WATCHED_CALLS, ...WATCHER_CALLS },
     handlers: { ...handlers, ...watching.handlers },
     role: () => role,
     begun,

@@ -172,8 +172,8 @@ const watchOrders = v.object({
   pictures: v.nullable(v.picklist(['large', 'small'])),
 });
 
-/** The requests of workers and runners. Those for watching a run are in `watch-calls.ts`, except the first one. */
-export const RUN_CALLS = {
+/** The requests of every connection. */
+export const CONNECTION_CALLS = {
   /** First message of every connection. */
   hello: {
     roles: null,
@@ -183,6 +183,10 @@ export const RUN_CALLS = {
   },
   /** A regular sign of life: each side regards the other one as dead if it stays silent. */
   ping: { roles: null, params: pingParams, result: nothing },
+} as const satisfies CallTable;
+
+/** The requests of workers and runners. Those for watching a run are in `watch-calls.ts`, except the last one. */
+export const RUN_CALLS = {
   lease: { roles: ['worker'], params: leaseParams, result: leasedBrowser },
   /** Cancels this connection's pending requests that are marked `prefetch`: each fails with ABORTED. */
   cancelPrefetch: { roles: ['worker'], params: noParams, result: nothing },
@@ -220,6 +224,7 @@ export const RUN_CALLS = {
   },
 } as const satisfies CallTable;
 
+export type ConnectionCalls = Calls<typeof CONNECTION_CALLS>;
 export type RunCalls = Calls<typeof RUN_CALLS>;
 
 /** The response to the request with this ID. Responses may arrive in any order. */
