@@ -58,8 +58,7 @@ export class RunConnection implements WatchedRun {
     this.#broker = broker;
     void broker.closed.then(() => this.#lost(broker));
     // Both end when the connection is lost.
-    void this.#followView(broker).catch(() => undefined);
-    void this.#followPictures(broker).catch(() => undefined);
+    void Promise.all([this.#followView(broker), this.#followPictures(broker)]).catch(() => undefined);
     this.demand(this.#demand);
   }
 
@@ -73,15 +72,15 @@ export class RunConnection implements WatchedRun {
 
   demand(slots: ReadonlyMap<number, PictureSize>): void {
     this.#demand = new Map(slots);
-    this.#send(({ demand }) => demand({ slots: [...slots].map(([slot, size]) => ({ slot, size })) }));
+    this.#send((to) => to.demand({ slots: [...slots].map(([slot, size]) => ({ slot, size })) }));
   }
 
   input(slot: number, target: string, input: PageInput): void {
-    this.#send((broker) => broker.input({ slot, target, input }));
+    this.#send((to) => to.input({ slot, target, input }));
   }
 
   release(slot: number): void {
-    this.#send((broker) => broker.release({ slot }));
+    this.#send((to) => to.release({ slot }));
   }
 
   #send(request: (broker: WatcherConnection) => Promise<void>): void {
