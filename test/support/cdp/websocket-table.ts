@@ -189,6 +189,17 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
         return ends;
       })()`),
   },
+  'a close while it connects, after the server has accepted': {
+    run: ({ page }) =>
+      page.evaluate(`(() => {
+        const socket = new WebSocket('ws://' + location.host + '/echo');
+        const ends = talk(socket, [], 1);
+        // Meanwhile, no event reaches the page.
+        for (const until = performance.now() + 1000; performance.now() < until; );
+        socket.close();
+        return ends;
+      })()`),
+  },
   'the page is closed': {
     isLeft: true,
     run: async ({ page, until, reported, server }) => {

@@ -15,6 +15,8 @@ export type SocketMessage = { id: number } & SocketEvent;
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
 /** Largest close reason, in bytes of UTF-8 (RFC 6455). */
 const REASON_BYTES = 123;
+/** How a connection ends that the page closes while it is connecting. */
+const ABORTED = { code: 1006, reason: '', wasClean: false };
 /** The name of a subprotocol. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
 /** Properties of `WebSocket`s, and those among them that the page may set. */
@@ -134,6 +136,8 @@ class Connection {
   protocol = '';
   extensions = '';
   binaryType: BinaryType = 'blob';
+  /** Closed before the page saw it open: it fails, even if the server has accepted it meanwhile. */
+  #isAborted = false;
 
   constructor(socket: EventTarget, url: URL, notify: Notify) {
     this.#socket = socket;
@@ -193,8 +197,9 @@ class Connection {
     }
     if (this.readyState >= CLOSING) return;
     const say = () => {
+      this.#isAborted = this.readyState === CONNECTING;
       this.readyState = CLOSING;
-      this.#notify({ op: 'close', code: number, reason });
+      this.#notify({ op: 'close', code: number, reason, isAborted: this.#isAborted });
     };
     if (this.#queue) this.#queue = this.#queue.then(say);
     else say();
@@ -212,9 +217,9 @@ class Connection {
       const data = event.op === 'text' ? event.data : this.#unpacked(event.data);
       this.#socket.dispatchEvent(new MessageEvent('message', { data, origin: this.#url.origin }));
     } else {
-      const { op, code, reason, wasClean } = event;
+      const { code, reason, wasClean } = this.#isAborted ? ABORTED : event;
       this.readyState = CLOSED;
-      if (op === 'failed') this.#socket.dispatchEvent(new Event('error'));
+      if (this.#isAborted || event.op === 'failed') this.#socket.dispatchEvent(new Event('error'));
       this.#socket.dispatchEvent(new CloseEvent('close', { code, reason, wasClean }));
     }
   }

@@ -34,7 +34,7 @@ const said = v.variant('op', [
   }),
   v.object({ op: v.literal('text'), id, data: v.string() }),
   v.object({ op: v.literal('binary'), id, data: v.string(), isUnreported: v.optional(v.boolean(), false) }),
-  v.object({ op: v.literal('close'), id, code: v.optional(closeCode), reason: closeReason }),
+  v.object({ op: v.literal('close'), id, code: v.optional(closeCode), reason: closeReason, isAborted: v.boolean() }),
 ]);
 type Said = v.InferOutput<typeof said>;
 type Opening = Extract<Said, { op: 'open' }>;
@@ -65,6 +65,8 @@ interface Parts {
 /** Close codes that neither side sends: of a failed connection, and of a page that is gone. */
 const ABNORMAL = 1006;
 const GOING_AWAY = 1001;
+/** What a browser says of a connection that the page closes while it is connecting. */
+const ABORTED = 'WebSocket is closed before the connection is established.';
 /** Time limit for a server to confirm that a page is gone, in ms. */
 const LEAVING_MS = 1_000;
 
@@ -114,10 +116,11 @@ export class ProxiedWebSockets {
     if (!connection) return;
     const { socket, events } = connection;
     if (message.op === 'close') {
-      // While it is opening, this aborts it, which its events report.
-      if (socket) socket.close(message.code, message.reason);
-      else this.#fail(connection, 'WebSocket is closed before the connection is established.');
-      return;
+      if (!message.isAborted) return socket?.close(message.code, message.reason);
+      // The page had not seen it open, although the server may have accepted it.
+      if (!socket) return this.#fail(connection, ABORTED);
+      connection.failure = ABORTED;
+      return socket.terminate();
     }
     if (!socket || socket.readyState !== socket.OPEN) return;
     const binary = message.op === 'binary';
