@@ -32,6 +32,12 @@ const FLOORS = {
     ...['rpc', 'browsers', 'log', 'ledger', 'pools', 'leases', 'acquire', 'config', 'recovery', 'watch', 'run'],
     ...['server', 'main', 'start'],
   ],
+  cdp: [
+    ...['message', 'model', 'transport', 'page-code', 'contexts', 'files', 'latency', 'metering', 'network'],
+    ...['screencast', 'pipeline'],
+  ],
+  clients: ['shared', 'playwright', 'puppeteer'],
+  runners: ['shared', 'jest', 'mocha', 'node-test', 'playwright-test', 'vitest'],
 };
 
 /** A room: a directory, or a file beside them. */

@@ -17,10 +17,12 @@ import type { WatchHub } from '../watch/watch-hub.ts';
 import type { LeaseService } from './lease-service.ts';
 import { createLeasing } from './leasing.ts';
 import type { RecentRefusal } from './recent-refusal.ts';
-import { balanceOf } from './run-balance.ts';
 import { checkRun } from './run-checks.ts';
 import type { RunService } from './run-service.ts';
 import type { StartDeadline } from './start-deadline.ts';
+
+/** Deadline for the final balance, in ms: a figure is not worth a longer wait. */
+const BALANCE_TIMEOUT_MS = 5_000;
 
 /** How long the run waits until its observer has taken the final output, in ms. */
 const FLUSH_MS = 2_000;
@@ -205,4 +207,14 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
     running ??= work();
     return running;
   };
+}
+
+/**
+ * Returns the workspace's balance before and after a finished run; null if unknown.
+ * @param startCents before the run; null: the service did not report it
+ */
+async function balanceOf(client: ServiceClient, startCents: number | null): Promise<RunRecord['balance']> {
+  if (startCents === null) return null;
+  const left = await client.getBalance({ timeout: BALANCE_TIMEOUT_MS, retry: 'none' }).catch(() => null);
+  return left && { startCents, endCents: left.balance_cents };
 }

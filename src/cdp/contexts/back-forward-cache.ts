@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { monotonicNow } from '../../common/clock.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 /** Code inserted before Playwright's own script. */
 const KEEPS_OUT = "if (document.featurePolicy?.allowsFeature('unload')) addEventListener('unload', () => {});";

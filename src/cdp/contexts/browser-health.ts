@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { monotonicNow, systemClock } from '../../common/clock.ts';
 import { within } from '../../common/pause.ts';
 import { printable } from '../../common/text/printable.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { CommandParams, InterceptorTransport } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 /** Response to `Target.getBrowserContexts`. */
 export const contextList = v.looseObject({

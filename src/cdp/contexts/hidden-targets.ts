@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { BrowserHealth } from './browser-health.ts';
 
 /** The target types that clients treat as pages: Playwright attaches to pages, Puppeteer to their tabs. */

@@ -1,5 +1,5 @@
+import type { CdpMessage } from '../message.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
 
 /**
  * Keeps a client from closing the browser. Puppeteer's `browser.close()` does that even if Puppeteer has only

@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import { PerSession, SessionMap } from '../model/per-session.ts';
 import type { Target } from '../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 /** Chromium's response while the page is about to show another document. */
 const BETWEEN_DOCUMENTS = 'Not attached to an active page';

@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { setImmediate } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { within } from '../../common/pause.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import { SessionMap } from '../model/per-session.ts';
 import type { Session, Target } from '../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { type BrowserHealth, contextList, targetList } from './browser-health.ts';
 import { HiddenTargets } from './hidden-targets.ts';
 

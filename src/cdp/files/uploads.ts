@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import * as v from 'valibot';
+import type { CdpMessage } from '../message.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
 import { DirectoryUploads } from './directory-uploads.ts';
 import { RemoteObject } from './remote-object.ts';
 import { uploadFile } from './upload-file.ts';

@@ -1,5 +1,5 @@
+import type { CdpMessage } from '../message.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
 import { isTargetGone } from '../transport/owed-responses.ts';
 import { hasThrown, objectOf } from './remote-objects.ts';
 import type { Savings } from './savings.ts';

@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
+import { type CdpMessage, type Fields, fieldsOf } from '../message.ts';
 
 /** The value in the response to `Runtime.evaluate`, `Runtime.callFunctionOn` and `DOM.resolveNode`. */
 export function objectOf({ result }: CdpMessage): Fields<Protocol.Runtime.RemoteObject> {

@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import { PerSession } from '../model/per-session.ts';
 import type { Session, World } from '../model/session.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 
 /** What the client has done in a session. */
 interface ClientSession {

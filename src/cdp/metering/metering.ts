@@ -1,10 +1,15 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, type Fields, fieldsOf } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import { SessionMap } from '../model/per-session.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import { type CdpMessage, type Fields, fieldsOf } from '../transport/message.ts';
 import type { Meter } from './meter.ts';
-import { cameOverNetwork, frameSize, handshakeSize, isRemote, type ResponseFields, size } from './network-event.ts';
+
+/** A response's head. Every value is checked where it is used: an event with an unexpected shape counts as zero. */
+type ResponseFields = Fields<Protocol.Network.Response>;
+
+/** The opcode of text frames (RFC 6455). */
+const TEXT = 1;
 
 /** A request in flight. */
 interface Request {
@@ -163,4 +168,41 @@ export class Metering implements Interceptor {
     if (state === 'inProgress') this.#downloads.set(guid, received);
     else this.#downloads.delete(guid);
   }
+}
+
+/** A number of bytes; the browser reports -1 for "unknown". */
+function size(value: unknown): number {
+  return typeof value === 'number' && value > 0 ? value : 0;
+}
+
+/** Whether a response came over the browser's network: not from a cache, the browser itself or a route. */
+function cameOverNetwork(response: ResponseFields): boolean {
+  if (response.fromDiskCache === true || response.fromServiceWorker === true || response.fromPrefetchCache === true) {
+    return false;
+  }
+  // `chrome:` and other built-in addresses report sizes too.
+  if (!isRemote(response.url)) return false;
+  // Responses from `route.fulfill()` have no connection.
+  return (
+    response.connectionId !== 0 || (typeof response.remoteIPAddress === 'string' && response.remoteIPAddress !== '')
+  );
+}
+
+/** Whether an address is reached over the network. */
+function isRemote(url: unknown): boolean {
+  return typeof url === 'string' && (url.startsWith('http:') || url.startsWith('https:'));
+}
+
+/** Bytes of the response to a WebSocket handshake. */
+function handshakeSize(response: Fields<Protocol.Network.WebSocketResponse>): number {
+  return typeof response.headersText === 'string' ? response.headersText.length : 0;
+}
+
+/** Bytes of a WebSocket frame: frame header and uncompressed payload. */
+function frameSize({ opcode, mask, payloadData }: Fields<Protocol.Network.WebSocketFrame>): number {
+  if (typeof payloadData !== 'string') return 0;
+  // Everything except text is reported in base64.
+  const payload = Buffer.byteLength(payloadData, opcode === TEXT ? 'utf8' : 'base64');
+  const lengthField = payload < 126 ? 0 : payload < 65_536 ? 2 : 8;
+  return 2 + lengthField + (mask === true ? 4 : 0) + payload;
 }

@@ -1,9 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import { Frames } from './frames.ts';
 import { Requests } from './requests.ts';
 import { type Session, type Target, type World, withDescendants } from './session.ts';
-import { worldOf } from './world.ts';
 
 /**
  * The browser's state as reported on this connection: targets, their sessions, and the worlds of their documents. Only
@@ -192,4 +191,21 @@ function addressOf({ id, address }: Target, { method, params }: CdpMessage): str
     if (frameId === id && typeof url === 'string') return url;
   }
   return address;
+}
+
+/** The world in the parameters of `Runtime.executionContextCreated`; null if there is none. */
+function worldOf(session: Session, params: unknown): World | null {
+  const { context } = fieldsOf<Protocol.Runtime.ExecutionContextCreatedEvent>(params);
+  const { id, uniqueId, name, origin, auxData } = fieldsOf<Protocol.Runtime.ExecutionContextDescription>(context);
+  const { isDefault, frameId } = fieldsOf<{ isDefault: boolean; frameId: string }>(auxData);
+  if (typeof id !== 'number' || !Number.isInteger(id)) return null;
+  return {
+    session,
+    id,
+    uniqueId: typeof uniqueId === 'string' ? uniqueId : '',
+    name: typeof name === 'string' ? name : '',
+    origin: typeof origin === 'string' ? origin : '',
+    isDefault: isDefault === true,
+    frameId: typeof frameId === 'string' ? frameId : undefined,
+  };
 }

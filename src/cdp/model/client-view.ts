@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../common/clock.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { BrowserModel } from './browser-model.ts';
 import { SessionMap } from './per-session.ts';
 import { type Session, type Target, type Veil, withDescendants } from './session.ts';

@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { withoutFragment } from '../../common/url/without-fragment.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import { type Frame, FrameDocument } from './frame.ts';
 import type { Session, World } from './session.ts';
 

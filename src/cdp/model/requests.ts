@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Protocol } from 'devtools-protocol';
 import { monotonicNow } from '../../common/clock.ts';
 import { withoutFragment } from '../../common/url/without-fragment.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Session } from './session.ts';
 
 /** A request as the browser announces it before sending it; each redirect is a new one. Pages cannot influence this. */

@@ -1,4 +1,4 @@
-import type { CdpMessage } from '../transport/message.ts';
+import type { CdpMessage } from '../message.ts';
 
 /** A target of the browser: a page, an out-of-process frame, a worker, or the browser itself. */
 export interface Target {

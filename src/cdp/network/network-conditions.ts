@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { monotonicNow } from '../../common/clock.ts';
 import { pause } from '../../common/pause.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 
 /** The emulated network of a target. */
 export interface NetworkConditions {

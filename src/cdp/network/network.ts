@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { LocalDownloads } from '../files/local-downloads.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { ContextProxies, type IsClientsProxy } from './context-proxy/context-proxies.ts';
 import type { NetworkProxy } from './network-proxy.ts';
 import { PageBinding } from './page-binding.ts';

@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import type { Session } from '../model/session.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import { emulatedConditions, type NetworkConditions } from './network-conditions.ts';
 
 /** Our script in documents, or what it reaches. */

@@ -1,4 +1,4 @@
-import type { CdpMessage } from '../transport/message.ts';
+import type { CdpMessage } from '../message.ts';
 
 /** Which of the client's commands are about to open a session on the browser. */
 export class BrowserOpenings {

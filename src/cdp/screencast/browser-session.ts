@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../transport/message.ts';
 import type { BrowserOpenings } from './browser-openings.ts';
 
 const attached = v.looseObject({ sessionId: v.string() });

@@ -1,7 +1,7 @@
 import type { PageSize } from '../../common/page/page-input.ts';
+import type { CdpMessage } from '../message.ts';
 import type { Session, Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
 import type { BrowserOpenings } from './browser-openings.ts';
 import { BrowserSession } from './browser-session.ts';
 import { FilmedPage } from './filmed-page.ts';

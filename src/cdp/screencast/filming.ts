@@ -1,5 +1,5 @@
+import type { CdpMessage } from '../message.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import type { CdpMessage } from '../transport/message.ts';
 import { BrowserOpenings } from './browser-openings.ts';
 import type { FilmedPages } from './filmed-pages.ts';
 import type { Screencast } from './screencast.ts';

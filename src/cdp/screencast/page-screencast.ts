@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { pause } from '../../common/pause.ts';
+import { fieldsOf } from '../message.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
-import { fieldsOf } from '../transport/message.ts';
 import type { Picture, PictureOptions } from './picture.ts';
 
 /** A picture as the browser sends it. */

@@ -1,8 +1,8 @@
 import { setImmediate } from '../../common/clock.ts';
+import type { CdpMessage } from '../message.ts';
 import { BrowserModel } from '../model/browser-model.ts';
 import { ClientView } from '../model/client-view.ts';
 import type { BrowserCommands, Interceptor, InterceptorFactory, InterceptorTransport } from './interceptor.ts';
-import type { CdpMessage } from './message.ts';
 import { OwedResponses } from './owed-responses.ts';
 import { OwnCommands } from './own-commands.ts';
 

@@ -1,7 +1,7 @@
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
+import type { CdpMessage } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import type { ClientView } from '../model/client-view.ts';
-import type { CdpMessage } from './message.ts';
 import type { PendingCommand } from './pending-commands.ts';
 
 /**

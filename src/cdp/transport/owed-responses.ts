@@ -1,8 +1,8 @@
 import { setImmediate } from '../../common/clock.ts';
+import type { CdpMessage } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import type { Target } from '../model/session.ts';
 import type { BrowserCommands } from './interceptor.ts';
-import type { CdpMessage } from './message.ts';
 import { isOwnId } from './own-commands.ts';
 import { type PendingCommand, PendingCommands } from './pending-commands.ts';
 

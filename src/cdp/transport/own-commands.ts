@@ -1,7 +1,7 @@
 import { clearTimeout, setTimeout } from '../../common/clock.ts';
 import { errorOf } from '../../errors.ts';
+import type { CdpMessage } from '../message.ts';
 import type { BrowserCommands, Interceptor } from './interceptor.ts';
-import type { CdpMessage } from './message.ts';
 
 /**
  * IDs of commands that do not come from the client, counted down from here: first those that only their sender sees,

@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, fieldsOf } from './message.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 
 /** A command without a response yet. Its other parameters are not kept: an upload can have many MB. */
 export interface PendingCommand {

@@ -2,10 +2,10 @@ import type { LookupFunction } from 'node:net';
 import type { WebSocket } from 'ws';
 import { clearTimeout, setImmediate, setTimeout } from '../../common/clock.ts';
 import { redactText } from '../../redact.ts';
+import { type CdpMessage, parseMessage } from '../message.ts';
 import { type ConnectionClosed, describeClosed } from './connection-closed.ts';
 import type { InterceptorFactory } from './interceptor.ts';
 import { InterceptorList } from './interceptor-list.ts';
-import { type CdpMessage, parseMessage } from './message.ts';
 import { type OpenSocket, openSocket, type SocketTraffic } from './open-socket.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type CdpMessage, fieldsOf } from '../../cdp/transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../../cdp/message.ts';
 
 /** A command as Puppeteer knows it. */
 interface Asked {

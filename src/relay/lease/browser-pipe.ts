@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type CdpMessage, parseMessage } from '../../cdp/transport/message.ts';
+import { type CdpMessage, parseMessage } from '../../cdp/message.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 
 /** Ends each message on a pipe of the Chrome DevTools Protocol. */

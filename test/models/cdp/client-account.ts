@@ -1,4 +1,4 @@
-import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
+import type { CdpMessage } from '../../../src/cdp/message.ts';
 
 /** A client's commands and responses: one response per command, unless the session ended first. */
 export class ClientAccount {

@@ -1,4 +1,4 @@
-import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
+import type { CdpMessage } from '../../../src/cdp/message.ts';
 
 interface Command extends CdpMessage {
   id: number;

@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { Savings } from '../../../src/cdp/latency/savings.ts';
+import type { CdpMessage } from '../../../src/cdp/message.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import { BrowserModel } from '../../../src/cdp/model/browser-model.ts';
 import { ClientView } from '../../../src/cdp/model/client-view.ts';
@@ -7,7 +8,6 @@ import { type InterceptorOptions, interceptorsFor } from '../../../src/cdp/pipel
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import type { InterceptorTransport } from '../../../src/cdp/transport/interceptor.ts';
 import { InterceptorList } from '../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 
 const unused = () => {

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
-import type { CdpMessage } from '../../../src/cdp/transport/message.ts';
+import type { CdpMessage } from '../../../src/cdp/message.ts';
 import { ClientAccount } from '../../models/cdp/client-account.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { FakeBrowser } from '../../support/unit/cdp/fake-browser.ts';

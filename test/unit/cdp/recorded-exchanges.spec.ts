@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../../src/cdp/message.ts';
 import { Meter } from '../../../src/cdp/metering/meter.ts';
 import { InterceptorList } from '../../../src/cdp/transport/interceptor-list.ts';
-import { type CdpMessage, fieldsOf } from '../../../src/cdp/transport/message.ts';
 import { interceptors } from '../../support/unit/cdp/interceptors.ts';
 import {
   type Entry,

@@ -1,14 +1,33 @@
 import type { Clock } from '../../../common/clock.ts';
+import { pause } from '../../../common/pause.ts';
 import { LeaseError, PoolwrightError, type ServiceError } from '../../../errors.ts';
 import { hasOwnState } from '../../../options/context-mode.ts';
 import type { LeasePlan } from '../../../options/lease-plan.ts';
 import { LIMITS } from '../../../service/limits.ts';
+import { runningSessions } from '../../../service/running-sessions.ts';
 import type { Pool, Session } from '../../../service/schemas/index.ts';
 import type { AcquiredBrowser } from '../../browsers/acquired-browser.ts';
 import type { BrowserService } from '../../browsers/browser-service.ts';
 import { SurplusOrder } from '../pending-orders.ts';
 import { type Attempts, endsTheRun, type NextStep, nextStep } from './failure-policy.ts';
-import { findCreated, stopTwins } from './find-created.ts';
+
+/** Polling interval for a found session that is still starting, in ms … */
+const POLL_MS = 1_000;
+
+/**
+ * … and the number of polls: the service's own startup deadline is at most 3 minutes (section 8 of the service
+ * document).
+ */
+const POLLS = 190;
+
+/** Which session to find. */
+interface Search {
+  client: BrowserService;
+  /** Unique to the create whose response was lost. */
+  note: string;
+  signal: AbortSignal;
+  clock: Clock;
+}
 
 /** What a request needs besides its plan. */
 export interface RequestOptions {
@@ -145,4 +164,32 @@ function lifetime(askedAt: number, now: number, lifetimeSeconds: number) {
 
 function ignoreFailure(error: unknown): void {
   if (!(error instanceof PoolwrightError)) throw error;
+}
+
+/**
+ * Returns the session of a create with a lost response, once it is active; null if there is none. Stops all duplicates.
+ */
+async function findCreated({ client, note, signal, clock }: Search): Promise<Session | null> {
+  for (let poll = 1; ; poll += 1) {
+    const [kept, ...twins] = await withNote(client, note, signal);
+    for (const { sessionId } of twins) await client.stopSession(sessionId, { signal });
+    if (!kept) return null;
+    const session = kept.cdpUrl ? kept : await client.getSession(kept.sessionId, { signal });
+    if (session.status === 'active' && session.cdpUrl) return session;
+    if (poll >= POLLS) await client.stopSession(kept.sessionId, { signal });
+    else await pause(POLL_MS, signal, clock);
+  }
+}
+
+/** Stops the sessions that lost creates left, except the one to keep. */
+async function stopTwins({ client, note, signal }: Omit<Search, 'clock'>, keep: string): Promise<void> {
+  for (const { sessionId } of await withNote(client, note, signal)) {
+    if (sessionId !== keep) await client.stopSession(sessionId, { signal });
+  }
+}
+
+async function withNote(client: BrowserService, note: string, signal: AbortSignal): Promise<Session[]> {
+  const found: Session[] = [];
+  for await (const session of runningSessions(client, { signal })) if (session.note === note) found.push(session);
+  return found;
 }

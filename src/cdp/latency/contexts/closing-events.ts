@@ -1,6 +1,6 @@
+import type { CdpMessage } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import { type Session, withDescendants } from '../../model/session.ts';
-import type { CdpMessage } from '../../transport/message.ts';
 
 /** What a client gets when it closes a context. */
 export interface ClosingEvents {

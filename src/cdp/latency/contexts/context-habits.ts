@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { commandKey } from '../pipelined-commands.ts';
 
 type ContextFields = Protocol.Browser.SetDownloadBehaviorRequest & Protocol.Target.CreateTargetRequest;

@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { PipelinedCommands } from '../pipelined-commands.ts';
 import type { Savings } from '../savings.ts';
 import { type ClosingEvents, DetachedPages } from './closing-events.ts';

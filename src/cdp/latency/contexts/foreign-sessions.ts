@@ -1,5 +1,5 @@
+import type { CdpMessage } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
-import type { CdpMessage } from '../../transport/message.ts';
 
 /** Commands to the browser target that reveal nothing about other targets. */
 const BLIND = new Set(['Target.attachToTarget', 'Target.detachFromTarget', 'Runtime.runIfWaitingForDebugger']);

@@ -1,9 +1,9 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
 import type { Session } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { commandKey, PipelinedCommands } from '../pipelined-commands.ts';
 import type { Savings } from '../savings.ts';
 import { ContextHabits } from './context-habits.ts';

@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
+import type { CdpMessage } from '../../message.ts';
+import { fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
-import type { CdpMessage } from '../../transport/message.ts';
-import { fieldsOf } from '../../transport/message.ts';
 import { type ClosingEvents, shownSessions } from '../contexts/closing-events.ts';
 
 type Info = Protocol.Target.TargetInfo;

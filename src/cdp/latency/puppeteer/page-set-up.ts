@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { commandKey } from '../pipelined-commands.ts';
 import { UTILITY_WORLD } from './reads/recognised-commands.ts';
 

@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { commandKey } from '../pipelined-commands.ts';
 import { PageSetUp, type Role, type Step, type Trigger } from './page-set-up.ts';
 

@@ -1,5 +1,5 @@
+import type { CdpMessage } from '../../message.ts';
 import type { World } from '../../model/session.ts';
-import type { CdpMessage } from '../../transport/message.ts';
 import type { Follower, HabitKeys } from './read-habits.ts';
 import { SentFollowers } from './sent-followers.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { functionsOf } from './recognised-reads.ts';
 
 /** A read that followed a command, with names instead of object IDs. */

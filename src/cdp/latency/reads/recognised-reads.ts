@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 
 /** Functions that only read, as text with single spaces. Other spellings are not recognized. */
 const READS = [

@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import { PerSession } from '../../model/per-session.ts';
 import type { World } from '../../model/session.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
 interface Known {
   /** The prefix of all object IDs of its process; undefined while it has created none. */

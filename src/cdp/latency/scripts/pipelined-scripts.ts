@@ -1,9 +1,9 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
 import type { World } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { PendingCommand } from '../../transport/pending-commands.ts';
 import { PipelinedCommands } from '../pipelined-commands.ts';
 import { hasThrown, objectOf, referencedObjects } from '../remote-objects.ts';

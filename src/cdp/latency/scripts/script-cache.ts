@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import { PerSession } from '../../model/per-session.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { type KnownScript, keptText } from './known-scripts.ts';
 
 /** The scripts stored in a session's page. */

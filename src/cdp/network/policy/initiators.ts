@@ -1,12 +1,12 @@
 import type { Protocol } from 'devtools-protocol';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { FrameDocument } from '../../model/frame.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import { pageOf, type Session, type Target } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { announcedRequest } from '../announced-request.ts';
 import { isFile } from '../files/is-file.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';

@@ -1,10 +1,10 @@
 import type { Protocol } from 'devtools-protocol';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import type { FrameDocument } from '../../model/frame.ts';
 import { Attached, SessionMap } from '../../model/per-session.ts';
 import type { Target } from '../../model/session.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 
 /**
  * The initiator of a request: the test, through a command; a page of a place that the test visits; or any other page.

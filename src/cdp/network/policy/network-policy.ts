@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import type { ProxiedHosts } from '../proxied-hosts.ts';
 import type { ProxiedTarget, ProxiedTargets } from '../proxied-targets.ts';
 import type { PausedRequest } from '../proxy/paused-request.ts';

@@ -1,9 +1,9 @@
 import type { Protocol } from 'devtools-protocol';
 import { within } from '../../../common/pause.ts';
 import { urlCredentials } from '../../../common/url/credentials.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../transport/message.ts';
 import { type ContextProxy, originOf } from '../context-proxy/context-proxy.ts';
 import type { Outcome } from './fetcher.ts';
 import type { PausedRequest } from './paused-request.ts';

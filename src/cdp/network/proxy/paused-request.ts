@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
+import { type Fields, fieldsOf } from '../../message.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import type { BrowserCommands, CommandParams } from '../../transport/interceptor.ts';
-import { type Fields, fieldsOf } from '../../transport/message.ts';
 import type { ProxiedTarget } from '../proxied-targets.ts';
 import type { Failure } from './failures.ts';
 import type { WholeResponse } from './fetcher.ts';

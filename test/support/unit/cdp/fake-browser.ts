@@ -1,6 +1,6 @@
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import type { InterceptorFactory } from '../../../../src/cdp/transport/interceptor.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

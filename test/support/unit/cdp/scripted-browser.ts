@@ -1,7 +1,7 @@
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { Network } from '../../../../src/cdp/network/network.ts';
 import { NetworkProxy } from '../../../../src/cdp/network/network-proxy.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
 import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
 

@@ -2,8 +2,8 @@ import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { BrowserHealth } from '../../../../src/cdp/contexts/browser-health.ts';
 import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 /** A browser that had another client before this one, and may have another one beside it. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { LostScreenshots } from '../../../../src/cdp/contexts/lost-screenshots.ts';
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 
 /** Screenshots during navigations. */
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { PersistentContext } from '../../../../src/cdp/contexts/persistent-context.ts';
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { ModelBrowser } from '../../../models/cdp/model-browser.ts';
 
 /** The default context, beside a browser that responds at once. */

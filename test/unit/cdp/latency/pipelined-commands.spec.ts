@@ -3,8 +3,8 @@ import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { PipelinedCommands } from '../../../../src/cdp/latency/pipelined-commands.ts';
 import { Savings } from '../../../../src/cdp/latency/savings.ts';
+import { type CdpMessage, fieldsOf } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import { type CdpMessage, fieldsOf } from '../../../../src/cdp/transport/message.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const object = (objectId: string) => ({ result: { objectId } });

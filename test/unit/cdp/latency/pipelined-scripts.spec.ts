@@ -3,8 +3,8 @@ import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { Savings } from '../../../../src/cdp/latency/savings.ts';
 import { PipelinedScripts } from '../../../../src/cdp/latency/scripts/pipelined-scripts.ts';
+import { type CdpMessage, fieldsOf } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import { type CdpMessage, fieldsOf } from '../../../../src/cdp/transport/message.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 /** The client gets the objects that it asked for, whatever was predicted, and no command reaches another object. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@playwright/test';
 import { PreparedContexts } from '../../../../src/cdp/latency/contexts/prepared-contexts.ts';
 import { Savings } from '../../../../src/cdp/latency/savings.ts';
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

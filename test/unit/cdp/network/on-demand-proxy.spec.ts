@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { Network } from '../../../../src/cdp/network/network.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
 
 /** An on-demand proxy; the test plays both Playwright and the browser. */

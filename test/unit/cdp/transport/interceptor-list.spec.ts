@@ -1,11 +1,11 @@
 import { expect, test } from '@playwright/test';
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import type {
   Interceptor,
   InterceptorFactory,
   InterceptorTransport,
 } from '../../../../src/cdp/transport/interceptor.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 
 /** Messages in a list of interceptors; the test plays both client and browser. */
 

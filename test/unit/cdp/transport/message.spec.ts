@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { fieldsOf, parseMessage } from '../../../../src/cdp/transport/message.ts';
+import { fieldsOf, parseMessage } from '../../../../src/cdp/message.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 for (const text of ['', 'hello', 'null', '5', '"text"', '{"method":5}', '{"method":null}']) {

@@ -2,9 +2,9 @@ import { expect, test } from '@playwright/test';
 import { Distance } from '../../../../src/cdp/latency/distance.ts';
 import { PipelinedCommands } from '../../../../src/cdp/latency/pipelined-commands.ts';
 import { Savings } from '../../../../src/cdp/latency/savings.ts';
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import type { InterceptorFactory, InterceptorTransport } from '../../../../src/cdp/transport/interceptor.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 
 /** Commands that Chromium does not respond to, or would respond to twice. */
 

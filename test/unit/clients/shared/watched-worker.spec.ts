@@ -3,10 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import type { WatchedBroker } from '../../../../src/broker/rpc/client.ts';
 import type { WatchOrders } from '../../../../src/broker/rpc/messages/protocol.ts';
+import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { Filming, loadFilmedPages } from '../../../../src/cdp/screencast/filming.ts';
 import { Screencast } from '../../../../src/cdp/screencast/screencast.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import type { CdpMessage } from '../../../../src/cdp/transport/message.ts';
 import { WatchedWorker } from '../../../../src/clients/shared/watched-worker.ts';
 import { parseRecording } from '../../../support/unit/cdp/recordings/recording.ts';
 

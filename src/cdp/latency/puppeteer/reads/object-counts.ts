@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../../message.ts';
 import type { BrowserModel } from '../../../model/browser-model.ts';
 import { Attached } from '../../../model/per-session.ts';
 import type { World } from '../../../model/session.ts';
-import { type CdpMessage, fieldsOf } from '../../../transport/message.ts';
 import { referencedObjects } from '../../remote-objects.ts';
 import { Isolates } from '../../scripts/isolates.ts';
 

@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
+import { type CdpMessage, fieldsOf } from '../../../message.ts';
 import { Attached, PerSession } from '../../../model/per-session.ts';
 import type { World } from '../../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../../transport/interceptor.ts';
-import { type CdpMessage, fieldsOf } from '../../../transport/message.ts';
 import { commandKey, PipelinedCommands } from '../../pipelined-commands.ts';
 import { type Follower, makesValue, ReadHabits, tokenOf } from '../../reads/read-habits.ts';
 import { referencedObjects } from '../../remote-objects.ts';

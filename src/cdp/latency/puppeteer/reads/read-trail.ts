@@ -1,5 +1,5 @@
+import { type CdpMessage, fieldsOf } from '../../../message.ts';
 import type { World } from '../../../model/session.ts';
-import { type CdpMessage, fieldsOf } from '../../../transport/message.ts';
 import { type Follower, type HabitKeys, isSame, makesValue, tokenOf } from '../../reads/read-habits.ts';
 import { SentFollowers } from '../../reads/sent-followers.ts';
 import { objectOf, referencedObjects } from '../../remote-objects.ts';

@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, fieldsOf } from '../../../transport/message.ts';
+import { type CdpMessage, fieldsOf } from '../../../message.ts';
 
 /** The beginning of the name that Puppeteer gives to its world in each document. */
 export const UTILITY_WORLD = '__puppeteer_utility_world__';

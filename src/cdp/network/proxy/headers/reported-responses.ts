@@ -1,9 +1,9 @@
 import type { Protocol } from 'devtools-protocol';
 import { dateNow, monotonicNow } from '../../../../common/clock.ts';
+import { type CdpMessage, type Fields, fieldsOf } from '../../../message.ts';
 import { SessionMap } from '../../../model/per-session.ts';
 import type { NetworkRequest } from '../../../model/requests.ts';
 import type { InterceptorTransport } from '../../../transport/interceptor.ts';
-import { type CdpMessage, type Fields, fieldsOf } from '../../../transport/message.ts';
 import type { Outcome, ProxyResponse } from '../fetcher.ts';
 import type { PausedRequest } from '../paused-request.ts';
 import { reportedText } from './header-bytes.ts';

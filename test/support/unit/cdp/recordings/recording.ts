@@ -1,4 +1,4 @@
-import { type CdpMessage, parseMessage } from '../../../../../src/cdp/transport/message.ts';
+import { type CdpMessage, parseMessage } from '../../../../../src/cdp/message.ts';
 
 /**
  * One line of a recording: a message of the client or the browser, and then what the interceptor sends to the browser
