@@ -116,17 +116,22 @@ export class ProxiedWebSockets {
     if (!connection) return;
     const { socket, events } = connection;
     if (message.op === 'close') {
-      if (!message.isAborted) return socket?.close(message.code, message.reason);
-      // The page had not seen it open, although the server may have accepted it.
-      if (!socket) return this.#fail(connection, ABORTED);
-      connection.failure = ABORTED;
-      return socket.terminate();
+      if (message.isAborted) this.#abort(connection);
+      else socket?.close(message.code, message.reason);
+      return;
     }
     if (!socket || socket.readyState !== socket.OPEN) return;
     const binary = message.op === 'binary';
     if (!binary || !message.isUnreported) events.sent(message.data, binary);
     const bytes = Buffer.from(message.data, binary ? 'base64' : 'utf8');
     socket.send(bytes, { binary });
+  }
+
+  /** The page had not seen it open, although the server may have accepted it. */
+  #abort(connection: Connection): void {
+    connection.failure = ABORTED;
+    if (connection.socket) connection.socket.terminate();
+    else this.#fail(connection, ABORTED);
   }
 
   /** Never rejects. */
