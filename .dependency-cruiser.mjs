@@ -38,6 +38,11 @@ const FLOORS = {
   ],
   clients: ['shared', 'playwright', 'puppeteer'],
   runners: ['shared', 'jest', 'mocha', 'node-test', 'playwright-test', 'vitest'],
+  emulator: [
+    ...['api-error', 'host-check', 'fault-rule', 'options', 'browser-spec', 'disk', 'cdp', 'chromium', 'extensions'],
+    ...['egress', 'running-browser', 'browser', 'faults', 'state', 'http', 'routes', 'server'],
+    ...['stub', 'start', 'index', 'main'],
+  ],
 };
 
 /** A room: a directory, or a file beside them. */

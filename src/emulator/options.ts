@@ -4,8 +4,8 @@ import { parseOrThrow } from '../common/validation.ts';
 import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { isProxyReference } from '../service/schemas/fields.ts';
-import { faultRule } from './faults/fault-rule.ts';
-import { isOwnLoopback } from './server/host-check.ts';
+import { faultRule } from './fault-rule.ts';
+import { isOwnLoopback } from './host-check.ts';
 
 const key = z.string().min(1, 'must not be empty').regex(/^\S+$/, 'must not contain white space');
 const count = z.int().positive();

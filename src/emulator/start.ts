@@ -1,18 +1,18 @@
 import { type Clock, systemClock } from '../common/clock.ts';
 import { BrowserLauncher } from './browser/browser-launcher.ts';
-import type { Launcher } from './browser/running-browser.ts';
 import { SlowLauncher } from './browser/slow-launcher.ts';
-import { CdpRelay } from './cdp/cdp-relay.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { type Chromiums, findChromiums } from './chromium/find-chromium.ts';
 import { ProfileDirectories } from './disk/profile-directories.ts';
-import { applyFault } from './faults/browser-fault.ts';
 import { FaultList } from './faults/fault-list.ts';
 import { seededRandom } from './faults/random.ts';
 import { randomErrors } from './faults/random-errors.ts';
+import { hostCheck, isWildcard } from './host-check.ts';
 import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
+import type { Launcher } from './running-browser.ts';
 import { createApp } from './server/app.ts';
-import { hostCheck, isWildcard } from './server/host-check.ts';
+import { applyFault } from './server/browser-fault.ts';
+import { CdpRelay } from './server/cdp-relay.ts';
 import { type ListeningServer, listen } from './server/server.ts';
 import { EmulatorState } from './state/emulator-state.ts';
 

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { EmulatorError } from '../../errors.ts';
+import { ApiError } from '../api-error.ts';
+import type { BrowserSpec } from '../browser-spec.ts';
 import { CdpClients } from '../cdp/cdp-clients.ts';
 import { chromiumArguments, chromiumEnvironment, probeArguments } from '../chromium/arguments.ts';
 import { BrowserProcess } from '../chromium/browser-process.ts';
@@ -13,9 +15,7 @@ import type { BrowserFiles } from '../disk/browser-files.ts';
 import type { Command } from '../disk/own-disk.ts';
 import type { ProfileDirectories } from '../disk/profile-directories.ts';
 import { EgressProxy } from '../egress/egress-proxy.ts';
-import { ApiError } from '../server/api-error.ts';
-import type { BrowserSpec } from './browser-spec.ts';
-import type { Launcher, RunningBrowser } from './running-browser.ts';
+import type { Launcher, RunningBrowser } from '../running-browser.ts';
 
 export interface LauncherOptions {
   chromiums: Chromiums;

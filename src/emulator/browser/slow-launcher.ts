@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { BrowserSpec } from '../browser-spec.ts';
 import type { BrowserFiles } from '../disk/browser-files.ts';
-import type { BrowserSpec } from './browser-spec.ts';
-import type { Launcher, RunningBrowser } from './running-browser.ts';
+import type { Launcher, RunningBrowser } from '../running-browser.ts';
 
 export interface StartTimes {
   /** Every start takes this much longer, in ms. */

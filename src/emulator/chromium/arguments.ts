@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { BrowserSpec } from '../browser/browser-spec.ts';
+import type { BrowserSpec } from '../browser-spec.ts';
 
 /** A host that never resolves (RFC 2606); the egress proxy turns it away without a look-up or a word. */
 export const NOWHERE = 'poolwright.invalid';

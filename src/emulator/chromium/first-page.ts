@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { BrowserSpec } from '../browser/browser-spec.ts';
+import { ApiError } from '../api-error.ts';
+import type { BrowserSpec } from '../browser-spec.ts';
 import type { CdpPipe } from '../cdp/cdp-pipe.ts';
-import { ApiError } from '../server/api-error.ts';
 
 const targets = v.looseObject({ targetInfos: v.array(v.looseObject({ targetId: v.string(), type: v.string() })) });
 const attached = v.looseObject({ sessionId: v.string() });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { ApiError } from '../server/api-error.ts';
+import { ApiError } from '../api-error.ts';
 
 /**
  * Freezes or resumes a process started with `detached`, and all its children. @throws ApiError on

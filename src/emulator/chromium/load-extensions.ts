@@ -1,6 +1,6 @@
 import { errorMessage } from '../../common/error-message.ts';
+import { ApiError } from '../api-error.ts';
 import type { CdpPipe } from '../cdp/cdp-pipe.ts';
-import { ApiError } from '../server/api-error.ts';
 
 /** Lets the pipe load extensions; newer Chromiums allow it without. */
 export const EXTENSION_ARGUMENTS = ['--enable-unsafe-extension-debugging'];

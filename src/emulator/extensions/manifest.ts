@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { ApiError } from '../server/api-error.ts';
+import { ApiError } from '../api-error.ts';
 import { publicKeyBytes } from './crx-id.ts';
 
 /** As Chrome has it: one to four numbers, each up to 65535. */

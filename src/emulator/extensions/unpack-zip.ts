@@ -4,7 +4,7 @@ import { dirname, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { errorMessage } from '../../common/error-message.ts';
-import { ApiError } from '../server/api-error.ts';
+import { ApiError } from '../api-error.ts';
 
 /** Limits on the content of a ZIP; real extensions are far below. */
 export const ZIP_LIMITS = {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { BrokenBrowserFault } from './fault-rule.ts';
+import type { BrokenBrowserFault } from '../fault-rule.ts';
 
 const command = v.looseObject({ id: v.number(), method: v.string(), sessionId: v.optional(v.string()) });
 const REFUSED: Partial<Record<string, BrokenBrowserFault>> = {

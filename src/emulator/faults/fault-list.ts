@@ -1,4 +1,4 @@
-import type { FaultEffect, FaultMatch, ResolvedFaultRule } from './fault-rule.ts';
+import type { FaultEffect, FaultMatch, ResolvedFaultRule } from '../fault-rule.ts';
 import { seededRandom } from './random.ts';
 
 /** A rule in the list, with what has come of it. */

@@ -1,4 +1,4 @@
-import { faultRule, type ResolvedFaultRule } from './fault-rule.ts';
+import { faultRule, type ResolvedFaultRule } from '../fault-rule.ts';
 
 /** Occasional errors of a healthy service (section 7 of the service document). All are equally likely. */
 const ERRORS = [

@@ -1,6 +1,6 @@
 import { createRoute } from '@hono/zod-openapi';
 import { accountBalance, accountBilling } from '../../service/schemas/account.ts';
-import { createRouter, errorResponses, jsonResponse, security } from './http.ts';
+import { createRouter, errorResponses, jsonResponse, security } from '../http.ts';
 
 const getBalance = createRoute({
   operationId: 'getBalance',

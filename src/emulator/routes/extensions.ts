@@ -7,8 +7,8 @@ import {
   extensionId,
   extensionList,
 } from '../../service/schemas/extension.ts';
-import { ApiError } from '../server/api-error.ts';
-import { type ApiEnv, createRouter, errorResponses, jsonResponse, security } from './http.ts';
+import { ApiError } from '../api-error.ts';
+import { type ApiEnv, createRouter, errorResponses, jsonResponse, security } from '../http.ts';
 import { limitBody } from './limit-body.ts';
 
 /** What a form has around its file. */

@@ -7,8 +7,8 @@ import {
   releaseRequest,
   releaseResponse,
 } from '../../service/schemas/pool.ts';
+import { createRouter, errorResponses, jsonBody, jsonResponse, requireBody, security } from '../http.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
-import { createRouter, errorResponses, jsonBody, jsonResponse, requireBody, security } from './http.ts';
 import { sessionJson } from './sessions.ts';
 
 const byPoolId = z.object({ poolId });

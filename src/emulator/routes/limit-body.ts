@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
-import { ApiError } from '../server/api-error.ts';
-import type { ApiEnv } from './http.ts';
+import { ApiError } from '../api-error.ts';
+import type { ApiEnv } from '../http.ts';
 
 /**
  * How much of a body that is too large is read and dropped. Who is still sending when the connection closes never sees

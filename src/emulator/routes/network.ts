@@ -1,6 +1,6 @@
 import { createRoute } from '@hono/zod-openapi';
 import { dedicatedIpList } from '../../service/schemas/network.ts';
-import { createRouter, errorResponses, jsonResponse, security } from './http.ts';
+import { createRouter, errorResponses, jsonResponse, security } from '../http.ts';
 
 const listIps = createRoute({
   operationId: 'listIps',

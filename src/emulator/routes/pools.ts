@@ -9,10 +9,10 @@ import {
   pool as poolSchema,
   updatePoolRequest,
 } from '../../service/schemas/pool.ts';
+import { createRouter, errorResponses, jsonBody, jsonResponse, security } from '../http.ts';
 import type { BrowserPool, PoolTemplate } from '../state/browser-pool.ts';
 import type { TemplateBody } from '../state/browser-request.ts';
 import type { Workspace } from '../state/workspace.ts';
-import { createRouter, errorResponses, jsonBody, jsonResponse, security } from './http.ts';
 
 const byPoolId = z.object({ poolId });
 const errors = errorResponses(400, 401, 403, 404, 409);

@@ -1,6 +1,6 @@
 import { createRoute } from '@hono/zod-openapi';
 import { deleteProfileRequest, deleteProfileResponse, profileList } from '../../service/schemas/profile.ts';
-import { createRouter, errorResponses, jsonResponse, security } from './http.ts';
+import { createRouter, errorResponses, jsonResponse, security } from '../http.ts';
 
 const listProfiles = createRoute({
   operationId: 'listProfiles',

@@ -8,10 +8,10 @@ import {
   stopSessionResponse,
   updateSessionRequest,
 } from '../../service/schemas/session.ts';
-import { ApiError } from '../server/api-error.ts';
+import { ApiError } from '../api-error.ts';
+import { createRouter, errorResponses, jsonBody, jsonResponse, security } from '../http.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
-import { createRouter, errorResponses, jsonBody, jsonResponse, security } from './http.ts';
 
 const bySessionId = z.object({ sessionId: z.string({ error: 'is required' }).min(1, 'is required') });
 

@@ -1,10 +1,9 @@
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { type FaultContext, injectFaults } from '../faults/fault-middleware.ts';
+import { ApiError } from '../api-error.ts';
+import { type ApiApp, type ApiEnv, createRouter } from '../http.ts';
 import { accountRoutes } from '../routes/account.ts';
-import { emulatorControlRoutes } from '../routes/emulator-control.ts';
 import { extensionRoutes, isUpload } from '../routes/extensions.ts';
-import { type ApiApp, type ApiEnv, createRouter } from '../routes/http.ts';
 import { leaseRoutes } from '../routes/leases.ts';
 import { limitBody } from '../routes/limit-body.ts';
 import { networkRoutes } from '../routes/network.ts';
@@ -12,7 +11,8 @@ import { poolRoutes } from '../routes/pools.ts';
 import { profileRoutes } from '../routes/profiles.ts';
 import { sessionRoutes } from '../routes/sessions.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
-import { ApiError } from './api-error.ts';
+import { emulatorControlRoutes } from './emulator-control.ts';
+import { type FaultContext, injectFaults } from './fault-middleware.ts';
 
 /** Far more than any body of the API has. */
 const MAX_JSON_BYTES = 1024 ** 2;

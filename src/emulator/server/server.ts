@@ -3,9 +3,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { EmulatorError } from '../../errors.ts';
-import type { CdpRelay } from '../cdp/cdp-relay.ts';
-import type { ApiApp } from '../routes/http.ts';
-import { HOST_REFUSED, type HostCheck } from './host-check.ts';
+import { HOST_REFUSED, type HostCheck } from '../host-check.ts';
+import type { ApiApp } from '../http.ts';
+import type { CdpRelay } from './cdp-relay.ts';
 
 /** Longer than clients keep idle connections, so that none is closed under a request on its way. */
 const KEEP_ALIVE_MS = 60_000;

@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../../common/clock.ts';
-import { ApiError } from '../server/api-error.ts';
+import { ApiError } from '../api-error.ts';
 
 /** What the emulator charges: the document shows no prices, so these are its own. */
 const PRICES = {

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { poolBrowserTemplate } from '../../service/schemas/pool.ts';
 import type { createSessionRequest } from '../../service/schemas/session.ts';
-import type { BrowserSpec } from '../browser/browser-spec.ts';
+import type { BrowserSpec } from '../browser-spec.ts';
 import { fullBecause } from '../chromium/choose-chromium.ts';
 import type { DedicatedIpSettings } from '../options.ts';
 import { resolveLocale } from './locale.ts';

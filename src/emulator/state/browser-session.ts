@@ -2,10 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type Clock, isoTime } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import type { SessionStatus } from '../../service/schemas/session.ts';
-import type { BrowserSpec } from '../browser/browser-spec.ts';
-import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
+import { ApiError } from '../api-error.ts';
+import type { BrowserSpec } from '../browser-spec.ts';
 import type { BrowserExit } from '../chromium/browser-process.ts';
-import { ApiError } from '../server/api-error.ts';
+import type { Launcher, RunningBrowser } from '../running-browser.ts';
 import type { SessionFiles } from './session-files.ts';
 
 export interface SessionContext {

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import pLimit from 'p-limit';
 import type { Clock } from '../../common/clock.ts';
-import type { Launcher } from '../browser/running-browser.ts';
 import { DataDirectory } from '../disk/data-directory.ts';
 import type { EmulatorSettings } from '../options.ts';
+import type { Launcher } from '../running-browser.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { Workspace } from './workspace.ts';
 

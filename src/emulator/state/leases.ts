@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../common/clock.ts';
-import { ApiError } from '../server/api-error.ts';
+import { ApiError } from '../api-error.ts';
 import type { BrowserSession } from './browser-session.ts';
 
 export interface Lease {

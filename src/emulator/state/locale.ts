@@ -1,4 +1,4 @@
-import { ApiError } from '../server/api-error.ts';
+import { ApiError } from '../api-error.ts';
 
 /**
  * Country, timezone and language of a session, resolved coherently (rule 1 of section 4.2) from what ICU knows: the

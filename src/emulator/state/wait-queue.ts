@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.ts';
-import type { ApiError } from '../server/api-error.ts';
+import type { ApiError } from '../api-error.ts';
 
 interface Waiter<T> {
   resolve: (value: T) => void;

@@ -1,10 +1,10 @@
 import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../../common/clock.ts';
 import { LIMITS } from '../../service/limits.ts';
-import type { BrowserSpec } from '../browser/browser-spec.ts';
+import { ApiError } from '../api-error.ts';
+import type { BrowserSpec } from '../browser-spec.ts';
 import type { DataDirectory } from '../disk/data-directory.ts';
 import type { DedicatedIpSettings, WorkspaceSettings } from '../options.ts';
-import { ApiError } from '../server/api-error.ts';
 import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
 import { browserSpec, type CreateBody, fieldsWithoutEffect, type TemplateBody } from './browser-request.ts';

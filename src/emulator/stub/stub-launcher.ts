@@ -1,6 +1,6 @@
 import { EmulatorError } from '../../errors.ts';
-import type { BrowserSpec } from '../browser/browser-spec.ts';
-import type { Launcher, RunningBrowser } from '../browser/running-browser.ts';
+import type { BrowserSpec } from '../browser-spec.ts';
+import type { Launcher, RunningBrowser } from '../running-browser.ts';
 import { StubBrowser } from './stub-browser.ts';
 
 /** Starts in-memory fake browsers at once. For tests that need no real browser. */

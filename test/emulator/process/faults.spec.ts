@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { WebSocket } from 'ws';
-import type { FaultRule } from '../../../src/emulator/faults/fault-rule.ts';
+import type { FaultRule } from '../../../src/emulator/fault-rule.ts';
 import type { Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { isRunning } from '../../support/processes.ts';

@@ -1,6 +1,6 @@
 import type { CDPSession } from '@playwright/test';
+import { LinkDirection } from '../../../src/emulator/cdp/link-direction.ts';
 import { seededRandom } from '../../../src/emulator/faults/random.ts';
-import { LinkDirection } from '../../../src/emulator/server/link-direction.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { socketPair } from '../../support/emulator/socket-pair.ts';
 

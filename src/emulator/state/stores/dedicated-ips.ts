@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import { ApiError } from '../../api-error.ts';
 import type { DedicatedIpSettings } from '../../options.ts';
-import { ApiError } from '../../server/api-error.ts';
 import type { LocaleRequest } from '../locale.ts';
 
 const SPEC = /^dedicated:\/\/(?:(any)(?:~country-([a-z]{2}))?|([^/?#@\s]+?))\/?$/i;

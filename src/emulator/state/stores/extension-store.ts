@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { isoTime } from '../../../common/clock.ts';
+import { ApiError } from '../../api-error.ts';
 import { crxId, newPublicKey } from '../../extensions/crx-id.ts';
 import { displayName, readManifest } from '../../extensions/manifest.ts';
 import { unpackZip } from '../../extensions/unpack-zip.ts';
-import { ApiError } from '../../server/api-error.ts';
 import { DirectoryStore } from './directory-store.ts';
 import type { StoreContext } from './profile-store.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../../../common/clock.ts';
+import { ApiError } from '../../api-error.ts';
 import type { DataDirectory } from '../../disk/data-directory.ts';
-import { ApiError } from '../../server/api-error.ts';
 import { type FilesRequest, SessionFiles } from '../session-files.ts';
 import { ExtensionStore } from './extension-store.ts';
 import { ProfileStore } from './profile-store.ts';

@@ -1,8 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Hook, OpenAPIHono, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import { ApiError } from '../server/api-error.ts';
-import type { Workspace } from '../state/workspace.ts';
+import { ApiError } from './api-error.ts';
+import type { Workspace } from './state/workspace.ts';
 
 /** What every route knows of its caller. */
 export interface ApiEnv {

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import type { ApiEnv } from '../routes/http.ts';
+import { type BrowserFault, browserFault, type FaultEffect } from '../fault-rule.ts';
+import type { FaultList } from '../faults/fault-list.ts';
+import type { ApiEnv } from '../http.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import { applyFaultAfter } from './browser-fault.ts';
-import type { FaultList } from './fault-list.ts';
-import { type BrowserFault, browserFault, type FaultEffect } from './fault-rule.ts';
 
 export interface FaultContext {
   faults: FaultList;

@@ -1,5 +1,5 @@
+import type { BrokenBrowserFault, BrowserFault } from '../fault-rule.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
-import type { BrokenBrowserFault, BrowserFault } from './fault-rule.ts';
 
 /** What holds the sessions' CDP links. */
 export interface LinkCutter {

@@ -3,16 +3,16 @@ import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
-import type { RunningBrowser } from '../browser/running-browser.ts';
+import { LinkDirection } from '../cdp/link-direction.ts';
+import { type BrokenBrowserFault, browserFault } from '../fault-rule.ts';
 import { brokenResponse } from '../faults/broken-browser.ts';
-import { applyFault, applyFaultAfter, type LinkCutter } from '../faults/browser-fault.ts';
 import type { FaultList, Firing } from '../faults/fault-list.ts';
-import { type BrokenBrowserFault, browserFault } from '../faults/fault-rule.ts';
 import { spoilHandshake } from '../faults/handshake-fault.ts';
-import { HOST_REFUSED, type HostCheck } from '../server/host-check.ts';
-import { LinkDirection } from '../server/link-direction.ts';
+import { HOST_REFUSED, type HostCheck } from '../host-check.ts';
+import type { RunningBrowser } from '../running-browser.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
+import { applyFault, applyFaultAfter, type LinkCutter } from './browser-fault.ts';
 
 /** As large as Chromium's own server takes. */
 const MAX_MESSAGE_BYTES = 256 * 1024 ** 2;

@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { FaultContext } from '../faults/fault-middleware.ts';
-import { type BrowserFault, faultRules } from '../faults/fault-rule.ts';
-import { ApiError } from '../server/api-error.ts';
-import { createRouter, jsonBody, security } from './http.ts';
+import { ApiError } from '../api-error.ts';
+import { type BrowserFault, faultRules } from '../fault-rule.ts';
+import { createRouter, jsonBody, security } from '../http.ts';
+import type { FaultContext } from './fault-middleware.ts';
 
 /** What a test can do to a session's browser here and now. */
 const ACTIONS: Record<string, BrowserFault | 'resume'> = {

@@ -1,7 +1,7 @@
-import type { CdpSeat } from '../cdp/cdp-clients.ts';
-import type { BrowserExit } from '../chromium/browser-process.ts';
-import type { BrowserFiles } from '../disk/browser-files.ts';
 import type { BrowserSpec } from './browser-spec.ts';
+import type { CdpSeat } from './cdp/cdp-clients.ts';
+import type { BrowserExit } from './chromium/browser-process.ts';
+import type { BrowserFiles } from './disk/browser-files.ts';
 
 /** A browser that clients can connect to, with its meter. */
 export interface RunningBrowser {

@@ -1,4 +1,4 @@
-import type { SessionType } from '../../service/schemas/session.ts';
+import type { SessionType } from '../service/schemas/session.ts';
 
 /** What one Chromium is to be: a create body or a pool template with everything omitted resolved. */
 export interface BrowserSpec {

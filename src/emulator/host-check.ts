@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { isLoopbackHost } from '../../common/url/loopback.ts';
+import { isLoopbackHost } from '../common/url/loopback.ts';
 
 /** Whether a host is loopback, which needs no name server. */
 export function isOwnLoopback(host: string): boolean {
