@@ -40,9 +40,20 @@ const FLOORS = {
   runners: ['shared', 'jest', 'mocha', 'node-test', 'playwright-test', 'vitest'],
   emulator: [
     ...['api-error', 'host-check', 'fault-rule', 'options', 'browser-spec', 'disk', 'cdp', 'chromium', 'extensions'],
-    ...['egress', 'running-browser', 'browser', 'faults', 'state', 'http', 'routes', 'server'],
+    ...['egress', 'running-browser', 'browser-launcher', 'faults', 'state', 'http', 'routes', 'server'],
     ...['stub', 'start', 'index', 'main'],
   ],
+  report: [
+    ...['summary', 'advice', 'timeline', 'live', 'html-report', 'publish', 'test-results', 'run-report'],
+    ...['run-reporter', 'test-files', 'first-workers', 'remaining-tests', 'watched-tests', 'broker-updates'],
+    ...['reporter', 'index'],
+  ],
+  record: [
+    ...['bounds', 'fields', 'enums', 'run-record', 'attachment', 'record-file', 'session-record', 'test-record'],
+    ...['figures', 'read-records', 'test-usage', 'run-recorder', 'shards'],
+  ],
+  watch: ['messages', 'runs', 'page', 'server'],
+  film: ['data', 'film', 'film-name', 'film-page', 'page'],
 };
 
 /** A room: a directory, or a file beside them. */

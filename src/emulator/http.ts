@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import { type Hook, OpenAPIHono, z } from '@hono/zod-openapi';
+import { createRoute, type Hook, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { ApiError } from './api-error.ts';
 import type { Workspace } from './state/workspace.ts';
@@ -32,13 +32,21 @@ function describe(issue: z.core.$ZodIssue): string {
 
 const errorBody = z.object({ error: z.string(), code: z.string().optional() });
 
-/** Descriptions of a route's error responses, for `/doc`. */
-export function errorResponses<S extends number>(...statuses: S[]) {
-  const entries = statuses.map((status) => [
-    status,
-    { description: 'Error', content: { 'application/json': { schema: errorBody } } },
-  ]);
-  return Object.fromEntries(entries) as Record<S, { description: string }>;
+type RouteSpec = Omit<RouteConfig, 'method' | 'path' | 'security'>;
+
+/** An endpoint of the service: `responses` of its success, `errors` besides 401, which every endpoint has. */
+export function route<
+  M extends RouteConfig['method'],
+  P extends string,
+  const R extends RouteSpec,
+  E extends number = never,
+>(method: M, path: P, { errors = [], ...spec }: R & { errors?: readonly E[] }) {
+  const refusals = [401, ...errors].map((status) => [status, jsonResponse(errorBody, 'Error')]);
+  const responses: R['responses'] & Record<401 | E, { description: string }> = {
+    ...spec.responses,
+    ...Object.fromEntries(refusals),
+  };
+  return createRoute({ ...(spec as Omit<R, 'errors'>), method, path, security, responses });
 }
 
 export function jsonBody<T extends z.ZodType>(schema: T) {
@@ -57,3 +65,37 @@ export function jsonResponse<T extends z.ZodType>(schema: T, description: string
 
 /** Every endpoint but `/doc` takes a workspace's key. */
 export const security = [{ bearer: [] }];
+
+/**
+ * How much of a body that is too large is read and dropped. Who is still sending when the connection closes never sees
+ * the response; who sends more than this does not care.
+ */
+const MAX_DROPPED_BYTES = 256 * 1024 ** 2;
+
+/** Refuses bodies of more than `maxBytes` with a 400 that says `problem`; what is refused is not kept in memory. */
+export function limitBody(maxBytes: number, problem: string): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const { body } = c.req.raw;
+    const isChunked = c.req.header('Transfer-Encoding') !== undefined;
+    const declared = isChunked ? undefined : c.req.header('Content-Length');
+    if (!body || Number(declared) <= maxBytes) return await next();
+    // Of a body that says how large it is, nothing is needed; of one that does not, all.
+    const bytes = await readUpTo(declared === undefined ? maxBytes : 0, body);
+    if (!bytes) throw new ApiError(400, problem);
+    c.req.raw = new Request(c.req.raw, { body: bytes });
+    await next();
+  };
+}
+
+/** Undefined for more than `maxBytes`. */
+async function readUpTo(maxBytes: number, body: AsyncIterable<Uint8Array>): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) chunks.push(chunk);
+    else chunks.length = 0;
+    if (bytes > maxBytes + MAX_DROPPED_BYTES) break;
+  }
+  return bytes <= maxBytes ? Buffer.concat(chunks) : undefined;
+}

@@ -1,18 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../common/clock.ts';
-import { BrowserLauncher } from './browser/browser-launcher.ts';
-import { SlowLauncher } from './browser/slow-launcher.ts';
+import { BrowserLauncher } from './browser-launcher.ts';
+import type { BrowserSpec } from './browser-spec.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { type Chromiums, findChromiums } from './chromium/find-chromium.ts';
+import type { BrowserFiles } from './disk/browser-files.ts';
 import { ProfileDirectories } from './disk/profile-directories.ts';
-import { FaultList } from './faults/fault-list.ts';
+import { FaultList, randomErrors } from './faults/fault-list.ts';
 import { seededRandom } from './faults/random.ts';
-import { randomErrors } from './faults/random-errors.ts';
 import { hostCheck, isWildcard } from './host-check.ts';
 import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
-import type { Launcher } from './running-browser.ts';
+import type { Launcher, RunningBrowser } from './running-browser.ts';
 import { createApp } from './server/app.ts';
-import { applyFault } from './server/browser-fault.ts';
 import { CdpRelay } from './server/cdp-relay.ts';
+import { applyFault } from './server/faults.ts';
 import { type ListeningServer, listen } from './server/server.ts';
 import { EmulatorState } from './state/emulator-state.ts';
 
@@ -116,4 +117,39 @@ async function chromiumLauncher(settings: EmulatorSettings, chromiums: Chromiums
  */
 export function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   return startWithClock(options, systemClock);
+}
+
+interface StartTimes {
+  /** Every start takes this much longer, in ms. */
+  startDelay: number;
+  /** And up to this much more, in ms. */
+  startJitter: number;
+  /** Draws how much: numbers in [0, 1). */
+  random: () => number;
+}
+
+/** A launcher that takes its time, as machines far away do. */
+class SlowLauncher implements Launcher {
+  readonly #launcher: Launcher;
+  readonly #times: StartTimes;
+
+  constructor(launcher: Launcher, times: StartTimes) {
+    this.#launcher = launcher;
+    this.#times = times;
+  }
+
+  async launch(spec: BrowserSpec, signal: AbortSignal, files?: BrowserFiles): Promise<RunningBrowser> {
+    const { random, startDelay, startJitter } = this.#times;
+    const wait = startDelay + random() * startJitter;
+    if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
+    return this.#launcher.launch(spec, signal, files);
+  }
+
+  pids(): number[] {
+    return this.#launcher.pids();
+  }
+
+  stop(): Promise<void> {
+    return this.#launcher.stop();
+  }
 }

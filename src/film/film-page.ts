@@ -3,7 +3,9 @@ import { distFile } from '../common/dist-file.ts';
 import { pageFile } from '../common/text/page-file.ts';
 import type { FilmData, FilmPage } from './data.ts';
 import { FILM_BYTES, type PageFilm } from './film.ts';
-import { fitted } from './fitted.ts';
+
+/** A share of the pictures is left out at a time, evenly over the page's time. */
+const EVERY = 4;
 
 /** The longest address that is shown: `data:` addresses have no limit. */
 const MAX_ADDRESS = 500;
@@ -85,4 +87,27 @@ function dataOf({ pictures, from, until }: PageFilm, start: number, shown: Reado
 
 function cut(shown: string): string {
   return shown.length > MAX_ADDRESS ? `${shown.slice(0, MAX_ADDRESS)}…` : shown;
+}
+
+/** Leaves out pictures until the rest has at most this many bytes: evenly, and each page's last one at the very end. */
+export function fitted(pages: readonly FilmPage[], most: number): FilmPage[] {
+  let kept = pages.map((page) => ({ ...page }));
+  let bytes = kept.reduce((sum, page) => sum + bytesOf(page), 0);
+  while (bytes > most) {
+    const [largest] = [...kept].sort((one, other) => bytesOf(other) - bytesOf(one));
+    if (!largest) break;
+    const { pictures } = largest;
+    const last = pictures.length - 1;
+    bytes -= bytesOf(largest);
+    largest.pictures =
+      pictures.length > 2 ? pictures.filter((_, at) => at === last || at % EVERY !== 1) : pictures.slice(1);
+    bytes += bytesOf(largest);
+    kept = kept.filter((page) => page.pictures.length > 0);
+  }
+  return kept;
+}
+
+function bytesOf({ pictures, addresses }: FilmPage): number {
+  const texts = [...addresses, ...pictures.map(([, , , , jpeg]) => jpeg)];
+  return texts.reduce((sum, { length }) => sum + length + 40, 0);
 }

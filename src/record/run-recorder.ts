@@ -1,11 +1,15 @@
-import { type Clock, systemClock } from '../common/clock.ts';
+import { join } from 'node:path';
+import { type Clock, systemClock, type Timer } from '../common/clock.ts';
+import { writeAtomically } from '../common/write-atomically.ts';
 import { recordedText } from './bounds.ts';
-import { Checkpoint } from './checkpoint.ts';
-import { readRecord } from './record-file.ts';
+import { readRecord, recordText } from './record-file.ts';
 import type { RunRecord, TestRecord } from './run-record.ts';
 import { type SessionFacts, withTotals } from './session-record.ts';
 import { keyOf } from './test-record.ts';
 import type { TestUsage } from './test-usage.ts';
+
+/** Interval between two writes of the record during a run, in ms. A crash loses no more than that. */
+const WRITE_EVERY_MS = 2_000;
 
 /** Identifies the recorded run, and where its record goes. */
 export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'runner' | 'service' | 'chromiums' | 'shard'> {
@@ -139,4 +143,54 @@ function fromCrashedBroker(
     session.endedAt === null ? { ...session, endReason: 'broker-died' as const, endConfirmed: null } : session,
   );
   return { ...record, sessions };
+}
+
+/** Options of a {@link Checkpoint}. */
+interface CheckpointOptions {
+  /** Directory of `run.json`; null: nothing is written. */
+  directory: string | null;
+  /** Returns the current record. */
+  present(): RunRecord;
+  /** Called with the error when the file cannot be written. */
+  failed(error: unknown): void;
+  /** Default: the system clock. */
+  clock?: Clock;
+}
+
+/** Keeps `run.json` up to date during a run, so that after a crash there is a complete record, a few seconds old. */
+class Checkpoint {
+  readonly #options: CheckpointOptions;
+  #timer: Timer | null = null;
+  #writing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: CheckpointOptions) {
+    this.#options = options;
+  }
+
+  /** Schedules a write after a change. */
+  touch(): void {
+    const { directory, present, clock = systemClock } = this.#options;
+    if (directory === null || this.#stopped || this.#timer) return;
+    this.#timer = clock.after(WRITE_EVERY_MS, () => {
+      this.#timer = null;
+      this.#write(present());
+    });
+    this.#timer.unref();
+  }
+
+  /** Writes the final record; later changes are ignored. Resolves when it is on disk or writing has failed. */
+  async close(record: RunRecord): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#write(record);
+    await this.#writing;
+  }
+
+  #write(record: RunRecord): void {
+    const { directory, failed } = this.#options;
+    if (directory === null) return;
+    const file = join(directory, 'run.json');
+    this.#writing = this.#writing.then(() => writeAtomically(file, recordText(record))).catch(failed);
+  }
 }

@@ -3,7 +3,7 @@ import type { Picture } from '../../src/cdp/screencast/picture.ts';
 import type { FilmPage } from '../../src/film/data.ts';
 import { FILM_BYTES, FILM_MS, Film } from '../../src/film/film.ts';
 import { filmName } from '../../src/film/film-name.ts';
-import { fitted } from '../../src/film/fitted.ts';
+import { fitted } from '../../src/film/film-page.ts';
 
 /** What is kept of a test's pages, and what of it fits. */
 

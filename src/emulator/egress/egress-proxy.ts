@@ -1,10 +1,14 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net';
 import { Socks5Server } from '@pondwader/socks5-server';
+import { urlCredentials } from '../../common/url/credentials.ts';
 import { judge } from './egress-policy.ts';
-import { connectDirectly, type Outgoing } from './outgoing.ts';
-import { isOwnUsers } from './peer.ts';
-import { connectThrough } from './upstream-proxy.ts';
+
+const LOOPBACK = new Uint32Array(new Uint8Array([127, 0, 0, 1]).buffer)[0]?.toString(16).toUpperCase().padStart(8, '0');
+const SOCKS_PORT = 1080;
+/** Bound on being connected, in ms: what Chromium itself waits for. */
+const CONNECT_MS = 30_000;
 
 export interface EgressProxyOptions {
   allowLoopback: boolean;
@@ -132,4 +136,91 @@ export class EgressProxy {
 
 function bytesOf({ socket, overhead }: Outgoing): number {
   return socket.bytesRead + socket.bytesWritten - overhead;
+}
+
+/**
+ * Whether a program of this process's user is at the other end of a connection over 127.0.0.1: Chromium has no way to
+ * name itself to a SOCKS proxy. Linux says whose a connection is; elsewhere, and where /proc is closed, every one
+ * counts as ours.
+ */
+async function isOwnUsers({ localPort, remotePort }: Socket): Promise<boolean> {
+  const uid = process.getuid?.();
+  if (process.platform !== 'linux' || uid === undefined) return true;
+  let table: string;
+  try {
+    table = await readFile('/proc/net/tcp', 'latin1');
+  } catch {
+    return true;
+  }
+  const peer = `${inTable(remotePort)} ${inTable(localPort)} `;
+  const line = table.split('\n').find((each) => each.includes(peer));
+  // sl, local, remote, state, queues, timer, retransmits, uid, timeout, inode. One that was closed has no inode, and
+  // not its uid.
+  const [, , , , , , , owner, , inode] = line?.trim().split(/\s+/) ?? [];
+  return owner === String(uid) && inode !== '0';
+}
+
+/** 127.0.0.1 and a port: as bytes of the machine in their order, and a number. */
+function inTable(port = 0): string {
+  return `${LOOPBACK}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Connects to a host through a SOCKS5 proxy, which looks the name up. @throws the reason, as an Error */
+async function connectThrough(upstream: string, host: string, port: number): Promise<Outgoing> {
+  // Loaded only where there is an upstream proxy.
+  const { SocksClient } = await import('../../common/libraries/socks-library.ts');
+  const url = new URL(upstream);
+  const { hostname, port: proxyPort } = url;
+  const { username: userId, password } = urlCredentials(url);
+  const { socket } = await SocksClient.createConnection({
+    proxy: {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(proxyPort || SOCKS_PORT),
+      type: 5,
+      ...(userId && { userId, password }),
+    },
+    command: 'connect',
+    destination: { host, port },
+    timeout: CONNECT_MS,
+    set_tcp_nodelay: true,
+  });
+  return { socket, overhead: socket.bytesRead + socket.bytesWritten };
+}
+
+/** A connection to a site, and how many bytes of it belong to the way there. */
+interface Outgoing {
+  socket: Socket;
+  /** What the upstream proxy's handshake took, in bytes: none of the browser's. */
+  overhead: number;
+}
+
+interface Address {
+  address: string;
+  family: number;
+}
+
+/**
+ * Connects to a host at the checked addresses, because a second lookup might return others.
+ * @throws the system's error, with its `code`; an AbortError when the signal fires or after 30 s
+ */
+async function connectDirectly(
+  host: string,
+  port: number,
+  addresses: readonly Address[],
+  signal: AbortSignal,
+): Promise<Outgoing> {
+  const pinned: LookupFunction = (_host, options, callback) => {
+    const [first] = addresses;
+    if (options.all) callback(null, [...addresses]);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+  // Half-open: a site that has sent all it has may still be listening.
+  const socket = connect({ host, port, lookup: pinned, allowHalfOpen: true, noDelay: true });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]) });
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+  return { socket, overhead: 0 };
 }

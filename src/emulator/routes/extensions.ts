@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { LIMITS } from '../../service/limits.ts';
 import {
@@ -8,8 +8,7 @@ import {
   extensionList,
 } from '../../service/schemas/extension.ts';
 import { ApiError } from '../api-error.ts';
-import { type ApiEnv, createRouter, errorResponses, jsonResponse, security } from '../http.ts';
-import { limitBody } from './limit-body.ts';
+import { type ApiEnv, createRouter, jsonResponse, limitBody, route } from '../http.ts';
 
 /** What a form has around its file. */
 const FORM_BYTES = 64 * 1024;
@@ -37,60 +36,50 @@ const uploading = [
   requireForm,
   limitBody(maxBytes + FORM_BYTES, `extension: larger than ${maxBytes} bytes`),
 ];
-const errors = errorResponses(400, 401, 403, 404);
+const errors = [400, 403, 404] as const;
 
-const uploadExtension = createRoute({
+const uploadExtension = route('post', '/extensions', {
   operationId: 'uploadExtension',
-  method: 'post',
-  path: '/extensions',
   summary: 'Upload an extension',
-  security,
   middleware: uploading,
   request: { body: zipForm },
-  responses: { 201: jsonResponse(extensionAnswer, 'The extension'), ...errorResponses(400, 401, 403) },
+  responses: { 201: jsonResponse(extensionAnswer, 'The extension') },
+  errors: [400, 403],
 });
 
-const replaceExtension = createRoute({
+const replaceExtension = route('put', '/extensions/{extensionId}', {
   operationId: 'replaceExtension',
-  method: 'put',
-  path: '/extensions/{extensionId}',
   summary: 'Replace an extension with a new ZIP',
-  security,
   middleware: uploading,
   request: { params: byExtensionId, body: zipForm },
-  responses: { 200: jsonResponse(extensionAnswer, 'The extension'), ...errors },
+  responses: { 200: jsonResponse(extensionAnswer, 'The extension') },
+  errors,
 });
 
-const listExtensions = createRoute({
+const listExtensions = route('get', '/extensions', {
   operationId: 'listExtensions',
-  method: 'get',
-  path: '/extensions',
   summary: 'List extensions',
-  security,
   middleware: requireAccess,
-  responses: { 200: jsonResponse(extensionList, 'All extensions of the workspace'), ...errorResponses(401, 403) },
+  responses: { 200: jsonResponse(extensionList, 'All extensions of the workspace') },
+  errors: [403],
 });
 
-const getExtension = createRoute({
+const getExtension = route('get', '/extensions/{extensionId}', {
   operationId: 'getExtension',
-  method: 'get',
-  path: '/extensions/{extensionId}',
   summary: 'Get an extension',
-  security,
   middleware: requireAccess,
   request: { params: byExtensionId },
-  responses: { 200: jsonResponse(extensionAnswer, 'The extension'), ...errors },
+  responses: { 200: jsonResponse(extensionAnswer, 'The extension') },
+  errors,
 });
 
-const deleteExtension = createRoute({
+const deleteExtension = route('delete', '/extensions/{extensionId}', {
   operationId: 'deleteExtension',
-  method: 'delete',
-  path: '/extensions/{extensionId}',
   summary: 'Delete an extension',
-  security,
   middleware: requireAccess,
   request: { params: byExtensionId },
-  responses: { 200: jsonResponse(deleteExtensionResponse, 'Deleted'), ...errors },
+  responses: { 200: jsonResponse(deleteExtensionResponse, 'Deleted') },
+  errors,
 });
 
 /** `/v1/browser/extensions` (sections 2.5, 4.7 and 4.8 of the service document). */

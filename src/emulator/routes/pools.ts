@@ -1,79 +1,91 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { redactText } from '../../redact.ts';
+import { LIMITS } from '../../service/limits.ts';
 import {
+  acquireRequest,
+  acquireResponse,
   createPoolRequest,
   deletePoolResponse,
   flushResponse,
   poolId,
   poolList,
   pool as poolSchema,
+  releaseRequest,
+  releaseResponse,
   updatePoolRequest,
 } from '../../service/schemas/pool.ts';
-import { createRouter, errorResponses, jsonBody, jsonResponse, security } from '../http.ts';
+import { createRouter, jsonBody, jsonResponse, requireBody, route } from '../http.ts';
 import type { BrowserPool, PoolTemplate } from '../state/browser-pool.ts';
 import type { TemplateBody } from '../state/browser-request.ts';
+import type { EmulatorState } from '../state/emulator-state.ts';
 import type { Workspace } from '../state/workspace.ts';
+import { sessionJson } from './sessions.ts';
 
 const byPoolId = z.object({ poolId });
-const errors = errorResponses(400, 401, 403, 404, 409);
+const errors = [400, 403, 404, 409] as const;
 
-const createPool = createRoute({
+const createPool = route('post', '/pools', {
   operationId: 'createPool',
-  method: 'post',
-  path: '/pools',
   summary: 'Create a pool',
-  security,
   request: { body: jsonBody(createPoolRequest) },
-  responses: { 201: jsonResponse(poolSchema, 'The pool'), ...errors },
+  responses: { 201: jsonResponse(poolSchema, 'The pool') },
+  errors,
 });
 
-const listPools = createRoute({
+const listPools = route('get', '/pools', {
   operationId: 'listPools',
-  method: 'get',
-  path: '/pools',
   summary: 'List pools',
-  security,
-  responses: { 200: jsonResponse(poolList, 'All pools of the workspace'), ...errors },
+  responses: { 200: jsonResponse(poolList, 'All pools of the workspace') },
+  errors,
 });
 
-const getPool = createRoute({
+const getPool = route('get', '/pools/{poolId}', {
   operationId: 'getPool',
-  method: 'get',
-  path: '/pools/{poolId}',
   summary: 'Get a pool',
-  security,
   request: { params: byPoolId },
-  responses: { 200: jsonResponse(poolSchema, 'The pool'), ...errors },
+  responses: { 200: jsonResponse(poolSchema, 'The pool') },
+  errors,
 });
 
-const updatePool = createRoute({
+const updatePool = route('patch', '/pools/{poolId}', {
   operationId: 'updatePool',
-  method: 'patch',
-  path: '/pools/{poolId}',
   summary: 'Update a pool',
-  security,
   request: { params: byPoolId, body: jsonBody(updatePoolRequest) },
-  responses: { 200: jsonResponse(poolSchema, 'The pool'), ...errors },
+  responses: { 200: jsonResponse(poolSchema, 'The pool') },
+  errors,
 });
 
-const deletePool = createRoute({
+const deletePool = route('delete', '/pools/{poolId}', {
   operationId: 'deletePool',
-  method: 'delete',
-  path: '/pools/{poolId}',
   summary: 'Delete a pool',
-  security,
   request: { params: byPoolId, query: z.object({ force: z.enum(['true', 'false']).optional() }) },
-  responses: { 200: jsonResponse(deletePoolResponse, 'Deleted'), ...errors },
+  responses: { 200: jsonResponse(deletePoolResponse, 'Deleted') },
+  errors,
 });
 
-const flushPool = createRoute({
+const flushPool = route('post', '/pools/{poolId}/flush', {
   operationId: 'flushPool',
-  method: 'post',
-  path: '/pools/{poolId}/flush',
   summary: 'Replace the warm browsers of a pool',
-  security,
   request: { params: byPoolId },
-  responses: { 200: jsonResponse(flushResponse, 'How many browsers were stopped'), ...errors },
+  responses: { 200: jsonResponse(flushResponse, 'How many browsers were stopped') },
+  errors,
+});
+
+const acquire = route('post', '/pools/{poolId}/acquire', {
+  operationId: 'acquireBrowser',
+  summary: 'Lease a ready browser',
+  middleware: requireBody,
+  request: { params: byPoolId, body: jsonBody(acquireRequest) },
+  responses: { 200: jsonResponse(acquireResponse, 'The lease and its session') },
+  errors,
+});
+
+const release = route('post', '/pools/{poolId}/release', {
+  operationId: 'releaseBrowser',
+  summary: 'Release a leased browser',
+  request: { params: byPoolId, body: jsonBody(releaseRequest) },
+  responses: { 200: jsonResponse(releaseResponse, 'The lease, ended') },
+  errors,
 });
 
 /** `/v1/browser/pools` (sections 2.2, 4.5 and 4.8 of the service document). */
@@ -131,4 +143,24 @@ function poolJson(pool: BrowserPool) {
     createdAt: pool.createdAt,
     updatedAt: pool.updatedAt,
   };
+}
+
+/** Acquire and release (sections 2.3, 3.3, 4.4 and 4.8 of the service document). */
+export function leaseRoutes(state: EmulatorState) {
+  return createRouter()
+    .openapi(acquire, async (c) => {
+      const pool = c.var.workspace.pool(c.req.valid('param').poolId);
+      const { waitMs = LIMITS.waitMs.default } = c.req.valid('json');
+      const { leaseId, session } = await pool.acquire(waitMs, c.req.raw.signal);
+      const { sessionId } = session;
+      const response = sessionJson(session, state, c.req.header('Host'));
+      return c.json({ leaseId, sessionId, poolId: pool.id, cdpUrl: response.cdpUrl, session: response }, 200);
+    })
+    .openapi(release, async (c) => {
+      const pool = c.var.workspace.pool(c.req.valid('param').poolId);
+      const { leaseId, session } = pool.leases.get(c.req.valid('json').leaseId);
+      await session.stop();
+      const { sessionId, stoppedAt: returnedAt } = session;
+      return c.json({ poolId: pool.id, leaseId, sessionId, status: 'returned', returnedAt }, 200);
+    });
 }

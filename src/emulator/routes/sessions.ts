@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { LIMITS } from '../../service/limits.ts';
 import {
   createSessionRequest,
@@ -9,7 +9,7 @@ import {
   updateSessionRequest,
 } from '../../service/schemas/session.ts';
 import { ApiError } from '../api-error.ts';
-import { createRouter, errorResponses, jsonBody, jsonResponse, security } from '../http.ts';
+import { createRouter, jsonBody, jsonResponse, route } from '../http.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
 
@@ -21,58 +21,45 @@ const listQuery = z.object({
   pageSize: z.coerce.number().int().min(1).default(LIMITS.pageSize.default),
 });
 
-const createSession = createRoute({
+const createSession = route('post', '/session', {
   operationId: 'createSession',
-  method: 'post',
-  path: '/session',
   summary: 'Create a session',
-  security,
   request: { body: jsonBody(createSessionRequest) },
-  responses: {
-    200: jsonResponse(sessionSchema, 'The session, CDP-ready'),
-    ...errorResponses(400, 401, 402, 403, 404, 429, 500, 503, 504),
-  },
+  responses: { 200: jsonResponse(sessionSchema, 'The session, CDP-ready') },
+  errors: [400, 402, 403, 404, 429, 500, 503, 504],
 });
 
-const getSession = createRoute({
+const getSession = route('get', '/session', {
   operationId: 'getSession',
-  method: 'get',
-  path: '/session',
   summary: 'Get a session',
-  security,
   request: { query: bySessionId },
-  responses: { 200: jsonResponse(sessionSchema, 'The session'), ...errorResponses(400, 401, 404) },
+  responses: { 200: jsonResponse(sessionSchema, 'The session') },
+  errors: [400, 404],
 });
 
-const updateSession = createRoute({
+const updateSession = route('patch', '/session', {
   operationId: 'updateSession',
-  method: 'patch',
-  path: '/session',
   summary: 'Update a session',
-  security,
   // Unknown body fields are ignored here, unlike on create.
   request: { query: bySessionId, body: jsonBody(z.object(updateSessionRequest.shape)) },
-  responses: { 200: jsonResponse(sessionSchema, 'The session'), ...errorResponses(400, 401, 404) },
+  responses: { 200: jsonResponse(sessionSchema, 'The session') },
+  errors: [400, 404],
 });
 
-const stopSession = createRoute({
+const stopSession = route('delete', '/session', {
   operationId: 'stopSession',
-  method: 'delete',
-  path: '/session',
   summary: 'Stop a session',
-  security,
   request: { query: bySessionId },
-  responses: { 200: jsonResponse(stopSessionResponse, 'Stopped'), ...errorResponses(400, 401, 404) },
+  responses: { 200: jsonResponse(stopSessionResponse, 'Stopped') },
+  errors: [400, 404],
 });
 
-const listSessions = createRoute({
+const listSessions = route('get', '/sessions', {
   operationId: 'listSessions',
-  method: 'get',
-  path: '/sessions',
   summary: 'List sessions, newest first',
-  security,
   request: { query: listQuery },
-  responses: { 200: jsonResponse(sessionList, 'One page of sessions'), ...errorResponses(400, 401) },
+  responses: { 200: jsonResponse(sessionList, 'One page of sessions') },
+  errors: [400],
 });
 
 /** `/v1/browser/session` and `/v1/browser/sessions` (sections 4.2, 4.3 and 4.8 of the service document). */

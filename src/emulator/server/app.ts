@@ -1,18 +1,13 @@
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { ApiError } from '../api-error.ts';
-import { type ApiApp, type ApiEnv, createRouter } from '../http.ts';
-import { accountRoutes } from '../routes/account.ts';
+import { type ApiApp, type ApiEnv, createRouter, limitBody } from '../http.ts';
 import { extensionRoutes, isUpload } from '../routes/extensions.ts';
-import { leaseRoutes } from '../routes/leases.ts';
-import { limitBody } from '../routes/limit-body.ts';
-import { networkRoutes } from '../routes/network.ts';
-import { poolRoutes } from '../routes/pools.ts';
-import { profileRoutes } from '../routes/profiles.ts';
+import { leaseRoutes, poolRoutes } from '../routes/pools.ts';
 import { sessionRoutes } from '../routes/sessions.ts';
+import { accountRoutes, networkRoutes, profileRoutes } from '../routes/workspace.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
-import { emulatorControlRoutes } from './emulator-control.ts';
-import { type FaultContext, injectFaults } from './fault-middleware.ts';
+import { emulatorControlRoutes, type FaultContext, injectFaults } from './faults.ts';
 
 /** Far more than any body of the API has. */
 const MAX_JSON_BYTES = 1024 ** 2;

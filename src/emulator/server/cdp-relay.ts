@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
@@ -7,12 +7,11 @@ import { LinkDirection } from '../cdp/link-direction.ts';
 import { type BrokenBrowserFault, browserFault } from '../fault-rule.ts';
 import { brokenResponse } from '../faults/broken-browser.ts';
 import type { FaultList, Firing } from '../faults/fault-list.ts';
-import { spoilHandshake } from '../faults/handshake-fault.ts';
 import { HOST_REFUSED, type HostCheck } from '../host-check.ts';
 import type { RunningBrowser } from '../running-browser.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
 import type { EmulatorState } from '../state/emulator-state.ts';
-import { applyFault, applyFaultAfter, type LinkCutter } from './browser-fault.ts';
+import { applyFault, applyFaultAfter, type LinkCutter } from './faults.ts';
 
 /** As large as Chromium's own server takes. */
 const MAX_MESSAGE_BYTES = 256 * 1024 ** 2;
@@ -167,4 +166,21 @@ function refuse(client: Duplex, status: keyof typeof REFUSALS, text: string): vo
     `HTTP/1.1 ${status} ${REFUSALS[status]}\r\nContent-Type: text/plain\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`,
     () => client.destroy(),
   );
+}
+
+/** Applies a fault to the handshake of a CDP link. Returns whether the handshake goes on. */
+async function spoilHandshake({ effect, id }: Firing, client: Duplex): Promise<boolean> {
+  if (effect.delayMs) await delay(effect.delayMs, undefined, { ref: false });
+  if (effect.hang) return false; // until the client gives up, or the relay closes it
+  if (effect.reset || effect.loseAnswer) {
+    if (client instanceof Socket) client.resetAndDestroy();
+    return false;
+  }
+  if (effect.status === undefined) return !client.destroyed;
+  const { body = `Fault ${id} of the emulator`, headers = {}, status } = effect;
+  const content = typeof body === 'string' ? body : JSON.stringify(body);
+  const lines = Object.entries({ Connection: 'close', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const length = Buffer.byteLength(content);
+  client.end(`HTTP/1.1 ${status} Fault\r\nContent-Length: ${length}\r\n${lines.join('')}\r\n${content}`);
+  return false;
 }

@@ -1,6 +1,5 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { CursorRow } from './cursor-row.ts';
 
 const ESC = '\u001b';
 const SAVE_CURSOR = `${ESC}7`;
@@ -10,6 +9,8 @@ const DOWN = `${ESC}[B`;
 /** Down in the same column; scrolls at the last row. */
 const INDEX = `${ESC}D`;
 const ERASE_FROM_HERE = `${ESC}[J`;
+/** Control sequences, line feeds and everything between them. */
+const TOKEN = new RegExp(`${ESC}\\[([0-9;?]*)([@-~])|\\n|[^${ESC}\\n]+|${ESC}`, 'g');
 
 /** How the line is drawn and erased: at the cursor in its empty row, or in the row below other output. */
 const DRAWING = {
@@ -119,4 +120,39 @@ function hook(stream: WriteStream, before: (text: string, write: Write) => void)
       if (stream.write === hooked) stream.write = original;
     },
   };
+}
+
+/**
+ * Tracks the terminal's cursor from the written text: not its column, but whether it is below all text, and whether its
+ * row is empty. Reporters move it up to rewrite a row, and down again.
+ */
+class CursorRow {
+  /** Rows between the cursor and the lowest row. */
+  #above = 0;
+  #empty = false;
+
+  /** `empty`: in an empty row below all text; `written`: in the last row, after text; `away`: further up. */
+  get place(): 'empty' | 'written' | 'away' {
+    if (this.#above > 0) return 'away';
+    return this.#empty ? 'empty' : 'written';
+  }
+
+  /** Processes written text. */
+  feed(text: string): void {
+    for (const [token, count, command] of text.matchAll(TOKEN)) {
+      if (token === '\n') this.#lineFeed();
+      else if (command === 'A' || command === 'F') this.#above += rows(count);
+      else if (command === 'B' || command === 'E') this.#above = Math.max(0, this.#above - rows(count));
+      else if (command === undefined && this.#above === 0 && token.trim() !== '') this.#empty = false;
+    }
+  }
+
+  #lineFeed(): void {
+    if (this.#above > 0) this.#above -= 1;
+    else this.#empty = true;
+  }
+}
+
+function rows(count: string | undefined): number {
+  return Math.max(1, Number(count || 1) || 1);
 }

@@ -1,4 +1,4 @@
-import { BrowserLauncher } from '../../../src/emulator/browser/browser-launcher.ts';
+import { BrowserLauncher } from '../../../src/emulator/browser-launcher.ts';
 import { ProfileDirectories } from '../../../src/emulator/disk/profile-directories.ts';
 import { type EmulatorOptions, resolveOptions } from '../../../src/emulator/options.ts';
 import { createApp } from '../../../src/emulator/server/app.ts';

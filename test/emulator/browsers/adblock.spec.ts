@@ -1,4 +1,4 @@
-import { isAdHost } from '../../../src/emulator/egress/ad-hosts.ts';
+import { isAdHost } from '../../../src/emulator/egress/egress-policy.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { SocksServer } from '../../support/emulator/socks-server.ts';
 

@@ -1,4 +1,4 @@
-import { BrowserLauncher } from '../../../src/emulator/browser/browser-launcher.ts';
+import { BrowserLauncher } from '../../../src/emulator/browser-launcher.ts';
 import { ProfileDirectories } from '../../../src/emulator/disk/profile-directories.ts';
 import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';

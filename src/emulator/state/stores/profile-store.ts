@@ -2,8 +2,24 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, isoTime } from '../../../common/clock.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
-import { isKept } from '../../disk/kept-files.ts';
 import { DirectoryStore } from './directory-store.ts';
+
+/** Of Chromium's user data dir, what is a person's: the one profile, and the key that its secrets are kept under. */
+const TOP = new Set(['', 'Default', 'Local State']);
+/** Files that Chromium recreates, and files about windows and locks of an ended run. */
+const LEFT_OUT = new Set([
+  'Cache',
+  'Code Cache',
+  'DawnGraphiteCache',
+  'DawnWebGPUCache',
+  'GPUCache',
+  'LOCK',
+  'LOG',
+  'LOG.old',
+  'Sessions',
+  'Sessions_Encrypted',
+  'optimization_guide_model_store',
+]);
 
 const fields = v.object({
   id: v.string(),
@@ -106,4 +122,10 @@ export class ProfileStore {
       return { name, createdAt: this.#store.get(id)?.createdAt ?? isoTime(this.#context.clock) };
     });
   }
+}
+
+/** Whether a path in a user data dir belongs to a saved profile. */
+function isKept(path: string): boolean {
+  const parts = path.split(/[\\/]/);
+  return TOP.has(parts[0] ?? '') && !parts.some((part) => LEFT_OUT.has(part));
 }

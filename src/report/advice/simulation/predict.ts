@@ -3,7 +3,6 @@ import type { Model, PastTimes, TestGroup, Try } from '../past/model.ts';
 import type { Gap, Samples, Source } from '../past/samples.ts';
 import { drawn, median, quantile, sum } from '../statistics.ts';
 import { type Costs, type Job, type Schedule, schedule } from './schedule.ts';
-import { ofShard } from './shards.ts';
 
 /** A possible run: workers with a browser each, per shard. */
 export interface Plan {
@@ -140,4 +139,23 @@ function waitsOf({ waits, starts }: Samples, source: Source | undefined): { firs
   const later = sources.flatMap((each) => waits[each].later);
   const started = sources.flatMap((each) => starts[each]);
   return { first: first.length > 0 ? first : later, later: later.length > 0 ? later : started };
+}
+
+/**
+ * The groups of a shard, as Playwright assigns them: each shard gets the same number of consecutive tests, and a group
+ * belongs to the shard of its first test.
+ * @param current from 1
+ */
+export function ofShard<G extends Pick<TestGroup, 'tests'>>(groups: readonly G[], current: number, total: number): G[] {
+  const tests = groups.reduce((count, group) => count + group.tests.length, 0);
+  const size = Math.floor(tests / total);
+  const larger = tests % total;
+  const from = (current - 1) * size + Math.min(current - 1, larger);
+  const to = from + size + (current <= larger ? 1 : 0);
+  let first = 0;
+  return groups.filter((group) => {
+    const isHere = first >= from && first < to;
+    first += group.tests.length;
+    return isHere;
+  });
 }

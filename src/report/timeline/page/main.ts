@@ -3,7 +3,7 @@ import type { TimelineData, TimelineNamed } from '../data.ts';
 import { adviceSection } from './advice.ts';
 import { Chart } from './chart.ts';
 import { Controls } from './controls.ts';
-import { legend } from './legend.ts';
+import { LOOKS, type Look } from './look.ts';
 import { Tip } from './tip.ts';
 
 /** Draws the timeline from the data in the page. */
@@ -117,4 +117,21 @@ function table(
   const made = element('table', {}, element('caption', {}, title), element('thead', {}, head), body);
   made.hidden = rows.length === 0;
   return made;
+}
+
+/** Explains the symbols. */
+function legend(): HTMLElement {
+  const list = element('ul', { class: 'legend', 'aria-label': 'Legend' });
+  const add = (className: string, mark: string, word: string) => {
+    const sample = element('span', { class: `sample ${className}`, 'aria-hidden': 'true' });
+    if (mark !== '') sample.append(element('b', {}, mark));
+    list.append(element('li', {}, sample, word));
+  };
+  for (const look of Object.keys(LOOKS) as Look[]) add(`test ${look}`, LOOKS[look].mark, LOOKS[look].word);
+  add('session', '', 'browser, idle');
+  add('start', '', 'browser starts');
+  add('wait', '', 'worker waits');
+  add('end-mark', '✕', 'ended with an error');
+  add('end-mark', '↻', 'replaced in time');
+  return list;
 }

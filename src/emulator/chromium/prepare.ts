@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { errorMessage } from '../../common/error-message.ts';
 import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser-spec.ts';
 import type { CdpPipe } from '../cdp/cdp-pipe.ts';
@@ -6,6 +7,24 @@ import type { CdpPipe } from '../cdp/cdp-pipe.ts';
 const targets = v.looseObject({ targetInfos: v.array(v.looseObject({ targetId: v.string(), type: v.string() })) });
 const attached = v.looseObject({ sessionId: v.string() });
 const evaluated = v.looseObject({ result: v.looseObject({ value: v.optional(v.unknown()) }) });
+
+/** Lets the pipe load extensions; newer Chromiums allow it without. */
+export const EXTENSION_ARGUMENTS = ['--enable-unsafe-extension-debugging'];
+
+/**
+ * Loads unpacked extensions into a running browser, because Chrome no longer has an argument for it.
+ * @throws ApiError 400 with Chromium's reason
+ */
+export async function loadExtensions(pipe: CdpPipe, directories: readonly string[]): Promise<void> {
+  for (const path of directories) {
+    try {
+      await pipe.send('Extensions.loadUnpacked', { path });
+    } catch (error) {
+      const said = errorMessage(error).replaceAll(path, 'the extension');
+      throw new ApiError(400, `extensionIds: ${said}`, { cause: error });
+    }
+  }
+}
 
 /** What creation does with the browser's first page: `browserCheck` runs a script in it, `url` is opened in it. */
 export async function prepareFirstPage(pipe: CdpPipe, spec: BrowserSpec): Promise<void> {

@@ -1,21 +1,20 @@
 import * as v from 'valibot';
-import { EmulatorError } from '../../errors.ts';
-import { ApiError } from '../api-error.ts';
-import type { BrowserSpec } from '../browser-spec.ts';
-import { CdpClients } from '../cdp/cdp-clients.ts';
-import { chromiumArguments, chromiumEnvironment, probeArguments } from '../chromium/arguments.ts';
-import { BrowserProcess } from '../chromium/browser-process.ts';
-import { chooseChromium } from '../chromium/choose-chromium.ts';
-import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from '../chromium/find-chromium.ts';
-import { prepareFirstPage } from '../chromium/first-page.ts';
-import { killGroup, signalGroup } from '../chromium/kill-group.ts';
-import { EXTENSION_ARGUMENTS, loadExtensions } from '../chromium/load-extensions.ts';
-import { type BrowserDisk, BrowserDisks } from '../disk/browser-disk.ts';
-import type { BrowserFiles } from '../disk/browser-files.ts';
-import type { Command } from '../disk/own-disk.ts';
-import type { ProfileDirectories } from '../disk/profile-directories.ts';
-import { EgressProxy } from '../egress/egress-proxy.ts';
-import type { Launcher, RunningBrowser } from '../running-browser.ts';
+import { EmulatorError } from '../errors.ts';
+import { ApiError } from './api-error.ts';
+import type { BrowserSpec } from './browser-spec.ts';
+import { CdpClients } from './cdp/cdp-clients.ts';
+import { chromiumArguments, chromiumEnvironment, probeArguments } from './chromium/arguments.ts';
+import { BrowserProcess } from './chromium/browser-process.ts';
+import { chooseChromium } from './chromium/choose-chromium.ts';
+import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from './chromium/find-chromium.ts';
+import { killGroup, signalGroup } from './chromium/kill-group.ts';
+import { EXTENSION_ARGUMENTS, loadExtensions, prepareFirstPage } from './chromium/prepare.ts';
+import { type BrowserDisk, BrowserDisks } from './disk/browser-disk.ts';
+import type { BrowserFiles } from './disk/browser-files.ts';
+import type { Command } from './disk/own-disk.ts';
+import type { ProfileDirectories } from './disk/profile-directories.ts';
+import { EgressProxy } from './egress/egress-proxy.ts';
+import type { Launcher, RunningBrowser } from './running-browser.ts';
 
 export interface LauncherOptions {
   chromiums: Chromiums;
