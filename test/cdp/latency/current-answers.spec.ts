@@ -150,6 +150,11 @@ async function puppeteerPage(browser: Browser): Promise<Client> {
       clickablePoint: async () => isAt((await (await okHandle()).clickablePoint()).x),
       boundingBox: async () => isAt((await (await okHandle()).boundingBox())?.x),
       isIntersecting: async () => isOdd(await (await farHandle()).isIntersectingViewport()),
+      // It fails on its argument, after the handle has moved to Puppeteer's own world.
+      'select(5) #far': async () => {
+        await assert.rejects((await farHandle()).select(5 as unknown as string));
+        return always;
+      },
       'isIntersecting wholly': async () => isOdd(await (await farHandle()).isIntersectingViewport({ threshold: 1 })),
       $eval: async () => isText(await page.$eval('#ok', (element) => element.textContent)),
       evaluate: async () => isText(await (await okHandle()).evaluate((element) => element.textContent)),
@@ -301,12 +306,13 @@ for (const name of ['Puppeteer', 'Playwright'] as const) {
   });
 }
 
-/** A call that finds an element, and a later one that reads where it is. */
+/** A call that finds an element, a later one that reads where it is, and others between them. */
 const ATTACKS = [
   ['$ #ok', 'click'],
   ['waitForSelector #ok', 'click'],
   ['$ #ok', 'clickablePoint'],
   ['$ #far', 'isIntersecting'],
+  ['$ #far', 'isIntersecting', 'select(5) #far'],
 ] as const;
 
 test('clicks on the element where it is, not where it was when it was found', async ({ start, open }) => {
@@ -325,11 +331,12 @@ test('clicks on the element where it is, not where it was when it was found', as
     const { calls, goto, close: closePage } = await openPage();
     await goto(await changing.start());
     await changing.isOpen;
-    for (const [find, look] of ATTACKS) {
+    for (const [find, look, ...others] of ATTACKS) {
       // It teaches that the second call follows the first.
       await calls[find]?.();
       await calls[look]?.();
       await calls[find]?.();
+      for (const other of others) await calls[other]?.();
       await changing.change();
       const version = changing.reached;
       const fits = await calls[look]?.();

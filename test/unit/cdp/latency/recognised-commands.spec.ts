@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { belongsTo, isSetUp, readOf } from '../../../../src/cdp/latency/puppeteer/reads/recognised-commands.ts';
+import { PUPPETEER_DOCUMENT, PUPPETEER_QUERY, PUPPETEER_READS } from '../../../support/unit/cdp/puppeteer-functions.ts';
 
 /** Puppeteer's own commands, in the spelling of its versions 22 to 25. */
 
@@ -11,23 +12,10 @@ function call(text: string) {
   return { method: 'Runtime.callFunctionOn', params: { functionDeclaration, executionContextId: 4, arguments: [] } };
 }
 
-const READS = {
-  connected:
-    "async (element) => {\n  if (!element.isConnected) {\n    return 'Node is detached from document';\n  }\n  if (element.nodeType !== Node.ELEMENT_NODE) {\n    return 'Node is not of type HTMLElement';\n  }\n  return;\n}",
-  svg: 'element => {\n  return element instanceof SVGElement;\n}',
-  visible:
-    'async (element, threshold) => { const visibleRatio = await new Promise(resolve => { const observer = new IntersectionObserver(entries => { resolve(entries[0].intersectionRatio); observer.disconnect(); }); observer.observe(element); }); return threshold === 1 ? visibleRatio === 1 : visibleRatio > threshold; }',
-  box: 'element => { if (!(element instanceof Element)) { return null; } return [...element.getClientRects()].map(rect => { return { x: rect.x, y: rect.y, width: rect.width, height: rect.height }; }); }',
-  viewport:
-    '() => { return { documentWidth: document.documentElement.clientWidth, documentHeight: document.documentElement.clientHeight, }; }',
-  start: 'poller => {\n  void poller.start();\n}',
-  result: 'poller => {\n  return poller.result();\n}',
-};
-
 const OTHERS = [
   "element => { if (!(element instanceof HTMLElement)) { throw new Error('Cannot focus non-HTMLElement'); } return element.focus(); }",
   'async (element) => { element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" }); }',
-  '(element, selector, { cssQuerySelector }) => { return cssQuerySelector(element, selector); }',
+  PUPPETEER_QUERY,
   'async (poller) => { await poller.stop(); }',
   'element => { return other instanceof SVGElement; }',
   'element => { element.remove(); return element instanceof SVGElement; }',
@@ -36,7 +24,7 @@ const OTHERS = [
 ];
 
 test('recognizes what Puppeteer only reads in its own world', () => {
-  for (const [kind, text] of Object.entries(READS)) {
+  for (const [kind, text] of Object.entries(PUPPETEER_READS)) {
     expect([text, readOf(call(text), true)]).toEqual([text, kind]);
     // The same text from a test runs in the page's own world.
     expect([text, readOf(call(text), false)]).toEqual([text, null]);
@@ -45,7 +33,7 @@ test('recognizes what Puppeteer only reads in its own world', () => {
 });
 
 test('recognizes nodes, and the document in any world', () => {
-  expect(readOf(call('() => {\n  return document;\n}'), false)).toBe('document');
+  expect(readOf(call(PUPPETEER_DOCUMENT), false)).toBe('document');
   expect(readOf({ method: 'DOM.describeNode', params: { objectId: '1.2.3' } }, false)).toBe('node');
   expect(readOf({ method: 'DOM.describeNode', params: { objectId: '1.2.3', depth: -1 } }, false)).toBe(null);
   expect(readOf({ method: 'DOM.resolveNode', params: { backendNodeId: 2, executionContextId: 4 } }, false)).toBe(
@@ -58,7 +46,7 @@ test('recognizes nodes, and the document in any world', () => {
 
 test('knows that any other read may be the first command of a call', () => {
   // `isIntersectingViewport()` and `clickablePoint()` of a handle that was used before.
-  expect(belongsTo('connected', 'visible')).toBe(false);
+  for (const previous of ['visible', 'object'] as const) expect(belongsTo('connected', previous)).toBe(false);
   expect(belongsTo('box', 'visible')).toBe(false);
   // `contentFrame()`
   expect(belongsTo('node', 'object')).toBe(false);

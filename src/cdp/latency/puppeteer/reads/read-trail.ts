@@ -47,7 +47,8 @@ export class ReadTrail {
     let count = 0;
     JSON.stringify(head.params, (field, value) => {
       const token = tokenOf(field, value);
-      if (token !== null) this.name(token, `head ${count++}`);
+      // Its world has a name: the first value without one is what the command is about.
+      if (token !== null && !this.names.has(token)) this.name(token, `head ${count++}`);
       return value;
     });
     if (head.id !== undefined) this.#results.set(head.id, 'head');

@@ -49,15 +49,15 @@ const DOCUMENT = /^\(\) => \{ return document; \}$/;
 
 /**
  * What a read can follow within one call, and only there: no call of Puppeteer's begins with such a read of what that
- * command is about, and none ends before it. `other` is a function in Puppeteer's own world, such as a query.
+ * command is about. `other` is a function in Puppeteer's own world, such as a query.
  *
  * The position of an element does not follow its visibility: `handle.clickablePoint()` begins with it. Neither does
- * whether it is connected follow anything but its new object: later calls, which reuse that object, begin with it.
+ * whether it is connected follow its new object: later calls, which reuse that object, begin with it, and the call that
+ * has created the object may have failed since, without another command (`handle.select(5)`).
  */
 const FOLLOWS: Partial<Record<ReadKind, readonly (ReadKind | 'other')[]>> = {
   node: ['document', 'other'],
   object: ['node'],
-  connected: ['object'],
   svg: ['connected'],
   visible: ['svg'],
   viewport: ['box'],
