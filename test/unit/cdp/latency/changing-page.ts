@@ -8,6 +8,16 @@ const SESSION = 'session';
 export const MAIN = 1;
 export const UTILITY = 2;
 
+/** What a test looks for; the last one embeds a document. */
+export const SELECTORS = ['#one', '#two', '#frame'];
+const FRAME = SELECTORS.length;
+
+/** The node that a query finds, by the selector in its arguments. */
+function nodeIn(params: unknown): number {
+  const text = JSON.stringify(params ?? {});
+  return SELECTORS.findIndex((selector) => text.includes(`"${selector}"`)) + 1;
+}
+
 /** The part of a command that decides what it results in. */
 interface Params {
   objectId: string;
@@ -42,7 +52,6 @@ export class ChangingPage {
   readonly #objects = new Map<number, number>();
   readonly #nodes = new Map<string, number>();
   #moment = 0;
-  #lastNode = 0;
   #lastId = 0;
 
   constructor(creates: readonly ((transport: InterceptorTransport, savings: Savings) => Interceptor)[]) {
@@ -116,13 +125,17 @@ export class ChangingPage {
     }
     const world = typeof contextId === 'number' ? contextId : Number(String(objectId).split('.')[1]);
     if (method === 'DOM.describeNode') {
-      return { result: { node: { backendNodeId: this.#nodes.get(String(objectId)) }, moment } };
+      const backendNodeId = this.#nodes.get(String(objectId)) ?? 0;
+      // Which node an object is never changes; which document an element embeds does.
+      if (backendNodeId !== FRAME) return { result: { node: { backendNodeId, localName: 'b' } } };
+      return { result: { node: { backendNodeId, localName: 'iframe', frameId: `frame ${moment}` }, moment } };
     }
     if (method === 'DOM.resolveNode') {
-      return { result: { object: { objectId: this.#create(world, Number(fields.backendNodeId)) }, moment } };
+      return { result: { object: { objectId: this.#create(world, Number(fields.backendNodeId)) } } };
     }
     if (/^Runtime\.(?:evaluate|callFunctionOn)$/.test(method) && fields.returnByValue !== true) {
-      return { result: { result: { objectId: this.#create(world, ++this.#lastNode), subtype: 'node' }, moment } };
+      const objectId = this.#create(world, nodeIn(params));
+      return { result: { result: { objectId, subtype: 'node' }, moment } };
     }
     return { result: { result: { value: moment }, moment } };
   }

@@ -10,17 +10,17 @@ import {
   PUPPETEER_QUERY as QUERY,
   PUPPETEER_READS as READS,
 } from '../../../support/unit/cdp/puppeteer-functions.ts';
-import { Call, ChangingPage, MAIN, UTILITY } from './changing-page.ts';
+import { Call, ChangingPage, MAIN, SELECTORS, UTILITY } from './changing-page.ts';
 
 /**
  * What answers a call was evaluated after the client had sent the first command of that call. A page changes at every
- * moment, a client waits at every moment or not at all, and each answer says when it was evaluated. The clients' calls
+ * moment, except which node an object is; a client waits at every moment or not at all; and each answer tells when it
+ * was evaluated. The clients' calls
  * are sequences of commands as Puppeteer 24 and Playwright 1.65 send them.
  */
 
 const RUNS = propertyRuns(4_000, 400);
 const INPUT = ['mouseMoved', 'mousePressed', 'mouseReleased'];
-const SELECTORS = ['#one', '#two'];
 
 /** What a test can call, by name. */
 type Calls = Record<string, (call: Call) => Promise<unknown>>;

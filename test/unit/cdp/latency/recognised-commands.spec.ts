@@ -1,5 +1,10 @@
 import { expect, test } from '@playwright/test';
-import { belongsTo, isSetUp, readOf } from '../../../../src/cdp/latency/puppeteer/reads/recognised-commands.ts';
+import {
+  belongsTo,
+  isLasting,
+  isSetUp,
+  readOf,
+} from '../../../../src/cdp/latency/puppeteer/reads/recognised-commands.ts';
 import { PUPPETEER_DOCUMENT, PUPPETEER_QUERY, PUPPETEER_READS } from '../../../support/unit/cdp/puppeteer-functions.ts';
 
 /** Puppeteer's own commands, in the spelling of its versions 22 to 25. */
@@ -48,10 +53,20 @@ test('knows that any other read may be the first command of a call', () => {
   // `isIntersectingViewport()` and `clickablePoint()` of a handle that was used before.
   for (const previous of ['visible', 'object'] as const) expect(belongsTo('connected', previous)).toBe(false);
   expect(belongsTo('box', 'visible')).toBe(false);
-  // `contentFrame()`
-  expect(belongsTo('node', 'object')).toBe(false);
   expect(belongsTo('connected', 'node')).toBe(false);
   expect(belongsTo('visible', 'svg')).toBe(true);
+});
+
+test('knows that the description of an element that embeds a document may change', () => {
+  const described = (localName: string) => ({ result: { node: { backendNodeId: 2, localName, frameId: 'one' } } });
+  expect(['', 'b', 'iframe', 'IFRAME', 'object'].map((name) => isLasting(described(name)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(isLasting({ result: {} })).toBe(true);
 });
 
 test('recognizes what Puppeteer prepares in its own world of a document', () => {

@@ -10,7 +10,7 @@ import type { Savings } from '../../savings.ts';
 import { UtilityWorlds } from '../../utility-worlds.ts';
 import { ObjectCounts } from './object-counts.ts';
 import { ReadTrail, valueIn } from './read-trail.ts';
-import { isSetUp, type ReadKind, readOf } from './recognised-commands.ts';
+import { isIdentity, isLasting, isSetUp, type ReadKind, readOf } from './recognised-commands.ts';
 
 /** Commands that change nothing in a document, so that earlier reads stay valid. */
 const HARMLESS = /^(?:Network|Fetch|Log|Target|IO|Performance)\./;
@@ -33,15 +33,17 @@ interface SessionState {
  * A read answers only the call that it was sent in: a test may wait before the next one, and the page may change.
  * Puppeteer's commands do not show where a call ends, so a read is sent only behind a command that it always follows
  * ({@link belongsTo}). Any other command, which may be the first one of a call, goes to the browser, and what was sent
- * before it is dropped.
+ * before it is dropped, except for what cannot change: which node an object is, and another object for that node.
  *
  * Objects are released without waiting: Puppeteer ignores the response.
  */
 export class PuppeteerReads implements Interceptor {
   readonly #transport: InterceptorTransport;
   readonly #savings: Savings;
+  /** Reads of the present call. */
   readonly #reads: PipelinedCommands;
-  readonly #setUps: PipelinedCommands;
+  /** The set-up of a document, and nodes of objects: what is valid as long as the document is. */
+  readonly #lasting: PipelinedCommands;
   readonly #worlds: UtilityWorlds;
   readonly #objects: ObjectCounts;
   readonly #habits = new ReadHabits(MAX_FOLLOWERS);
@@ -53,13 +55,13 @@ export class PuppeteerReads implements Interceptor {
     this.#transport = transport;
     this.#savings = savings;
     this.#reads = new PipelinedCommands(transport, savings);
-    this.#setUps = new PipelinedCommands(transport, savings);
+    this.#lasting = new PipelinedCommands(transport, savings, { isUsable: isLasting });
     this.#worlds = new UtilityWorlds(transport.model);
     this.#objects = new ObjectCounts(transport.model);
     this.#sessions = new PerSession(transport.model, () => ({}));
     transport.model.onWorldEnd(({ session: { id } }) => {
       this.#end(id);
-      this.#setUps.drop((of) => of === id);
+      this.#lasting.drop((of) => of === id);
     });
   }
 
@@ -76,14 +78,14 @@ export class PuppeteerReads implements Interceptor {
     const kind = readOf(command, this.#isUtility(command));
     const isNext = trail && (kind ? trail.includes(command, kind) : this.#isSetUp(command));
     const follower = isNext ? this.#habits.observe(trail.keys, command, trail.names) : null;
+    const key = commandKey(command);
     if (!isNext || !follower) {
       this.#end(sessionId);
       this.#begin(command, state, kind);
-      return command;
+      return this.#lasting.ask(key, command) ? null : command;
     }
     trail.asked(follower, id, kind);
-    const key = commandKey(command);
-    if (this.#reads.ask(key, command) || this.#setUps.ask(key, command)) return null;
+    if (this.#reads.ask(key, command) || this.#lasting.ask(key, command)) return null;
     // What was sent before this command would be older than its response.
     this.#reads.drop((of) => of === sessionId);
     return command;
@@ -97,7 +99,7 @@ export class PuppeteerReads implements Interceptor {
       if (sessionId !== undefined && INVALIDATING_EVENTS.test(method)) this.#end(sessionId);
       return message;
     }
-    const set = this.#setUps.onMessage(message);
+    const set = this.#lasting.onMessage(message);
     const passed = set && this.#reads.onMessage(set);
     const state = this.#sessions.of(sessionId);
     if (passed?.id === undefined || !state?.trail) return passed;
@@ -108,7 +110,7 @@ export class PuppeteerReads implements Interceptor {
 
   /** Nothing will be sent early, so that nothing has to be learned. */
   get #isOff(): boolean {
-    return this.#savings.isNear && this.#reads.isIdle && this.#setUps.isIdle;
+    return this.#savings.isNear && this.#reads.isIdle && this.#lasting.isIdle;
   }
 
   /** The world's document may be gone by then, or the object: Puppeteer takes no notice. */
@@ -177,7 +179,8 @@ export class PuppeteerReads implements Interceptor {
       if (value !== null && object && node !== null) this.#nodes.of(object).set(value, node);
       this.#sendFollowers(trail, state);
     };
-    (isSetUp ? this.#setUps : this.#reads).send(commandKey(command), command, onResponse);
+    const lasts = isSetUp || isIdentity(readOf(command, false));
+    (lasts ? this.#lasting : this.#reads).send(commandKey(command), command, onResponse);
     trail.sent.add(follower);
   }
 

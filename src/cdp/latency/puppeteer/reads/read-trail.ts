@@ -82,7 +82,7 @@ export class ReadTrail {
     const { backendNodeId } = fieldsOf<{ backendNodeId: number }>(command.params);
     const token = tokenOf('backendNodeId', backendNodeId) ?? referencedObjects(command)[0];
     // The size of the viewport is about no value.
-    return kind === 'viewport' || (token !== undefined && this.names.get(token) === this.subject);
+    return kind === 'viewport' || (token !== undefined && this.values.get(this.subject) === token);
   }
 
   /** Puppeteer sends a follower itself. @param id of its command @param kind null for a part of the set-up */

@@ -49,14 +49,15 @@ const DOCUMENT = /^\(\) => \{ return document; \}$/;
 
 /**
  * What a read can follow within one call, and only there: no call of Puppeteer's begins with such a read of what that
- * command is about. `other` is a function in Puppeteer's own world, such as a query.
+ * command is about. `other` is a function in Puppeteer's own world, such as a query. An object's node never changes, so
+ * that it may also follow the object in the next call ({@link isIdentity}).
  *
  * The position of an element does not follow its visibility: `handle.clickablePoint()` begins with it. Neither does
  * whether it is connected follow its new object: later calls, which reuse that object, begin with it, and the call that
  * has created the object may have failed since, without another command (`handle.select(5)`).
  */
 const FOLLOWS: Partial<Record<ReadKind, readonly (ReadKind | 'other')[]>> = {
-  node: ['document', 'other'],
+  node: ['document', 'other', 'object'],
   object: ['node'],
   svg: ['connected'],
   visible: ['svg'],
@@ -65,9 +66,26 @@ const FOLLOWS: Partial<Record<ReadKind, readonly (ReadKind | 'other')[]>> = {
   result: ['start'],
 };
 
-/** Whether a read belongs to the same call as the command before it. */
+/** Whether a read can follow this one early. */
 export function belongsTo(kind: ReadKind, previous: ReadKind | 'other'): boolean {
   return FOLLOWS[kind]?.includes(previous) ?? false;
+}
+
+/**
+ * Elements whose description can change: it contains the document that they embed, which `handle.contentFrame()` asks
+ * for.
+ */
+const EMBEDS = /^(?:i?frame|object|embed|fencedframe)$/i;
+
+/** Whether a read results in the node of an object, or in an object for a node: neither ever changes. */
+export function isIdentity(kind: ReadKind | null): boolean {
+  return kind === 'node' || kind === 'object';
+}
+
+/** Whether the response to such a command is always the same. */
+export function isLasting({ result }: CdpMessage): boolean {
+  const { node } = fieldsOf<Protocol.DOM.DescribeNodeResponse>(result);
+  return !EMBEDS.test(String(fieldsOf<Protocol.DOM.Node>(node).localName));
 }
 
 const PAGE_BINDING = /^function addPageBinding\(type, name\b/;
