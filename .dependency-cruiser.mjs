@@ -54,6 +54,14 @@ const FLOORS = {
   ],
   watch: ['messages', 'runs', 'page', 'server'],
   film: ['data', 'film', 'film-name', 'film-page', 'page'],
+  service: [
+    ...['limits', 'session-types', 'schemas', 'http', 'endpoints', 'running-sessions', 'resources'],
+    ...['client', 'index'],
+  ],
+  cli: [
+    ...['confirm', 'npx-parent', 'numbers', 'print', 'progress', 'stop-signal', 'with-client'],
+    ...['init', 'report', 'doctor', 'commands', 'run', 'main'],
+  ],
 };
 
 /** A room: a directory, or a file beside them. */

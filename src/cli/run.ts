@@ -1,6 +1,28 @@
-import { Command } from 'commander';
-import { COMMANDS } from './command-list.ts';
-import { reportFailure } from './failure.ts';
+import { Command, CommanderError } from 'commander';
+import { errorMessage } from '../common/error-message.ts';
+import { print } from '../common/text/notify.ts';
+import { printableLines } from '../common/text/printable.ts';
+import { OptionsError, PoolwrightError } from '../errors.ts';
+import { redactText } from '../redact.ts';
+
+/** Each command is loaded on demand, with its client or emulator. */
+export const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
+  account: async () => (await import('./commands/account.ts')).addAccountCommand,
+  doctor: async () => (await import('./doctor/index.ts')).addDoctorCommand,
+  emulator: async () => (await import('./commands/emulator.ts')).addEmulatorCommand,
+  extensions: async () => (await import('./commands/extensions.ts')).addExtensionsCommand,
+  init: async () => (await import('./commands/init.ts')).addInitCommand,
+  ips: async () => (await import('./commands/ips.ts')).addIpsCommand,
+  pools: async () => (await import('./commands/pools.ts')).addPoolsCommand,
+  profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
+  relay: async () => (await import('./commands/relay.ts')).addRelayCommand,
+  report: async () => (await import('./report/report.ts')).addReportCommand,
+  sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
+  sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
+  watch: async () => (await import('./commands/watch.ts')).addWatchCommand,
+  // Last: it suggests those above.
+  completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+};
 
 /**
  * Runs one command line; its exit code is in `process.exitCode` then. Each command is a file that adds itself; all of
@@ -24,4 +46,24 @@ export async function runCommandLine(args: readonly string[], version: string): 
   } catch (error) {
     process.exitCode = reportFailure(error, args.includes('--json'));
   }
+}
+
+/** 0: done, 1: failed, 2: bad usage. */
+type ExitCode = 0 | 1 | 2;
+
+/** Says what went wrong, for a person (no stack for a person's mistake) or as JSON; returns the exit code. */
+function reportFailure(error: unknown, json: boolean): ExitCode {
+  // Commander has printed it already; its zero is for --help and --version.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const known = error instanceof PoolwrightError;
+  const message = printableLines(redactText(errorMessage(error)));
+  if (json) process.stdout.write(`${JSON.stringify({ error: { code: known ? error.code : 'INTERNAL', message } })}\n`);
+  else void print(`poolwright: ${known ? message : describeBug(error)}`);
+  const isUsage = error instanceof OptionsError || (known && error.code === 'REQUEST_INVALID');
+  return isUsage ? 2 : 1;
+}
+
+function describeBug(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `this is a bug in poolwright; please report it.\n${printableLines(redactText(text))}`;
 }

@@ -1,17 +1,18 @@
+import { ServiceError } from '../errors.ts';
+import { API, DESCRIPTION } from './endpoints.ts';
+import { callApi, prepare } from './http/api-call.ts';
 import type { CallOptions, CreateOptions, ServiceClientOptions } from './http/client-options.ts';
 import { ServiceCore } from './http/core.ts';
+import { explainAmbiguous } from './http/failures.ts';
 import { createSession } from './resources/create-session.ts';
-import type { ExtensionFile } from './resources/extension-file.ts';
-import * as extensions from './resources/extensions.ts';
-import * as leases from './resources/leases.ts';
-import * as pools from './resources/pools.ts';
-import * as profiles from './resources/profiles.ts';
-import * as sessions from './resources/sessions.ts';
-import * as workspace from './resources/workspace.ts';
+import { type ExtensionFile, sendExtension } from './resources/extension-file.ts';
+import { type AcquiredLease, acquire } from './resources/leases.ts';
+import { iteratePages } from './resources/session-pages.ts';
 import type {
   AccountBalance,
   AccountBilling,
   AcquireRequest,
+  ApiDescription,
   CreatePoolRequest,
   CreateSessionRequest,
   DedicatedIp,
@@ -80,7 +81,7 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND` for an ID that is not of this workspace
    */
   async getSession(sessionId: string, options: CallOptions = {}): Promise<Session> {
-    return await sessions.getSession(this.#core, sessionId, options);
+    return await callApi(this.#core, API.getSession, { query: { sessionId } }, options);
   }
 
   /**
@@ -88,23 +89,23 @@ export class ServiceClient {
    * @throws ServiceError 400 `SERVICE_BAD_REQUEST` for an ended session
    */
   async updateSession(sessionId: string, body: UpdateSessionRequest, options: CallOptions = {}): Promise<Session> {
-    return await sessions.updateSession(this.#core, sessionId, body, options);
+    return await callApi(this.#core, API.updateSession, { query: { sessionId }, body }, options);
   }
 
   /** One page of the workspace's sessions (section 4.8). See {@link iterateSessions} for all of them. */
   async listSessions(query: ListSessionsRequest = {}, options: CallOptions = {}): Promise<SessionPage> {
-    return (await sessions.listPage(this.#core, query, options)).data;
+    return await callApi(this.#core, API.listSessions, { query }, options);
   }
 
   /**
    * The sessions of every page from `query.page` on, each once, page by page as they are read; at most 1000 pages.
    * `pageSize` defaults to 100 here.
    */
-  iterateSessions(
+  async *iterateSessions(
     query: ListSessionsRequest = {},
     options: CallOptions = {},
   ): AsyncGenerator<Session, void, undefined> {
-    return sessions.iterateSessions(this.#core, query, options);
+    for await (const { sessions } of iteratePages(this.#core, query, options)) yield* sessions;
   }
 
   /**
@@ -113,7 +114,7 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND` for an ID that never was a session of this workspace
    */
   async stopSession(sessionId: string, options: CallOptions = {}): Promise<void> {
-    await sessions.stopSession(this.#core, sessionId, options);
+    await callApi(this.#core, API.stopSession, { query: { sessionId } }, options);
   }
 
   /**
@@ -122,7 +123,9 @@ export class ServiceClient {
    * @throws ServiceError 409 `SERVICE_CONFLICT` for a name that is taken, or a size over the account's cap
    */
   async createPool(body: CreatePoolRequest, options: CallOptions = {}): Promise<Pool> {
-    return await pools.createPool(this.#core, body, options);
+    const call = prepare(this.#core, API.createPool, { body });
+    const left = `The pool "${body.name}" may have been made all the same, and keep browsers warm: look with listPools before you create it again.`;
+    return (await explainAmbiguous(this.#core.request(call, options), left)).data;
   }
 
   /**
@@ -131,12 +134,12 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND`
    */
   async getPool(poolId: string, options: CallOptions = {}): Promise<Pool> {
-    return await pools.getPool(this.#core, poolId, options);
+    return await callApi(this.#core, API.getPool, { id: poolId }, options);
   }
 
   /** All pools of the workspace (section 4.8). */
   async listPools(options: CallOptions = {}): Promise<Pool[]> {
-    return await pools.listPools(this.#core, options);
+    return (await callApi(this.#core, API.listPools, {}, options)).pools;
   }
 
   /**
@@ -144,7 +147,7 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND`; 409 `SERVICE_CONFLICT` as for a create
    */
   async updatePool(poolId: string, body: UpdatePoolRequest, options: CallOptions = {}): Promise<Pool> {
-    return await pools.updatePool(this.#core, poolId, body, options);
+    return await callApi(this.#core, API.updatePool, { id: poolId, body }, options);
   }
 
   /**
@@ -153,7 +156,8 @@ export class ServiceClient {
    * @throws ServiceError 409 `SERVICE_CONFLICT` when leases are active; 404 `SERVICE_NOT_FOUND`
    */
   async deletePool(poolId: string, how: { force?: boolean } = {}, options: CallOptions = {}): Promise<void> {
-    await pools.deletePool(this.#core, poolId, how, options);
+    const query = how.force ? { force: true } : {};
+    await callApi(this.#core, API.deletePool, { id: poolId, query }, options).catch(unlessDeletedBefore);
   }
 
   /**
@@ -164,8 +168,8 @@ export class ServiceClient {
    * @throws ServiceError 409 `SERVICE_POOL_EMPTY` when nothing is ready, after 3 requests; 409 `SERVICE_CONFLICT` for a
    *   paused pool; 403 `SERVICE_LIMIT_REACHED`; 404 `SERVICE_NOT_FOUND`
    */
-  async acquire(poolId: string, body: AcquireRequest = {}, options: CallOptions = {}): Promise<leases.AcquiredLease> {
-    return await leases.acquire(this.#core, poolId, body, options);
+  async acquire(poolId: string, body: AcquireRequest = {}, options: CallOptions = {}): Promise<AcquiredLease> {
+    return await acquire(this.#core, poolId, body, options);
   }
 
   /**
@@ -173,7 +177,7 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND` for a lease that the pool does not know
    */
   async release(poolId: string, leaseId: string, options: CallOptions = {}): Promise<ReleasedLease> {
-    return await leases.release(this.#core, poolId, leaseId, options);
+    return await callApi(this.#core, API.release, { id: poolId, body: { leaseId } }, options);
   }
 
   /**
@@ -181,17 +185,19 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND`
    */
   async flushPool(poolId: string, options: CallOptions = {}): Promise<FlushedPool> {
-    return await pools.flushPool(this.#core, poolId, options);
+    const sent = callApi(this.#core, API.flushPool, { id: poolId }, options);
+    const left = 'The pool may have been flushed all the same: look at its `ready` and `starting`.';
+    return await explainAmbiguous(sent, left);
   }
 
   /** The saved profiles of the workspace (section 4.6). */
   async listProfiles(options: CallOptions = {}): Promise<Profile[]> {
-    return await profiles.listProfiles(this.#core, options);
+    return (await callApi(this.#core, API.listProfiles, {}, options)).profiles;
   }
 
   /** Deletes a saved profile by its name; one that is not there is no error (section 4.8). */
   async deleteProfile(profileName: string, options: CallOptions = {}): Promise<void> {
-    await profiles.deleteProfile(this.#core, profileName, options);
+    await callApi(this.#core, API.deleteProfile, { query: { profileName } }, options);
   }
 
   /**
@@ -203,7 +209,10 @@ export class ServiceClient {
    * @throws PoolwrightError `REQUEST_INVALID` for a file that cannot be read, is not a ZIP or is too large
    */
   async uploadExtension(file: ExtensionFile, options: CallOptions = {}): Promise<Extension> {
-    return await extensions.uploadExtension(this.#core, file, options);
+    const left =
+      'The extension may have been stored all the same: look with listExtensions before you upload it again.';
+    const sent = sendExtension(this.#core, API.uploadExtension, {}, file, options);
+    return await explainAmbiguous(sent, left);
   }
 
   /**
@@ -212,7 +221,7 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND`
    */
   async replaceExtension(extensionId: string, file: ExtensionFile, options: CallOptions = {}): Promise<Extension> {
-    return await extensions.replaceExtension(this.#core, extensionId, file, options);
+    return await sendExtension(this.#core, API.replaceExtension, { id: extensionId }, file, options);
   }
 
   /**
@@ -220,7 +229,7 @@ export class ServiceClient {
    * @throws ServiceError 403 `SERVICE_FORBIDDEN` when the account is not enabled for extensions
    */
   async listExtensions(options: CallOptions = {}): Promise<Extension[]> {
-    return await extensions.listExtensions(this.#core, options);
+    return (await callApi(this.#core, API.listExtensions, {}, options)).extensions;
   }
 
   /**
@@ -228,7 +237,7 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND`; 403 as {@link listExtensions}
    */
   async getExtension(extensionId: string, options: CallOptions = {}): Promise<Extension> {
-    return await extensions.getExtension(this.#core, extensionId, options);
+    return (await callApi(this.#core, API.getExtension, { id: extensionId }, options)).extension;
   }
 
   /**
@@ -236,17 +245,17 @@ export class ServiceClient {
    * @throws ServiceError 404 `SERVICE_NOT_FOUND`; 403 as {@link listExtensions}
    */
   async deleteExtension(extensionId: string, options: CallOptions = {}): Promise<void> {
-    await extensions.deleteExtension(this.#core, extensionId, options);
+    await callApi(this.#core, API.deleteExtension, { id: extensionId }, options).catch(unlessDeletedBefore);
   }
 
   /** The dedicated IPs of the workspace (section 4.8). The document shows none of a record's fields. */
   async listDedicatedIps(options: CallOptions = {}): Promise<DedicatedIp[]> {
-    return await workspace.listDedicatedIps(this.#core, options);
+    return (await callApi(this.#core, API.listDedicatedIps, {}, options)).ips;
   }
 
   /** What the account has left, in cents; may be negative (sections 2.6, 4.8). */
   async getBalance(options: CallOptions = {}): Promise<AccountBalance> {
-    return await workspace.getBalance(this.#core, options);
+    return await callApi(this.#core, API.getBalance, {}, options);
   }
 
   /**
@@ -254,14 +263,14 @@ export class ServiceClient {
    * more; what else the service says is passed on. Fields ending `_ms` are Unix time in ms, bandwidth is in megabytes.
    */
   async getBilling(options: CallOptions = {}): Promise<AccountBilling> {
-    return await workspace.getBilling(this.#core, options);
+    return await callApi(this.#core, API.getBilling, {}, options);
   }
 
   /**
    * The service's own description, an OpenAPI document (sections 1 and 9). Nothing below its first level is checked.
    */
-  async getDescription(options: CallOptions = {}): Promise<workspace.ApiDescription> {
-    return await workspace.getDescription(this.#core, options);
+  async getDescription(options: CallOptions = {}): Promise<ApiDescription> {
+    return await callApi(this.#core, DESCRIPTION, {}, options);
   }
 
   /**
@@ -271,4 +280,10 @@ export class ServiceClient {
   async close(): Promise<void> {
     await this.#core.close();
   }
+}
+
+/** For a delete: an earlier request of the same call has deleted it, and its response was lost. */
+function unlessDeletedBefore(error: unknown): void {
+  const deletedBefore = error instanceof ServiceError && error.code === 'SERVICE_NOT_FOUND' && error.attempts > 1;
+  if (!deletedBefore) throw error;
 }

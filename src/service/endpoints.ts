@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { ApiCall, Named } from './http/api-call.ts';
 import {
   accountBalance,
   accountBilling,
@@ -11,11 +12,14 @@ import {
   deletePoolResponse,
   deleteProfileRequest,
   deleteProfileResponse,
+  description,
   extensionAnswer,
+  extensionId,
   extensionList,
   flushResponse,
   listSessionsRequest,
   pool,
+  poolId,
   poolList,
   profileList,
   releaseRequest,
@@ -37,35 +41,81 @@ export interface Endpoint {
   answer: z.ZodObject;
 }
 
+const SESSION = '/v1/browser/session';
+const POOLS = '/v1/browser/pools';
+const POOL = `${POOLS}/{poolId}`;
+const EXTENSIONS = '/v1/browser/extensions';
+const EXTENSION = `${EXTENSIONS}/{extensionId}`;
+
 const bySession = z.strictObject({ sessionId: z.string().min(1) });
 const byForce = z.strictObject({ force: z.boolean().optional() });
+
+const ofSession = { query: bySession, subject: ({ sessionId }: Named) => `session ${sessionId}` };
+const ofPool = { id: { schema: poolId, of: (id: string) => `pool ${JSON.stringify(id)}` } };
+const ofExtension = {
+  id: { schema: extensionId, of: () => 'an extension' },
+  subject: ({ id }: Named) => `extension ${id}`,
+  answer: extensionAnswer,
+};
+const ofProfile = {
+  query: deleteProfileRequest,
+  subject: ({ profileName }: Named) => `profile ${JSON.stringify(profileName)}`,
+};
+const ofLease = { ...ofPool, subject: ({ leaseId }: Named) => `lease ${leaseId}` };
+
+/** Every endpoint, stated once: what is sent and received, and how its calls are made. */
+export const API = {
+  createSession: on('POST', SESSION, 'never', { body: createSessionRequest, answer: session }),
+  getSession: on('GET', SESSION, 'always', { ...ofSession, answer: session }),
+  updateSession: on('PATCH', SESSION, 'always', { ...ofSession, body: updateSessionRequest, answer: session }),
+  stopSession: on('DELETE', SESSION, 'always', {
+    ...ofSession,
+    answer: stopSessionResponse,
+    undone: 'the session may still be running',
+  }),
+  listSessions: on('GET', '/v1/browser/sessions', 'always', { query: listSessionsRequest, answer: sessionList }),
+  createPool: on('POST', POOLS, 'never', { body: createPoolRequest, answer: pool }),
+  listPools: on('GET', POOLS, 'always', { answer: poolList }),
+  getPool: on('GET', POOL, 'always', { ...ofPool, answer: pool }),
+  updatePool: on('PATCH', POOL, 'always', { ...ofPool, body: updatePoolRequest, answer: pool }),
+  deletePool: on('DELETE', POOL, 'always', { ...ofPool, query: byForce, answer: deletePoolResponse }),
+  acquire: on('POST', `${POOL}/acquire`, 'if-responded', { ...ofPool, body: acquireRequest, answer: acquireResponse }),
+  release: on('POST', `${POOL}/release`, 'always', { ...ofLease, body: releaseRequest, answer: releaseResponse }),
+  flushPool: on('POST', `${POOL}/flush`, 'if-responded', { ...ofPool, answer: flushResponse }),
+  listProfiles: on('GET', '/v1/browser/profiles', 'always', { answer: profileList }),
+  deleteProfile: on('DELETE', '/v1/browser/profile', 'always', {
+    ...ofProfile,
+    answer: deleteProfileResponse,
+    undone: 'the profile may still be there',
+  }),
+  uploadExtension: on('POST', EXTENSIONS, 'never', { answer: extensionAnswer }),
+  listExtensions: on('GET', EXTENSIONS, 'always', { answer: extensionList }),
+  getExtension: on('GET', EXTENSION, 'always', ofExtension),
+  replaceExtension: on('PUT', EXTENSION, 'always', ofExtension),
+  deleteExtension: on('DELETE', EXTENSION, 'always', {
+    ...ofExtension,
+    answer: deleteExtensionResponse,
+    undone: 'it may still be there',
+  }),
+  listDedicatedIps: on('GET', '/v1/network/ips', 'always', { answer: dedicatedIpList }),
+  getBalance: on('GET', '/v1/account/balance', 'always', { answer: accountBalance }),
+  getBilling: on('GET', '/v1/account/billing', 'always', { answer: accountBilling }),
+};
+
+/** The service's own description, which does not list itself. */
+export const DESCRIPTION = on('GET', '/doc', 'always', { answer: description });
 
 /**
  * Every endpoint of the service (tables A and B of the service document) with the schemas that the client checks what
  * it sends and receives. Uploads have no body here: they are forms.
  */
-export const ENDPOINTS: readonly Endpoint[] = [
-  { method: 'POST', path: '/v1/browser/session', body: createSessionRequest, answer: session },
-  { method: 'GET', path: '/v1/browser/session', query: bySession, answer: session },
-  { method: 'PATCH', path: '/v1/browser/session', query: bySession, body: updateSessionRequest, answer: session },
-  { method: 'DELETE', path: '/v1/browser/session', query: bySession, answer: stopSessionResponse },
-  { method: 'GET', path: '/v1/browser/sessions', query: listSessionsRequest, answer: sessionList },
-  { method: 'POST', path: '/v1/browser/pools', body: createPoolRequest, answer: pool },
-  { method: 'GET', path: '/v1/browser/pools', answer: poolList },
-  { method: 'GET', path: '/v1/browser/pools/{poolId}', answer: pool },
-  { method: 'PATCH', path: '/v1/browser/pools/{poolId}', body: updatePoolRequest, answer: pool },
-  { method: 'DELETE', path: '/v1/browser/pools/{poolId}', query: byForce, answer: deletePoolResponse },
-  { method: 'POST', path: '/v1/browser/pools/{poolId}/acquire', body: acquireRequest, answer: acquireResponse },
-  { method: 'POST', path: '/v1/browser/pools/{poolId}/release', body: releaseRequest, answer: releaseResponse },
-  { method: 'POST', path: '/v1/browser/pools/{poolId}/flush', answer: flushResponse },
-  { method: 'GET', path: '/v1/browser/profiles', answer: profileList },
-  { method: 'DELETE', path: '/v1/browser/profile', query: deleteProfileRequest, answer: deleteProfileResponse },
-  { method: 'POST', path: '/v1/browser/extensions', answer: extensionAnswer },
-  { method: 'GET', path: '/v1/browser/extensions', answer: extensionList },
-  { method: 'GET', path: '/v1/browser/extensions/{extensionId}', answer: extensionAnswer },
-  { method: 'PUT', path: '/v1/browser/extensions/{extensionId}', answer: extensionAnswer },
-  { method: 'DELETE', path: '/v1/browser/extensions/{extensionId}', answer: deleteExtensionResponse },
-  { method: 'GET', path: '/v1/network/ips', answer: dedicatedIpList },
-  { method: 'GET', path: '/v1/account/balance', answer: accountBalance },
-  { method: 'GET', path: '/v1/account/billing', answer: accountBilling },
-];
+export const ENDPOINTS: readonly Endpoint[] = Object.values(API);
+
+function on<R extends Omit<ApiCall, 'method' | 'path' | 'repeat'>>(
+  method: ApiCall['method'],
+  path: string,
+  repeat: ApiCall['repeat'],
+  rules: R,
+) {
+  return { method, path, repeat, ...rules };
+}

@@ -23,11 +23,11 @@ export {
 export { LIMITS } from './limits.ts';
 export type { ExtensionFile } from './resources/extension-file.ts';
 export type { AcquiredLease } from './resources/leases.ts';
-export type { ApiDescription } from './resources/workspace.ts';
 export {
   type AccountBalance,
   type AccountBilling,
   type AcquireRequest,
+  type ApiDescription,
   accountBalance,
   accountBilling,
   acquireRequest,

@@ -1,10 +1,14 @@
+import { constants } from 'node:fs';
+import { access, chmod, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { notify } from '../../common/text/notify.ts';
+import { writeAtomically } from '../../common/write-atomically.ts';
+import { PoolwrightError } from '../../errors.ts';
 import { confirm } from '../confirm.ts';
-import { apply } from '../init/apply.ts';
 import { CI_PROVIDERS } from '../init/ci/plan-ci.ts';
 import { type InitOptions, makePlan } from '../init/make-plan.ts';
-import type { Plan } from '../init/plan.ts';
+import { type FileChange, onDisk, type Plan } from '../init/plan.ts';
 import { RUNNERS } from '../init/puppeteer/runners.ts';
 import { planJson, planLines } from '../init/show.ts';
 import { printJson } from '../print.ts';
@@ -77,4 +81,57 @@ function closing(plan: Plan, applied: boolean, hasChanges: boolean): string {
     return plan.byHand.length > 0 ? 'Nothing else to change.' : 'Everything is set up: nothing to change.';
   }
   return ['Done. Next:', ...plan.next.map((step, n) => `  ${n + 1}. ${step}`)].join('\n');
+}
+
+/**
+ * Writes the files of a plan; none when one of them cannot be written, or is no longer as the plan read it.
+ * @throws PoolwrightError `ABORTED` naming that file
+ */
+async function apply(changes: FileChange[]): Promise<void> {
+  for (const { file, before } of changes) {
+    // The question may have been open for a while.
+    if (onDisk(file) !== before)
+      throw new PoolwrightError(
+        'ABORTED',
+        `${file} has changed since the plan was made. Nothing was written: run init again.`,
+      );
+    const directory = await nearestDirectory(dirname(file));
+    for (const each of before === null ? [directory] : [directory, file])
+      await access(each, constants.W_OK).catch((error) => refuse(file, error, 'Nothing was changed.'));
+  }
+  const written: string[] = [];
+  for (const { file, before, after } of changes) {
+    try {
+      await replace(file, before, after);
+    } catch (error) {
+      refuse(file, error, written.length > 0 ? `Already changed: ${written.join(', ')}.` : 'Nothing was changed.');
+    }
+    written.push(file);
+  }
+}
+
+/** A link stays a link, and a file keeps its mode. */
+async function replace(file: string, before: string | null, after: string): Promise<void> {
+  if (before === null) {
+    await writeAtomically(file, after);
+    return;
+  }
+  const target = await realpath(file);
+  const { mode } = await stat(target);
+  await writeAtomically(target, after);
+  await chmod(target, mode);
+}
+
+/** The directory, or the nearest one above it that exists. */
+async function nearestDirectory(directory: string): Promise<string> {
+  const exists = await stat(directory).then(
+    () => true,
+    () => false,
+  );
+  return exists || dirname(directory) === directory ? directory : await nearestDirectory(dirname(directory));
+}
+
+function refuse(file: string, error: unknown, state: string): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  throw new PoolwrightError('ABORTED', `${file} cannot be written (${code ?? message}). ${state}`, { cause: error });
 }

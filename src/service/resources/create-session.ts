@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { PoolwrightError, ServiceError } from '../../errors.ts';
+import { API } from '../endpoints.ts';
+import { callApi, prepare } from '../http/api-call.ts';
 import { type CallOptions, type CreateOptions, REQUEST_TIMEOUT } from '../http/client-options.ts';
 import type { Call, FailureTally, ServiceCore } from '../http/core.ts';
 import { withNote } from '../http/failures.ts';
 import type { ApiResponse } from '../http/http.ts';
 import { isAmbiguous } from '../http/retry-policy.ts';
-import { secretsOf } from '../http/secrets-of.ts';
-import { type CreateSessionRequest, createSessionRequest, type Session, session } from '../schemas/index.ts';
+import { type CreateSessionRequest, type Session, session } from '../schemas/index.ts';
 import { findCreated, type Search } from './recover-session.ts';
-import { stopSession } from './sessions.ts';
 
 /** Creating a session without ever leaving a second browser behind (sections 4.2 and 7 of the service document). */
 
@@ -24,17 +24,12 @@ export async function createSession(
   body: CreateSessionRequest,
   options: CreateOptions,
 ): Promise<Session> {
-  const json = core.check(createSessionRequest, body, 'POST /v1/browser/session');
   const call: CreateCall = {
-    method: 'POST',
-    path: '/v1/browser/session',
-    json,
+    ...prepare(core, API.createSession, { body }),
     schema: created,
-    repeat: 'never',
     timeoutMs: options.timeout ?? Math.max(core.timeout, REQUEST_TIMEOUT.create),
-    secrets: secretsOf(json),
   };
-  const outcome = await createOrFind(core, call, json.note ?? '', options);
+  const outcome = await createOrFind(core, call, body.note ?? '', options);
   return 'found' in outcome ? outcome.found : await readCreated(core, call, outcome);
 }
 
@@ -136,7 +131,7 @@ async function readCreated(core: ServiceCore, call: CreateCall, response: Create
   } catch (error) {
     const { sessionId } = response.data;
     if (!(error instanceof ServiceError)) throw error;
-    const stopped = await stopSession(core, sessionId, {}).then(
+    const stopped = await callApi(core, API.stopSession, { query: { sessionId } }, {}).then(
       () => `Session ${sessionId} was stopped.`,
       () => `Session ${sessionId} could not be stopped: it runs until its \`duration\` is over.`,
     );

@@ -3,8 +3,13 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PoolwrightError } from '../../errors.ts';
+import type { API } from '../endpoints.ts';
+import { prepare } from '../http/api-call.ts';
+import { type CallOptions, REQUEST_TIMEOUT } from '../http/client-options.ts';
+import type { ServiceCore } from '../http/core.ts';
 import type { FormBody } from '../http/form-body.ts';
 import { LIMITS } from '../limits.ts';
+import type { Extension } from '../schemas/index.ts';
 
 /** The ZIP of an extension: the path of a file, which is streamed from disk, or its bytes. */
 export type ExtensionFile = string | URL | Uint8Array;
@@ -12,11 +17,25 @@ export type ExtensionFile = string | URL | Uint8Array;
 /** What every ZIP with an entry in it begins with. */
 const ZIP_START = 'PK\u0003\u0004';
 
+/** Uploads an extension; a file takes longer than a question. */
+export async function sendExtension(
+  core: ServiceCore,
+  endpoint: typeof API.uploadExtension | typeof API.replaceExtension,
+  sent: { id?: string },
+  file: ExtensionFile,
+  options: CallOptions,
+): Promise<Extension> {
+  const call = prepare(core, endpoint, sent);
+  const form = await extensionForm(file, `${call.method} ${call.path}`);
+  const timeoutMs = options.timeout ?? Math.max(core.timeout, REQUEST_TIMEOUT.upload);
+  return (await core.request({ ...call, form, timeoutMs }, options)).data.extension;
+}
+
 /**
  * The body of an upload, looked at before anything is sent.
  * @throws PoolwrightError `REQUEST_INVALID` if it cannot be read, is not a ZIP, or is too large
  */
-export async function extensionForm(file: ExtensionFile, request: string): Promise<FormBody> {
+async function extensionForm(file: ExtensionFile, request: string): Promise<FormBody> {
   const part = { name: 'extension', type: 'application/zip' };
   if (file instanceof Uint8Array) {
     check(file.byteLength, Buffer.from(file.buffer, file.byteOffset, file.byteLength).toString('latin1', 0, 4));

@@ -1,20 +1,13 @@
 import * as z from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { API } from '../endpoints.ts';
+import { callApi, prepare } from '../http/api-call.ts';
 import type { CallOptions } from '../http/client-options.ts';
 import type { Call, ServiceCore } from '../http/core.ts';
 import { explainAmbiguous, withNote } from '../http/failures.ts';
 import type { ApiResponse } from '../http/http.ts';
 import { LIMITS } from '../limits.ts';
-import {
-  type AcquireRequest,
-  acquireRequest,
-  acquireResponse,
-  type ReleasedLease,
-  releaseRequest,
-  releaseResponse,
-} from '../schemas/index.ts';
-import { poolPath } from './pools.ts';
-import { getSession } from './sessions.ts';
+import { type AcquireRequest, acquireResponse } from '../schemas/index.ts';
 
 /** Leases (sections 2.3, 3.3, 4.4 and 4.8 of the service document). */
 
@@ -43,15 +36,10 @@ export async function acquire(
   body: AcquireRequest,
   options: CallOptions,
 ): Promise<AcquiredLease> {
-  const path = poolPath(core, poolId, '/acquire');
-  const json = core.check(acquireRequest, body, `POST ${path}`);
   const call: AcquireCall = {
-    method: 'POST',
-    path,
-    json,
+    ...prepare(core, API.acquire, { id: poolId, body }),
     schema: leased,
-    repeat: 'if-responded',
-    timeoutMs: (json.waitMs ?? LIMITS.waitMs.default) + (options.timeout ?? core.timeout),
+    timeoutMs: (body.waitMs ?? LIMITS.waitMs.default) + (options.timeout ?? core.timeout),
   };
   const lost = `A browser may have been leased all the same; its lease cannot be looked up, and ${ENDS_BY_ITSELF}.`;
   const response = await explainAmbiguous(core.request(call, options), lost);
@@ -79,7 +67,7 @@ async function readLease(
   const sessionId = beside.sessionId || session?.sessionId;
   if (!sessionId) throw unusable('no `sessionId`, neither beside `leaseId` nor in `session`');
   const inResponse = beside.cdpUrl || session?.cdpUrl;
-  const asked = inResponse ? null : await getSession(core, sessionId, options);
+  const asked = inResponse ? null : await callApi(core, API.getSession, { query: { sessionId } }, options);
   const cdpUrl = inResponse || asked?.cdpUrl;
   if (!cdpUrl) throw unusable(`no \`cdpUrl\`, neither in it nor in session ${sessionId}`);
   return {
@@ -95,23 +83,9 @@ async function readLease(
 /** Ignores the caller's signal, because an unusable lease must always be released. */
 async function releaseUnread(core: ServiceCore, poolId: string, leaseId: string): Promise<string> {
   try {
-    await release(core, poolId, leaseId, {});
+    await callApi(core, API.release, { id: poolId, body: { leaseId } }, {});
     return `Lease ${leaseId} was released.`;
   } catch {
     return `Lease ${leaseId} could not be released: it ${ENDS_BY_ITSELF}.`;
   }
-}
-
-export async function release(
-  core: ServiceCore,
-  poolId: string,
-  leaseId: string,
-  options: CallOptions,
-): Promise<ReleasedLease> {
-  const path = poolPath(core, poolId, '/release');
-  const json = core.check(releaseRequest, { leaseId }, `POST ${path}`);
-  const subject = `lease ${leaseId}`;
-  return (
-    await core.request({ method: 'POST', path, json, schema: releaseResponse, subject, repeat: 'always' }, options)
-  ).data;
 }

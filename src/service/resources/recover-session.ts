@@ -1,9 +1,11 @@
 import { ServiceError } from '../../errors.ts';
+import { API } from '../endpoints.ts';
+import { callApi } from '../http/api-call.ts';
 import type { CallOptions } from '../http/client-options.ts';
 import type { ServiceCore } from '../http/core.ts';
 import { RUNNING_STATUSES } from '../running-sessions.ts';
 import type { Session } from '../schemas/index.ts';
-import { getSession, iteratePages, stopSession } from './sessions.ts';
+import { iteratePages } from './session-pages.ts';
 
 /** Finds the session of a create whose response was lost, by its note. */
 
@@ -35,7 +37,8 @@ export async function findCreated(core: ServiceCore, search: Search, { signal }:
   let kept: Session | null = null;
   for (const candidate of candidates) {
     if (candidate.sessionId === search.keep) continue;
-    if (kept || search.keep !== undefined) await stopSession(core, candidate.sessionId, options);
+    if (kept || search.keep !== undefined)
+      await callApi(core, API.stopSession, { query: { sessionId: candidate.sessionId } }, options);
     else kept = await untilActive(core, candidate, options);
   }
   return kept;
@@ -65,12 +68,12 @@ async function untilActive(core: ServiceCore, candidate: Session, options: CallO
     if (session.status === 'completed' || session.status === 'error') return null;
     if (poll > 0 || session.status !== 'active') await core.sleep(POLL_MS, options, 'GET /v1/browser/session');
     try {
-      session = await getSession(core, session.sessionId, options);
+      session = await callApi(core, API.getSession, { query: { sessionId: session.sessionId } }, options);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SERVICE_NOT_FOUND') return null;
       throw error;
     }
   }
-  await stopSession(core, session.sessionId, options);
+  await callApi(core, API.stopSession, { query: { sessionId: session.sessionId } }, options);
   return null;
 }

@@ -16,7 +16,12 @@ export const accountBilling = z.looseObject({
     .nullish(),
 });
 
+/** What the service says of itself at `/doc` (section 9): an OpenAPI document. */
+export const description = z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) });
+
 /** The account's balance, in cents. */
 export type AccountBalance = z.infer<typeof accountBalance>;
 /** The account's plan, as reported; unknown fields are kept. */
 export type AccountBilling = z.infer<typeof accountBilling>;
+/** What the service says of itself: an OpenAPI document. Nothing below its first level is checked. */
+export type ApiDescription = z.output<typeof description>;

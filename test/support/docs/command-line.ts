@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { COMMANDS } from '../../../src/cli/command-list.ts';
+import { COMMANDS } from '../../../src/cli/run.ts';
 
 /** The real command line: it parses its arguments and does nothing else. */
 export async function commandLine(): Promise<Command> {

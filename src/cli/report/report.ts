@@ -11,7 +11,7 @@ import { reportToGitHub } from '../../report/summary/github.ts';
 import { Sheet } from '../../report/summary/layout.ts';
 import { summaryLines } from '../../report/summary/summary.ts';
 import { printJson } from '../print.ts';
-import { addAdviseCommand } from './report-advise.ts';
+import { addAdviseCommand } from './advise.ts';
 
 interface Options {
   output: string;

@@ -1,13 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { findPoolOr } from '../../../broker/pools/find-pool.ts';
-import { errorOf } from '../../../errors.ts';
-import { LIMITS, type Pool, type ServiceClient } from '../../../service/index.ts';
-import { confirm } from '../../confirm.ts';
-import { integer } from '../../numbers.ts';
-import { printJson, printLine, printRows } from '../../print.ts';
-import { withClient } from '../../with-client.ts';
-import { changesOf, type PoolFlags, settingsOf } from './pool-settings.ts';
-import { waitForPool } from './wait-for-pool.ts';
+import { findPoolOr } from '../../broker/pools/find-pool.ts';
+import { errorOf, OptionsError, PoolwrightError } from '../../errors.ts';
+import {
+  type CreatePoolRequest,
+  LIMITS,
+  type Pool,
+  type PoolBrowserTemplate,
+  type ServiceClient,
+  type UpdatePoolRequest,
+} from '../../service/index.ts';
+import { confirm } from '../confirm.ts';
+import { integer } from '../numbers.ts';
+import { printJson, printLine, printRows } from '../print.ts';
+import { withProgress } from '../progress.ts';
+import { withClient } from '../with-client.ts';
 
 const COLUMNS = ['id', 'name', 'status', 'size', 'ready', 'starting', 'leased', 'lastError'];
 const ALL_COLUMNS = [...COLUMNS, 'leaseTimeoutSeconds', 'maxReadyAgeSeconds', 'browser'];
@@ -129,4 +138,86 @@ async function flush(named: string, { json }: Flags): Promise<void> {
   if (json) printJson(flushed);
   // How many were stopped is something that the service need not say.
   else printLine(`flushed pool ${named}${'stopped' in flushed ? `: ${flushed.stopped} stopped` : ''}`);
+}
+
+/** What `pools create` and `pools update` take. Bounds are checked by the client. */
+interface PoolFlags {
+  name?: string;
+  size?: number;
+  /** seconds */
+  leaseTimeout?: number;
+  /** seconds */
+  maxReadyAge?: number;
+  browser?: string;
+  pause?: boolean;
+  resume?: boolean;
+  wait?: boolean;
+}
+
+/** @throws OptionsError for a file of browser settings that cannot be read, or is not a JSON object */
+async function settingsOf(flags: PoolFlags): Promise<Omit<CreatePoolRequest, 'name' | 'size'>> {
+  const { leaseTimeout, maxReadyAge, browser } = flags;
+  return {
+    ...(leaseTimeout !== undefined && { leaseTimeoutSeconds: leaseTimeout }),
+    ...(maxReadyAge !== undefined && { maxReadyAgeSeconds: maxReadyAge }),
+    ...(browser !== undefined && { browser: await readTemplate(browser) }),
+  };
+}
+
+/** @throws OptionsError as {@link settingsOf}, and when nothing is to be changed */
+async function changesOf(flags: PoolFlags): Promise<UpdatePoolRequest> {
+  const { name, size, pause, resume } = flags;
+  const changes: UpdatePoolRequest = {
+    ...(name !== undefined && { name }),
+    ...(size !== undefined && { size }),
+    ...((pause || resume) && { paused: pause === true }),
+    ...(await settingsOf(flags)),
+  };
+  if (Object.keys(changes).length > 0) return changes;
+  throw new OptionsError('pools update', 'Nothing to change: name a setting, such as --size 5 (see --help).');
+}
+
+/** From a file, not an argument: it may contain a proxy password, and all users of the machine can see arguments. */
+async function readTemplate(file: string): Promise<PoolBrowserTemplate> {
+  const what = file === '-' ? 'the input on stdin' : file;
+  let template: unknown;
+  try {
+    template = JSON.parse(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
+  } catch (error) {
+    // The parser's own message quotes the text, which may hold a password.
+    const why =
+      error instanceof SyntaxError ? 'is not valid JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new OptionsError('--browser', `--browser: ${what} ${why}.`);
+  }
+  if (typeof template !== 'object' || template === null || Array.isArray(template)) {
+    throw new OptionsError('--browser', `--browser: ${what} is not a JSON object, such as { "country": "DE" }.`);
+  }
+  return template;
+}
+
+/** A machine may take 3 minutes to start a browser (section 8 of the service document). */
+const MOST_MS = 300_000;
+const ASK_AGAIN_MS = 1_000;
+
+/**
+ * Waits until a pool's browsers are ready, or leased already. A paused one is waited for no longer.
+ * @throws PoolwrightError `TIMEOUT` after 5 minutes, with the pool's status
+ */
+async function waitForPool(client: ServiceClient, { id, name }: Pool): Promise<Pool> {
+  return await withProgress(`pool ${name}: warming`, async (say) => {
+    const until = performance.now() + MOST_MS;
+    for (;;) {
+      const pool = await client.getPool(id);
+      const there = (pool.ready ?? 0) + (pool.leased ?? 0);
+      const isWarm = typeof pool.ready === 'number' ? there >= pool.size : pool.status === 'ready';
+      if (isWarm || pool.status === 'paused') return pool;
+      const state = `pool ${name} is ${pool.status}: ${there} of ${pool.size} browsers are ready`;
+      const why = pool.lastError ? `, last error: ${pool.lastError}` : '';
+      if (performance.now() > until) {
+        throw new PoolwrightError('TIMEOUT', `After ${MOST_MS / 60_000} minutes ${state}${why}.`);
+      }
+      say(state);
+      await delay(ASK_AGAIN_MS);
+    }
+  });
 }
