@@ -66,9 +66,14 @@ const forRuns: Options = { noExternal: ['zod', 'undici'], esbuildPlugins: [licen
 const inBrowsers: Options = { ...shared, platform: 'browser', format: ['iife'], target: PAGES.target, shims: false };
 const page: Options = { ...inBrowsers, minify: true, outExtension: () => ({ js: '.js' }) };
 
+/** The CommonJS of this library cannot be bundled. */
+function withEsModules(options: { alias?: Record<string, string> }) {
+  options.alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
+}
+
 export default defineConfig([
   { ...esm, ...forRuns, entry: { ...loadedByRuns, ...vitest, ...jest, ...byPath } },
-  { ...esm, entry: { client, emulator, ...commands } },
+  { ...esm, entry: { client, emulator, ...commands }, esbuildOptions: withEsModules },
   // `options` is loaded by options/schema/parse.ts.
   { ...cjs, ...forRuns, entry: { ...loadedByRuns, ...setup, ...libraries, options: 'src/options/schema/check.ts' } },
   { ...cjs, entry: { client, emulator } },

@@ -6,10 +6,10 @@ import { notify } from '../../common/text/notify.ts';
 import { writeAtomically } from '../../common/write-atomically.ts';
 import { PoolwrightError } from '../../errors.ts';
 import { confirm } from '../confirm.ts';
-import { CI_PROVIDERS } from '../init/ci/plan-ci.ts';
 import { type InitOptions, makePlan } from '../init/make-plan.ts';
 import { type FileChange, onDisk, type Plan } from '../init/plan.ts';
-import { RUNNERS } from '../init/puppeteer/runners.ts';
+import { CI_PROVIDERS } from '../init/plan-ci.ts';
+import { RUNNERS } from '../init/puppeteer-runners.ts';
 import { planJson, planLines } from '../init/show.ts';
 import { printJson } from '../print.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, sep } from 'node:path';
+import { IGNORED } from './find-config.ts';
 import { globSync } from './libraries.ts';
 import type { Plan } from './plan.ts';
-import { IGNORED } from './project/find-config.ts';
-import type { Project } from './project/project.ts';
+import type { Project } from './project.ts';
 
 /** What another set-up leaves in a project, and what to do about it. */
 interface Trace {

@@ -1,17 +1,20 @@
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { OptionsError } from '../../errors.ts';
-import { type CiProvider, planCi } from './ci/plan-ci.ts';
+import { findPlaywrightConfig } from './find-config.ts';
 import { findLeftovers } from './leftovers.ts';
-import type { Agent } from './libraries.ts';
+import { type Agent, applyEdits, modify } from './libraries.ts';
 import { Plan } from './plan.ts';
+import { type CiProvider, planCi } from './plan-ci.ts';
 import { planPlaywright } from './plan-playwright.ts';
-import { findPlaywrightConfig } from './project/find-config.ts';
-import { ignoreResults } from './project/ignored.ts';
-import { commandFromStart, commandOf, type Project, projectOf, uncommitted } from './project/project.ts';
-import { addScript } from './project/script.ts';
-import { detectRunner, hasPuppeteer } from './puppeteer/detect.ts';
-import { planPuppeteer } from './puppeteer/plan-puppeteer.ts';
-import { type PuppeteerRunner, RUNNERS } from './puppeteer/runners.ts';
+import { planPuppeteer } from './plan-puppeteer.ts';
+import { commandFromStart, commandOf, type Manifest, type Project, projectOf, uncommitted } from './project.ts';
+import { type PuppeteerRunner, RUNNERS } from './puppeteer-runners.ts';
+
+/** Documentation and habits know this name. */
+const SCRIPT = 'test:hosted';
+/** Holds the record and the timeline of each run. */
+const RESULTS = 'test-results/';
+const PUPPETEER = ['puppeteer', 'puppeteer-core', 'puppeteer-extra', 'jest-puppeteer'];
 
 export type Runner = 'playwright' | PuppeteerRunner;
 
@@ -61,6 +64,76 @@ export async function makePlan(
   if (!isInstalled && plan.changes.length === 0) plan.notes.push(`poolwright is not in package.json yet: ${install}`);
   const title = chosen === 'playwright' ? 'Playwright' : RUNNERS[chosen].title;
   return { plan, title: found ? `${title}, ${relative(directory, found)}` : title };
+}
+
+/**
+ * The runner of a project's Puppeteer tests, by its dependencies and scripts; null: it has no Puppeteer, or no runner.
+ */
+function detectRunner({ dependencies, manifest }: Project): PuppeteerRunner | null {
+  if (!hasPuppeteer(dependencies)) return null;
+  const byName = (['vitest', 'jest', 'mocha'] as const).find((name) => dependencies.has(name));
+  if (byName) return byName;
+  if (dependencies.has('jest-puppeteer')) return 'jest';
+  const scripts = Object.values(manifest?.scripts ?? {});
+  return scripts.some((script) => /\bnode\b.*\s--test\b/.test(script)) ? 'node-test' : null;
+}
+
+/** Whether any package of Puppeteer's is among these. */
+function hasPuppeteer(dependencies: Set<string>): boolean {
+  return PUPPETEER.some((name) => dependencies.has(name));
+}
+
+/**
+ * Adds the script that runs the tests, unless one with this name is there.
+ * @returns the name of the script that runs them; null without a `package.json`
+ */
+function addScript(plan: Plan, { directory, manifest }: Project, command: string): string | null {
+  if (manifest === null) return null;
+  const { scripts = {} } = manifest;
+  if (Object.hasOwn(scripts, SCRIPT)) {
+    plan.present.push(`package.json has the script "${SCRIPT}": ${scripts[SCRIPT]}`);
+    return SCRIPT;
+  }
+  const file = join(directory, 'package.json');
+  if (typeof scripts === 'object' && scripts !== null && !Array.isArray(scripts)) {
+    plan.write(file, withScript(plan.read(file) ?? '{}', manifest, command));
+    return SCRIPT;
+  }
+  plan.byHand.push({
+    file,
+    why: 'has no object in "scripts"',
+    todo: 'Add a script to it:',
+    lines: [`"scripts": { "${SCRIPT}": ${JSON.stringify(command)} }`],
+  });
+  return null;
+}
+
+/** The text of a `package.json` with one more script. Only the lines beside it may be formatted anew. */
+function withScript(text: string, manifest: Manifest, command: string): string {
+  const unit = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
+  const formattingOptions = { tabSize: unit.length, insertSpaces: !unit.startsWith('\t'), eol: eolOf(text) };
+  // New scripts stand behind the name, version and other values of one line, which cannot be formatted in another way.
+  const firstOfSeveral = Object.values(manifest).findIndex((value) => typeof value === 'object');
+  const getInsertionIndex = (names: string[]) => (firstOfSeveral === -1 ? names.length : firstOfSeveral);
+  const options = manifest.scripts ? { formattingOptions } : { formattingOptions, getInsertionIndex };
+  return applyEdits(text, modify(text, ['scripts', SCRIPT], command, options));
+}
+
+/** Keeps a run's results out of commits. */
+function ignoreResults(plan: Plan, { directory, root, hasGit }: Project): void {
+  const file = join(directory, '.gitignore');
+  const text = plan.read(file) ?? '';
+  const all = [text, plan.read(join(root, '.gitignore')) ?? ''].join('\n');
+  if (/^\/?(\*\*\/)?test-results(\/\**)?\s*$/m.test(all)) plan.present.push(`.gitignore names ${RESULTS}`);
+  else if (hasGit) {
+    const eol = eolOf(text);
+    plan.write(file, `${text}${text === '' || text.endsWith('\n') ? '' : eol}${RESULTS}${eol}`);
+  }
+}
+
+/** The line ending of a text: that of its first line. */
+function eolOf(text: string): '\n' | '\r\n' {
+  return /^[^\n]*\r\n/.test(text) ? '\r\n' : '\n';
 }
 
 async function uncommittedEdits(plan: Plan, { root }: Project): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, relative } from 'node:path';
 import type { Plan } from './plan.ts';
-import { installedVersion, type Project } from './project/project.ts';
+import { installedVersion, type Project } from './project.ts';
 
 /** The oldest Playwright that is supported. */
 const OLDEST = [1, 48] as const;

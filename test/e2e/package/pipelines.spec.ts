@@ -4,7 +4,7 @@ import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runRecord } from 'poolwright/reporter';
-import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
+import type { CiProvider } from '../../../src/cli/init/plan-ci.ts';
 import { PIPELINES, type Step } from '../../support/ci/pipelines.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';

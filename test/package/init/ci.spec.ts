@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
+import type { CiProvider } from '../../../src/cli/init/plan-ci.ts';
 import { LINTERS } from '../../support/ci/lint.ts';
 import { PIPELINES, yaml } from '../../support/ci/pipelines.ts';
 import { expect, manifest, test } from '../../support/unit/init/project.ts';

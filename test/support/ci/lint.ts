@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
+import type { CiProvider } from '../../../src/cli/init/plan-ci.ts';
 import { yaml } from './pipelines.ts';
 
 const require = createRequire(import.meta.url);

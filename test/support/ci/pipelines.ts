@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { parse } from 'yaml';
-import type { CiProvider } from '../../../src/cli/init/ci/plan-ci.ts';
+import type { CiProvider } from '../../../src/cli/init/plan-ci.ts';
 
 /** The parts of the pipelines of `init --ci` that a test runs. */
 

@@ -7,7 +7,7 @@ test('extensions › uploads, shows, updates and deletes', async ({ service, dir
   const zip = join(directory, 'probe.zip');
   await writeFile(zip, await probeExtension());
   const uploaded = await poolwright(['extensions', 'upload', zip, '--json'], service.env);
-  expect(uploaded).toMatchObject({ code: 0, stderr: '' });
+  expect(uploaded).toMatchObject({ code: 0 });
   const [extension] = JSON.parse(uploaded.stdout);
   expect(extension).toMatchObject({ name: 'Probe', version: '1.2' });
   const { extensionId, crxExtensionId } = extension;

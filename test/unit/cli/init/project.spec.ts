@@ -48,23 +48,29 @@ test('keeps the indentation, line endings and byte order mark of package.json', 
   expect(await texts('{\r\n\t"name": "x",\r\n\t"scripts": {}\r\n}')).toBe(
     '{\r\n\t"name": "x",\r\n\t"scripts": {\r\n\t\t"test:hosted": "playwright test -c playwright.hosted.config.ts"\r\n\t}\r\n}',
   );
-  expect(await texts('\uFEFF{ "name": "x" }')).toBe(
-    '\uFEFF{ "name": "x", "scripts": { "test:hosted": "playwright test -c playwright.hosted.config.ts" } }',
-  );
+  // One line becomes several; in a file of several lines, only those beside the script change.
+  const scripts = '"scripts": {\n    "test:hosted": "playwright test -c playwright.hosted.config.ts"\n  }';
+  expect(await texts('\uFEFF{ "name": "x" }')).toBe(`\uFEFF{\n  "name": "x",\n  ${scripts}\n}`);
+  const rest = '"files": ["a",  "b"],\n\n  "dependencies": { "c": "*" }\n}\n';
+  expect(await texts(`{\n  "name": "x",\n  ${rest}`)).toBe(`{\n  "name": "x",\n  ${scripts},\n  ${rest}`);
+  expect(await texts(`{\n  ${rest}`)).toBe(`{\n  ${scripts},\n  ${rest}`);
   expect(JSON.parse((await texts('{}')) ?? '')).toEqual({ scripts: { 'test:hosted': COMMAND } });
   expect(await texts('{ "scripts": { "test:hosted": "own" } }')).toBeUndefined();
 });
 
-test('shows what changes of a package.json in one line, not all of it', async ({ project }) => {
+test('shows a package.json in one line by its first characters', async ({ project }) => {
   const dependencies = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`package-${n}`, '*']));
   const text = JSON.stringify({ name: 'x', dependencies });
   const { directory } = await project({ 'playwright.config.ts': CONFIG, 'package.json': text });
   const { plan } = await makePlan(directory, {});
   const lines = planLines(plan, directory, false);
   const at = lines.indexOf('+++ b/package.json');
-  expect(lines.slice(at + 2, at + 4)).toEqual([
-    '-…*","package-19":"*"}}',
-    `+…*","package-19":"*"}, "scripts": { "test:hosted": "${COMMAND}" }}`,
+  expect(lines[at + 2]).toMatch(/^-\{"name":"x","dependencies":\{"package-0".*…$/);
+  expect(lines.slice(at + 3, at + 7)).toEqual([
+    '+{',
+    '+  "name": "x",',
+    '+  "scripts": {',
+    `+    "test:hosted": "${COMMAND}"`,
   ]);
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(120);
 });

@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { up as nearest } from 'empathic/find';
 import { up as nearestPackage } from 'empathic/package';
-import { OptionsError } from '../../../errors.ts';
-import { type Agent, detect, globSync, resolveCommand } from '../libraries.ts';
+import { OptionsError } from '../../errors.ts';
+import { type Agent, detect, globSync, resolveCommand } from './libraries.ts';
 
 /** What of a `package.json` matters here. */
 export interface Manifest {

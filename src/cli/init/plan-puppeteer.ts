@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
-import { OptionsError } from '../../../errors.ts';
-import type { Plan } from '../plan.ts';
-import type { Project } from '../project/project.ts';
-import { type PuppeteerRunner, RUNNERS } from './runners.ts';
+import { OptionsError } from '../../errors.ts';
+import type { Plan } from './plan.ts';
+import type { Project } from './project.ts';
+import { type PuppeteerRunner, RUNNERS } from './puppeteer-runners.ts';
 
 /** Vitest's flags have no global setup, so that it gets a second config. */
 const VITEST_HOSTED = 'vitest.hosted.config.mjs';

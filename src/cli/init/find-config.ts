@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { OptionsError } from '../../../errors.ts';
-import { globSync } from '../libraries.ts';
+import { OptionsError } from '../../errors.ts';
+import { globSync } from './libraries.ts';
 
 /** In the order in which Playwright looks for them. */
 const EXTENSIONS = ['ts', 'js', 'mts', 'mjs', 'cts', 'cjs'];
