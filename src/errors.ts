@@ -49,8 +49,8 @@ export const errorCodes = [
 export type PoolwrightErrorCode = (typeof errorCodes)[number];
 
 /*
- * Every code has one class, wherever it is thrown; {@link errorOf} knows it. The bounds alone, `TIMEOUT` and `ABORTED`,
- * may be of any work: there the class says of which.
+ * Every code belongs to one class, which {@link errorOf} returns. Only `TIMEOUT` and `ABORTED` can occur in any part:
+ * there, the class tells in which.
  */
 type Bound = 'TIMEOUT' | 'ABORTED';
 type OptionsErrorCode = 'OPTIONS_INVALID' | 'ENVIRONMENT_MISSING';

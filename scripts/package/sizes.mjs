@@ -63,7 +63,7 @@ async function bytesOf(file) {
   return [...seen].reduce((sum, path) => sum + inputs[path].bytes, 0);
 }
 
-/** What a file loads with itself. The CommonJS build has `require()` in place of `import()`. */
+/** The files that a file loads at once. The CommonJS build has `require()` in place of `import()`. */
 function loadedAtOnce(file, { imports }) {
   const times = new Map();
   for (const { kind, path } of imports) {

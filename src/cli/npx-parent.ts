@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isAlive } from '../common/platform/is-alive.ts';
 
-/** How often it is looked whether npx is still there, in ms. */
+/** How often to check whether npx still runs, in ms. */
 const LOOK_EVERY_MS = 500;
 /** Bound on asking the system for a process, in ms. */
 const ASK_MS = 5_000;
 const NPX = /\bnpm exec\b|\bnpx\b/;
 
 /**
- * The ID of the npx that started this process; undefined where none did. npx passes no `SIGTERM` on, so that who ends
- * it has to be noticed. The variable alone proves nothing: whatever npx starts hands it on to its own children. Between
- * npx and this process there may be one shell. Windows has neither these signals nor `ps`.
+ * The ID of the npx that started this process; undefined without one. npx does not forward `SIGTERM`, so this process
+ * must notice its end. The variable alone proves nothing, because children of npx pass it on to their children. One
+ * shell may run between npx and this process. Windows has neither these signals nor `ps`.
  */
 export async function npxParent(): Promise<number | undefined> {
   if (process.env.npm_command !== 'exec' || process.platform === 'win32') return undefined;

@@ -1,4 +1,4 @@
-/** Whether `DEBUG` asks for this name, in the way of `DEBUG=pw:*`. */
+/** Whether `DEBUG` asks for this name, written like `DEBUG=pw:*`. */
 export function debugEnabled(name: string, debug: string | undefined): boolean {
   return (debug ?? '').split(/[\s,]+/).some((pattern) => {
     if (pattern === '') return false;

@@ -3,7 +3,7 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** An error for the user, without a stack, because the place in our code does not help. */
+/** An error for the user, without a stack, because our code's stack does not help. */
 export function withoutStack<Thrown>(error: Thrown): Thrown {
   if (error instanceof Error) error.stack = `${error.name}: ${error.message}`;
   return error;

@@ -17,7 +17,7 @@ export async function pause(ms: number, signal: AbortSignal, clock: Clock = syst
   });
 }
 
-/** What a promise comes to within `ms`; `late` if that takes longer. What comes of it later is ignored. */
+/** The result of a promise, or `late` if it takes longer than `ms`; a later result or rejection is ignored. */
 export async function within<Value, Late>(promise: Promise<Value>, ms: number, late: Late): Promise<Value | Late> {
   const customTimers = { setTimeout, clearTimeout };
   return await pTimeout(promise, { milliseconds: Math.max(1, ms), fallback: () => late, customTimers });

@@ -38,7 +38,7 @@ export function parseOrThrow<S extends z.ZodType>(
 
 /**
  * Every problem as one line: the path, what was expected (with its bounds), what came. Unknown keys come with the
- * nearest key known at that place. Secrets in values are not shown.
+ * nearest key known there. Secrets in values are not shown.
  * @param value the checked value
  * @param schema its schema
  */

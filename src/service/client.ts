@@ -217,7 +217,7 @@ export class ServiceClient {
 
   /**
    * Replaces an extension with a new ZIP; its `extensionId` stays (section 4.7).
-   * @param file as for {@link uploadExtension}, and so are `timeout` and the errors
+   * @param file as for {@link uploadExtension}, which also has the default of `timeout` and the errors
    * @throws ServiceError 404 `SERVICE_NOT_FOUND`
    */
   async replaceExtension(extensionId: string, file: ExtensionFile, options: CallOptions = {}): Promise<Extension> {

@@ -10,6 +10,11 @@ test('finds a phrase in a comment when a line break divides it', () => {
   expect(findingsIn('a.ts', text)).toEqual([expect.stringMatching(new RegExp(`^a\\.ts:2: "${PHRASE}"`))]);
 });
 
+test('finds a phrase in comments, messages and names of tests', () => {
+  const lines = ['// A', '/* A', "test('a", "throw new Error('a"];
+  for (const line of lines) expect(findingsIn('a.ts', `${line} process ${PHRASE}`), line).toHaveLength(1);
+});
+
 test('finds no phrase inside a longer word', () => {
   expect(findingsIn('a.md', `${PHRASE}er`)).toEqual([]);
   expect(findingsIn('a.md', 'there is no key, which is no longer valid')).toEqual([]);

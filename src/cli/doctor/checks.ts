@@ -10,7 +10,7 @@ import { serviceName } from '../../options/resolve-service.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';
 
-/** What came of one question. `warning`: a run works, but not as well as it might. */
+/** The result of one check. `warning`: runs work, but not as well as they could. */
 export interface Finding {
   check: string;
   result: 'ok' | 'warning' | 'failed' | 'skipped';

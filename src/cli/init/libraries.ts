@@ -1,6 +1,6 @@
 /**
- * The libraries of `init`, in one place: as an entry of the build they get a separate file, which only `init` loads. A
- * parser in full would be the largest part of the package, so the build minifies that file.
+ * The libraries of `init`: as an entry of the build they get a separate file, which only `init` loads and the build
+ * minifies.
  */
 export { createTwoFilesPatch } from 'diff';
 export { applyEdits, modify } from 'jsonc-parser';

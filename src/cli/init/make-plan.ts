@@ -19,7 +19,7 @@ const PUPPETEER = ['puppeteer', 'puppeteer-core', 'puppeteer-extra', 'jest-puppe
 export type Runner = 'playwright' | PuppeteerRunner;
 
 export interface InitOptions {
-  /** The runner's config, or for Playwright a directory that has one; else it is looked for. */
+  /** The runner's config, or for Playwright a directory that has one; default: found by its name. */
   config?: string;
   /** Which tests, where a project has several kinds. */
   runner?: Runner;

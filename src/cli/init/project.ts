@@ -7,7 +7,7 @@ import { up as nearestPackage } from 'empathic/package';
 import { OptionsError } from '../../errors.ts';
 import { type Agent, detect, globSync, resolveCommand } from './libraries.ts';
 
-/** What of a `package.json` matters here. */
+/** The fields of a `package.json` that `init` reads. */
 export interface Manifest {
   scripts?: Record<string, string>;
   workspaces?: unknown;

@@ -17,8 +17,8 @@ export function planLines(plan: Plan, directory: string, color: boolean): string
   for (const line of plan.present) lines.push(`Already there: ${line}.`);
   for (const note of plan.notes) lines.push(`Note: ${note}`);
   if (plan.leftovers.length > 0) lines.push('', "Left by another vendor's setup, for you to remove:");
-  for (const { what, todo, places } of byKind(plan.leftovers)) {
-    lines.push(`  ${what}: ${places.map(({ file, line }) => `${here(file)}:${line}`).join(', ')}`, `    ${todo}`);
+  for (const { what, todo, lines: all } of byKind(plan.leftovers)) {
+    lines.push(`  ${what}: ${all.map(({ file, line }) => `${here(file)}:${line}`).join(', ')}`, `    ${todo}`);
   }
   for (const { file, why, todo, lines: wanted } of plan.byHand) {
     lines.push(
@@ -55,13 +55,13 @@ function cut(sign: '-' | '+', line: string[], start: number): string {
   return `${sign}${start > 0 ? '…' : ''}${line.slice(start, end).join('')}${end < line.length ? '…' : ''}`;
 }
 
-/** Leftovers that call for the same, with all their places. */
+/** Leftovers by what to do about them, with all their lines. */
 function byKind(leftovers: Plan['leftovers']) {
-  const kinds = new Map<string, { what: string; todo: string; places: { file: string; line: number }[] }>();
+  const kinds = new Map<string, { what: string; todo: string; lines: { file: string; line: number }[] }>();
   for (const { what, todo, file, line } of leftovers) {
-    const kind = kinds.get(what + todo) ?? { what, todo, places: [] };
+    const kind = kinds.get(what + todo) ?? { what, todo, lines: [] };
     kinds.set(what + todo, kind);
-    kind.places.push({ file, line });
+    kind.lines.push({ file, line });
   }
   return kinds.values();
 }

@@ -16,7 +16,7 @@ export interface GoalFlags {
   seed?: number;
 }
 
-/** More than that is a slip of the hand, and would take long to simulate. */
+/** A larger number is probably a typing error, and would take long to simulate. */
 const MOST_SHARDS = 1_000;
 
 const UNITS = { h: 3_600_000, m: 60_000, min: 60_000, s: 1_000, ms: 1 };

@@ -69,7 +69,7 @@ async function writeTimeline(runs: readonly PastRun[], advice: Advice, directory
   return file;
 }
 
-/** Default places of a run's record, and of the output of `report merge`. */
+/** Default paths of a run's record, and of the output of `report merge`. */
 const USUAL = ['test-results/poolwright/run.json', 'poolwright-report/run.json'];
 /** Directories in a directory that are looked into. */
 const DEEPEST = 8;

@@ -1,6 +1,6 @@
 /**
  * What a person does in a page on hold, as they see it in its picture. Sent by the watch page, done by the transport.
- * Places are fractions of the picture, 0 to 1.
+ * Positions are fractions of the picture, 0 to 1.
  */
 export type PageInput = PointerInput | KeyInput | TextInput;
 

@@ -106,10 +106,10 @@ const BY_STATUS: Readonly<Record<number, RetryCase>> = {
   504: 'start-timeout',
 };
 
-/** What of a failure the policy looks at. */
+/** The parts of a failure that the policy depends on. */
 export type Failure = Pick<ServiceError, 'code' | 'status' | 'cause'>;
 
-/** The row of {@link RETRY_POLICY} a failure falls under. */
+/** The row of {@link RETRY_POLICY} for a failure. */
 export function retryCase(failure: Failure): RetryCase {
   const { status, code } = failure;
   if (status === 0) return failedBeforeSending(failure.cause) ? 'not-sent' : 'no-answer';

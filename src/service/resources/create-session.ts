@@ -33,7 +33,7 @@ export async function createSession(
   return 'found' in outcome ? outcome.found : await readCreated(core, call, outcome);
 }
 
-/** What came of it: the response to a create, or the session of a create whose response was lost. */
+/** The result: the response to a create, or the session of a create whose response was lost. */
 type Outcome = Created | { found: Session };
 
 async function createOrFind(
@@ -90,7 +90,7 @@ function canLook(core: ServiceCore, note: string, options: CallOptions): boolean
   return note !== '' && core.retries(options);
 }
 
-/** What a lost create may have left beside `keep`. The session is had: that looking fails does not take it away. */
+/** Stops other sessions of a lost create. Ignores a failed lookup, because the session `keep` can be used anyway. */
 async function stopTwins(core: ServiceCore, search: Search, keep: string, options: CallOptions): Promise<void> {
   try {
     await findCreated(core, { ...search, keep }, options);

@@ -52,7 +52,7 @@ export async function acquire(
 }
 
 /**
- * `cdpUrl` and `sessionId` stand beside the lease's ID or inside `session`; failing that, the session itself is asked.
+ * `cdpUrl` and `sessionId` stand beside the lease's ID or inside `session`. Without them, this requests the session.
  */
 async function readLease(
   core: ServiceCore,

@@ -9,13 +9,13 @@ import { iteratePages } from './session-pages.ts';
 
 /** Finds the session of a create whose response was lost, by its note. */
 
-/** What is looked for. */
+/** The session to find. */
 export interface Search {
   /** Unique, as the caller promised. */
   note: string;
   /** `performance.now()` of the first create. */
   startedAt: number;
-  /** The session that is had already: only others are looked for, and stopped. */
+  /** A session that is known already: finds only others, and stops them. */
   keep?: string;
 }
 

@@ -117,7 +117,7 @@ export type PoolStatus = (typeof poolStatuses)[number];
 export type PoolBrowserTemplate = z.input<typeof poolBrowserTemplate>;
 /** What a pool is created with; `leaseTimeoutSeconds` and `maxReadyAgeSeconds` in seconds, 30 to 86 400. */
 export type CreatePoolRequest = z.input<typeof createPoolRequest>;
-/** What of a pool can be changed. */
+/** The changes that a pool allows. */
 export type UpdatePoolRequest = z.input<typeof updatePoolRequest>;
 /** `waitMs`: ms, 0 to 30 000, default 0. */
 export type AcquireRequest = z.input<typeof acquireRequest>;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { readCheckedRuns } from '../../support/unit/advise/checked-runs.ts';
 import { expect, poolwright, test } from '../../support/unit/cli/command-line.ts';
 
-/** What of `poolwright report advise` needs the build: the timeline's page. */
+/** The part of `poolwright report advise` that needs the build: the timeline's page. */
 
 test('report advise › --output writes the timeline with the advice', async () => {
   const directory = test.info().outputDir;

@@ -25,7 +25,7 @@ test('finds the extremes of any number of values', () => {
   expect([largest([], 0), smallest([], 5), largest([1], 3), smallest([1], 0)]).toEqual([0, 5, 3, 0]);
 });
 
-/** What of a syntax tree is looked at. */
+/** The part of a syntax tree that the test reads. */
 interface Call {
   type: string;
   callee: { type: string; name?: string; property?: { name?: string } };

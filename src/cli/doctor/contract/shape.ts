@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What a JSON schema says of a value, in the few words that two of them are compared by. */
+/** The parts of a JSON schema that are compared with another one. */
 export interface Shape {
   /** `string`, `integer`, `null` …; empty: anything. */
   types: ReadonlySet<string>;
